@@ -92,7 +92,7 @@ t.test('a second signal ends the wait for a silent mongos', async (t) => {
   t.equal(faults.list().length, 1, 'it is silent still')
   t.match(report, {
     interrupted: true,
-    measured: { notLearned: [/^whether chunks have moved meanwhile .*: interrupted$/] },
+    measured: { notLearned: [/^whether chunks moved during the run .*: interrupted$/] },
   })
   await faults.heal()
 })

@@ -76,7 +76,7 @@ t.test('a key value that is too frequent becomes a jumbo chunk', async (t) => {
     const marked = (await world.chunks(ns)).filter((chunk) => chunk['jumbo'] === true)
     t.equal(marked.length, 1)
     await world.cluster.balancer.settle(settled)
-    t.equal((await world.placed('c'))[0]!.length, 300, 'nobody moves it')
+    t.equal((await world.placed('c'))[0]!.length, 300, 'no chunk moves')
     t.equal((await world.cluster.balancer.explain(ns)).shards[0]!.jumboChunks, 1)
     await world.command({ removeShard: 'shard01' })
     await world.cluster.balancer.settle(settled)

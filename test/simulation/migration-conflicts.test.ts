@@ -219,7 +219,7 @@ t.test('a range is deleted after the cursors that were open before its migration
     t.same(
       [await onDonor('c'), await onDonor('e')],
       [20, version === '2.6' ? 20 : 10],
-      'a client of the shard sees orphans: nobody waits for it',
+      'a direct read of the shard sees orphans and does not delay the deletion',
     )
     const back = run(move('c', 10, donor))
     await cluster.advance(60_000)

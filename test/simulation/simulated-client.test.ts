@@ -58,7 +58,7 @@ t.test('a mongos that goes away is noticed at once, and used again when it repli
   for (let i = 0; i < 5; i++) t.ok((await cluster.during(client.run({ ping: 1, $db: 'admin' }))).ok)
   t.ok(
     sent.every(({ to }) => to === 'mongos02'),
-    'nobody asks the one that is down',
+    'requests skip the router that is down',
   )
   await cluster.restart('mongos01')
   await cluster.advance(10_100)
@@ -128,7 +128,7 @@ t.test('a cursor uses one mongos and one session, and is closed there', async (t
   )
   t.equal(new Set([find!.to, more!.to, kill!.to]).size, 1)
   t.same(more!.command['lsid'], find!.command['lsid'])
-  t.notSame(ping!.command['lsid'], find!.command['lsid'], 'meanwhile nobody else has it')
+  t.notSame(ping!.command['lsid'], find!.command['lsid'], 'another session does not reuse it')
   t.ok(cursor.exhausted)
   t.equal(await cursor.next(), null)
 })

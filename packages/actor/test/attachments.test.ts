@@ -1,4 +1,3 @@
-/** Objects that go along with a packet instead of being packed. */
 import { deepStrictEqual, throws } from 'node:assert'
 import fc from 'fast-check'
 import t from 'tap'

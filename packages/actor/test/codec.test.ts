@@ -22,10 +22,8 @@ const kinds = Object.keys(catalogue) as MessageKind[]
 const exchangeOf = (kind: MessageKind) => catalogue[kind] as unknown as Exchange<never, never>
 const nodeExample = catalogue['node.command'].example
 
-/** A msgpackr decoder with the one setting that the format requires. */
 const plain = new Unpackr({ useRecords: false })
 
-/** Adds a request with any value as its body. */
 function addBody(writer: PacketWriter, body: unknown): void {
   writer.addRequest(1, 0, 1, 'node.command', { ...nodeExample.request, body: body as Uint8Array })
 }
@@ -63,11 +61,11 @@ t.test('a packet is plain msgpack', async (test) => {
   const writer = new PacketWriter()
   const { request } = catalogue['client.command'].example
   writer.addRequest(5, 300, 70_000, 'client.command', request)
-  writer.addFailure(6, 1, 2, 'client.command', ['unreachable', true, 'nobody is there'])
+  writer.addFailure(6, 1, 2, 'client.command', ['unreachable', true, 'no such member'])
   const { index } = kindShape('client.command')
   test.same(plain.unpack(writer.take()), [
     [0, 5, 300, 70_000, index, catalogue['client.command'].requestFields.map((field) => request[field])],
-    [3, 6, 1, 2, index, ['unreachable', true, 'nobody is there']],
+    [3, 6, 1, 2, index, ['unreachable', true, 'no such member']],
   ])
 })
 

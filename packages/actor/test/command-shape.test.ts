@@ -1,4 +1,4 @@
-/** Commands that differ in varying values only share a shape, which must not change any result. */
+/** Commands of one shape differ in varying values only. Sharing it must not change any result. */
 import { CommandArguments, type FieldSpecs } from '@shardlab/actor'
 import { encode, Int32, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
@@ -16,7 +16,6 @@ const names = ['filter', 'limit', 'sort', 'tailable', 'txnNumber', 'lsid', '$db'
 /** A specification without cached shapes. */
 const fresh = (): FieldSpecs => ({ ...specs })
 
-/** Everything that the arguments of a command return. */
 function contents(args: CommandArguments): unknown {
   return [
     args.command,

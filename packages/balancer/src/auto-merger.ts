@@ -1,13 +1,11 @@
-/**
- * Merges mergeable chunks, shard by shard. Server: auto_merger_policy.cpp. Manual: core/automerger.
- */
+/** Server: auto_merger_policy.cpp. Manual: core/automerger. */
 import { configAddress, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { BsonType, findField } from '@shardlab/bson'
 import { configTimeoutMs, type ClusterView } from './cluster-view.js'
 import { isActiveBetweenRounds } from './settings/settings.js'
 import type { SettingsReader } from './settings/settings-reader.js'
 
-/** The remaining work of a pass: these collections on these shards, one shard after another. */
+/** The rest of a pass: all these collections on one shard after another. */
 export interface AutoMergerPass {
   readonly namespaces: readonly string[]
   readonly shards: readonly string[]
@@ -27,19 +25,17 @@ export class AutoMerger {
     this.#stopping = stopping
   }
 
-  /** Null: no pass is in progress. */
   get pass(): AutoMergerPass | null {
     return this.#pass
   }
 
-  /** Resumes the pass of a copied balancer. */
   resume(pass: AutoMergerPass | null): void {
     this.#pass = pass
   }
 
   /**
-   * Merges mergeable chunks on the next shard of the pass, or on the first shard of a new pass.
-   * Ends the pass if the auto-merger is off.
+   * Merges on the next shard of the pass, or on the first shard of a new pass. Ends the pass if the
+   * auto-merger is off.
    * @returns ms until the next shard; null: the pass has ended
    * @throws RequestFailedError without a config server; the pass has ended then
    */
@@ -77,7 +73,7 @@ export class AutoMerger {
     try {
       await this.#context.request(shard, 'shard.refresh-collection', { ns }, options)
     } catch (error) {
-      // The shard finds out about the merge at the next version check.
+      // The shard learns of the merge at the next version check.
       if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
     }
   }

@@ -1,7 +1,4 @@
-/**
- * The balancer role: runs a round at each interval, and answers for its state and for single
- * collections. Server: balancer.cpp. Manual: core/sharding-balancer-administration.
- */
+/** Server: balancer.cpp. Manual: core/sharding-balancer-administration. */
 import {
   answering,
   Cancellation,
@@ -34,20 +31,16 @@ import { isActiveBetweenRounds, reasonForRest, type BalancerSettings } from './s
 
 export interface BalancerOptions {
   /**
-   * Pause after a round that moved nothing, in milliseconds. After a round that moved something it
-   * is a tenth of that, unless the config server's parameter balancerMigrationsThrottlingMs is set.
+   * Pause after a round that moved nothing. After other rounds it is a tenth of that, unless the
+   * config server's parameter balancerMigrationsThrottlingMs is set.
    */
   readonly roundIntervalMs: number
-  /** Server version to behave as. Default 7.0. */
+  /** Server version. Default 7.0. */
   readonly emulate?: EmulatedVersion
-  /**
-   * Decides in place of the server's policy. Explanations still describe the server's. Default:
-   * none.
-   */
+  /** Decides in place of the server's policy, which explanations still describe. Default: none. */
   readonly policy?: BalancePolicy
 }
 
-/** The state with which a copy of a balancer starts. */
 interface BalancerState {
   readonly rounds: number
   readonly imbalanced: readonly string[]
@@ -75,13 +68,12 @@ class Balancer implements Actor {
   readonly #defragmentations: Defragmentations
   readonly #autoMerger: AutoMerger
   readonly #random: Random
-  /** Aborted when the member shuts down. */
   readonly #stopping = new Cancellation()
   readonly #imbalanced = new Set<string>()
   #rounds = 0
   #running: Promise<BalancerRoundEvent> | null = null
   #autoMergerStartedAtMs = 0
-  /** The interval for which the auto-merger's timer was set; null: it is running. */
+  /** The interval of the auto-merger's timer; null: the auto-merger is running. */
   #autoMergerIntervalMs: number | null = null
 
   constructor(context: ActorContext, options: BalancerOptions) {
@@ -127,7 +119,7 @@ class Balancer implements Actor {
     }
   }
 
-  /** The next round reads the settings and takes up defragmentations. */
+  /** The next round reads the settings and starts defragmentations. */
   resume(state: BalancerState): void {
     this.#rounds = state.rounds
     for (const ns of state.imbalanced) this.#imbalanced.add(ns)
@@ -172,7 +164,7 @@ class Balancer implements Actor {
 
   /**
    * @param isPaced keeps the pauses that spare the cluster, and does not wait for shards that work
-   * on a defragmentation
+   *   on a defragmentation
    */
   #round(isPaced: boolean): Promise<BalancerRoundEvent> {
     const running = this.#attempt(isPaced).finally(() => {
@@ -300,10 +292,7 @@ class Balancer implements Actor {
     else if (!this.#stopping.signal.aborted) this.#context.setTimer(autoMergerTimer, pauseMs)
   }
 
-  /**
-   * @param isOver a pass has ended; otherwise the timer is set again only if the interval was
-   * changed
-   */
+  /** @param isOver a pass has ended; otherwise the timer is set only if the interval has changed */
   #armAutoMerger(isOver: boolean): void {
     const { autoMergerIntervalMs } = this.#settings.pauses
     if (this.#stopping.signal.aborted) return
@@ -329,7 +318,7 @@ class Balancer implements Actor {
   }
 }
 
-/** @throws the error itself unless it is a failure that a cluster can have */
+/** @throws errors that are not failures of a request, a step or a command */
 function reasonOf(error: unknown): string {
   if (error instanceof RequestFailedError || error instanceof StepFailedError || error instanceof CommandError)
     return error.message

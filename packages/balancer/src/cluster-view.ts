@@ -1,7 +1,4 @@
-/**
- * The balancer's picture of the cluster: shards, sharded collections, their chunks, zones and
- * sizes. Server: cluster_statistics_impl.cpp, cluster_stats.
- */
+/** Server: cluster_statistics_impl.cpp, cluster_stats. */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
 import { type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
@@ -9,11 +6,10 @@ import { ChunkMap, type ChunkMapUpdate, type KnownChunk } from './chunks/chunk-m
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
 
-/** Longest wait for a reply of the config server. */
 export const configTimeoutMs = 10_000
-/** Longest wait for a shard's size. A shard that does not reply takes no part in the round. */
+/** A shard that does not reply in this time takes no part in the round. */
 const sizeTimeoutMs = 10_000
-/** How many chunks are read with one request: some 2 MB of documents. */
+/** Some 2 MB of documents. */
 const chunksPerAnswer = 10_000
 const bytesPerMegabyte = 1024 * 1024
 
@@ -29,7 +25,7 @@ interface KnownZones {
 }
 
 /**
- * A sharded collection: its config.collections document and the switches that the balancer
+ * The config.collections document of a sharded collection, and the switches that the balancer
  * respects.
  */
 export interface CollectionSwitches {
@@ -37,23 +33,21 @@ export interface CollectionSwitches {
   readonly document: Uint8Array
   readonly isSwitchedOff: boolean
   readonly mayMigrate: boolean
-  /** A collection moved as a whole: tracked, but not sharded. */
+  /** Moved as a whole: tracked, but not sharded. */
   readonly isUnsplittable: boolean
   readonly isDefragmenting: boolean
-  /** The phase of its defragmentation in the catalog; null: none. */
+  /** In the catalog; null: none. */
   readonly defragmentationPhase: string | null
-  /** Null: the chunk size of the cluster. */
   readonly maxChunkSizeBytes: number | null
 }
 
-/** The chunks and zones of a collection. */
 export interface CollectionView extends CollectionSwitches {
   readonly chunks: ChunkMap
   readonly ranges: readonly KnownZoneRange[]
   readonly distribution: Distribution
 }
 
-/** A split that is due because a zone begins or ends within the chunk. */
+/** A split is due because a zone begins or ends within the chunk. */
 export interface ZoneSplit {
   readonly chunk: KnownChunk
   readonly points: readonly Uint8Array[]
@@ -63,8 +57,7 @@ export class ClusterView {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
   /**
-   * The latest shards, in the order of config.shards. There may be a thousand, and they seldom
-   * change.
+   * In the order of config.shards, parsed once: there may be a thousand, and they seldom change.
    */
   #shards: readonly { readonly document: Uint8Array; readonly statistics: ShardStatistics }[] = []
   readonly #known = new Map<string, ChunkMap>()
@@ -76,7 +69,6 @@ export class ClusterView {
     this.#behaviours = behaviours
   }
 
-  /** In the order of config.shards. */
   async shards(): Promise<ShardStatistics[]> {
     const { shards } = await this.#context.request(
       configAddress,
@@ -93,7 +85,7 @@ export class ClusterView {
     return this.#shards.map(({ statistics }) => statistics)
   }
 
-  /** All sharded collections. Drops the cached chunks of collections that are no longer sharded. */
+  /** Drops the cached chunks of collections that are no longer sharded. */
   async collections(): Promise<CollectionSwitches[]> {
     const { collections } = await this.#context.request(
       configAddress,
@@ -108,8 +100,8 @@ export class ClusterView {
   }
 
   /**
-   * The current state of a collection; null: not sharded.
    * @param isNew reads all chunks again, because sizes change without a new version
+   * @returns null: not sharded
    */
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const read = await this.#read(ns, isNew ? null : (this.#known.get(ns) ?? null))
@@ -130,9 +122,9 @@ export class ClusterView {
   }
 
   /**
-   * Reads the chunks that are new, in answers of limited length: there may be a million. Each
-   * request sends the version of the last chunk, so chunks that change between two
-   * requests are sent again.
+   * Reads the chunks that are new, in replies of limited length: there may be a million. Each
+   * request sends the version of the last chunk, so chunks that change between two requests are
+   * sent again.
    */
   async #read(
     ns: string,
@@ -150,7 +142,7 @@ export class ClusterView {
         options,
       )
       if (collection === null) return null
-      // A full answer to a later request: the collection was recreated.
+      // A full reply to a later request: the collection was recreated.
       if (update === null || full) update = ChunkMap.update(full ? null : known, collection)
       update.add(chunks)
       if (chunks.length < chunksPerAnswer) return { collection, chunks: update.finish() }
@@ -172,7 +164,7 @@ export class ClusterView {
     this.#ranges.delete(ns)
   }
 
-  /** Marks a chunk as jumbo in the cached chunks: the catalog gives it no new version. */
+  /** The catalog gives a jumbo chunk no new version, so mark it in the cache. */
   noteJumbo(ns: string, min: string): void {
     const known = this.#known.get(ns)
     if (known !== undefined) this.#known.set(ns, known.withJumbo(min))
@@ -200,7 +192,7 @@ export class ClusterView {
     return sizes
   }
 
-  /** In bytes: the default for collections without a chunk size of their own. */
+  /** The cluster's default. */
   async chunkSizeBytes(): Promise<number> {
     const { setting } = await this.#context.request(
       configAddress,
@@ -227,7 +219,6 @@ export class ClusterView {
   }
 }
 
-/** @param setting the config.settings document; null: none */
 export function chunkSizeOf(setting: Uint8Array | null, { defaultChunkSizeBytes }: Behaviours): number {
   const megabytes = setting === null ? undefined : findField(setting, 'value')
   return megabytes?.isNumber() === true && megabytes.asNumber() > 0
@@ -235,7 +226,6 @@ export function chunkSizeOf(setting: Uint8Array | null, { defaultChunkSizeBytes 
     : defaultChunkSizeBytes
 }
 
-/** The splits that a collection's zones require, in key order. */
 export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' | 'ranges'>): ZoneSplit[] {
   const documents = new Map<string, Uint8Array>()
   for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
@@ -277,7 +267,9 @@ export function switchesOf(document: Uint8Array): CollectionSwitches {
   }
 }
 
-/** Clients can write anything into config.tags: documents that are not ranges are skipped. */
+/**
+ * Clients can write anything into config.tags: documents that are not ranges give an empty list.
+ */
 export function rangeOf(shardKey: ShardKeyPattern, document: Uint8Array): KnownZoneRange[] {
   const min = findField(document, 'min')
   const max = findField(document, 'max')

@@ -14,7 +14,6 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { createBalancer } from '../src/index.js'
 
-/** A balancer and its settings; the test fires its timers. */
 class Round {
   readonly actor: Actor
   readonly timers = new Map<string, number>()
@@ -49,7 +48,7 @@ class Round {
             this.actions.push(decode((request as RequestOf<'config.log-action'>).details))
             return {} as ReplyOf<K>
           default:
-            throw new Error(`nobody expected ${kind} to ${to}`)
+            throw new Error(`unexpected request ${kind} to ${to}`)
         }
       },
       send: () => {},
@@ -74,7 +73,6 @@ class Round {
     void this.actor.start?.()
   }
 
-  /** Lets the armed timer go off. */
   async next(): Promise<void> {
     if (!this.timers.delete('round')) throw new Error('no round is due')
     await this.actor.wake?.('round')

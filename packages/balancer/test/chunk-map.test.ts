@@ -1,4 +1,3 @@
-/** Compares the cached chunks with chunks read again from the catalog. */
 import { decode, encode, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import fc from 'fast-check'

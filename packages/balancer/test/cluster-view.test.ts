@@ -1,4 +1,3 @@
-/** How the balancer reads many chunks in several answers. */
 import { FakeContext } from '@shardlab/actor/testing'
 import { encode, MaxKey, MinKey, ObjectId, Timestamp, UUID } from '@shardlab/bson'
 import { behavioursOf, sameGeneration, type PlacementVersion } from '@shardlab/sharding'
@@ -28,12 +27,11 @@ const documentOf = ({ i, shard, version: [t, minor] }: Chunk) => {
   return encode({ min: { a: min }, max: { a: max }, shard, lastmod: new Timestamp({ t, i: minor }) })
 }
 
-/** A catalog of one collection, and what is asked of it. */
 class Catalog {
   epoch = '0123456789abcdef01234567'
   chunks: Chunk[] = Array.from({ length: count }, (_, i) => ({ i, shard: 'A', version: [1, i] }))
   readonly asked: (readonly [major: number, minor: number] | null)[] = []
-  /** Called after each answer, with the number of answers so far. */
+  /** Called after each reply, with the number of replies so far. */
   answered: (answers: number) => void = () => {}
 
   readonly context: FakeContext = new FakeContext('balancer', {

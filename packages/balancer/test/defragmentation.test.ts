@@ -1,4 +1,3 @@
-/** Which small chunk joins which neighbour, and with which result. */
 import t from 'tap'
 import {
   boundsOf,
@@ -43,7 +42,7 @@ function loads(text: string): ShardLoad[] {
 const phaseOf = (chunks: string, shards: string, zoneOf: (range: { min: string }) => string = noZones) =>
   new MoveAndMergeChunksPhase(chunksOf(chunks), loads(shards), zoneOf, maxChunkSizeBytes)
 
-/** `from>to chunk` of the next move, or null. */
+/** `from>to chunk`; null: no move. */
 function next(phase: MoveAndMergeChunksPhase, shards: string) {
   const move = phase.nextMove(new Set(shards))
   return move === null ? null : `${move.from}>${move.to} ${Number(move.range.min)}`
@@ -122,7 +121,7 @@ t.test('a failed migration is retried, avoided or ends the phase, by its error',
   t.equal(waiting.isComplete, true)
   const failed = outcome('failed')
   t.same([failed.isComplete, failed.next], [true, 'mergeAndMeasureChunks'])
-  t.equal(phaseOf('a- b90', 'a1 b1').next, 'mergeAndMeasureChunks', 'a chunk that nobody has measured')
+  t.equal(phaseOf('a- b90', 'a1 b1').next, 'mergeAndMeasureChunks', 'the size of a chunk is not measured')
 })
 
 t.test('neighbours on one shard need no migration', async (t) => {

@@ -1,4 +1,3 @@
-/** Decisions of the policies beyond the server's own cases. */
 import t from 'tap'
 import { Distribution, splitsAtZones } from '../src/index.js'
 import { byCount, bySize, keyOf, picture, zone, type Shard } from './support/picture.js'
@@ -13,7 +12,7 @@ t.test('chunk count: a small cluster is balanced to one chunk', async (t) => {
   t.same(
     byCount([{ chunks: 0 }, { chunks: 2 }, { chunks: 0 }, { chunks: 0 }]),
     ['b>a 0 chunksImbalance'],
-    'the first of equal receivers',
+    'the first of equal recipients',
   )
 })
 
@@ -55,7 +54,7 @@ t.test('chunk count: chunks leave a draining shard first', async (t) => {
       { chunks: 2, draining: true },
     ]),
     [],
-    'to nobody',
+    'no recipient',
   )
   t.same(
     byCount([{ chunks: 2, draining: true }, { chunks: 2, draining: true }, { chunks: 0 }, { chunks: 1 }]),

@@ -1,7 +1,7 @@
 /**
- * The cases of the server's own policy tests, rewritten under their names:
- * src/mongo/db/s/balancer/balancer_policy_test.cpp for the chunk count (4.4 to 6.0.2),
- * and for the data size (7.0).
+ * Cases of the server's policy tests under their names, from
+ * src/mongo/db/s/balancer/balancer_policy_test.cpp: for the chunk count (4.4 to 6.0.2) and for the
+ * data size (7.0).
  */
 import t from 'tap'
 import { Distribution, type ZoneRange } from '../src/index.js'
@@ -20,7 +20,7 @@ type Kinds = readonly ('jumbo' | 'chunk')[]
 const maxKey = 99_999
 const megachunk = 100
 
-/** Chunks, and bytes in units of a chunk. */
+/** @param size in units of a chunk */
 const shard = (chunks: number | Kinds, size = 0, zones: readonly string[] = []): Shard => ({
   chunks,
   bytes: size * megachunk,
@@ -40,7 +40,6 @@ const fourZones = [zone(0, 1, 'Zone1'), zone(1, 2, 'Zone2'), zone(2, 3, 'Zone1')
 const both = ['Zone1', 'Zone2']
 const threeZones = [zone(0, 1, 'a'), zone(1, 3, 'b'), zone(3, 5, 'c')]
 
-/** Cases that both policies decide alike. */
 const common: Readonly<Record<string, Case>> = {
   Basic: { shards: counts(4, 0, 3), expected: [`a>b 0 ${one}`] },
   BalanceThresholdObeyed: { shards: counts(2, 2, 1, 1), expected: [] },
@@ -237,7 +236,6 @@ t.test('the data-size policy decides as the server', async (t) => {
     t.same(bySize(shards, ranges, used), expected, name)
 })
 
-/** How many chunks each of the shards a and b has in each zone. */
 function zoneCounts(perShard: readonly number[], ranges: readonly ZoneRange[], zones: readonly string[]): number[][] {
   const { chunks } = picture(...perShard.map((n) => shard(n)))
   const distribution = new Distribution(chunks, ranges)

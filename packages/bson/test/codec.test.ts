@@ -1,4 +1,3 @@
-/** Whole documents as JavaScript values. */
 import t from 'tap'
 import { decode, DocumentWriter, encode, Long, MaxKey, MinKey, toExtendedJson } from '@shardlab/bson'
 

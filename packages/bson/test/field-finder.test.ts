@@ -13,13 +13,12 @@ import {
 
 const names = ['a', 'min', 'shard', 'missing']
 
-/** The expected values: of repeated names the first. */
+/** Of repeated names the first counts. */
 function expected(document: Uint8Array): (RawValue | undefined)[] {
   const fields = fieldsOf(document)
   return names.map((name) => fields.find(([each]) => each === name)?.[1])
 }
 
-/** Whether the finder is right about this document, placed after `begin` other bytes. */
 function isRight(finder: FieldFinder, document: Uint8Array, begin = 0): boolean {
   const wanted = expected(document)
   const bytes = Buffer.concat([Buffer.alloc(begin, 7), document, Buffer.alloc(begin, 7)])
@@ -37,7 +36,7 @@ function isRight(finder: FieldFinder, document: Uint8Array, begin = 0): boolean 
   })
 }
 
-/** A document of all fields of `parts`, which allows repeated names: no encoder writes them. */
+/** Allows repeated names, which no encoder writes. */
 function concatenated(parts: readonly Document[]): Uint8Array {
   const bodies = parts.map((part) => encode(part).subarray(4, -1))
   const bytes = Buffer.concat([Buffer.alloc(4), ...bodies, Buffer.alloc(1)])
@@ -63,7 +62,7 @@ const field = fc
   .map(([name, each]) => ({ [name]: each }))
 
 t.test('a finder gives the same results whatever documents it searched before', async () => {
-  // Few distinct documents, each several times, so that many have the previous one's layout.
+  // Few distinct documents, each several times: many have the previous one's layout.
   const documents = fc.array(fc.array(field, { maxLength: 7 }), { minLength: 1, maxLength: 4 })
   const sequence = fc.tuple(
     documents,

@@ -34,7 +34,7 @@ const source = 'func f() { return 1; }'
 const longMax = 2n ** 63n - 1n
 const longMin = -(2n ** 63n)
 
-/** The server's published vectors. Number types that share a vector are listed separately. */
+/** The server's published vectors. */
 const published: readonly (readonly [name: string, value: unknown, hash: bigint])[] = [
   ['42', 42, -944302157085130861n],
   ['42.123', 42.123, -944302157085130861n],
@@ -95,7 +95,7 @@ const published: readonly (readonly [name: string, value: unknown, hash: bigint]
   ['string to hash', 'string to hash', 763543691661428748n],
 ]
 
-/** Vectors derived from the rules. */
+/** Derived from the rules, not published. */
 const integers: Readonly<Record<string, bigint>> = {
   '-5': -1180238566395260968n,
   '-4': 4591527561242418471n,

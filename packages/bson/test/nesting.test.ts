@@ -1,8 +1,6 @@
-/** The limit of nesting depth. */
 import t from 'tap'
 import { encode, nestsDeeperThan, type Document } from '@shardlab/bson'
 
-/** A document with so many levels. */
 function nested(levels: number, wrap: (value: unknown) => Document | unknown[] = (a) => ({ a })): Document {
   let value: unknown = 1
   for (let i = 1; i < levels; i++) value = wrap(value)

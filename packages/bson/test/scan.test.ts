@@ -65,7 +65,7 @@ t.test('values read as the bson package reads the document', async () => {
     fc.property(documentArbitrary, (bytes) => {
       const names = new Set(fieldsOf(bytes).map(([name]) => name))
       const whole = BSON.deserialize(bytes, options)
-      // Of repeated names an object keeps the last value.
+      // An object keeps the last value of a repeated name.
       const last = new Map(fieldsOf(bytes))
       for (const name of names)
         if (JSON.stringify(fromRawValue(last.get(name)!)) !== JSON.stringify(whole[name])) return false

@@ -23,7 +23,6 @@ const outOfRange = 'BSON size is larger than buffer size'
 const badLength = 'incorrect BSON length'
 const noNul = 'Not null terminated string'
 
-/** A document of one field `a` with these value bytes. */
 function one(type: number, ...value: number[]): Uint8Array {
   return new Uint8Array([value.length + 8, 0, 0, 0, type, 0x61, 0, ...value, 0])
 }
@@ -81,7 +80,7 @@ t.test('validation never throws, and accepted documents can be read', async () =
   t.ok(accepted > 500, `${accepted} mutated documents were still valid`)
 })
 
-/** Reads every value of a document recursively; throws if a value exceeds the bytes. */
+/** Throws if a value exceeds the bytes. */
 function readAll(bytes: Uint8Array): void {
   for (const [, value] of fieldsOf(bytes)) {
     if (value.end >= bytes.length) throw new Error('a value leaves its document')

@@ -6,7 +6,6 @@ import { fieldModels } from './support/arbitrary.js'
 import { documentBytes, payload, rawValue, type Model } from './support/model.js'
 import { check } from './support/check.js'
 
-/** Writes a value with the writer's method for its type. */
 function write(writer: DocumentWriter, name: string, model: Model): void {
   switch (model.kind) {
     case 'int32':
@@ -126,7 +125,7 @@ t.test('writers used at the same time do not affect each other', async () => {
         const writers = documents.map(([, sizeHint]) => new DocumentWriter(sizeHint))
         const longest = Math.max(...documents.map(([fields]) => fields.length))
         for (let i = 0; i < longest; i++) {
-          // One that is never finished.
+          // Never finished.
           new DocumentWriter().startDocument('left')
           documents.forEach(([fields], writer) => {
             const field = fields[i]

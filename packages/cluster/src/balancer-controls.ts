@@ -1,7 +1,3 @@
-/**
- * The balancer for tests and users of the API: holds rounds, waits for it and explains its
- * decisions.
- */
 import { balancerAddress, RequestFailedError, type BalancerRoundEvent } from '@shardlab/actor'
 import type { BalancerExplanation } from '@shardlab/balancer'
 import { decode } from '@shardlab/bson'
@@ -9,18 +5,18 @@ import type { Runtime } from '@shardlab/runtime'
 
 export interface SettleOptions {
   /**
-   * Delete the orphans of migrations at once, and wait for that. Default false: they stay for
+   * Also delete the orphans of migrations, at once. Default false: they stay for
    * `orphanCleanupDelaySecs`.
    */
   readonly rangeDeletion?: boolean
-  /** Maximum wait in milliseconds of the cluster's clock. Default 60000. */
+  /** Milliseconds of the cluster's clock. Default 60000. */
   readonly timeoutMs?: number
 }
 
 /** The balancer still has work, or cannot do it. */
 export class NotSettledError extends Error {
   override readonly name = 'NotSettledError'
-  /** The last round that completed; null: none did in time. */
+  /** null: no round completed in time. */
   readonly lastRound: BalancerRoundEvent | null
 
   constructor(message: string, lastRound: BalancerRoundEvent | null) {
@@ -29,13 +25,12 @@ export class NotSettledError extends Error {
   }
 }
 
-/** The clock of a cluster, and how to wait on it. */
 export interface BalancerClock {
   now(): number
   sleep(ms: number): Promise<void>
 }
 
-/** Pause before another round when all actions of the last one failed. */
+/** Before another round when all actions of the last one failed. */
 const pauseMs = 50
 
 export class BalancerControls {
@@ -59,8 +54,8 @@ export class BalancerControls {
   /**
    * Holds rounds until one finds nothing to split, move or defragment, and no shard is splitting
    * or, with `rangeDeletion`, deleting.
-   * @throws NotSettledError with the remaining work, after `timeoutMs`; at once when the balancer
-   *   skips rounds
+   * @throws NotSettledError with the remaining work, after `timeoutMs`; at once if the balancer
+   * skips rounds
    */
   async settle({ rangeDeletion = false, timeoutMs = 60_000 }: SettleOptions = {}): Promise<void> {
     const deadlineMs = this.#clock.now() + timeoutMs
@@ -100,7 +95,7 @@ export class BalancerControls {
   }
 
   /**
-   * Explains why a collection is balanced or not: what the next round would do, and why.
+   * Explains what the next round would do with a collection, and why.
    * @throws Error with the server's text for a collection that is not sharded
    */
   async explain(ns: string): Promise<BalancerExplanation> {
@@ -131,7 +126,6 @@ function isDone(outcome: BalancerRoundEvent['migrations'][number]['outcome']): b
   return outcome !== 'failed' && outcome !== 'not-begun'
 }
 
-/** The decisions of a round, as the end of a sentence. */
 function remainingWork(round: BalancerRoundEvent | null): string {
   if (round === null) return 'no round has completed, or a shard is still splitting or deleting'
   const decided = [

@@ -1,10 +1,7 @@
 import type { ClusterEvent } from '@shardlab/actor'
 import type { EventEmitter } from 'eventemitter3'
 
-/**
- * The events of a cluster by type, with their listeners' arguments. Fields:
- * docs/reference/events.md.
- */
+/** Listeners' arguments by type of event. Fields: docs/reference/events.md. */
 export type ClusterEvents = { [Type in ClusterEvent['type']]: [event: Extract<ClusterEvent, { type: Type }>] }
 
 export function relayEvent(emitter: Pick<EventEmitter, 'emit'>, event: ClusterEvent): void {

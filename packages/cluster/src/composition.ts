@@ -1,4 +1,3 @@
-/** How the members of a cluster start and learn each other's addresses, the same in every world. */
 import {
   configAddress,
   createObjectIdFactory,
@@ -14,8 +13,7 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { shardSpec, type Topology } from './topology.js'
 
 /**
- * Starts every member and introduces shards and config server to each other. Resolves when the
- * cluster answers clients.
+ * Resolves when the cluster answers clients.
  * @param nowMs for the cluster's id
  */
 export async function startMembers(
@@ -32,7 +30,6 @@ export async function startMembers(
   return [...storage, ...(await others)]
 }
 
-/** Sends the config server the list of shards, and each shard its identity. */
 async function initialise(
   runtime: Runtime,
   options: ResolvedOptions,
@@ -56,10 +53,9 @@ async function initialise(
 }
 
 /**
- * Starts one more shard and adds it to the catalog. When this resolves, the mongoses that run have
- * read it.
- * @throws Error one sentence: the config server is down, or refuses the shard, with its reason; the
- *   shard is not left running
+ * When this resolves, the mongoses that run have read the new shard from the catalog.
+ * @throws Error the config server is down, or refuses the shard, with its reason; the shard is not
+ * left running
  */
 export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
   if (runtime.member(configAddress)?.state !== 'running')

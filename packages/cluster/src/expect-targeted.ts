@@ -1,14 +1,12 @@
-/** A test helper: checks how many shards an operation asks. */
 import type { RoutedEvent } from '@shardlab/actor'
 import type { ShardedCluster } from './sharded-cluster.js'
 
-/** An operation of a driver: returns a promise, or a cursor, which is then read to its end. */
+/** Returns a promise, or a cursor, which is then read to its end. */
 export type TargetedOperation<T> = () => PromiseLike<T> | { toArray(): PromiseLike<T> }
 
-/** An operation asked another number of shards than expected. */
 export class TargetingError extends Error {
   override readonly name = 'TargetingError'
-  /** What the routers routed during the operation, in order. */
+  /** All events during the operation, in order. */
   readonly routed: readonly RoutedEvent[]
 
   constructor(message: string, routed: readonly RoutedEvent[]) {
@@ -58,8 +56,7 @@ export async function expectTargeted<T>(
 }
 
 /**
- * When a router has answered this request, it watches what it was told to watch, and its earlier
- * events have arrived.
+ * Once a router has answered, it watches the requested events and has delivered the earlier ones.
  */
 async function deliverEvents(cluster: ShardedCluster): Promise<void> {
   const routers = cluster.members().filter(({ role, state }) => role === 'mongos' && state === 'running')

@@ -1,4 +1,4 @@
-/** A wrong option of the API or the command line. The message is one sentence for its caller. */
+/** An invalid option of the API or the command line. The message is one sentence for the caller. */
 export class OptionError extends Error {
   constructor(message: string) {
     super(message)

@@ -1,4 +1,3 @@
-/** Durations, sizes and rates among options and faults: numbers, or texts with units. */
 import {
   durationHint,
   formatSize,
@@ -8,11 +7,11 @@ import {
 } from '@shardlab/quantities'
 import { OptionError } from './option-error.js'
 
-/** 100 years. The end of a longer duration cannot be represented as a date. */
+/** 100 years: the end of a longer duration cannot be represented as a date. */
 export const longestMs = 36_525 * 86_400_000
 
 /**
- * Milliseconds of a number or of a text such as `500ms`, `5s`, `-2h`.
+ * @param duration milliseconds, or a text such as `500ms`, `5s`, `-2h`
  * @throws OptionError for anything else
  */
 export function parseDuration(name: string, duration: number | string): number {
@@ -25,7 +24,7 @@ export function parseDuration(name: string, duration: number | string): number {
 }
 
 /**
- * Bytes of a number or of a text such as `64KB`, `1GB`; at least 1.
+ * @param size bytes, or a text such as `64KB`, `1GB`; at least 1
  * @throws OptionError for anything else
  */
 export function parseSize(name: string, size: number | string): number {
@@ -35,7 +34,7 @@ export function parseSize(name: string, size: number | string): number {
 }
 
 /**
- * Bytes a second of a number or of a text such as `10MB/s`; at least 1.
+ * @param rate bytes a second, or a text such as `10MB/s`; at least 1
  * @throws OptionError for anything else
  */
 export function parseRate(name: string, rate: number | string): number {

@@ -1,4 +1,3 @@
-/** Checks the options of a cluster and fills in defaults. */
 import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
 import { optionsOfCopy } from './copies/copy-options.js'
 import { OptionError } from './option-error.js'
@@ -40,7 +39,7 @@ const known: Record<keyof ClusterOptions, true> = {
 
 /**
  * Checks options and fills in defaults.
- * @throws OptionError one sentence: what, where, what to do
+ * @throws OptionError
  */
 export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   checkNames('a cluster', options, Object.keys(known))
@@ -109,8 +108,8 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
 }
 
 /**
- * The same for a simulated cluster, whose timings are the server's unless `serverTimings` is false.
- * @throws OptionError one sentence: what, where, what to do
+ * Timings are the server's unless `serverTimings` is false.
+ * @throws OptionError
  */
 export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>): ResolvedOptions {
   const names = Object.keys(known).filter((name) => !liveOnly.has(name))

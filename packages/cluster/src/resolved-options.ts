@@ -1,6 +1,5 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
 
-/** Options with every default filled in. */
 export interface ResolvedOptions {
   readonly shards: number
   readonly mongos: number

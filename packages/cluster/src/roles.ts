@@ -1,7 +1,7 @@
 import type { ActorFactory } from '@shardlab/actor'
 import type { RoleLoader } from '@shardlab/runtime'
 
-/** Roles by their names in member specifications. Each is loaded when its first member starts. */
+/** Each role is loaded when its first member starts. */
 export const lazyRoles: Record<string, RoleLoader> = {
   shard: async () => (await import('@shardlab/shard')).createShard,
   'config-server': async () => (await import('@shardlab/config-server')).createConfigServer,
@@ -9,7 +9,6 @@ export const lazyRoles: Record<string, RoleLoader> = {
   balancer: async () => (await import('@shardlab/balancer')).createBalancer,
 }
 
-/** All roles, loaded. */
 export async function loadRoles(): Promise<Record<string, ActorFactory>> {
   const roles: Record<string, ActorFactory> = {}
   for (const [name, load] of Object.entries(lazyRoles)) roles[name] = (await load()) as ActorFactory

@@ -1,4 +1,3 @@
-/** The API: a sharded cluster on worker threads or in the caller's thread. */
 import type { Actor, ClusterEvent } from '@shardlab/actor'
 import {
   createInlineRuntime,
@@ -29,8 +28,8 @@ import { describeTopology, listenOfCopy } from './topology.js'
 export interface ShardInfo {
   readonly id: string
   /**
-   * Connects to this shard alone, as a one-member replica set, and shows all its documents, orphans
-   * included.
+   * Connects to this shard alone, as a one-member replica set, and shows all its documents,
+   * including orphans.
    */
   readonly uri: string
 }
@@ -51,11 +50,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly uri: string
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
-  /** Seed of every random decision of this cluster. */
+  /** Determines every random decision. */
   readonly seed: number
-  /** Holds balancer rounds, waits for them and explains them. */
   readonly balancer: BalancerControls
-  /** Faults: what is broken on purpose. */
   readonly faults: Faults
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
@@ -86,8 +83,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Starts a cluster and resolves when it answers clients.
-   * @throws OptionError one sentence: an option is wrong, or a port is in use
+   * Resolves when the cluster answers clients.
+   * @throws OptionError an option is wrong, or a port is in use
    */
   static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
     const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
@@ -114,17 +111,16 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     }
   }
 
-  /** All shards that were started, including those that were removed from the cluster. */
+  /** Includes shards that were removed from the cluster. */
   get shards(): readonly ShardInfo[] {
     return this.#shards
   }
 
   /**
-   * Starts one more shard on the same runtime and adds it to the cluster, as the command `addShard`
-   * does. The shard is empty. When this resolves, every mongos that runs has it in its routing
-   * table.
-   * @throws OptionError when the cluster has been stopped
-   * @throws Error one sentence: the config server is down, or refuses the shard
+   * Starts one more shard on the same runtime and adds it, empty, to the cluster, as the command
+   * `addShard` does. When this resolves, every mongos that runs has it in its routing table.
+   * @throws OptionError if the cluster has been stopped
+   * @throws Error the config server is down, or refuses the shard
    */
   async addShard(): Promise<ShardInfo> {
     if (this.#stopping !== null) throw new OptionError('cannot add a shard: the cluster has been stopped.')
@@ -135,11 +131,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /**
    * The state of the cluster now, for {@link restore} and `ShardedCluster.start({ from })`.
-   * Commands in progress are completed first, and further ones wait. Faults are not part of a
-   * snapshot; members that are down are down in it.
-   * @throws OptionError when the cluster does not run in the caller's thread, or has been stopped
+   * Commands in progress are completed first, and further ones wait. Faults are not included;
+   * members that are down are down in the snapshot.
+   * @throws OptionError if the cluster does not run in the caller's thread, or has been stopped
    * @throws BusyWorldError while a range or a database moves, a collection is resharded, or other
-   *   work does not complete; it names the work
+   * work does not complete; it names the work
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
@@ -147,9 +143,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Starts another cluster in the state of this one, on ports of its own. The two are independent.
-   * It takes milliseconds, however many documents there are. `port` and `host` as in {@link start};
-   * default: any free ports of this host.
+   * Starts an independent cluster in the state of this one. It takes milliseconds, whatever the
+   * number of documents. `port` and `host` as in {@link start}; default: any free ports of this
+   * host.
    * @throws as {@link snapshot}
    */
   async fork(options: Pick<ClusterOptions, 'port' | 'host'> = {}): Promise<ShardedCluster> {
@@ -161,9 +157,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    * faults first. Clients stay connected; cursors and sessions opened since are gone, as if every
    * member had been restarted. A manual clock is set back.
    * @throws OptionError for a snapshot of a cluster with other options, and as {@link snapshot}; at
-   *   most the faults have been healed then
-   * @throws Error when a member cannot listen on its port again; it is down then, and the others
-   *   have been restored
+   * most the faults have been healed then
+   * @throws Error if a member cannot listen on its port again; it is down then, and the others have
+   * been restored
    */
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const { options, runtime } = this.#copyable()
@@ -178,13 +174,12 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     try {
       await runtime.restore(content.world)
     } finally {
-      // Even when a member could not start, the others have been restored.
+      // If a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members())
     }
     await this.#relocation.afterRestore(content.world, runtime.members())
   }
 
-  /** Every member with its state, endpoint and thread. */
   members(): MemberInfo[] {
     return this.#runtime.members()
   }
@@ -213,8 +208,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /**
    * Advances a manual clock, by milliseconds or a text such as `15m`. Everything that is due
-   * happens in order, each at its time.
-   * @throws OptionError when the clock is not manual
+   * happens at its time.
+   * @throws OptionError if the clock is not manual
    */
   async advance(duration: number | string): Promise<void> {
     if (this.#options.clock !== 'manual')
@@ -229,7 +224,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     await (this.#runtime as InlineRuntime).advance(durationMs)
   }
 
-  /** Stops all members in order. Further calls return the same promise. */
+  /** Stops members in order. Further calls return the same promise. */
   stop(): Promise<void> {
     this.#stopping ??= this.#runtime.stop()
     return this.#stopping
@@ -333,8 +328,7 @@ async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<
 }
 
 /**
- * An error of the system about an address or a port, as an OptionError. Other errors are returned
- * unchanged.
+ * Converts system errors about an address or a port to an OptionError; returns others unchanged.
  */
 function explained(error: unknown, options: ResolvedOptions): unknown {
   const { code, port } = error as { code?: string; port?: number }

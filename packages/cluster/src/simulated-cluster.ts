@@ -1,4 +1,3 @@
-/** The same cluster under a virtual clock, without ports: a seed determines the whole run. */
 import {
   clientAddress,
   mutationNames,
@@ -37,55 +36,48 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
 
-/**
- * Options of {@link createSimulatedCluster}. Each has a default. Timings are the server's unless
- * `serverTimings` is false.
- */
+/** Timings are the server's unless `serverTimings` is false. */
 export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> {
-  /** How long packets take between members. Default: 200 to 1000 microseconds. */
+  /** Latency of packets between members. Default: 200 to 1000 microseconds. */
   readonly latency?: LatencyOption
-  /** Defects built into every member, for checkers to find. Default: none. */
+  /** Defects in every member, for checkers to find. Default: none. */
   readonly mutations?: readonly MutationName[]
   /**
-   * Whether members attach placements to messages as immutable tables instead of sending documents,
-   * as clusters with many shards and chunks need. Members act the same. Default false.
+   * Members attach placements to messages as immutable tables instead of sending documents, as
+   * clusters with many shards and chunks need. Members act the same. Default false.
    */
   readonly attaches?: boolean
   /**
-   * The size of the log on the disk of a shard or config server, in bytes, after which it writes a
-   * checkpoint. A small one saves memory when there are many members. Default: 64 MB.
+   * Size of a node's log on disk after which it writes a checkpoint. A small one saves memory when
+   * there are many members. Default: 64 MB.
    */
   readonly checkpointAfterBytes?: number
   /**
-   * Whether shards sample queries, in versions that do. If not, they do not ask every ten seconds
+   * Whether shards sample queries, in versions that do. If false, they do not ask every ten seconds
    * what to sample, and configureQueryAnalyzer is refused. Default true.
    */
   readonly samplesQueries?: boolean
   /**
-   * Collections, named before they exist, of which shards hold only how many documents each range
-   * has. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
+   * Collections, named before they exist, of which shards hold only the number of documents in each
+   * range. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
    */
   readonly measured?: { readonly namespaces: readonly string[]; readonly cloneBytesPerSecond: number }
-  /**
-   * Replaces the balancer's policy. It must be a function of its arguments alone. Default: the
-   * server's policy.
-   */
+  /** Must be a function of its arguments alone. Default: the server's policy. */
   readonly policy?: BalancePolicy
 }
 
 /**
- * Connection ids reserved for each client of {@link SimulatedCluster.addClient}; lower ones are
- * free for commands.
+ * Ids reserved for each client of {@link SimulatedCluster.addClient}; lower ones are free for
+ * commands.
  */
 const connectionsOfClientMax = 100_000
 
-/** Where a command of a simulated cluster comes from and goes to. */
 export interface SimulatedCommandOptions {
-  /** The member that receives it. Default: the first mongos. */
+  /** The receiving member. Default: the first mongos. */
   readonly to?: Address
   /** OP_MSG document sequences: `[identifier, documents]`. */
   readonly sequences?: ClientCommand['sequences']
-  /** The connection of that member on which it arrives. Default 1. */
+  /** The connection on which the command arrives. Default 1. */
   readonly connectionId?: number
 }
 
@@ -96,14 +88,11 @@ export interface SimulatedCommandOptions {
  * rejects with a `SimulationFailedError` that names the seed.
  */
 export class SimulatedCluster {
-  /** Seed of every random decision of this cluster. */
   readonly seed: number
   readonly mongos: readonly Address[]
-  /** Faults at named steps. */
+  /** Arms and releases named steps. */
   readonly steps: StepControls
-  /** Holds balancer rounds, waits for them and explains them. */
   readonly balancer: BalancerControls
-  /** Faults: what is broken on purpose. */
   readonly faults: Faults
   readonly #runtime: SimulatedRuntime
   readonly #options: ResolvedOptions
@@ -125,7 +114,7 @@ export class SimulatedCluster {
     return this.#shards
   }
 
-  /** Starts one more shard and adds it to the cluster. @returns its address */
+  /** @returns the address of the new shard */
   async addShard(): Promise<Address> {
     const { address } = await addShardMember(this.#runtime, this.#options)
     this.#shards.push(address)
@@ -137,7 +126,7 @@ export class SimulatedCluster {
     return this.#runtime.now()
   }
 
-  /** Advances the clock by that many milliseconds; everything that is due in them happens. */
+  /** Everything that is due in these milliseconds happens. */
   advance(durationMs: number): Promise<void> {
     return this.#runtime.advance(durationMs)
   }
@@ -148,10 +137,9 @@ export class SimulatedCluster {
   }
 
   /**
-   * Runs a client's command, `{ find: …, $db: … }` as BSON. Resolves with the reply document, which
-   * can be an error reply.
-   * @throws RequestFailedError when the member is down or goes down before it answers, or closes
-   *   the connection instead
+   * Runs a client's command, `{ find: …, $db: … }` as BSON. The reply can be an error reply.
+   * @throws RequestFailedError if the member is down or goes down before it answers, or closes the
+   * connection instead
    */
   command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     return this.#runtime.during(this.commandInBackground(document, options))
@@ -173,7 +161,7 @@ export class SimulatedCluster {
   }
 
   /**
-   * Puts a client on the network: an actor that is not a member.
+   * Puts a client, an actor that is not a member, on the network.
    * @param make creates it; `nextConnectionId` returns ids that no other client uses
    */
   addClient<A extends Actor>(make: (context: ActorContext, nextConnectionId: () => number) => A): A {
@@ -188,8 +176,8 @@ export class SimulatedCluster {
   }
 
   /**
-   * Sends a request to a member, from outside the cluster.
-   * @throws RequestFailedError when the member is down, or does not answer in time
+   * Sends a request from outside the cluster.
+   * @throws RequestFailedError if the member is down, or does not answer in time
    */
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number): Promise<ReplyOf<K>> {
     return this.#runtime.during(this.requestInBackground(to, kind, request, timeoutMs))
@@ -205,7 +193,7 @@ export class SimulatedCluster {
     return this.#runtime.background.request(knownMember(this.#runtime, to), kind, request, { timeoutMs })
   }
 
-  /** Every member with its state. The endpoints are names, without listeners. */
+  /** The endpoints are names, without listeners. */
   members(): MemberInfo[] {
     return this.#runtime.members()
   }
@@ -217,26 +205,22 @@ export class SimulatedCluster {
 
   /**
    * Asks a member without using the network, for measurements: {@link SimulatedRuntime.peek}.
-   * Rejects when it is not running.
+   * Rejects if it is not running.
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
   }
 
-  /** Calls `wake` once when that many milliseconds have passed. */
   alarm(delayMs: number, wake: () => void): { cancel(): void } {
     return this.#runtime.alarm(delayMs, wake)
   }
 
-  /**
-   * Sets the types of events for {@link onEvent}, besides `member`. Default: every type except
-   * `routed`.
-   */
+  /** Types of events for {@link onEvent}, besides `member`. Default: every type except `routed`. */
   watch(types: readonly ClusterEvent['type'][]): void {
     this.#runtime.watch(types)
   }
 
-  /** Adds a listener of the watched events. @returns a function that removes it */
+  /** Receives the watched events. @returns a function that removes the listener */
   onEvent(listener: (event: ClusterEvent) => void): () => void {
     return this.#runtime.onEvent(listener)
   }
@@ -251,15 +235,11 @@ export class SimulatedCluster {
     await this.#runtime.restart(knownMember(this.#runtime, member))
   }
 
-  /**
-   * Breaks the connection between two members: messages under way are lost, requests without an
-   * answer fail.
-   */
+  /** Breaks the connection: messages in flight are lost, and unanswered requests fail. */
   sever(one: string, other: string): void {
     this.#runtime.sever(knownMember(this.#runtime, one), knownMember(this.#runtime, other))
   }
 
-  /** Stops all members in order. */
   stop(): Promise<void> {
     return this.#runtime.stop()
   }
@@ -270,8 +250,8 @@ export class SimulatedCluster {
 }
 
 /**
- * Creates a simulated cluster and resolves when it answers commands.
- * @throws OptionError one sentence: an option is wrong
+ * Resolves when the cluster answers commands.
+ * @throws OptionError an option is wrong
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const { latency, mutations = [], attaches = false, ...more } = options
@@ -307,7 +287,7 @@ async function measuredDisks(): Promise<MeasuredDisks> {
   return new MeasuredDisks()
 }
 
-/** Roles whose members get these options besides those of their specification. */
+/** Adds options to those of the members' specifications, by role. */
 function withOptions(
   roles: Record<string, ActorFactory>,
   options: Readonly<Record<string, object>>,
@@ -319,7 +299,6 @@ function withOptions(
   return Object.fromEntries(entries)
 }
 
-/** Only the fields that have a value. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }

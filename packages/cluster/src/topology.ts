@@ -7,11 +7,10 @@ import type { MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './resolved-options.js'
 
-/** The members of a cluster, and how each is started. */
 export interface Topology {
-  /** Shards and config server: the members that the catalog describes. */
+  /** Shards and config server, which the catalog describes. */
   readonly storage: readonly MemberSpec[]
-  /** Mongoses and balancer: the members that read the catalog. */
+  /** Mongoses and balancer, which read the catalog. */
   readonly others: readonly MemberSpec[]
   readonly shards: readonly Address[]
   readonly mongos: readonly Address[]
@@ -22,7 +21,6 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
   return nativeWire ? nativeWireVersion : announcedWireVersion
 }
 
-/** How a shard is started, with the cluster or later. */
 export function shardSpec(options: ResolvedOptions, address: Address): MemberSpec {
   const shard: ShardOptions = {
     emulate: options.emulate,
@@ -38,7 +36,6 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
   }
 }
 
-/** Where a member of a copied cluster listens, from the specification of its original. */
 export function listenOfCopy(
   { address, role, listen }: MemberSpec,
   { host, port, mongos }: ResolvedOptions,

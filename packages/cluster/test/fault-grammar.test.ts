@@ -2,7 +2,7 @@ import t from 'tap'
 import { faultForms, faultVerbs, formatFault, OptionError, parseFault, type FaultInput } from '../src/index.js'
 import { Phrase } from '../src/faults/phrase.js'
 
-/** Texts and the data with the same meaning, at least one of each verb. */
+/** At least one fault of each verb. */
 const faults: readonly (readonly [string, FaultInput])[] = [
   ['crash shard02 for 5s', { verb: 'crash', target: 'shard02', for: 5000 }],
   ['destroy shard02', { verb: 'destroy', target: 'shard02' }],

@@ -71,7 +71,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 const names =
   'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
 
-/** Wrong options, including types that TypeScript would refuse, with their error texts. */
+/** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
   [{ shard: 3 }, `shard is not an option of a cluster; the options are ${names}.`],
   [{ shards: 0 }, 'shards is 0; it must be a whole number from 1 to 1000.'],

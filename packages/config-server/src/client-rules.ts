@@ -1,6 +1,6 @@
 /**
- * What clients connected directly to the config server may not do.
- * Server: drop_database_cmd.cpp, create_collection.cpp.
+ * For clients connected directly to the config server. Server: drop_database_cmd.cpp,
+ * create_collection.cpp.
  */
 import { CommandError } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
@@ -10,9 +10,9 @@ import { internalDatabases } from '@shardlab/query'
 const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'])
 
 /**
- * @param ns a namespace; for commands on databases, a database
- * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of
- *   {@link checkCreate}
+ * @param ns a database for commands on databases
+ * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of {@link
+ *   checkCreate}
  */
 export function checkClientCommand(ns: string, entrant: Entrant): void {
   const { command } = entrant.operation
@@ -29,7 +29,6 @@ export function checkCreate(ns: string, { host }: Pick<Entrant, 'host'>): void {
     : new CommandError(14037, "can't create user databases on a --configsvr instance")
 }
 
-/** Whether a command of a client may change what it enters. */
 export function mayWrite({ host, operation }: Pick<Entrant, 'host' | 'operation'>): boolean {
   return host.table.find(operation.command, host.behaviours)?.access !== 'read'
 }

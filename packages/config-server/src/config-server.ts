@@ -1,4 +1,4 @@
-/** The config server role: a storage node whose config.* collections are the sharding catalog. */
+/** A storage node whose config.* collections are the sharding catalog. */
 import {
   answering,
   clusterAddress,
@@ -36,7 +36,7 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
 
 const everything: Access = { ownership: null }
 
-/** Receivers cache these answers and later ask only for what is newer. */
+/** Receivers cache these replies, and later request only newer data. */
 const tellsPlacement: ReadonlySet<MessageKind> = new Set([
   'config.get-chunks',
   'config.get-collection',
@@ -47,7 +47,7 @@ class ConfigServer implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #catalog: ShardingCatalog
-  /** Caches a positive check, which every message needs. */
+  /** Only true is cached: every message needs the check. */
   #isInitialised = false
   /**
    * Resolves once the catalog exists: routers and shards may send requests before the shards are
@@ -137,7 +137,7 @@ class ConfigServer implements Actor {
     return this.#serve(kind, request)
   }
 
-  /** Flushes before replying: a peer must not learn of state that a crash could undo. */
+  /** Flushes before replying: a peer must not learn state that a crash could undo. */
   async #serveWritten<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     try {
       while (!this.#node.isWritten) await this.#node.flush()
@@ -153,7 +153,6 @@ class ConfigServer implements Actor {
     return served === undefined ? this.#answer(kind, request) : (served as Promise<ReplyOf<K>> | ReplyOf<K>)
   }
 
-  /** Replies synchronously where nothing has to be awaited. */
   #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const handler = (
       configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>

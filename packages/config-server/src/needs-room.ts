@@ -1,8 +1,8 @@
 import type { MessageKind } from '@shardlab/actor'
 
 /**
- * Requests that may be refused when the disk is full, because they start something new. Requests
- * that complete earlier work use the reserved space.
+ * Requests that start something new, which may be refused when the disk is full. Requests that
+ * complete earlier work use the reserved space.
  */
 const kinds = [
   'config.add-shard',

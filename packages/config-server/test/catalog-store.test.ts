@@ -1,4 +1,3 @@
-/** Look-ups in the catalog's own collections. */
 import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { createMemoryEngine, type LogEntry } from '@shardlab/storage'

@@ -1,4 +1,3 @@
-/** Splits, merges and moves in config.chunks: versions, ids, history and refusals. */
 import { decode, encode, Timestamp, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

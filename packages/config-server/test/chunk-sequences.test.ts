@@ -1,4 +1,3 @@
-/** Checks the invariants of chunks after random sequences of splits, merges and moves. */
 import { kindShape, PacketWriter, readPacketInPlace, type ReplyOf } from '@shardlab/actor'
 import { decode, type Document, type Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
@@ -62,12 +61,11 @@ t.test('after any sequence chunks fill the key space, versions grow and refreshe
           const moves = kind === 'move' || kind === 'cut'
           if (majors.some((major) => major !== Math.floor(newest / 100_000) + (moves ? 1 : 0)))
             throw new Error(`${kind}: a wrong major`)
-          // Building checks that there is no gap and no overlap.
+          // `wholePlacement` checks that there are no gaps and no overlaps.
           const whole = await wholePlacement(chunks)
           for (const [often, rarely, late] of [attaching, packing] as const) {
             assertSame(await often!.refresh(), whole)
             if (i % 4 === 3) assertSame(await rarely!.refresh(), whole)
-            // Its reply arrives after further changes.
             if (i % 3 === 0) await late!.ask()
             if (i % 3 === 2) assertSame(late!.receive(), late!.asOf!)
           }
@@ -151,14 +149,15 @@ async function wholePlacement({ config }: Chunks): Promise<CollectionPlacement> 
 }
 
 /**
- * A member that refreshes, in a world that attaches objects to messages or in one that packs them.
+ * A member that refreshes, in a runtime that attaches objects to messages or in one that packs
+ * them.
  */
 class Receiver {
   readonly #chunks: Chunks
   readonly #attaches: boolean
   #own: CollectionPlacement | null = null
   #reply: ReplyOf<'config.get-collection'> | null = null
-  /** The placement at the time of the last request; null: the catalog had none. */
+  /** At the time of the last request; null: the catalog had no placement. */
   asOf: CollectionPlacement | null = null
 
   constructor(chunks: Chunks, form: 'attached' | 'packed') {
@@ -197,7 +196,7 @@ function assertSame(a: CollectionPlacement, b: CollectionPlacement): void {
   if (told(a) !== told(b)) throw new Error(`refreshed: ${told(a)}\nbuilt: ${told(b)}`)
 }
 
-/** @returns the error, null for success */
+/** @returns null: success */
 async function perform(
   chunks: Chunks,
   kind: Operation[0],

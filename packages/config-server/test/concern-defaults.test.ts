@@ -1,4 +1,4 @@
-/** What setDefaultRWConcern stores and refuses. Server: read_write_concern_defaults.cpp. */
+/** Server: read_write_concern_defaults.cpp. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

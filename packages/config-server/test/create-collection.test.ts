@@ -36,7 +36,7 @@ t.test('commit-create-collection stores a document for each chunk of a run on on
   for (const version of ['4.0', '4.4', '7.0'] as const) {
     const config = await new ConfigUnderTest(version).initialised()
     await config.createDatabase('db')
-    // Some bounds have the length of their predecessor, some do not.
+    // Some bounds are as long as the one before, some are not.
     const bounds = [MinKey, 1, 2, 3, 'a', 'b', 'longer', 4n, 5n, 6n, MaxKey].map((a) => ({
       a: typeof a === 'function' ? new a() : a,
     }))

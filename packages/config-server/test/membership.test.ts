@@ -3,10 +3,7 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { clusterId, ConfigUnderTest } from './support/config.js'
 
-/**
- * A config server to which shards introduce themselves; `databases`: what each new one brings
- * along.
- */
+/** @param databases that each new shard already has */
 async function cluster(
   version: EmulatedVersion = '7.0',
   databases: Record<string, string[]> = {},

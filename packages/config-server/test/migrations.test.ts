@@ -1,4 +1,3 @@
-/** Migrations on the config server: requests to donors, commits and refusals. */
 import { decode, encode, type Document, type Timestamp } from '@shardlab/bson'
 import { clusterAddress, type RequestOf } from '@shardlab/actor'
 import { FakeDisk } from '@shardlab/actor/testing'
@@ -23,7 +22,6 @@ async function ask(chunks: Chunks, over: Partial<Move> = {}): Promise<Document |
   return error === null ? null : decode(error)
 }
 
-/** Records the requests to donors; all succeed. */
 function donors(chunks: Chunks): [to: string, request: RequestOf<'shard.move-range'>][] {
   const asked: [string, RequestOf<'shard.move-range'>][] = []
   chunks.config.answers.set('shard.move-range', (to, request) => {

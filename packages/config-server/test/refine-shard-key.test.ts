@@ -1,7 +1,4 @@
-/**
- * The commit of refineCollectionShardKey in the catalog. Manual:
- * reference/command/refineCollectionShardKey.
- */
+/** Manual: reference/command/refineCollectionShardKey. */
 import { packChunks } from '@shardlab/actor'
 import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'

@@ -1,14 +1,11 @@
-/**
- * Documents of the catalog, byte for byte in the field order and types of each version. Manual:
- * reference/config-database.
- */
+/** Field order and types of each version. Manual: reference/config-database. */
 import { packChunks } from '@shardlab/actor'
 import { decode, encode } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { ConfigUnderTest, shape, uuid } from './support/config.js'
 
-/** Bounds differ from chunk to chunk. */
+/** Without fields, because bounds differ from chunk to chunk. */
 const bounds = 'min:{} max:{}'
 
 async function shapes(version: EmulatedVersion): Promise<Record<string, string>> {

@@ -1,7 +1,4 @@
-/**
- * A caller's mistake as one sentence: an option, a workload file, an address. The command line
- * exits with 2.
- */
+/** A caller's mistake as one sentence. The command line exits with 2. */
 export class OptionError extends Error {
   override readonly name = 'OptionError'
 }

@@ -6,7 +6,6 @@ import { OptionError } from './option-error.js'
 import type { LoadOptions, LoadReport } from './types.js'
 
 /**
- * Runs a load test.
  * @throws OptionError for invalid options, workload files and addresses, before anything is written
  */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {

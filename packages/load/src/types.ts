@@ -1,9 +1,6 @@
-/** Options and results of a load test, all plain data. */
-
 export const engineNames = ['driver', 'wire'] as const
 export type EngineName = (typeof engineNames)[number]
 
-/** A threshold for the report, such as `p99(read)<20ms`. */
 export interface Expectation {
   readonly text: string
   readonly metric: string
@@ -18,23 +15,21 @@ export interface Expectation {
 export type Ramp = number | { readonly from: number; readonly to: number }
 
 export interface LoadOptions {
-  /** Connection string of any server that speaks MongoDB's protocol. */
+  /** Any server that speaks MongoDB's protocol. */
   readonly uri: string
   /**
-   * A built-in workload's name (`a` … `f`, `route-mix`) or the path of a workload file. Default
-   * `a`.
+   * Name of a built-in workload (`a` … `f`, `route-mix`) or path of a workload file. Default `a`.
    */
   readonly workload?: string
   readonly engine?: EngineName
   /** Operations per second over all lanes: an open loop. Absent: a closed loop. */
   readonly rate?: Ramp
-  /** Largest number of operations in flight over all lanes. Default 16, in an open loop 256. */
+  /** Most operations in flight over all lanes. Default 16, in an open loop 256. */
   readonly concurrency?: Ramp
-  /** Measured time in seconds. Default 10 unless `operations` is given. */
+  /** Measured time. Default 10 unless `operations` is given. */
   readonly durationSecs?: number
-  /** Number of measured operations. */
   readonly operations?: number
-  /** Seconds of operations before the measurement. Default 1; 0: none. */
+  /** Operations before the measurement. Default 1; 0: none. */
   readonly warmUpSecs?: number
   /** Overrides the workload's number. */
   readonly records?: number
@@ -44,15 +39,13 @@ export interface LoadOptions {
   readonly fieldLength?: number
   /** `database.collection`; default `shardlab_load.records`. */
   readonly ns?: string
-  /**
-   * `_id:1`, `_id:hashed`, `customer:1,_id:1` or `none`: the shard key if the server is a mongos.
-   */
+  /** `_id:1`, `_id:hashed`, `customer:1,_id:1` or `none`. Only used if the server is a mongos. */
   readonly shardKey?: string
   /** Drops the collection before loading. Otherwise a collection with documents is refused. */
   readonly drop?: boolean
   /** Worker threads of the engine. Default: driver 0 (the caller's thread), wire 1. */
   readonly threads?: number
-  /** Wire engine: operations in flight on one connection. Default 1. */
+  /** Wire engine: operations in flight on a connection. Default 1. */
   readonly pipeline?: number
   /** Reads everything back at the end. Default true. */
   readonly check?: boolean
@@ -61,31 +54,24 @@ export interface LoadOptions {
    */
   readonly faults?: readonly string[]
   /**
-   * `shards=1..16`, `mongos=1..4`, `concurrency=1..64`, `rate=1000..8000`; `shards` and `mongos`
-   * need `startCluster`.
+   * `shards=1..16`, `mongos=1..4`, `concurrency=1..64`, `rate=1000..8000`; the first two need
+   * `startCluster`.
    */
   readonly sweep?: string
-  /** Starts the cluster for a step of the sweep. */
   readonly startCluster?: StartCluster
-  /**
-   * Expectations for the report. A name that no report can have is refused before anything is
-   * written.
-   */
+  /** A name that no report can have is refused before anything is written. */
   readonly expectations?: readonly Expectation[]
   /** Called about four times a second. */
   readonly onProgress?: (progress: Progress) => void
   /**
-   * When aborted, no further operation starts; the measurements so far are checked and reported.
-   * Before the first measured operation the run rejects with an InterruptedError.
+   * Aborted: no further operation starts; the measurements so far are checked and reported. Before
+   * the first measured operation the run rejects with an InterruptedError.
    */
   readonly stop?: AbortSignal
-  /**
-   * When aborted, the report is made at once, without the operations in flight and the end check.
-   */
+  /** Aborted: the report is made at once, without the operations in flight and the end check. */
   readonly hurry?: AbortSignal
 }
 
-/** The settings of a cluster that a sweep varies. */
 export interface ClusterSize {
   readonly shards?: number
   readonly mongos?: number
@@ -95,7 +81,7 @@ export type StartCluster = (size: ClusterSize) => Promise<{ readonly uri: string
 
 export interface Progress {
   readonly phase: 'load' | 'warm-up' | 'run' | 'check'
-  /** Operations or documents done in this phase, and their total if known. */
+  /** Operations or documents in this phase; `total` is null if unknown. */
   readonly done: number
   readonly total: number | null
   readonly perSecond: number
@@ -126,7 +112,7 @@ export interface Latency {
   readonly intended: LatencySummary
   /** From sending to the reply. */
   readonly service: LatencySummary
-  /** The histogram of `intended`: HdrHistogram, compressed, base64. */
+  /** Of `intended`: HdrHistogram, compressed, base64. */
   readonly histogram: string
 }
 
@@ -139,18 +125,17 @@ export interface Latency {
 export const routingClasses = ['targeted', 'multi', 'broadcast', 'unrouted', 'unknown', 'criticalSection'] as const
 export type RoutingClass = (typeof routingClasses)[number]
 
-/** A fault or a phase on the timeline. */
 export interface Mark {
   readonly atSecs: number
-  /** Null: an instant. */
+  /** null: an instant. */
   readonly untilSecs: number | null
   readonly text: string
 }
 
 export interface ShardShare {
-  /** Operations sent to it; a broadcast counts for every shard. */
+  /** A broadcast counts for every shard. */
   readonly operations: number
-  /** Share of all shards' operations, 0 to 1. */
+  /** Of all shards' operations, 0 to 1. */
   readonly share: number
   readonly chunks: number
   /**
@@ -163,8 +148,8 @@ export interface ShardShare {
 
 export interface EndCheckReport {
   /**
-   * Whether no document was lost, unexpected, doubled, stale or corrupt, and no read was wrong;
-   * null: not checked.
+   * true: no document was lost, unexpected, doubled, stale or corrupt, and no read was wrong; null:
+   * not checked.
    */
   readonly ok: boolean | null
   /** Why the check was skipped; null: it was not. */
@@ -188,7 +173,6 @@ export interface EndCheckReport {
   readonly examples: readonly string[]
 }
 
-/** One interval of the timeline. */
 export interface TimelinePoint {
   /** Seconds since the first measured operation. */
   readonly atSecs: number
@@ -233,12 +217,9 @@ export interface WorkloadReport {
   readonly rate: Ramp | null
   readonly concurrency: Ramp
   readonly pipeline: number
-  /**
-   * The phases of a workload file; `rate` and `concurrency` above are those of the first. Null: no
-   * phases.
-   */
+  /** `rate` and `concurrency` above are those of the first phase. null: no phases. */
   readonly phases: readonly { readonly name: string; readonly rate: Ramp | null; readonly concurrency: Ramp }[] | null
-  /** Share of each operation, 0 to 1. */
+  /** By operation, 0 to 1. */
   readonly mix: Readonly<Record<string, number>>
 }
 
@@ -246,27 +227,26 @@ export interface LoadReport {
   readonly shardlabLoad: 1
   readonly measured: Measured
   readonly workload: WorkloadReport
-  /** Measured operations, failed ones included. */
+  /** Measured, including failed ones. */
   readonly operations: number
   readonly errors: {
     readonly total: number
     readonly byCode: Readonly<Record<string, Readonly<Record<string, number>>>>
   }
-  /** Attempts that the driver retried. */
   readonly retries: number
   /** Successful operations per second. */
   readonly throughput: number
   readonly durationSecs: number
-  /** The run was stopped early: all figures cover what was done until then. */
+  /** All figures cover only what was done until the early stop. */
   readonly interrupted: boolean
   /**
    * Open loop: operations that were due before the end but did not start because the concurrency
-   * was exhausted. Their waiting time is in no latency.
+   * was exhausted. No latency includes their waiting time.
    */
   readonly notBegun: number
   readonly latencyUs: {
     readonly all: Latency
-    /** Operations that failed; no other histogram includes them. Null: none. */
+    /** No other histogram includes failed operations. null: none failed. */
     readonly failed: LatencySummary | null
     readonly byOperation: Readonly<Record<string, Latency>>
     readonly byRoutingClass: Readonly<Partial<Record<RoutingClass, Latency>>>
@@ -275,12 +255,9 @@ export interface LoadReport {
   readonly perShard: Readonly<Record<string, ShardShare>>
   readonly hottestShard: string | null
   readonly timeline: readonly TimelinePoint[]
-  /** Faults and phases as they were applied. */
   readonly marks: readonly Mark[]
   readonly endCheck: EndCheckReport
-  /**
-   * The sweep and a report per step; the other fields are those of the last step. Null: no sweep.
-   */
+  /** A report per step; the other fields are those of the last step. null: no sweep. */
   readonly sweep: {
     readonly of: string
     readonly steps: readonly { readonly value: number; readonly report: LoadReport }[]

@@ -1,4 +1,3 @@
-/** Texts of a chart do not cover each other. */
 import t from 'tap'
 import { coveringLines, lineChart, placeLabels, readableTicks } from '@shardlab/load'
 

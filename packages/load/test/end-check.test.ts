@@ -1,7 +1,4 @@
-/**
- * The end check against a correct model collection, and against one that is wrong in each
- * relevant way.
- */
+/** A correct model collection, and one that is wrong in each relevant way. */
 import t from 'tap'
 import { encode, type Document } from '@shardlab/bson'
 import {
@@ -26,14 +23,13 @@ const { template } = workload
 interface World {
   readonly schedule: Schedule
   readonly journal: LaneJournal
-  /** By record. */
   readonly documents: Map<number, Document>
-  /** The cycles of acknowledged updates and inserts. */
+  /** Cycles of acknowledged writes. */
   readonly updates: number[]
   readonly inserts: number[]
 }
 
-/** Plays all cycles in sequence, each acknowledged at once unless `outcome` decides otherwise. */
+/** Plays all cycles in sequence, acknowledged at once unless `outcome` decides otherwise. */
 function play(
   outcome: (cycle: number) => 'acknowledged' | 'unknown and done' | 'unknown and not done' | 'none' = () =>
     'acknowledged',

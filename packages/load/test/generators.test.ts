@@ -1,7 +1,3 @@
-/**
- * The schedule: shapes of distributions, purity, proportions, and the way from a record back to
- * its cycle.
- */
 import t from 'tap'
 import {
   blockCycles,
@@ -22,9 +18,7 @@ import {
 const shape = { fieldCount: 10, fieldLength: 100 }
 const seed = Number(process.env['SHARDLAB_SEED'] ?? 20_261_121)
 const draws = 100_000
-/**
- * An independent generator, so that a distribution is not judged by the numbers of a run.
- */
+/** Independent of the generators under test. */
 function* uniforms(count: number): Generator<number> {
   let state = seed >>> 0
   for (let i = 0; i < count; i++) {
@@ -60,8 +54,7 @@ t.test(`distributions have their shape, seed ${seed}`, async (t) => {
   near(sum(uniform.slice(0, 500)) / draws, 0.5, 'uniform: half of the draws in half of the records')
 
   const zipf = [...histogram('zipfian', records)].sort((a, b) => b - a)
-  // The most frequent of 10^10 ranked items has a weight of one in 26.469; scattering adds a little
-  // from others.
+  // The most frequent of 10^10 ranked items has a weight of 1 in 26.469; scattering adds a little.
   near(zipf[0]! / draws, 1 / 26.469, 'zipfian: the hottest record', 0.15)
   near(zipf[1]! / draws, 0.5 ** 0.99 / 26.469, 'zipfian: the second', 0.2)
   const hottest = histogram('zipfian', records).indexOf(zipf[0]!)
@@ -98,8 +91,8 @@ t.test(`distributions have their shape, seed ${seed}`, async (t) => {
 })
 
 /**
- * What operations draw, in equal classes of the record's number, against the shares that the
- * definition gives. The statistic of 20 classes exceeds 50 once in 8,000 tries.
+ * Operations draw records in equal classes of the record's number; the shares follow from the
+ * definition. The statistic of 20 classes exceeds 50 once in 8,000 tries.
  */
 t.test(`operations choose records in the shares of their distribution, seed ${seed}`, async (t) => {
   const [records, classes] = [1000, 20]
@@ -122,8 +115,8 @@ t.test(`operations choose records in the shares of their distribution, seed ${se
     t.ok(statistic < 50, `${distribution}: ${statistic.toFixed(1)} in ${classes} classes`)
   }
 
-  // Recency is ranked by an approximation: its shares are compared with those of 1 /
-  // rank^0.99 as they add up.
+  // Recency is ranked by an approximation, so compare its shares with those of 1 / rank^0.99
+  // cumulatively.
   const schedule = new Schedule(compileWorkload({ ...builtInWorkload('d', shape)!, records, seed }))
   schedule.begin(0, null)
   const byRank: number[] = new Array(records).fill(0)
@@ -131,8 +124,7 @@ t.test(`operations choose records in the shares of their distribution, seed ${se
   for (let cycle = 0; cycle < draws; cycle++) {
     const { operation, key } = schedule.plan(cycle)
     if (operation.newRecords > 0) continue
-    // A block of 1,000 creates 50 records; those of the block before the last are the newest that
-    // is asked for.
+    // A block of 1,000 creates 50 records; reads ask for records up to the block before the last.
     const newest = records + Math.max(0, Math.floor(cycle / blockCycles) - 1) * 50 - 1
     byRank[newest - key]!++
     reads++
@@ -146,7 +138,6 @@ t.test(`operations choose records in the shares of their distribution, seed ${se
   t.ok(apart < 0.02, `latest: at most ${apart.toFixed(4)} apart`)
 })
 
-/** A plan and its record as plain data. */
 const described = (workload: Workload, schedule: Schedule, cycle: number): unknown => {
   const plan = schedule.plan(cycle)
   return { ...plan, operation: plan.operation.name, record: workload.template.record(plan.key, cycle) }
@@ -259,7 +250,7 @@ t.test('an open loop computes when each operation starts', async (t) => {
     [{ from: 100, to: 300 }, rising],
     [{ from: 300, to: 100 }, falling],
   ] as const) {
-    // At a moment, those are due that begin before it.
+    // Operation `i` starts before this time, so `i + 1` operations are due.
     for (const i of [1, 7, 999]) t.equal(dueBefore(rate, 10)(offsetUs(i) + 1), i + 1)
   }
   t.equal(dueBefore(0.001, null)(5e6), 1)

@@ -1,7 +1,3 @@
-/**
- * Inputs of users: workload files, sweeps, faults, expectations, shard keys. Invalid ones get one
- * sentence that names place and rule.
- */
 import t from 'tap'
 import {
   OptionError,
@@ -54,7 +50,6 @@ t.test('a workload file is parsed, and errors name line and rule', async (t) => 
   t.equal(String(record['note']).length, 64)
 })
 
-/** A file with one change, and the expected error. */
 const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['name: orders', 'name: [unclosed'], /^w\.yaml:\d+: Flow sequence in block collection/],
   [['records: 500', 'records: many'], /^w\.yaml:3: records: is a whole number/],

@@ -1,7 +1,3 @@
-/**
- * Classifies operations by given chunks, and finds those that overlap a critical
- * section.
- */
 import t from 'tap'
 import { encode, encodeKeyString, fieldsOf, hashedKeyValue, Long, MinKey, toRawValue } from '@shardlab/bson'
 import {
@@ -65,7 +61,7 @@ t.test('operations on a ranged key are classified by chunks', async (t) => {
     ['group', 100, 'targeted', [1]],
     ['id', 150, 'broadcast', [0, 1, 2]],
     ['near', 150, 'targeted', [1]],
-    // From group 8 to 10, which is not included.
+    // Groups 8 to 10, which is not included.
     ['near', 80, 'targeted', [0]],
     ['near', 90, 'multi', [0, 1]],
     ['wide', 0, 'multi', [0, 1]],
@@ -79,7 +75,7 @@ t.test('operations on a ranged key are classified by chunks', async (t) => {
     ['bulk', 210, 'targeted', [2]],
   ]
   for (const [name, key, routingClass, shards] of cases) {
-    // Twice: the second time from the cache.
+    // The second time, the answer comes from the cache.
     for (let i = 0; i < 2; i++)
       t.same(placement.targetOf(planOf(name, key)), { routingClass, shards }, `${name} ${key}`)
   }

@@ -15,7 +15,6 @@ import type { ConnectionTable } from './connections/connection-table.js'
 export interface MemberHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
-  /** Name of the process in serverStatus. */
   readonly process: 'mongos' | 'mongod'
   readonly startedAtMs: number
   readonly clock: ClusterClock
@@ -26,22 +25,19 @@ export interface MemberHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet
   readonly logBuffer: LogBuffer
-  /** Process id in topologyVersion of hello. */
+  /** `topologyVersion.processId` of hello. */
   readonly processId: Uint8Array
-  /** The query sampling of this member; null: the emulated version has none. */
+  /** null: the emulated version has no query sampling */
   readonly sampling: SamplingReport | null
-  /** Documents of currentOp about background work. Absent: there is none. */
+  /** Entries of currentOp for background work. Absent: there is none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
-  /** All commands, for listCommands. */
   readonly commandRows: readonly CommandDescription[]
-  /** Closes the cursors of matching sessions. */
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void
 }
 
-/** The fields of a row that listCommands shows. */
+/** Shown by listCommands. */
 export type CommandDescription = Pick<CommandRow<never>, 'name' | 'summary' | 'adminOnly' | 'access' | 'apiVersion1'>
 
-/** One run of a command. */
 export interface MemberInvocation {
   readonly host: MemberHost
   readonly db: string

@@ -29,7 +29,7 @@ import { waitForFailPoint } from './commands/wait-for-fail-point.js'
 import { updateSearchIndex } from './commands/update-search-index.js'
 import { whatsmyuri } from './commands/whatsmyuri.js'
 
-/** The commands that every member runs alike, from its own state. */
+/** Every member runs these commands alike, from its own state. */
 export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   buildInfo,
   configureFailPoint,

@@ -82,7 +82,6 @@ import { updateZoneKeyRange } from './commands/update-zone-key-range.js'
 import { update } from './commands/update.js'
 import { validate } from './commands/validate.js'
 
-/** Commands that only routers have. */
 export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortMoveCollection,
   abortReshardCollection,
@@ -166,5 +165,4 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   validate,
 ]
 
-/** All commands of a router. */
 export const commandTable = new CommandTable<MongosInvocation>([...memberRows, ...mongosRows])

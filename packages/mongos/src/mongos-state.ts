@@ -1,17 +1,16 @@
-/** The state of a router that its copies start with. */
 import type { ClusterClock, Random, TimestampPair } from '@shardlab/actor'
 import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/member'
 import type { CatalogCache, KnownRoutes } from './catalog/catalog-cache.js'
 import type { KnownShards, ShardRegistry } from './catalog/shard-registry.js'
 
-/** The defaults of setDefaultRWConcern, as of the last refresh. */
+/** As of the last refresh. */
 export interface ConcernDefaults {
   /** From config.settings; null: never set. */
   readonly document: Uint8Array | null
   readonly updatedAtMs: number
 }
 
-/** Shared by any number of copies; immutable. */
+/** Copies of a router start with it. Shared by any number of copies; immutable. */
 export interface MongosState {
   readonly time: TimestampPair
   readonly clusterId: Uint8Array | null
@@ -22,14 +21,13 @@ export interface MongosState {
   readonly parameters: ReturnType<ParameterSet['export']>
 }
 
-/** What a router hands to its replacement under the same client connections. */
+/** A router hands these to its replacement under the same client connections. */
 export interface MongosClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
   readonly processId: Uint8Array
 }
 
-/** The parts of a router that make up its state. */
 export interface MongosStateHost {
   readonly clock: ClusterClock
   readonly clusterId: Uint8Array | null
@@ -54,7 +52,6 @@ export function exportMongosState(host: MongosStateHost): MongosState {
   }
 }
 
-/** @param host a new router */
 export function resumeMongos(host: MongosStateHost, state: MongosState): void {
   host.clock.advance(state.time)
   host.catalog.import(state.routes)

@@ -1,6 +1,5 @@
 /**
- * The router: takes commands of clients, targets them and merges the replies of members. All its
- * state is a cache: a restarted router has lost cursors and caches, but no data.
+ * All state of a router is a cache: a restarted router has lost cursors and caches, but no data.
  */
 import {
   Cancellation,
@@ -82,12 +81,12 @@ export class Mongos implements Actor, DispatchHost {
   readonly statistics = new Statistics()
   readonly sampling: QuerySampler | null
   readonly newObjectId: () => Uint8Array
-  /** Process id part of hello's topologyVersion. */
+  /** Part of hello's topologyVersion. */
   processId: Uint8Array
   /** Aborted when the router shuts down, which ends waits. */
   readonly stopping = new Cancellation()
   readonly mergeDice: Random
-  /** The random numbers of `$rand`. */
+  /** For `$rand`. */
   readonly #fraction: () => number
   #cursorIds: Random
   #clusterId: Uint8Array | null = null
@@ -320,7 +319,7 @@ export class Mongos implements Actor, DispatchHost {
   }
 }
 
-/** A router, which serves `client.command` and `client.disconnected`. */
+/** The router serves `client.command` and `client.disconnected`. */
 export function createMongos(context: ActorContext, options: MongosOptions): Actor {
   return new Mongos(context, options)
 }

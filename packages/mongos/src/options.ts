@@ -2,28 +2,23 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 
 /** Limits of a router's tables, batches and retries (law 9). Reaching one emits a `limit` event. */
 export interface MongosLimits {
-  /** Open cursors; opening another fails with 365 TemporarilyUnavailable. */
+  /** Opening another cursor fails with 365 TemporarilyUnavailable. */
   readonly cursorsMax: number
-  /** Collections and databases with cached placement; the oldest entry is evicted first. */
+  /** The oldest cached placement is evicted first. */
   readonly cachedCollectionsMax: number
   readonly cachedDatabasesMax: number
-  /** Attempts of one operation with stale routing. Server: kMaxNumStaleVersionRetries. */
+  /** Of one operation with stale routing. Server: kMaxNumStaleVersionRetries. */
   readonly staleAttemptsMax: number
-  /**
-   * Further attempts of one idempotent request after its peer failed. Server:
-   * kMaxNumFailedHostRetryAttempts.
-   */
+  /** Of one idempotent request after its peer failed. Server: kMaxNumFailedHostRetryAttempts. */
   readonly remoteRetriesMax: number
   /** Rounds of a write batch in which no statement completes. Server: kMaxRoundsWithoutProgress. */
   readonly fruitlessRoundsMax: number
-  /**
-   * Pauses between attempts to reach an unavailable member: doubled from the first to the longest.
-   */
+  /** Between attempts to reach an unavailable member: doubled from the first to the longest. */
   readonly firstRetryPauseMs: number
   readonly longestRetryPauseMs: number
-  /** Bytes of statements in one batch to a shard. */
+  /** Limits the statements in one batch to a shard. */
   readonly shardBatchBytesMax: number
-  /** Bounds listed in one `routed` event. */
+  /** Limits the bounds in one `routed` event. */
   readonly eventBoundsMax: number
 }
 
@@ -40,20 +35,21 @@ export const defaultMongosLimits: MongosLimits = {
   eventBoundsMax: 20,
 }
 
-/** Options of a router: plain data that can be sent to a worker. */
+/** Plain data that can be sent to a worker. */
 export interface MongosOptions {
   readonly emulate: EmulatedVersion
   /**
-   * How long the router tries to reach an unavailable member: defaultFindReplicaSetHostTimeoutMS.
+   * How long the router tries to reach an unavailable member. Server:
+   * defaultFindReplicaSetHostTimeoutMS.
    */
   readonly findReplicaSetHostTimeoutMs: number
-  /** Announce the emulated version's own wire versions, even if today's drivers refuse them. */
+  /** Announce the emulated version's own wire versions, even if today's drivers reject them. */
   readonly nativeWire: boolean
-  /** Refuse commands and operators that are incomplete. Default false. */
+  /** Reject commands and operators that are incomplete. Default false. */
   readonly strict?: boolean
   /** `set/host:port` of the config server, for getShardMap; undefined: omitted from the reply. */
   readonly configHost?: string
-  /** Interval of the pings to the config server; default 30 s. */
+  /** Of the pings to the config server; default 30 s. */
   readonly pingIntervalMs?: number
   readonly limits?: Partial<MongosLimits>
 }

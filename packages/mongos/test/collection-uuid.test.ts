@@ -1,4 +1,3 @@
-/** `collectionUUID` of commands through the router, over real storage nodes. */
 import { UUID } from '@shardlab/bson'
 import t from 'tap'
 import { realCluster, type ShardedCollection } from './support/real-cluster.js'

@@ -1,4 +1,4 @@
-/** The default read and write concern. Manual: reference/command/setDefaultRWConcern. */
+/** Manual: reference/command/setDefaultRWConcern. */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { cursorReply } from './support/fake-cluster.js'
@@ -6,7 +6,6 @@ import { threeShards } from './support/three-shards.js'
 
 const admin = { $db: 'admin' }
 
-/** A router that has read the defaults. */
 async function withDefaults(defaults: Document, options = {}) {
   const cluster = threeShards(options)
   cluster.script((_shard, _command, name) =>

@@ -269,7 +269,6 @@ t.test('fsync goes to every shard', async (t) => {
   t.match(await cluster.run({ fsync: 1, lock: true, ...admin }), { code: 72 })
 })
 
-/** A config server with the database `test` and the sharded collection `test.c`. */
 function consistent(): FakeCluster {
   const cluster = sharded()
   const uuid = new UUID('00112233-4455-6677-8899-aabbccddeeff')

@@ -1,7 +1,4 @@
-/**
- * Explain shows where a command would go, and fails as the command would: the stages of the router
- * and the shards below them.
- */
+/** Explain shows where a command would go, and fails as the command would. */
 import type { Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

@@ -1,4 +1,3 @@
-/** Explain over real storage nodes. */
 import { decode, UUID, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

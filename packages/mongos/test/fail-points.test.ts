@@ -1,4 +1,3 @@
-/** failCommand on a router, and the errors that clients get when shards step down. */
 import t from 'tap'
 import { Long, UUID, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -68,7 +67,6 @@ t.test('failGetMoreAfterCursorCheckout fails a getMore and closes its cursor', a
   t.match(await cluster.run(getMore), { code: 43 })
 })
 
-/** The errors of a find and an insert when the shard replies with this error. */
 async function heard(emulate: EmulatedVersion, error: Document) {
   const cluster = new FakeCluster({ emulate })
   cluster.databases.set('test', { primary: 'shard01', lastMod: 1 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { BsonType, CommandError, decode, findField, Long, type Document } from '@shardlab/bson'
 import { cursorReply, errorReply, FakeCluster } from './support/fake-cluster.js'
 
-/** test.c over x: below 0 on shard01, 0 to 100 on shard02, the rest on shard03. */
+/** `x` below 0 is on shard01, 0 to 100 on shard02, the rest on shard03. */
 function threeShards(options = {}): FakeCluster {
   const cluster = new FakeCluster(options)
   cluster.shardByRange('test.c', 'x', [0, 100], ['shard01', 'shard02', 'shard03'])

@@ -1,7 +1,3 @@
-/**
- * Commands on indexes, options and names of collections through the router, over real storage
- * nodes.
- */
 import t from 'tap'
 import { realCluster, type ShardedCollection } from './support/real-cluster.js'
 import { FakeCluster, staleReply } from './support/fake-cluster.js'

@@ -1,7 +1,4 @@
-/**
- * The client's error when a collection is dropped while a cursor reads it. Server:
- * async_results_merger.cpp.
- */
+/** Server: async_results_merger.cpp. */
 import t from 'tap'
 import { type Document, type Long } from '@shardlab/bson'
 import { dropLocalNamespace } from '@shardlab/node'

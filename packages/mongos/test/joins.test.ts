@@ -1,4 +1,3 @@
-/** Joins, sources and writing stages of pipelines, over real storage nodes. */
 import t from 'tap'
 import fc from 'fast-check'
 import { Long, type Document } from '@shardlab/bson'
@@ -30,7 +29,6 @@ const lookup = { $lookup: { from: 'items', localField: 'k', foreignField: 'k', a
 const priced = [lookup, { $unwind: '$item' }, { $sort: { _id: 1 } }, { $project: { _id: 1, p: '$item.price' } }]
 const expected = [0, 1, 2, 3, 4].map((_id) => ({ _id, p: _id * 10 }))
 
-/** Shards that got an aggregate on the collection. */
 function aggregated(cluster: FakeCluster, collection: string): string[] {
   return ['shard01', 'shard02', 'shard03'].filter((shard) =>
     cluster.commandsTo(shard).some(({ name, body }) => name === 'aggregate' && body['aggregate'] === collection),

@@ -1,4 +1,3 @@
-/** Which member merges what the shards send of a pipeline. */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'

@@ -1,4 +1,3 @@
-/** Merging on a shard, over real storage nodes. */
 import t from 'tap'
 import fc from 'fast-check'
 import { createDeferred } from '@shardlab/actor'

@@ -1,4 +1,3 @@
-/** The router's side of document moves: which shard it asks, how often, and the client's reply. */
 import { CommandError, decode, DocumentWriter, encode, errorDocument, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import type { FakeCluster } from './support/fake-cluster.js'
@@ -14,7 +13,7 @@ const change = {
   uuid: new UUID(),
 }
 
-/** Shards refuse updates; requests to move get the given replies in turn. */
+/** Shards reject updates; requests to move get the given replies in turn. */
 function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; requests: Document[] } {
   const cluster = threeShards()
   const requests: Document[] = []

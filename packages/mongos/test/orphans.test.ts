@@ -1,12 +1,11 @@
 /**
- * Reads of documents on a shard that does not own them. Manual: reference/read-concern-available,
- * reference/command/count, reference/command/distinct.
+ * Manual: reference/read-concern-available, reference/command/count, reference/command/distinct.
  */
 import { encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { RealCluster } from './support/real-cluster.js'
 
-/** Three documents on their owners, and one on shard01 that belongs to shard03. */
+/** Three documents are on their owners, and one on shard01 that belongs to shard03. */
 async function withOrphan(): Promise<RealCluster> {
   const cluster = await RealCluster.create({ emulate: '7.0' })
   await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x) => ({ _id: x, x, v: 1 })) })
@@ -65,7 +64,7 @@ t.test('a count without a filter includes orphans', async (t) => {
 t.test('a read with readConcern available uses the cached placement and is never refused as stale', async (t) => {
   const cluster = await withOrphan()
   await cluster.run({ find: 'c' })
-  // The router's cached placement stays as it is.
+  // The router's cached placement does not change.
   await cluster.shard({ ns: 'test.c', field: 'x', splits: [0, 100] }, ['shard02', 'shard01', 'shard03'])
   const read = (level: string) => cluster.run({ find: 'c', filter: { x: 5 }, readConcern: { level } })
   t.same(idsOf(await read('available')), [5], 'where it was')

@@ -1,7 +1,4 @@
-/**
- * allowPartialResults: unreachable shards are left out, in the first batch and later. Server:
- * async_results_merger.cpp.
- */
+/** Server: async_results_merger.cpp. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'

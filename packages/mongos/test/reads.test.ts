@@ -1,4 +1,3 @@
-/** Reads over real storage nodes: shards and router together. */
 import { decode, encode, type Document, type Long } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply, FakeCluster } from './support/fake-cluster.js'

@@ -1,7 +1,3 @@
-/**
- * Single-document writes whose filter does not determine the shard; write options that concern the
- * router; snapshots over shards.
- */
 import { Long, Timestamp, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'

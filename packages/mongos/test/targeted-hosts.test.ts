@@ -1,7 +1,4 @@
-/**
- * numHostsTargeted as the server counts it (jstests/sharding/num_hosts_targeted_metrics.js), and
- * the routed event of reads and writes.
- */
+/** The expectations are those of jstests/sharding/num_hosts_targeted_metrics.js. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -25,7 +22,7 @@ async function countsOf(cluster: RealCluster): Promise<Counts> {
   ) as Counts
 }
 
-/** The counters that a command increments, such as `find.oneShard`. */
+/** Lists counters such as `find.oneShard`. */
 async function added(cluster: RealCluster, command: Document): Promise<string> {
   const before = await countsOf(cluster)
   const reply = await cluster.run(command)

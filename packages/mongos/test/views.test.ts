@@ -1,4 +1,3 @@
-/** Reads of views through the router, over real storage nodes. */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { drain, realCluster, type RealCluster, type ShardedCollection } from './support/real-cluster.js'

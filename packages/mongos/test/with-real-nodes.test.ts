@@ -1,6 +1,5 @@
 /**
- * The router over real storage nodes that check versions and filter by placement, so both ends of
- * the protocol are real.
+ * The storage nodes check versions and filter by placement, so both ends of the protocol are real.
  */
 import t from 'tap'
 import fc from 'fast-check'

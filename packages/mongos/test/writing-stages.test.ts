@@ -1,4 +1,3 @@
-/** $out and $merge, over real storage nodes. */
 import t from 'tap'
 import { decode, type Document } from '@shardlab/bson'
 import { drain, realCluster, type RealCluster, type ShardedCollection } from './support/real-cluster.js'
@@ -54,7 +53,7 @@ t.test('$out replaces a collection', async (t) => {
       ['_id_', 'by_x'],
       'indexes stay',
     )
-    // A result that the target refuses leaves the target unchanged.
+    // If the target rejects the result, it does not change.
     t.match(await aggregate(cluster, { $out: 'target' }, [{ $set: { x: 1 } }]), { code: 11000 })
     t.same(
       (await all(cluster)).map(({ _id }) => _id as unknown),

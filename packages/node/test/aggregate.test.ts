@@ -1,7 +1,3 @@
-/**
- * Aggregates of clients that are connected to a node: plans, joins, sources, writing stages,
- * options.
- */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'

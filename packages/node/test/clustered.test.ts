@@ -1,4 +1,3 @@
-/** Clustered collections and the lifetime of their documents. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

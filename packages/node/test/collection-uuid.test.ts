@@ -1,4 +1,3 @@
-/** `collectionUUID` of commands on a node. */
 import { UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

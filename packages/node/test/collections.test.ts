@@ -1,4 +1,3 @@
-/** create, collMod, renameCollection, convertToCapped and dropIndexes on one node. */
 import { decode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { long, NodeUnderTest, shape } from './support/harness.js'

@@ -1,4 +1,3 @@
-/** Pipelines whose first stages need nothing but an index. */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

@@ -6,7 +6,6 @@ import { NodeUnderTest, session, shape } from './support/harness.js'
 const admin = { $db: 'admin' }
 let connections = 0
 
-/** A client of a node, with a connection of its own. */
 function client(node: NodeUnderTest, appName?: string) {
   const connectionId = ++connections
   const bytes = async (command: Document) => {
@@ -29,7 +28,6 @@ function client(node: NodeUnderTest, appName?: string) {
 const newClient = (version: EmulatedVersion = '7.0') => client(new NodeUnderTest({ version }))
 const fails = { failCommands: ['ping'], errorCode: 2 }
 
-/** `ok` of several pings. */
 async function pings(run: (command: Document) => Promise<Document>, count: number): Promise<number[]> {
   const answers: number[] = []
   for (let i = 0; i < count; i++) answers.push((await run({ ping: 1 }))['ok'] as number)

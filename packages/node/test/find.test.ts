@@ -171,7 +171,7 @@ for (const version of ['4.4', '8.0'] as const) {
       const before = await costs()
       const { cursor } = await node.ok(command)
       const { id, ...rest } = cursor as { id: Long }
-      // The reports of the costs count as returned documents.
+      // `costs()` itself adds to the returned documents.
       return { rest, stays: id.toString() !== '0', costs: (await costs()).map((cost, i) => cost - before[i]!) }
     }
     for (const _id of [...ids, 'b']) {

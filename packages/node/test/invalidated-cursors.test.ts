@@ -1,7 +1,4 @@
-/**
- * getMore after its collection or an index was dropped or renamed. Manual: core/cursors; server:
- * jstests getmore_invalidated_cursors.js.
- */
+/** Manual: core/cursors; server: jstests getmore_invalidated_cursors.js. */
 import type { Document, Long } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -19,7 +16,6 @@ async function filled(version: EmulatedVersion, count = 40): Promise<NodeUnderTe
 
 const idOf = (reply: Document): Long => (reply['cursor'] as { id: Long }).id
 
-/** Opens a cursor, changes the collection, and calls getMore. */
 async function readOn(
   node: NodeUnderTest,
   open: Document,

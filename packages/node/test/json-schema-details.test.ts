@@ -1,12 +1,8 @@
-/**
- * Details of the errors of `$jsonSchema`. The cases are those of the server's tests of
- * doc_validation_error.
- */
+/** The cases are those of the server's tests of doc_validation_error. */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { details } from './support/validated.js'
 
-/** `schemaRulesNotSatisfied` of a schema. */
 async function rules(schema: Document, document: Document): Promise<unknown> {
   const found = (await details({ $jsonSchema: schema }, document)) as Document
   return found['schemaRulesNotSatisfied']

@@ -1,4 +1,3 @@
-/** Arguments that commands of older servers refuse. */
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

@@ -1,4 +1,3 @@
-/** Counters of serverStatus about executed plans. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

@@ -6,7 +6,6 @@ import { check } from '@shardlab/bson/testing'
 import { FakeDisk } from '@shardlab/actor/testing'
 import { long, NodeUnderTest, session } from './support/harness.js'
 
-/** The collections, indexes and documents that a client can read. */
 async function contents(node: NodeUnderTest): Promise<string> {
   const seen: unknown[] = []
   for (const collection of node.node.engine.collections()) {
@@ -48,7 +47,6 @@ const command: fc.Arbitrary<Document> = fc.oneof(
   fc.constant({ dropDatabase: 1 }),
 )
 
-/** A disk without latency. */
 class InstantDisk extends FakeDisk {
   appendNow(record: Uint8Array): boolean {
     if (!this.hasRoom(record.length)) return false

@@ -1,4 +1,3 @@
-/** Commands with arguments that their rows list as missing are refused, not ignored. */
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
 

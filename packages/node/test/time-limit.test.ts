@@ -1,6 +1,4 @@
-/**
- * maxTimeMS on a node. The clock of these tests advances by one millisecond whenever it is read.
- */
+/** The clock of these tests advances by one millisecond whenever it is read. */
 import t from 'tap'
 import type { Long } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'

@@ -1,4 +1,3 @@
-/** Expiring documents on one node. */
 import { Long } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

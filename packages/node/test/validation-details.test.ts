@@ -1,7 +1,4 @@
-/**
- * Details of the errors of query operators in validators. The cases are those of the server's tests
- * of doc_validation_error.
- */
+/** The cases are those of the server's tests of doc_validation_error. */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { details } from './support/validated.js'

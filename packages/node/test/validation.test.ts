@@ -1,4 +1,3 @@
-/** Validators on one node. */
 import { decode, findField, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'

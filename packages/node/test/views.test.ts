@@ -15,7 +15,6 @@ async function withView(
   return node
 }
 
-/** Runs a command of a client that is connected to this node. */
 async function direct(node: NodeUnderTest, command: Document, db = 'test'): Promise<Document> {
   const { body } = await node.node.clientCommand({
     connectionId: 1,

@@ -1,4 +1,3 @@
-/** Arguments that clients should not send, and a request for help. */
 import t from 'tap'
 import { Long } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'

@@ -1,4 +1,4 @@
-/** Milliseconds in each unit of time, the smallest unit first. */
+/** Smallest unit first. */
 export const timeUnitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 type TimeUnit = keyof typeof timeUnitsMs
@@ -6,10 +6,10 @@ type TimeUnit = keyof typeof timeUnitsMs
 const units = Object.keys(timeUnitsMs) as TimeUnit[]
 const number = String.raw`-?\d+(?:\.\d+)?`
 
-/** The texts that {@link parseDuration} accepts, as a regular expression without groups. */
+/** Texts that {@link parseDuration} accepts, as a regular expression without groups. */
 export const durationPattern = `${number}(?:${units.join('|')})`
 
-/** For error texts: the forms in which a caller can give a duration. */
+/** For error texts. */
 export const durationHint = 'milliseconds or a time such as 500ms, 5s, 10m, 2h or 1d'
 
 const wholeText = new RegExp(`^(${number})(${units.join('|')})$`)

@@ -1,19 +1,15 @@
-/** Bytes in each unit of size, powers of 1024, the smallest unit first. */
+/** Powers of 1024, smallest unit first. */
 export const sizeUnitsBytes = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const
 
 type SizeUnit = keyof typeof sizeUnitsBytes
 
 const units = Object.keys(sizeUnitsBytes) as SizeUnit[]
 
-/** For error texts: the forms in which a caller can give a size. */
 export const sizeHint = 'bytes or a size such as 64KB, 128MB or 1GB'
 
 const wholeText = new RegExp(String.raw`^\s*(\d+(?:\.\d+)?)\s*(${units.join('|')})?\s*$`, 'i')
 
-/**
- * Bytes of `64KB`, `1.5 mb` or `512`; without a unit the number is bytes. null: not a size, or not
- * whole bytes.
- */
+/** Without a unit the number is bytes. null: not a size, or not whole bytes. */
 export function parseSize(text: string): number | null {
   const match = wholeText.exec(text)
   if (match === null) return null

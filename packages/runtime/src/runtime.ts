@@ -3,17 +3,16 @@ import type { NewHostFault } from './host/faults/host-fault.js'
 import type { StepFaultAction } from './host/faults/step-faults.js'
 import type { Alarm } from './host/time/clock.js'
 
-/** One member to be started. Plain data, because it may be posted to a worker. */
+/** Plain data, because it may be posted to a worker. */
 export interface MemberSpec {
-  /** Unique in the cluster. */
   readonly address: Address
   /** A name among the runtime's roles. */
   readonly role: string
   /** For the role's factory; must survive a structured clone. */
   readonly options: unknown
-  /** Where clients reach the member, port 0 for any free one; null: clients cannot reach it. */
+  /** Where clients connect. Port 0: any free one; null: clients cannot reach the member. */
   readonly listen: { readonly host: string; readonly port: number } | null
-  /** Size of the member's disk in bytes; 0: no disk, every append fails with DiskFullError. */
+  /** 0: no disk, every append fails with DiskFullError. */
   readonly diskLimitBytes: number
 }
 
@@ -24,126 +23,103 @@ export interface MemberInfo {
   readonly role: string
   readonly state: MemberState
   /**
-   * `host:port`. Only a name, with no listener, for a member that clients cannot reach and in the
-   * simulated runtime.
+   * `host:port`. Only a name for a member that clients cannot reach, and in the simulated runtime.
    */
   readonly endpoint: string
-  /** The thread of the member; the caller's own is 0. */
+  /** The caller's own thread is 0. */
   readonly threadId: number
 }
 
-/** Arms faults at the named steps that actors pass with `reach`. */
+/** Faults at the named steps that actors pass with `reach`. */
 export interface StepControls {
   /**
-   * Resolves with the fault's id once every host has applied it.
-   * `hold` blocks members at the step until the fault is healed, `fail` makes `reach` throw a
-   * StepFailedError, `crash` crashes the member without warning, `note` only counts.
+   * Resolves with the fault's id once every host has applied it. `hold` blocks members at the step
+   * until the fault is healed, `fail` makes `reach` throw a StepFailedError, `crash` crashes the
+   * member without warning, `note` only counts.
    */
   arm(step: string, action: StepFaultAction, options?: StepFaultOptions): Promise<number>
-  /**
-   * Disarms the fault and resumes the members that it holds. No error for an unknown id.
-   */
+  /** Resumes the members that the fault holds. No error for an unknown id. */
   heal(id: number): Promise<void>
   /**
    * Resolves with the first member that the fault struck, at once when it has struck already.
    * Rejects for an unknown id.
    */
   struck(id: number): Promise<Address>
-  /** How often the fault has struck; 0 for an unknown id. */
+  /** 0 for an unknown id. */
   strikes(id: number): number
 }
 
 export interface StepFaultOptions {
-  /** Only this member; default: every member. */
+  /** Default: every member. */
   readonly address?: Address
   /**
-   * The fault strikes that often, all members counted together; members that it holds stay held.
-   * Default: until healed.
+   * The limit of strikes on all members together; held members stay held. Default: until healed.
    */
   readonly times?: number
-  /** Called for each strike; in a simulation synchronously, at the moment of the strike. */
+  /** Called for each strike; in a simulation synchronously. */
   readonly onStruck?: (address: Address) => void
 }
 
-/** Applies faults to links and members. */
 export interface FaultControls {
   /** Resolves with the fault's id once every host has applied it. */
   apply(fault: NewHostFault): Promise<number>
   /** No error for an unknown id. */
   heal(id: number): Promise<void>
-  /** How often a link fault has struck; 0 for a fault of a member. */
+  /** 0 for a fault of a member. */
   strikes(id: number): number
 }
 
-/** What callers may add to a runtime. */
 export interface RuntimeHooks {
-  /** Answers requests of members to the address `cluster`. Default: they fail as unreachable. */
+  /** Answers requests to the address `cluster`. Default: they fail as unreachable. */
   readonly outside?: Actor
 }
 
-/** A world that runs actors. The same actors behave the same in every world. */
+/** The same actors behave the same in every world. */
 export interface Runtime {
   readonly kind: 'threads' | 'inline' | 'simulated'
   readonly steps: StepControls
   readonly faults: FaultControls
   /**
-   * Starts members concurrently and resolves when all have started and listen. Rejects with the
-   * error of the first of them that could not start; the others keep running.
+   * Starts concurrently and resolves when all members have started and listen. Rejects with the
+   * first error; the other members keep running.
    */
   start(members: readonly MemberSpec[]): Promise<MemberInfo[]>
-  /**
-   * Sends a request from the address `cluster`.
-   * @throws RequestFailedError like `ActorContext.request`.
-   */
+  /** Sends from the address `cluster`. @throws RequestFailedError like `ActorContext.request` */
   request<K extends MessageKind>(
     to: Address,
     kind: K,
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>>
-  /**
-   * Ends a member at once and without warning, and keeps its disk. No error when it is down
-   * already.
-   */
+  /** Ends the member without warning and keeps its disk. No error when it is down already. */
   crash(address: Address): Promise<void>
-  /**
-   * Shuts a member down in order and keeps its disk. Resolves when it is down; no error when it is
-   * down already.
-   */
+  /** Shuts the member down in order and keeps its disk. No error when it is down already. */
   halt(address: Address): Promise<void>
-  /** Gives a member that is down a new, empty disk. Rejects when it is up. */
+  /** Gives a member that is down an empty disk. Rejects when it is up. */
   replaceDisk(address: Address): Promise<void>
-  /** Restarts a crashed or stopped member on its disk and its port. Rejects when it is neither. */
+  /** Restarts on the same disk and port. Rejects unless the member is crashed or stopped. */
   restart(address: Address): Promise<MemberInfo>
-  /** The result of the member's `Actor.describe`; rejects when it is not running. */
+  /** The result of `Actor.describe`; rejects when the member is not running. */
   describe(address: Address): Promise<Record<string, unknown>>
   /**
-   * The same methods for work that runs next to a call that the caller awaits. They differ in a
-   * simulation only, where they do not advance the virtual time.
+   * For work next to a call that the caller awaits. Differs in a simulation only, where these
+   * methods do not advance the virtual time.
    */
   readonly background: Pick<Runtime, 'request' | 'halt' | 'restart'>
-  /** Waits for background work; a simulation advances its time until the work has settled. */
+  /** Waits for background work; a simulation advances its time meanwhile. */
   during<T>(work: Promise<T>): Promise<T>
-  /**
-   * Calls `wake` once, after that time on the world's clock. The alarm does not keep the process
-   * alive.
-   */
+  /** Wakes once, on the world's clock. The alarm does not keep the process alive. */
   alarm(delayMs: number, wake: () => void): Alarm
   /** Milliseconds since the epoch on the world's clock. */
   now(): number
-  /** Emits an event of the supervisor. */
   emit(event: ClusterEvent): void
-  /** In the order in which they were started. */
+  /** In the order of their start. */
   members(): MemberInfo[]
-  /** Undefined: the member is unknown. */
   member(address: Address): MemberInfo | undefined
   /** @returns a function that removes the listener */
   onEvent(listener: (event: ClusterEvent) => void): () => void
-  /**
-   * Sets which types of events are delivered (`ActorContext.wants`); members drop the others.
-   * Default: all but `routed`.
-   */
+  /** Members drop other types (`ActorContext.wants`). Default: all but `routed`. */
   watch(types: readonly ClusterEvent['type'][]): void
-  /** Shuts all members down in order; the runtime cannot be used afterwards. */
+  /** Shuts all members down in order. The runtime cannot be used afterwards. */
   stop(): Promise<void>
 }

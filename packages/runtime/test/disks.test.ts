@@ -4,7 +4,7 @@ import t from 'tap'
 import { MemoryDisk } from '../src/disks/memory-disk.js'
 import { createSharedDisk, SharedDisk } from '../src/disks/shared-disk.js'
 
-/** A kind of disk; `reopen` gives the disk that an actor has after a crash. */
+/** `reopen` gives the disk that an actor has after a crash. */
 interface Kind {
   readonly name: string
   create(limitBytes: number): { readonly disk: Disk; readonly reopen: () => Disk }

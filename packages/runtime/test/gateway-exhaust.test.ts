@@ -1,4 +1,3 @@
-/** Exhaust: a client that streams the state of a server gets a stream of answers to one hello. */
 import { decode, encode, ObjectId, Long, type Document } from '@shardlab/bson'
 import { encodeCommand, MsgFlag } from '@shardlab/wire'
 import t from 'tap'

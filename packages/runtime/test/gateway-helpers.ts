@@ -14,7 +14,6 @@ import { openGateway, type Gateway, type GatewayOptions, type GatewayTarget } fr
 export type ClientCommand = RequestOf<'client.command'>
 type Answer = Document | Promise<Document>
 
-/** An actor that records the commands and replies with the result of `answer`. */
 export class FakeTarget implements GatewayTarget {
   readonly commands: ClientCommand[] = []
   readonly disconnected: number[] = []
@@ -29,7 +28,6 @@ export class FakeTarget implements GatewayTarget {
     return this.#request(kind, request as RequestOf<MessageKind>) as Promise<ReplyOf<K>> | ReplyOf<K>
   }
 
-  /** Resolves when so many disconnections have been reported. */
   async disconnections(count: number): Promise<void> {
     while (this.disconnected.length < count) await new Promise<void>((resolve) => (this.#onDisconnected = resolve))
   }
@@ -70,7 +68,6 @@ export async function open(
   return { gateway, lines }
 }
 
-/** A client on a bare socket. */
 export class RawClient {
   readonly socket: Socket
   readonly chunks: Buffer[] = []
@@ -140,7 +137,6 @@ export class RawClient {
   }
 }
 
-/** A promise with its functions. */
 export function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
   let resolve!: (value: T) => void
   let reject!: (error: Error) => void

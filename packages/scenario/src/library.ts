@@ -1,4 +1,3 @@
-/** The scenarios that come with Shardlab. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +6,6 @@ import { parseDocument } from 'yaml'
 
 export interface ListedScenario {
   readonly name: string
-  /** One sentence: what it shows. */
   readonly shows: string
   readonly path: string
 }
@@ -34,7 +32,7 @@ export function listScenarios(): ListedScenario[] {
 
 /**
  * Reads the file at a path or, if there is none, the scenario with that name.
- * @throws OptionError when neither exists
+ * @throws OptionError if neither exists
  */
 export function findScenario(nameOrPath: string): { readonly path: string; readonly text: string } {
   const listed = existsSync(nameOrPath) ? undefined : listScenarios().find(({ name }) => name === nameOrPath)

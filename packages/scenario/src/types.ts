@@ -1,10 +1,7 @@
-/**
- * Results of a simulation. Times are milliseconds since the start of the scenario, sizes bytes,
- * rates per second.
- */
+/** Times are milliseconds since the start of the scenario, sizes bytes, rates per second. */
 import type { FailedExpectation } from './file/expectation.js'
 
-/** Inequality of shards: 1 and 0 if they are equal. Draining shards do not count. */
+/** 1 and 0 if shards are equal. Draining shards do not count. */
 export interface Imbalance {
   /** Largest value divided by the mean. */
   readonly maxToMean: number
@@ -19,25 +16,24 @@ export interface ImbalanceOverTime {
 }
 
 export interface ShardSample {
-  /** Bytes of the documents that the shard owns. */
+  /** Of owned documents. */
   readonly bytes: number
-  /** Documents given away and not deleted yet. */
+  /** Given away and not deleted yet. */
   readonly orphans: number
   readonly chunks: number
-  /** Operations that targeted this shard since the sample before. */
+  /** Since the sample before. */
   readonly operations: number
   readonly draining: boolean
 }
 
-/** The cluster at one instant. */
 export interface Sample {
   readonly atMs: number
   readonly shards: Readonly<Record<string, ShardSample>>
-  /** Operations that ended since the sample before. */
+  /** Since the sample before. */
   readonly succeeded: number
   readonly failed: number
   readonly jumboChunks: number
-  /** Chunks with their owners, by collection, in key order. */
+  /** By collection, in key order. */
   readonly chunks: Readonly<Record<string, readonly ChunkSample[]>>
 }
 
@@ -48,18 +44,15 @@ export interface ChunkSample {
   readonly shard: string
 }
 
-/** A decision or event, with its reason. */
 export interface Decision {
   readonly atMs: number
   readonly kind: 'migration' | 'split' | 'merge' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
   readonly text: string
 }
 
-/** A step of the timeline that failed. */
 export interface FailedStep {
   readonly atMs: number
   readonly step: string
-  /** One sentence. */
   readonly error: string
 }
 
@@ -69,13 +62,13 @@ export interface VariantResult {
   readonly mode: 'documents' | 'metadata'
   readonly durationMs: number
   readonly imbalance: {
-    /** Ratio of the largest shard to the mean, by bytes. */
+    /** Largest shard divided by the mean, in bytes. */
     readonly first: number
     readonly worst: number
     readonly last: number
     readonly bytes: ImbalanceOverTime
     readonly chunks: ImbalanceOverTime
-    /** Null: too few operations. */
+    /** null: too few operations. */
     readonly operations: ImbalanceOverTime | null
   }
   readonly migrations: {
@@ -85,7 +78,7 @@ export interface VariantResult {
       Record<'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment' | 'other', number>
     >
     readonly aborted: number
-    /** Moves of a chunk, identified by its lower bound, that had moved before. */
+    /** Moves of a chunk that had moved before, identified by its lower bound. */
     readonly repeated: number
     /** Of those, moves to a shard on which the chunk had been. */
     readonly returned: number
@@ -98,27 +91,23 @@ export interface VariantResult {
    * arrived.
    */
   readonly bytesMovedLeast: number
-  /** Time of the last move, 0: none; null: the last round still moved something. */
+  /** 0: no move; null: the last round still moved something. */
   readonly convergedAtMs: number | null
   readonly jumboChunks: number
-  /** Orphaned documents: the maximum, and at the end. */
+  /** Documents: the maximum, and at the end. */
   readonly orphans: { readonly worst: number; readonly last: number }
-  /**
-   * Time during which migrations blocked access to the collection at their donor: the longest, and
-   * in total.
-   */
+  /** Time during which migrations blocked access to the collection on their donor. */
   readonly criticalSections: { readonly longestMs: number; readonly totalMs: number }
   readonly operations: {
     readonly total: number
     readonly failed: number
-    /** Latencies of operations; null in mode `metadata`. */
+    /** null in mode `metadata`. */
     readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
-    /** Number of operations by error code; 0: the router went away. */
+    /** By error code; 0: the router went away. */
     readonly errors: Readonly<Record<string, number>>
-    /** Shares of routed operations. */
     readonly routed: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
   }
-  /** The shard with the most operations, and its share; null: no operations. */
+  /** The shard with the most operations; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null
   /** At the end; operations since the start. */
   readonly shards: Readonly<Record<string, ShardSample>>
@@ -127,17 +116,13 @@ export interface VariantResult {
   readonly traceHash: string
 }
 
-/** The result of a variant, with its history. */
 export interface VariantRun {
   readonly result: VariantResult
   readonly samples: readonly Sample[]
   readonly decisions: readonly Decision[]
-  /** Real duration of the run. */
+  /** Real time. */
   readonly tookMs: number
-  /**
-   * The run was stopped early: the result covers the time until then, and expectations were not
-   * checked.
-   */
+  /** Stopped early: the result covers the time until then, and expectations were not checked. */
   readonly interrupted?: true
 }
 
@@ -150,8 +135,7 @@ export interface ScenarioReport {
 }
 
 export interface SimulationProgress {
-  /** The variant that progressed. */
   readonly variant: string
-  /** Progress over all variants, from 0 to 1. */
+  /** Over all variants, 0 to 1. */
   readonly share: number
 }

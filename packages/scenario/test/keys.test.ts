@@ -4,7 +4,7 @@ import { imbalanceOf, keysOf, keyWeightsOf, rateAt, scatterBelow, type KeysSourc
 
 const draws = 20_000
 
-/** How often each value is drawn for documents, in descending order. */
+/** In descending order. */
 function counted(source: KeysSource): (readonly [unknown, number])[] {
   const random = createRandom(1).fork('keys')
   const keys = keysOf(source)

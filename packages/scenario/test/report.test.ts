@@ -1,4 +1,3 @@
-/** Reports of runs of all sizes: contents of pages, their script, and the data in them. */
 import { Script } from 'node:vm'
 import {
   htmlReport,
@@ -21,7 +20,7 @@ const file: ScenarioFile = {
 const even = { maxToMean: 1, deviation: 0 }
 const always = { first: even, worst: even, last: even }
 
-/** A run with this many shards and instants; earlier shards have more bytes. */
+/** Earlier shards have more bytes. */
 function runOf(shards: number, instants: number, operations = 0): VariantRun {
   const names = Array.from({ length: shards }, (_, i) => `shard${String(i + 1).padStart(2, '0')}`)
   const samples = Array.from({ length: instants }, (_, at): Sample => ({

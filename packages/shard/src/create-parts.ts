@@ -1,4 +1,3 @@
-/** Puts the parts of a shard together. */
 import type { ActorContext } from '@shardlab/actor'
 import { StorageNode } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
@@ -30,14 +29,11 @@ export interface ShardOptions {
   /** See `StorageNodeOptions`. */
   readonly checkpointAfterBytes?: number
   /**
-   * Whether this shard samples queries, in versions that do. If not, it does not ask the config
-   * server what to sample. Default true.
+   * Whether this shard samples queries, in versions that do; if not, it does not ask the config
+   * server for configurations. Default true.
    */
   readonly samplesQueries?: boolean
-  /**
-   * Collections that have sizes of ranges instead of documents. Default null: none. For simulated
-   * clusters.
-   */
+  /** Collections that have sizes of ranges instead of documents. Default null: none. */
   readonly measured?: MeasuredOptions | null
 }
 

@@ -1,4 +1,3 @@
-/** Every request that a shard answers, commands of clients apart. */
 import { balancingHandlers } from './auto-split/handlers.js'
 import { chunkHandlers } from './chunks/split-chunk.js'
 import { consistencyHandlers } from './consistency/check-collections.js'

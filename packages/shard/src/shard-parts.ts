@@ -16,10 +16,7 @@ import type { RangeDeleter } from './range-deletion/range-deleter.js'
 import type { RangeStore } from './ranges/collection-ranges.js'
 import type { Reshardings } from './resharding/participant/reshardings.js'
 
-/**
- * The parts of a shard. Only files of this folder use all of them; the others use interfaces of
- * `host/`.
- */
+/** Only files of this folder use all parts; the others use interfaces of `host/`. */
 export interface ShardParts {
   readonly node: StorageNode
   readonly placements: PlacementState

@@ -1,4 +1,3 @@
-/** What a shard adds to its node. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { ShardRole } from './host/shard-of.js'
@@ -23,7 +22,7 @@ export function shardRole(
   parts: () => ShardParts,
 ): ShardRole {
   const shardKeys = { behaviours, shard, placements }
-  /** A shard never loses its identity. */
+  /** Cached: a shard never loses its identity. */
   let isShard = false
   const role: ShardRole = {
     get shard() {

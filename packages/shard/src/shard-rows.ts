@@ -6,7 +6,7 @@ import { checkShardingIndex } from './commands/check-sharding-index.js'
 import { getShardVersion } from './commands/get-shard-version.js'
 import { shardingState } from './commands/sharding-state.js'
 
-/** Commands of a shard, in addition to those of every node. */
+/** Added to the commands of every node. */
 export const shardRows: readonly CommandRow<NodeInvocation>[] = [
   cleanupOrphaned,
   checkShardingIndex,

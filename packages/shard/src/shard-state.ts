@@ -1,4 +1,3 @@
-/** The state that a copy of a shard starts with, and the work that prevents copying. */
 import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
@@ -18,7 +17,7 @@ export interface ShardState {
   readonly samples: UnwrittenSamples | null
 }
 
-/** Protocols with other members: a copy could not continue them. */
+/** Names protocols with other members, which a copy could not continue. */
 export function unfinishedWork({
   node,
   migrations,
@@ -68,7 +67,7 @@ export function exportShardState({
   }
 }
 
-/** Called right after the shard was created. */
+/** Call right after the shard was created. */
 export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeClients | null): void {
   parts.node.resume(from.node, clients)
   parts.placements.import(from.placements)

@@ -1,4 +1,3 @@
-/** The shard role: a storage node that knows which part of each collection is its own. */
 import {
   answering,
   UnservedMessageError,
@@ -39,7 +38,7 @@ class Shard implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #parts: ShardParts
-  /** Handlers of the shard's timers; those of the node are not included. */
+  /** Without the node's timers. */
   readonly #timers: ReadonlyMap<string, () => Promise<void>>
 
   constructor(context: ActorContext, options: ShardOptions) {

@@ -1,6 +1,3 @@
-/**
- * Moves of single documents between shards, step by step, and what other commands see meanwhile.
- */
 import t from 'tap'
 import { Binary, encode, Long, type Document } from '@shardlab/bson'
 import { createDeferred } from '@shardlab/actor'
@@ -38,7 +35,6 @@ const move = (shards: Shards, requestId: string, before: Document | null, after:
     session,
   })
 
-/** Waits until shard02 has reached that step. */
 async function reached(shards: Shards, step: string): Promise<void> {
   for (let turns = 0; turns < 1000; turns++) {
     if (shards.contexts.get('shard02')!.reached.includes(step)) return

@@ -1,7 +1,4 @@
-/**
- * Initial chunks of a collection with zones.
- * Manual: core/zone-sharding, reference/command/shardCollection.
- */
+/** Manual: core/zone-sharding, reference/command/shardCollection. */
 import { Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

@@ -1,4 +1,3 @@
-/** Collections that have sizes of ranges instead of documents. */
 import { createRandom, packRanges, unpackRanges, type Random, type SizedRange } from '@shardlab/actor'
 import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -163,10 +162,7 @@ interface Found {
   readonly size: unknown
 }
 
-/**
- * The answers of a shard about a collection with these documents, or with measured ranges of the
- * same sizes.
- */
+/** Answers of a shard with these documents, or with measured ranges of the same sizes. */
 async function found(
   values: readonly number[] | RangeSizes,
   key: Document,

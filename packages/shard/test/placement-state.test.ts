@@ -1,6 +1,3 @@
-/**
- * Concurrent refreshes share one request, and the outcome of one refresh does not affect the next.
- */
 import { RequestFailedError } from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
 import { PlacementState } from '@shardlab/shard'
@@ -13,7 +10,7 @@ function start() {
   const config = new ScriptedConfig(['shard01'])
   config.shard(ns, { a: 1 }, [0], ['shard01', 'shard01'])
   const asked: string[] = []
-  /** The error of the next request; null: it succeeds. */
+  /** null: the next request succeeds. */
   let failure: (() => never) | null = null
   const context = new FakeContext('shard01')
   // Not async: an error may be thrown before there is a promise.

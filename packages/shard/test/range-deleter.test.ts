@@ -1,7 +1,3 @@
-/**
- * The timer of the range deleter, and its index of the remaining ranges, also of tasks that clients
- * have written.
- */
 import { createRandom } from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
 import { encode, findField, UUID, uuidValue, type Document } from '@shardlab/bson'

@@ -1,4 +1,3 @@
-/** The range deletions that a shard has to do, and documents of clients among their records. */
 import { createRandom } from '@shardlab/actor'
 import { Long, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
 import { DueRanges, TaskRanges, type ScheduledDeletion, type TaskRange } from '@shardlab/shard'
@@ -13,7 +12,7 @@ t.test('TaskRanges finds the same overlaps as a scan of all ranges', (t) => {
     const random = createRandom(seed)
     const uuids = [1, 2].map((n) => new Uint8Array(16).fill(n))
     const key = () => String.fromCharCode(97 + random.below(26), 97 + random.below(3))
-    // Some overlap, and some are there twice: clients may write tasks.
+    // Clients may write tasks: some overlap, and some are there twice.
     const any = (): TaskRange => {
       const [low, high] = [key(), key()]
       return { collectionUuid: uuids[random.below(2)]!, low: low < high ? low : high, high: low < high ? high : low }

@@ -1,7 +1,4 @@
-/**
- * refineCollectionShardKey on the primary shard of the database.
- * Manual: reference/command/refineCollectionShardKey.
- */
+/** Manual: reference/command/refineCollectionShardKey. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

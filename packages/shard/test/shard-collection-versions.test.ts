@@ -1,4 +1,3 @@
-/** Differences of shardCollection between versions. */
 import { Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

@@ -1,14 +1,10 @@
-/** Splits and merges on a shard: checks, lost replies, and the placement afterwards. */
 import { RequestFailedError, type MessageKind, type RequestOf } from '@shardlab/actor'
 import { CommandError, decode, encode, errorDocument, Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
-/**
- * A config server that splits the chunk from 0 to 10 of `db.c` at 5, and then replies as the test
- * defines.
- */
+/** A config server that splits the chunk from 0 to 10 of `db.c` at 5, then replies as defined. */
 function splitting(
   answer: () => { error: Uint8Array | null } | undefined,
   version: EmulatedVersion = '7.0',

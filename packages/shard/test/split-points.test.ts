@@ -1,4 +1,3 @@
-/** Automatic split points. */
 import { decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import { WrittenBytes } from '@shardlab/shard'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'

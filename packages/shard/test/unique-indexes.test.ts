@@ -1,7 +1,4 @@
-/**
- * Unique indexes on sharded collections, and checkShardingIndex.
- * Manual: core/sharding-shard-key-indexes, enforce unique keys.
- */
+/** Manual: core/sharding-shard-key-indexes, enforce unique keys. */
 import type { Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'

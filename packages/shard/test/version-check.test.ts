@@ -5,7 +5,7 @@ import { Shards } from './support/shards.js'
 const find = { find: 'c' }
 
 /**
- * db.c with `a` below 0 on shard01, the rest on shard02; three documents on shard01, one of them an
+ * db.c with `a` below 0 on shard01, the rest on shard02; shard01 has three documents, one an
  * orphan.
  */
 async function sharded(): Promise<Shards> {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { check } from '@shardlab/bson/testing'
 import { BoundList } from '../src/routing/bound-list.js'
 
-/** Bounds with a common prefix of any length, and others among them. */
+/** Bounds with a common prefix of any length, and others between them. */
 const bound = fc.tuple(
   fc.constantFrom('', 'a', 'beginning alike', 'beginning alike, and longer'),
   fc.string({ unit: 'binary-ascii', maxLength: 9 }),

@@ -121,7 +121,7 @@ t.test('changes outside the key space throw', async (t) => {
   t.throws(() => one().withChanges([entry('000', '5000', 'a', 2, 0)]), /empty or exceeds/)
 })
 
-/** The same table as a plain array, changed by brute force. */
+/** Changes a plain array by brute force. */
 class Oracle {
   chunks: ChunkEntry[]
   constructor(chunks: ChunkEntry[]) {
@@ -165,7 +165,6 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constant('moveRange' as const), a: key, b: key, to: fc.nat(3) }),
 )
 
-/** The catalog's changes for one action. */
 function changesOf(oracle: Oracle, action: Action): ChunkEntry[] {
   const [major, minor] = oracle.newest()
   const at = (index: number) => oracle.chunks[index % oracle.chunks.length]!

@@ -1,4 +1,4 @@
-/** Extraction of shard keys compared with a slow model that walks decoded documents. */
+/** Compares the extraction with a slow model that walks decoded documents. */
 import { decode, encode, encodeKeyString, hashValue, int64Value, toRawValue, type Document } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import fc from 'fast-check'
@@ -17,12 +17,11 @@ const value = fc.letrec<{ any: unknown; document: Document }>((tie) => ({
   document: fc.dictionary(fc.constantFrom(...names), tie('any'), { maxKeys: 3 }) as fc.Arbitrary<Document>,
 }))
 const path = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('.'))
-/** At most one hashed field. */
 const pattern = fc
   .tuple(fc.uniqueArray(path, { minLength: 1, maxLength: 3 }), fc.integer({ min: -1, max: 2 }))
   .map(([paths, hashed]) => Object.fromEntries(paths.map((each, i) => [each, i === hashed ? 'hashed' : 1])))
 
-/** The value at a path; arrays are not entered. */
+/** Arrays are not entered. */
 function valueAt(document: Document, parts: readonly string[]): { value: unknown } | NoKeyReason {
   let here: unknown = document
   for (const part of parts) {

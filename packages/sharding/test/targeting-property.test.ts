@@ -1,5 +1,5 @@
 /**
- * No shard that is left out may have a match, whatever the key, the chunks, the filter, its
+ * A shard that is not targeted has no match, whatever the key, the chunks, the filter, its
  * collation and the version. `SHARDLAB_LONG=1`: ten times as many cases.
  */
 import { decode, encode, keyStringOfDocument, MaxKey, MinKey, type Document } from '@shardlab/bson'
@@ -95,7 +95,6 @@ const caseInsensitive = (a: string, b: string) => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** The options for compiling and routing a filter: a version, and sometimes a collation. */
 const setting = fc
   .record({ version: fc.constantFrom(...emulatedVersions), collated: fc.boolean() })
   .map(({ version, collated }) => {
@@ -110,7 +109,7 @@ const setting = fc
 
 const runs = process.env['SHARDLAB_LONG'] === '1' ? 10_000 : 1_000
 
-/** A key, split points from documents or arbitrary values, and owners. */
+/** Split points come from documents or are arbitrary values. */
 const placement: fc.Arbitrary<CollectionPlacement> = fc
   .record({
     key: fc.constantFrom(...keys),
@@ -156,7 +155,7 @@ t.test('every shard that has a match is targeted', async () => {
       (where, query, { evaluation, strings }, documents) => {
         const compiled = filterOf(query, evaluation)
         const { shards, kind, exactKey } = targetFilter(where, compiled, strings)
-        if (shards.length === 0) throw new Error('nobody is asked')
+        if (shards.length === 0) throw new Error('no shard is targeted')
         if (shards.some((shard) => where.table.chunksOn(shard) === 0))
           throw new Error('a shard without chunks is asked')
         if (kind === 'broadcast' && shards.length !== where.table.owners().length)

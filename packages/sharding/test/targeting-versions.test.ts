@@ -1,4 +1,3 @@
-/** Filters whose targets depend on the server version. */
 import { BsonType, hashedKeyValue, RawValue, toRawValue, type Document } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import t from 'tap'
@@ -6,7 +5,6 @@ import { behavioursOf, targetFilter, type CollectionPlacement, type EmulatedVers
 import { filterOf, long, placementOf } from './support/placements.js'
 import { collated, xyz } from './support/targeting.js'
 
-/** The options with which a router of this version compiles filters. */
 function rulesOf(version: EmulatedVersion): Partial<EvaluationContext> {
   const { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = behavioursOf(version)
   return { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse }

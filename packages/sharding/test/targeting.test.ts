@@ -1,4 +1,3 @@
-/** Which shards a filter targets. Cases by server version: targeting-versions.test.ts. */
 import { decode, documentValue, encode, hashedKeyValue, toRawValue, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { targetFilter, targetSoleEquality, type CollectionPlacement } from '../src/index.js'

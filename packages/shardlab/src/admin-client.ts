@@ -1,4 +1,3 @@
-/** Sends one command to a running cluster, on a connection of its own. */
 import { connect } from 'node:net'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'

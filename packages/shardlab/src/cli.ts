@@ -1,4 +1,4 @@
-/** The command line. The code of each command is loaded when the command runs. */
+/** The code of each command is loaded when the command runs. */
 import { CommanderError } from 'commander'
 import { exitCodes, reportError } from './exit-codes.js'
 import { createProgram } from './program.js'

@@ -1,4 +1,3 @@
-/** Exit codes of every command. */
 export const exitCodes = {
   fine: 0,
   /** An expectation or check failed. */
@@ -9,9 +8,9 @@ export const exitCodes = {
   internal: 3,
 } as const
 
-/** Writes an error to standard error, without a stack. @returns the exit code */
+/** Writes the error to standard error without its stack. @returns the exit code */
 export function reportError(error: unknown): number {
-  // By name: importing the class would load the whole cluster, even for `--help`.
+  // Compared by name: importing the class would load the whole cluster, even for `--help`.
   if (error instanceof Error && error.name === 'OptionError') {
     process.stderr.write(`shardlab: ${error.message}\n`)
     return exitCodes.usage

@@ -7,7 +7,6 @@ import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-opti
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 
-/** The work of the commands. The parser handles only their options. */
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
   readonly load: (options: LoadCommandOptions) => Promise<void>
@@ -19,8 +18,8 @@ export interface CommandRunners {
 }
 
 /**
- * The parser of the command line. Where commander would end the process, it writes one sentence to
- * standard error and throws a CommanderError.
+ * Where commander would end the process, this parser writes one sentence to standard error and
+ * throws a CommanderError.
  */
 export function createProgram(runners: CommandRunners): Command {
   const program = new Command('shardlab')

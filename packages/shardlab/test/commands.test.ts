@@ -1,4 +1,3 @@
-/** Help and output files of all commands. */
 import { faultForms } from '@shardlab/cluster'
 import { CommanderError } from 'commander'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

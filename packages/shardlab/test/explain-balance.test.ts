@@ -1,4 +1,3 @@
-/** The exact output of `explain-balance`. */
 import type { BalancerExplanation } from '@shardlab/cluster'
 import t from 'tap'
 import { createServer } from 'node:net'

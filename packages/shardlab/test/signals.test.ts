@@ -1,4 +1,3 @@
-/** How a running `up` ends, each in a process of its own. */
 import t, { type Test } from 'tap'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +14,6 @@ function start(t: Test, args: string[]): ChildProcess {
   return child
 }
 
-/** Starts an `up` and resolves with it and the endpoint of its mongos. */
 async function up(t: Test): Promise<{ child: ChildProcess; host: string; port: number }> {
   const child = start(t, [bin, 'up', '--json', '--port', '0', '--shards', '1', '--runtime', 'inline'])
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]

@@ -5,9 +5,6 @@ import { clusterOptions } from '../src/commands/cluster-options.js'
 import type { UpOptions } from '../src/commands/up-options.js'
 import { createProgram } from '../src/program.js'
 
-/**
- * Parses a command line. @returns the options that `up` gets, or commander's error, and the output
- */
 async function parse(
   ...args: string[]
 ): Promise<{ options: UpOptions | null; error: unknown; stdout: string; stderr: string }> {

@@ -81,7 +81,7 @@ t.test('the log, a checkpoint and a clone give the same state', async () => {
       const replayed = createMemoryEngine()
       for (const record of log) replayed.apply(decodeLogEntry(record))
       const restored = engineWith(createOf('db.dropped'))
-      // Copied only now: later changes must not be in it.
+      // Copied only now, to show that it lacks later changes.
       restored.restore(bytesOf(checkpoint))
       for (const record of log.slice(covered)) {
         restored.apply(decodeLogEntry(record))

@@ -11,7 +11,6 @@ const collectGarbage = runInNewContext('gc') as () => void
 // Reset: files share a process, and V8 rejects cached code compiled under other flags.
 setFlagsFromString('--no-expose-gc')
 
-/** The distinct keys in the order of the index, as arrays of values. */
 function keysOf(pattern: Document, document: Document, sparse = false): unknown[] {
   const generator = new KeyGenerator(parseKeyPattern(encode(pattern)), sparse)
   const bytes = encode(document)

@@ -10,7 +10,6 @@ function collectionWith(key: Document, documents: readonly Document[]): Collecti
   const engine = createMemoryEngine()
   applyAll(engine, [createOf('db.c'), createIndexOf('db.c', key, { name: 'under_test' })])
   documents.forEach((document, i) => engine.apply(insertOf('db.c', { _id: i, ...document })))
-  // These changes must not affect the result.
   documents.forEach((document, i) => {
     if (i % 3 === 0) engine.apply(updateOf('db.c', { _id: i, a: 'elsewhere' }))
     if (i % 4 === 0) engine.apply(deleteOf('db.c', i))

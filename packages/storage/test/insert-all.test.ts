@@ -1,4 +1,3 @@
-/** Batches of inserts, and indexes that defer their keys. */
 import fc from 'fast-check'
 import t from 'tap'
 import { CommandError } from '@shardlab/bson'
@@ -109,7 +108,7 @@ t.test('insertAll has the effect of single inserts, or none if one fails', async
   )
 })
 
-/** The documents, and their order in each index; record ids may differ. */
+/** By index, because record ids may differ. */
 function documentsIn(engine: StorageEngine): string {
   const collection = engine.collection('db.c')!
   const text = (recordId: number) => Buffer.from(collection.get(recordId)!.document).toString('hex')

@@ -4,18 +4,13 @@ import { check } from '@shardlab/bson/testing'
 import { sortedRun } from '../src/tree/sort-run.js'
 import { KeyTree } from '../src/tree/key-tree.js'
 
-/** Keys with a common prefix of any length, in random order. */
 const keyOf = (prefix: string, number: number): string =>
   `${prefix}${String.fromCharCode((number >> 8) & 255, number & 255, 0)}`
 
-/** The same with a few different prefixes. */
 const keyAmong = (prefixes: readonly string[], number: number): string =>
   keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
 
-/**
- * Keys of few bytes: many are prefixes of others, and the nodes of each level have different common
- * prefixes.
- */
+/** Many of these keys are prefixes of others, and each tree level has other common prefixes. */
 const nestedKey = (number: number): string =>
   [...number.toString(3)].map((digit) => '\0a\xff'[Number(digit)]!.repeat(3)).join('')
 
@@ -141,7 +136,7 @@ t.test('runs are sorted whatever their common prefix', async () => {
     }),
     200,
   )
-  // The keys differ only at their end, so that too many are out of order after the first sort.
+  // The keys differ only at their end, so too many are out of order after the first sort.
   const late = Array.from(
     { length: 3000 },
     (_, i) => `k${'-'.repeat(i % 2)}123456789${String((i * 7919) % 3000).padStart(5, '0')}`,

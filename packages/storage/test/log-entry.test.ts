@@ -1,4 +1,3 @@
-/** Log entries as bytes. */
 import fc from 'fast-check'
 import t from 'tap'
 import { decode, encode } from '@shardlab/bson'

@@ -1,4 +1,3 @@
-/** Covered plans, min and max, index keys as rows, counts, distinct values, shard filters. */
 import fc from 'fast-check'
 import t from 'tap'
 import { decode, encode, encodeKeyString, findField, type Document } from '@shardlab/bson'

@@ -33,8 +33,8 @@ const indexChoices: readonly IndexChoice[] = [
 ]
 
 /**
- * Null: an index cannot contain the documents (parallel arrays), which these properties do not
- * test.
+ * Null: the documents have parallel arrays, which an index cannot contain. These properties do not
+ * test them.
  */
 function collectionIfValid(documents: readonly Document[], indexes: readonly IndexChoice[]): Collection | null {
   try {
@@ -126,7 +126,6 @@ function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i])
 }
 
-/** Which indexes or other source of documents, and whether a sort follows. */
 function choice(collection: Collection, wanted: Document, query: PlainQuery = {}): string {
   const plan = planOf(collection, wanted, query)
   const stages = [...stagesOf(plan.root)]

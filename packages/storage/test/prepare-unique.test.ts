@@ -1,4 +1,3 @@
-/** Indexes with `prepareUnique`. */
 import t from 'tap'
 import { Double, encode, Long, type Document } from '@shardlab/bson'
 import type { StorageEngine } from '../src/index.js'

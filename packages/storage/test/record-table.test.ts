@@ -72,7 +72,6 @@ t.test('a table and its clones return the stored documents, in slabs or not', as
         const { table, model } = tables[which % tables.length]!
         const next = encode({ version: ++version })
         if (action === 'slab') [slab, used] = [Buffer.alloc(4096), 0]
-        // New ids ascend, as in a collection; existing ones are replaced.
         const target = model.has(id) || id >= table.end ? id : table.end
         if (action === 'place') {
           slab.set(next, used)

@@ -10,7 +10,6 @@ import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from 
 import { context, find, planOf, run, errorOf, type PlainQuery } from './support/query.js'
 import { bytesOf, stateOf } from './support/state.js'
 
-/** The leaves of a document in the index: `path=value`. */
 function leaves({ key, ...options }: { key: Document; wildcardProjection?: Document }, document: Document): string[] {
   const collection = collectionOf([document], [[key, { ...options, name: 'w' }]])
   const index = collection.index('w')!

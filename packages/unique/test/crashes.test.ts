@@ -12,9 +12,7 @@ type Act = (client: Client) => Promise<unknown>
 interface Rivalry {
   readonly title: string
   readonly before?: Act
-  /**
-   * Documents written without the library: nothing is guaranteed for them until they are reserved.
-   */
+  /** Written without the library: nothing is guaranteed for them until they are reserved. */
   readonly past?: readonly Fields[]
   readonly acts: readonly Act[]
 }
@@ -98,7 +96,7 @@ const faults: readonly Fate[] = [
   'stall',
 ]
 
-/** Runs acts under one schedule. @returns the violations */
+/** @returns the violations */
 async function play(
   layout: Layout,
   { before, past: documents = [], acts }: Rivalry,
@@ -166,7 +164,7 @@ interface Result {
 const long = process.env['SHARDLAB_LONG'] === '1'
 const seed = Number(process.env['SHARDLAB_SEED'] ?? Date.now() % 1_000_000)
 
-/** Pseudo-random numbers from a seed (mulberry32). */
+/** mulberry32 */
 function chooser(from: number): Choose {
   let state = from
   return (count) => {
@@ -213,7 +211,7 @@ async function playAll(): Promise<Result[]> {
   return results
 }
 
-// Tap, once loaded, observes every promise, which makes this many times slower.
+// Once loaded, Tap observes every promise, which makes the schedules many times slower.
 const results = await playAll()
 const { default: t } = await import('tap')
 

@@ -1,4 +1,4 @@
-/** Single properties of the protocol that the schedules of `crashes.test.ts` do not show. */
+/** Properties that the schedules of `crashes.test.ts` do not show. */
 import t from 'tap'
 import {
   DuplicateValueError,

@@ -1,4 +1,3 @@
-/** Writes in transactions, and without them if the deployment refuses transactions. */
 import t from 'tap'
 import { Story } from './support/story.js'
 

@@ -10,14 +10,13 @@ import type { DocumentSequence } from './request.js'
 
 export interface EncodeCommandOptions {
   readonly sequences?: readonly DocumentSequence[]
-  /** Further flag bits, see {@link MsgFlag}. */
   readonly flags?: number
   readonly checksum?: boolean
-  /** Wraps the message as OP_COMPRESSED. Not allowed for handshakes, see `isCompressible`. */
+  /** Not allowed for handshakes, see `isCompressible`. */
   readonly compressor?: Compressor
 }
 
-/** Encodes a command as OP_MSG. The body must have `$db`. */
+/** Encodes an OP_MSG. The body must have `$db`. */
 export function encodeCommand(requestId: number, body: Uint8Array, options: EncodeCommandOptions = {}): Uint8Array {
   const sequences = options.sequences ?? []
   const checksum = options.checksum ?? false
@@ -48,10 +47,7 @@ export function encodeCommand(requestId: number, body: Uint8Array, options: Enco
   return options.compressor === undefined ? message : compressMessage(message, options.compressor)
 }
 
-/**
- * Encodes a command as OP_QUERY on `db.$cmd`, the handshake of old drivers. The body must not have
- * `$db`.
- */
+/** Encodes an OP_QUERY on `db.$cmd`, the handshake of old drivers. The body must not have `$db`. */
 export function encodeLegacyCommand(requestId: number, db: string, body: Uint8Array, flags = 0): Uint8Array {
   const ns = Buffer.from(`${db}.$cmd\0`)
   const message = Buffer.alloc(messageHeaderSize + 4 + ns.length + 8 + body.length)
@@ -63,20 +59,19 @@ export function encodeLegacyCommand(requestId: number, db: string, body: Uint8Ar
   return message
 }
 
-/** A reply. The body is a view of the frame, or of the uncompressed message. */
+/** The body is a view of the frame, or of the uncompressed message. */
 export interface DecodedReply {
   readonly responseTo: number
   readonly requestId: number
   readonly body: Uint8Array
-  /** Whether it is an OP_REPLY. */
+  /** An OP_REPLY. */
   readonly legacy: boolean
   /** `flagBits` of OP_MSG or `responseFlags` of OP_REPLY. */
   readonly flags: number
-  /** Whether it was an OP_COMPRESSED. */
   readonly compressed: boolean
 }
 
-/** Reads a complete reply. @throws {@link ProtocolError} when it is malformed */
+/** @throws {@link ProtocolError} when the reply is malformed */
 export function decodeReply(frame: Uint8Array, compressors: CompressorLookup = () => undefined): DecodedReply {
   const compressed = readInt32(frame, 12) === OpCode.compressed
   const message = compressed ? uncompressMessage(frame, compressors).message : frame

@@ -2,10 +2,10 @@ import { readInt32, writeInt32 } from '@shardlab/bson'
 import { maxMessageSizeBytes, messageHeaderSize, OpCode } from './constants.js'
 import { ProtocolError } from './errors.js'
 
-/** Identifiers of compressors in OP_COMPRESSED. zstd (3) is not offered. */
+/** zstd (3) is not offered. */
 export const CompressorId = { noop: 0, snappy: 1, zlib: 2 } as const
 
-/** A compression algorithm. This package has none: the owner of the sockets passes them in. */
+/** This package has no algorithm: the owner of the sockets passes compressors in. */
 export interface Compressor {
   readonly id: number
   compress(bytes: Uint8Array): Uint8Array
@@ -13,15 +13,14 @@ export interface Compressor {
   uncompress(bytes: Uint8Array, sizeBytes: number): Uint8Array
 }
 
-/** Finds a compressor by its identifier; undefined: it is not available. */
+/** undefined: not available. */
 export type CompressorLookup = (id: number) => Compressor | undefined
 
 const offered: ReadonlySet<string> = new Set(['noop', 'snappy', 'zlib'])
 
 /**
- * The supported compressors of a handshake's `compression` field, in the client's order, for the
- * `compression` field of the reply. An empty list is left out there. Server:
- * `MessageCompressorManager::serverNegotiate`.
+ * The `compression` field of the reply to a handshake, in the client's order. An empty list is left
+ * out there. Server: `MessageCompressorManager::serverNegotiate`.
  */
 export function negotiateCompression(requested: readonly string[]): string[] {
   return requested.filter((name) => offered.has(name))
@@ -42,14 +41,13 @@ const neverCompressed: ReadonlySet<string> = new Set([
   'copydb',
 ])
 
-/** Whether a client may compress this command (specification "Wire Compression"). */
+/** Specification "Wire Compression". */
 export function isCompressible(commandName: string): boolean {
   return !neverCompressed.has(commandName)
 }
 
 const compressionHeaderSize = 9
 
-/** Wraps a complete message as OP_COMPRESSED. */
 export function compressMessage(message: Uint8Array, compressor: Compressor): Uint8Array {
   const payload = compressor.compress(message.subarray(messageHeaderSize))
   const length = messageHeaderSize + compressionHeaderSize + payload.length
@@ -67,8 +65,7 @@ export function compressMessage(message: Uint8Array, compressor: Compressor): Ui
 }
 
 /**
- * The message inside an OP_COMPRESSED frame, with its own header, and its compressor. Server:
- * `MessageCompressorManager::decompressMessage`.
+ * `message` has its own header. Server: `MessageCompressorManager::decompressMessage`.
  * @throws {@link ProtocolError} for a malformed frame, for which the server closes the connection
  */
 export function uncompressMessage(

@@ -1,16 +1,13 @@
-/** The size limit of a stored document, in bytes; `hello` returns it. */
+/** The limit of a stored document; `hello` returns it. */
 export const maxBsonObjectSize = 16_777_216
-/**
- * The size limit of BSON in messages, in bytes: 16 KiB more, for commands with a document of the
- * largest size.
- */
+/** The limit of BSON in messages: 16 KiB more, for commands with a document of the largest size. */
 export const maxBsonObjectInternalSize = maxBsonObjectSize + 16 * 1024
-/** The size limit of a message with its header, in bytes; `hello` returns it. */
+/** The limit of a message with its header; `hello` returns it. */
 export const maxMessageSizeBytes = 48_000_000
-/** The maximum number of statements in a write command; `hello` returns it. */
+/** The limit of statements in a write command; `hello` returns it. */
 export const maxWriteBatchSize = 100_000
 
-/** The size of the header in bytes: length, requestID, responseTo and opCode, each an int32. */
+/** length, requestID, responseTo and opCode, each an int32. */
 export const messageHeaderSize = 16
 
 /**
@@ -28,23 +25,19 @@ export const OpCode = {
   msg: 2013,
 } as const
 
-/**
- * Flag bits of OP_MSG. Bits 0–15 are required: an unknown one closes the connection. Bits 16–31 are
- * optional.
- */
+/** Bits 0–15 are required: an unknown one closes the connection. Bits 16–31 are optional. */
 export const MsgFlag = {
   checksumPresent: 1 << 0,
   moreToCome: 1 << 1,
   exhaustAllowed: 1 << 16,
 } as const
 
-/** Flag bits of OP_QUERY that apply to commands. */
+/** Only bits that apply to commands. */
 export const QueryFlag = {
   secondaryOk: 1 << 2,
   exhaust: 1 << 6,
 } as const
 
-/** Flag bits of OP_REPLY. */
 export const ReplyFlag = {
   /** The document is an error of a query: `{ $err, code }`. */
   errSet: 1 << 1,

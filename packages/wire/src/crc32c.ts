@@ -6,7 +6,6 @@ for (let byte = 0; byte < 256; byte++) {
   table[byte] = value
 }
 
-/** The checksum of `bytes[start, end)` as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number {
   let crc = -1
   for (let at = start; at < end; at++) crc = table[(crc ^ bytes[at]!) & 0xff]! ^ (crc >>> 8)

@@ -9,8 +9,7 @@ import type { DocumentSequence, ReplyFormat, WireRequest } from './request.js'
 const noSequences: readonly DocumentSequence[] = []
 
 /**
- * Reads one complete message from a client. A message that the server answers with an error is
- * returned as `invalid`.
+ * Reads one complete message from a client. `invalid`: the server answers it with an error.
  * @throws {@link ProtocolError} when the server would close the connection: unknown and removed
  *   opcodes, unknown required flags, a wrong checksum, malformed compression
  */

@@ -2,7 +2,7 @@ import { CommandError, readInt32, validateBson, validationErrorCode } from '@sha
 import { maxBsonObjectInternalSize } from './constants.js'
 
 /**
- * Checks the document that begins at `start` and must end before `limit`.
+ * Checks the document from `start`, which must end before `limit`.
  * @returns the end of the document
  * @throws {@link CommandError} 22 InvalidBSON, 15 Overflow (nested too deep), 10334
  *   BSONObjectTooLarge

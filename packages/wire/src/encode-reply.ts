@@ -7,14 +7,13 @@ import type { ReplyFormat } from './request.js'
 const msgHeadSize = 21
 const legacyHeadSize = 36
 
-/** The size of an uncompressed reply with a document of that size, in bytes. */
+/** Without compression. */
 export function replySizeBytes(format: ReplyFormat, bodySizeBytes: number): number {
   return bodySizeBytes + (format.legacy ? legacyHeadSize : msgHeadSize) + (format.checksum ? 4 : 0)
 }
 
 /**
- * Writes an uncompressed reply at `at`, where {@link replySizeBytes} bytes must be free.
- * @param requestId the server's number of this message
+ * Uncompressed. At `at`, {@link replySizeBytes} bytes must be free.
  * @returns the end of the reply
  */
 export function writeReply(
@@ -32,10 +31,7 @@ export function writeReply(
   return end
 }
 
-/**
- * Writes the part before the document, for a caller that sends the document from its own memory.
- * Without checksum.
- */
+/** For a caller that sends the document from its own memory. Without checksum. */
 export function writeReplyHead(
   target: Uint8Array,
   at: number,
@@ -64,10 +60,7 @@ export function writeReplyHead(
   return at + msgHeadSize
 }
 
-/**
- * A complete reply. @param compressor the one of the request (`format.compressorId`); undefined:
- * uncompressed
- */
+/** @param compressor of the request (`format.compressorId`); undefined: uncompressed */
 export function encodeReply(
   format: ReplyFormat,
   requestId: number,

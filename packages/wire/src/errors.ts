@@ -1,14 +1,14 @@
 import { ErrorCodes, errorCodeName, type ErrorCodeName } from '@shardlab/bson'
 
 /**
- * The peer violates the protocol, so its connection must be closed without an answer, except for
+ * The peer violates the protocol: its connection must be closed without an answer, except for
  * {@link ProtocolError.closingBytes}. The only error that readers and decoders of this package
  * throw.
  */
 export class ProtocolError extends Error {
   readonly code: number
   readonly codeName: string
-  /** Bytes to send before the connection is closed, for HTTP clients; null: none. */
+  /** Sent before the connection is closed, for HTTP clients; null: none. */
   readonly closingBytes: Uint8Array | null
 
   constructor(code: number | ErrorCodeName, message: string, closingBytes: Uint8Array | null = null) {

@@ -3,16 +3,16 @@ import { maxMessageSizeBytes, messageHeaderSize } from './constants.js'
 import { ProtocolError } from './errors.js'
 import { httpGreeting, httpReply } from './http.js'
 
-/** The first allocation for a message that arrives in several chunks, in bytes. */
+/** The first allocation for a message that arrives in several chunks. */
 const firstCapacityBytes = 4096
 
 /**
  * Splits a stream of bytes into messages:
  * `reader.push(chunk); for (let frame; (frame = reader.next()); ) …`.
  *
- * A message within one chunk is returned as a view of it. A message that arrives in pieces is
- * gathered in an array of its own, which grows with the bytes that have arrived and not with the
- * length in the header. The reader never writes to chunks, nor to messages that it has returned.
+ * A message within one chunk is returned as a view of it. A message in pieces is gathered in an
+ * array that grows with the bytes that have arrived, not with the length in the header. The reader
+ * never writes to chunks, nor to messages that it has returned.
  */
 export class FrameReader {
   /** The unread bytes are `#chunk[#at, end)`, then the waiting chunks. */
@@ -20,11 +20,9 @@ export class FrameReader {
   #at = 0
   readonly #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  /** The message that is being gathered; null: none is. */
   #partial: Buffer | null = null
   #partialLength = 0
 
-  /** The number of bytes that have arrived and not been returned as a message. */
   get bufferedBytes(): number {
     return this.#chunk.length - this.#at + this.#waitingBytes + this.#partialLength
   }
@@ -41,7 +39,7 @@ export class FrameReader {
   }
 
   /**
-   * The next complete message, with its header; null: more bytes are needed.
+   * A message with its header; null: more bytes are needed.
    * @throws {@link ProtocolError} 17 for a length below 16 or above {@link maxMessageSizeBytes},
    *   after which the stream is unusable
    */
@@ -70,9 +68,7 @@ export class FrameReader {
     }
   }
 
-  /**
-   * Moves bytes of the current chunk into the gathered message, and returns it when it is complete.
-   */
+  /** Moves bytes of the current chunk into the gathered message; null: it is incomplete. */
   #gather(): Uint8Array | null {
     if (this.#partialLength < 4) {
       this.#take(4 - this.#partialLength, firstCapacityBytes)
@@ -87,7 +83,7 @@ export class FrameReader {
     return frame
   }
 
-  /** @param limit the length of the message, above which nothing is allocated */
+  /** @param limit of the allocation: the length of the message */
   #take(wanted: number, limit: number): void {
     const count = Math.min(wanted, this.#chunk.length - this.#at)
     const needed = this.#partialLength + count
@@ -102,7 +98,6 @@ export class FrameReader {
     this.#at += count
   }
 
-  /** Makes the next waiting chunk the current one. @returns false: there is none */
   #advance(): boolean {
     const chunk = this.#waiting.shift()
     this.#chunk = chunk ?? emptyChunk

@@ -3,7 +3,6 @@ export const httpGreeting = 0x2054_4547
 
 const text = 'It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n'
 
-/** The server's reply to an HTTP request. */
 export const httpReply: Uint8Array = Buffer.from(
   `HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
   'latin1',

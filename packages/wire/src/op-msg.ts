@@ -12,7 +12,6 @@ const checksumSize = 4
 /** The server's limit, reached by `bulkWrite` with `ops` and `nsInfo`. */
 const maxSequences = 2
 
-/** The sections of an OP_MSG. */
 export interface MsgSections {
   readonly body: Uint8Array
   readonly sequences: readonly DocumentSequence[]
@@ -21,8 +20,7 @@ export interface MsgSections {
 const noSequences: readonly DocumentSequence[] = []
 
 /**
- * The flag bits of a complete OP_MSG.
- * @throws {@link ProtocolError} when they are missing, and 223 for unknown required bits
+ * @throws {@link ProtocolError} when the flag bits are missing, and 223 for unknown required bits
  */
 export function msgFlags(message: Uint8Array): number {
   if (message.length < sectionsAt) throw new ProtocolError('Overflow', 'OP_MSG without flag bits')
@@ -37,8 +35,8 @@ export function msgFlags(message: Uint8Array): number {
 }
 
 /**
- * Reads the sections, in any order. The order of the checks and their codes are those of the
- * server's `OpMsg::parse`.
+ * Sections may have any order. The checks, their order and their codes are those of the server's
+ * `OpMsg::parse`.
  * @throws {@link ProtocolError} 233 (more than two sequences) and 288 (wrong checksum), which close
  *   the connection
  * @throws {@link CommandError} for all other errors, which are answered

@@ -15,7 +15,7 @@ import { ProtocolError } from './errors.js'
 const upgradeHint =
   'The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal'
 
-/** The commands that servers since 5.1 accept by OP_QUERY. Server: `checkAllowedOpQueryCommand`. */
+/** Server: `checkAllowedOpQueryCommand`. */
 const allowedCommands: ReadonlySet<string> = new Set([
   'hello',
   'isMaster',
@@ -29,7 +29,7 @@ const allowedCommands: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The check of servers since 5.1; older ones accept every command by OP_QUERY.
+ * Since 5.1; older servers accept every command by OP_QUERY.
  * @throws CommandError 352 UnsupportedOpQueryCommand
  */
 export function checkOpQueryCommand(name: string): void {
@@ -37,9 +37,7 @@ export function checkOpQueryCommand(name: string): void {
     throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
 }
 
-/**
- * The answer to a removed opcode or a query on a collection, for an OP_REPLY with the error flag.
- */
+/** For an OP_REPLY with the error flag: a removed opcode, or a query on a collection. */
 export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'): Uint8Array {
   return new DocumentWriter(256)
     .string('$err', `${operation} is no longer supported. ${upgradeHint}`)
@@ -50,7 +48,7 @@ export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'):
 
 /**
  * The command of an OP_QUERY on `db.$cmd` in the form of an OP_MSG: unwrapped from `$query`, with
- * `$readPreference` (set for the secondaryOk flag, too) and `$db`. Null: a query on a collection.
+ * `$readPreference` (set for the secondaryOk flag, too) and `$db`. null: a query on a collection.
  * Server: `opMsgRequestFromLegacyRequest`, `upconvertRequest`.
  * @throws {@link ProtocolError} without a namespace, {@link CommandError} for all other errors
  */
@@ -96,7 +94,7 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
 interface Unwrapped {
   readonly command: Uint8Array
   readonly readPreference: RawValue | undefined
-  /** The contents of `$queryOptions`, from old routers; null: it is absent. */
+  /** `$queryOptions`, from old routers; null: absent. */
   readonly metadata: Uint8Array | null
 }
 

@@ -11,9 +11,7 @@ import {
 } from '../src/index.js'
 import { inverting, lookup, raw } from './helpers.js'
 
-/**
- * Decodes the bytes: only a ProtocolError may be thrown, and accepted documents must be readable.
- */
+/** Only a ProtocolError may be thrown, and accepted documents must be readable. */
 function swallow(frame: Uint8Array): void {
   try {
     const request = decodeRequest(frame, lookup)

@@ -1,14 +1,12 @@
 import { writeInt32 } from '@shardlab/bson'
 import { CompressorId, type Compressor } from '../src/index.js'
 
-/** A message with a payload of that size, whose bytes depend on the seed. */
 export function message(payloadSize: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(16 + payloadSize, (seed * 31) & 0xff)
   writeInt32(bytes, 0, bytes.length)
   return bytes
 }
 
-/** A stand-in for Snappy: a mark, then the inverted bytes. */
 export const inverting: Compressor = {
   id: CompressorId.snappy,
   compress: (bytes) => Buffer.concat([Buffer.from('inv'), bytes.map((byte) => byte ^ 0xff)]),
@@ -20,7 +18,6 @@ export const inverting: Compressor = {
 
 export const lookup = (id: number): Compressor | undefined => (id === inverting.id ? inverting : undefined)
 
-/** An OP_MSG with these flags and sections. */
 export function msg(flags: number, ...sections: Uint8Array[]): Buffer {
   const head = Buffer.alloc(20)
   head.writeInt32LE(77, 4)
@@ -43,7 +40,6 @@ export function kind1(identifier: string, documents: readonly Uint8Array[], size
   return Buffer.concat([head, rest])
 }
 
-/** A message with that opcode and payload. */
 export function raw(opCode: number, payload: Uint8Array): Buffer {
   const head = Buffer.alloc(16)
   head.writeInt32LE(16 + payload.length)
@@ -52,7 +48,6 @@ export function raw(opCode: number, payload: Uint8Array): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** An OP_QUERY. */
 export function query(ns: string, document: Uint8Array, flags = 0, numberToReturn = -1): Buffer {
   const head = Buffer.alloc(4)
   head.writeInt32LE(flags)

@@ -12,7 +12,7 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a port that is none', { addShard: 'set/127.0.0.1:x' }, 9),
   wrong('two hosts of no set', { addShard: '127.0.0.1:1,127.0.0.1:2' }, 9),
   wrong('a number for a name', { addShard: 'set/127.0.0.1:1', name: 5 }, 14),
-  wrong('a set of hosts where nobody is', { addShard: 'set/127.0.0.1:1' }, 133),
+  wrong('a set whose host does not listen', { addShard: 'set/127.0.0.1:1' }, 133),
 
   wrong('a number for a shard', { removeShard: 5 }, 14),
   wrong('a shard that is unknown', { removeShard: 'nowhere' }, 70),

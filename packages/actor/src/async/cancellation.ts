@@ -1,10 +1,6 @@
-/** A listener: a function, or, as with signals of the platform, an object with a method. */
 export type CancelListener = (() => void) | { handleEvent(): void }
 
-/**
- * The signal of `ActorContext.sleep` and `ActorContext.request`: a {@link Cancellation} or an
- * `AbortSignal`.
- */
+/** A {@link Cancellation} or an `AbortSignal`. */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: CancelListener, options?: { readonly once?: boolean }): void
@@ -12,31 +8,28 @@ export interface CancelSignal {
 }
 
 /**
- * An `AbortController` and its signal in one. Those of the platform cost more than a message, and
- * warn when they have more than ten listeners, as the signal of a member's shutdown has.
+ * An `AbortController` and its signal in one. The platform's cost more than a message, and warn
+ * above ten listeners; the signal of a member's shutdown has more.
  */
 export class Cancellation implements CancelSignal {
   aborted = false
-  /** The first listener, mostly the only one. */
+  /** Most signals have only this listener. */
   #first: CancelListener | null = null
-  /** The later listeners. Null: there never was one. */
   #others: Set<CancelListener> | null = null
 
   get signal(): CancelSignal {
     return this
   }
 
-  /** The number of listeners. */
   get listeners(): number {
     return (this.#first === null ? 0 : 1) + (this.#others?.size ?? 0)
   }
 
-  /** Calls each listener once. No effect after the first call. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
     // `#first` stays set until all have been called: a listener that adds itself again is not
-    // called twice, and one that is added during the calls is called as one of the others.
+    // called twice, and one that is added during the calls is called with the others.
     if (this.#first !== null) call(this.#first)
     if (this.#others !== null) {
       for (const listener of this.#others) call(listener)

@@ -1,4 +1,4 @@
-/** A promise with its functions. Settling it twice has no effect. */
+/** Settling it twice has no effect. */
 export class Deferred<T> {
   readonly promise: Promise<T>
   readonly resolve: (value: T | PromiseLike<T>) => void
@@ -21,8 +21,8 @@ export function createDeferred<T>(): Deferred<T> {
 type Settle = (value: never) => void
 
 /**
- * The functions of the promise that is being constructed. One shared executor stores them here,
- * which saves a closure for each promise.
+ * The functions of the promise under construction. One shared executor stores them here, which
+ * saves a closure per promise.
  */
 const lastFunctions: { resolve: Settle; reject: Settle } = { resolve: nothing, reject: nothing }
 

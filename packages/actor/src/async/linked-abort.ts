@@ -16,7 +16,6 @@ export class LinkedAbort {
     return this.#cancellation
   }
 
-  /** Removes the listener from the parent. */
   unlink(): void {
     this.#parent.removeEventListener('abort', this.abort)
   }

@@ -16,18 +16,17 @@ export type PlacementVersionTuple = readonly [
 export type DatabaseVersionTuple = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
 /**
- * A command as a client sent it, from the gateway or a simulated client to a member that serves
- * clients. `body` is the kind-0 document, `sequences` the kind-1 sections:
+ * A command as a client sent it. `body`: the kind-0 document; `sequences`: the kind-1 sections,
  * `[identifier, documents]`.
  */
 export interface ClientCommand {
-  /** Identifies the connection on this member, for its handshake state, cursors and logs. */
+  /** Identifies the connection on this member: its handshake state, cursors and logs. */
   readonly connectionId: number
   readonly body: Uint8Array
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
-  /** Whether the request was an OP_QUERY, as handshakes and commands of old drivers are. */
+  /** The request was an OP_QUERY, as handshakes and commands of old drivers are. */
   readonly legacy: boolean
-  /** `host:port` of the client, for logs and currentOp. */
+  /** `host:port` of the client. */
   readonly remote: string
 }
 
@@ -43,7 +42,7 @@ export const noAnswer: Uint8Array = new Uint8Array(0)
 export type ShardVersionField = PlacementVersionTuple | 'UNSHARDED' | 'IGNORED' | null
 
 /**
- * A command from a router or another member to a storage node. The body is the client's bytes,
+ * A command from a router or another member to a storage node. `body`: the client's bytes,
  * unchanged where possible; the other fields hold what the router adds.
  */
 export interface NodeCommand {
@@ -54,7 +53,6 @@ export interface NodeCommand {
   readonly databaseVersion: DatabaseVersionTuple | null
   /** Statement ids of a retryable write, one for each statement of the batch; null: 0, 1, 2, … */
   readonly stmtIds: readonly number[] | null
-  /** The sender's cluster time. */
   readonly clusterTime: TimestampPair
 }
 
@@ -66,7 +64,7 @@ export interface NodeReply {
 }
 
 export const commandExchanges = {
-  /** A command of a client. Served by every member that clients can reach. */
+  /** Served by every member that clients can reach. */
   'client.command': exchange<ClientCommand, ClientReply>(
     {
       connectionId: 1,
@@ -77,12 +75,9 @@ export const commandExchanges = {
     },
     { body: emptyDocument },
   ),
-  /**
-   * A client's connection has ended, so its state can be dropped. Served by every member that
-   * clients can reach.
-   */
+  /** The connection has ended, so its state can be dropped. Served as `client.command`. */
   'client.disconnected': exchange<{ connectionId: number }, Record<never, never>>({ connectionId: 1 }, {}),
-  /** A command of a router or another member. Served by shards and the config server. */
+  /** Served by shards and the config server. */
   'node.command': exchange<NodeCommand, NodeReply>(
     {
       db: 'test',

@@ -4,8 +4,8 @@ import type { PlacementVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 
 /**
- * The config server's parameters balancerMigrationsThrottlingMs (null: the version does not have
- * it), chunkDefragmentationThrottlingMS, autoMergerIntervalSecs and autoMergerThrottlingMS.
+ * The parameters balancerMigrationsThrottlingMs (null: the version does not have it),
+ * chunkDefragmentationThrottlingMS, autoMergerIntervalSecs and autoMergerThrottlingMS.
  */
 export type BalancerPausesTuple = readonly [
   migrationsMs: number | null,
@@ -14,39 +14,35 @@ export type BalancerPausesTuple = readonly [
   autoMergerMs: number,
 ]
 
-/**
- * Requests to the config server about the catalog, from routers, shards, the balancer and the API.
- */
 export const configExchanges = {
-  /** Sent by the API once the members have started. Repeating it changes nothing. */
+  /** Sent by the API once the members have started. Idempotent. */
   'config.initialise': exchange<
     { clusterId: Uint8Array; shards: readonly (readonly [id: string, host: string])[]; chunkSizeBytes: number },
     Empty
   >({ clusterId: new Uint8Array(12), shards: [['shard01', 'shard01/127.0.0.1:5000']], chunkSizeBytes: 134217728 }, {}),
-  /** All documents of config.shards, ordered by id. */
+  /** The documents of config.shards, ordered by id. */
   'config.get-shards': exchange<Empty, { shards: readonly Uint8Array[]; clusterTime: TimestampPair }>(
     {},
     { shards: [emptyDocument], clusterTime: [1, 1] },
   ),
-  /** The config.databases document of a database; null: it does not exist. */
+  /** `database`: the config.databases document; null: it does not exist. */
   'config.get-database': exchange<{ db: string }, { database: Uint8Array | null }>(
     { db: 'test' },
     { database: emptyDocument },
   ),
   /**
-   * Creates the database if it does not exist, and returns it. `primaryShard` null: the config
-   * server chooses. `enableSharding`: allow sharding of its collections, in versions that require
-   * that.
+   * Returns the database, and creates it first if it does not exist. `primaryShard` null: the
+   * config server chooses. `enableSharding`: allow sharding of its collections, in versions that
+   * require that.
    */
   'config.create-database': exchange<
     { db: string; primaryShard: string | null; enableSharding: boolean },
     { database: Uint8Array | null; error: ErrorField }
   >({ db: 'test', primaryShard: 'shard01', enableSharding: false }, { database: emptyDocument, error: null }),
   /**
-   * The placement of one collection. `since`: the placement version of the requester. Within the
-   * same generation the reply has only the chunks that changed after it (`full` false), otherwise
-   * all. `collection` null: not sharded. `chunks`: config.chunks documents, or a `TableUpdate` of
-   * the package sharding.
+   * `since`: the requester's placement version. Within the same generation the reply has only the
+   * chunks that changed after it (`full` false), otherwise all. `collection` null: not sharded.
+   * `chunks`: config.chunks documents, or a `TableUpdate` of the package sharding.
    */
   'config.get-collection': exchange<
     { ns: string; since: PlacementVersionTuple | null },
@@ -56,8 +52,9 @@ export const configExchanges = {
     { collection: emptyDocument, chunks: [emptyDocument], full: true },
   ),
   /**
-   * The config.chunks documents of one collection, oldest version first. `since` and `full` as in
-   * `config.get-collection`. `limit` null: no limit; else the rest follows the last one's version.
+   * The config.chunks documents, oldest version first. `since` and `full` as in
+   * `config.get-collection`. `limit` null: none; otherwise request the rest with the last one's
+   * version.
    */
   'config.get-chunks': exchange<
     { ns: string; since: PlacementVersionTuple | null; limit: number | null },
@@ -67,8 +64,8 @@ export const configExchanges = {
     { collection: emptyDocument, chunks: [emptyDocument], full: true },
   ),
   /**
-   * Writes the catalog entries of a collection that a shard has just sharded, in place of those of
-   * an unsharded one.
+   * Writes the catalog entries of a collection that a shard has just sharded, replacing those of an
+   * unsharded one.
    */
   'config.commit-create-collection': exchange<
     {
@@ -95,9 +92,8 @@ export const configExchanges = {
     { error: null },
   ),
   /**
-   * Writes the catalog entries of an unsharded collection, with one chunk on that shard. No effect
-   * when the collection with this UUID is tracked already. `to`: the shard that it will be moved
-   * to.
+   * Adds an unsharded collection to the catalog, with one chunk on its shard. No effect when this
+   * UUID is tracked already. `to`: the shard that it will be moved to.
    */
   'config.track-collection': exchange<
     { ns: string; uuid: Uint8Array; defaultCollation: Uint8Array | null; shard: string; to: string },
@@ -106,28 +102,25 @@ export const configExchanges = {
     { ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' },
     { error: null },
   ),
-  /** Removes the catalog entries of a collection. No effect when it has none. */
+  /** No effect when the collection has no catalog entries. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
-   * Renames a sharded collection, with a new generation and its zones; a collection with the new
-   * name is replaced. No effect when the collection with this UUID has the name already.
+   * Renames a sharded collection and its zones, with a new generation; replaces a collection named
+   * `to`. No effect when this UUID has the name already.
    */
   'config.commit-rename-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, { error: ErrorField }>(
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
     { error: null },
   ),
-  /** Removes the catalog entries of all collections of a database. */
   'config.commit-drop-collections': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
-  /** Removes a database and all its collections from the catalog. */
   'config.commit-drop-database': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
-  /** Appends to config.changelog. */
   'config.log-change': exchange<{ what: string; ns: string; details: Uint8Array; from: string }, Empty>(
     { what: 'shardCollection.start', ns: 'test.c', details: emptyDocument, from: 'shard01' },
     {},
   ),
   /**
-   * A router reports that it is running, for config.mongos. `concernDefaults`: the cluster-wide
-   * read and write concern; null: not set.
+   * A router's heartbeat, for config.mongos. `concernDefaults`: the cluster-wide read and write
+   * concern; null: not set.
    */
   'config.mongos-ping': exchange<
     { host: string; version: string; createdMs: number; upSeconds: number },
@@ -136,9 +129,8 @@ export const configExchanges = {
     { host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 },
     { clusterId: new Uint8Array(12), concernDefaults: emptyDocument },
   ),
-  /** Sets the balancer's mode in config.settings. */
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
-  /** The config.settings document of the balancer; null: it does not exist. */
+  /** `settings`: the balancer's document in config.settings; null: it does not exist. */
   'config.get-balancer-settings': exchange<Empty, { settings: Uint8Array | null; pauses: BalancerPausesTuple }>(
     {},
     { settings: emptyDocument, pauses: [1000, 0, 3600, 15_000] },

@@ -1,11 +1,10 @@
 import { emptyDocument, exchange } from './exchange.js'
 
-/** Requests of routers to shards for checkMetadataConsistency. */
 export const consistencyExchanges = {
   /**
-   * Compares the local collections of a database with those of the catalog. `collections`:
-   * config.collections documents of the database; `only`: check this namespace only, null: all.
-   * `inconsistencies`: `{ type, description, details }`; `options`: options and UUID of the local
+   * For checkMetadataConsistency: compares the shard's collections with the catalog. `collections`:
+   * config.collections documents of the database. `only`: check this namespace only; null: all.
+   * `inconsistencies`: `{ type, description, details }`. `options`: options and UUID of the local
    * copies of collections in the catalog.
    */
   'shard.check-metadata': exchange<

@@ -2,29 +2,24 @@ import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
 const uuid = new Uint8Array(16)
 
-/** Requests of the balancer for defragmentation: it merges small chunks into larger ones. */
 export const defragmentationExchanges = {
   /**
-   * Moves the defragmentation of a collection to another phase; `from` null: it begins. The config
-   * server refuses when the collection is in another phase than `from`, because the defragmentation
-   * was ended. `to: 'finished'` removes its fields. `phase`: the phase after the request; null: the
-   * defragmentation has ended.
+   * Moves a defragmentation to another phase. `from` null: it begins. `to: 'finished'` removes its
+   * fields. Refused when the collection is not in phase `from`, because the defragmentation was
+   * ended. `phase`: the phase after the request; null: the defragmentation has ended.
    */
   'config.set-defragmentation-phase': exchange<
     { ns: string; uuid: Uint8Array; from: string | null; to: string },
     { phase: string | null; error: ErrorField }
   >({ ns: 'test.c', uuid, from: 'mergeChunks', to: 'finished' }, { phase: 'mergeChunks', error: null }),
-  /**
-   * Stores the size of the chunk `[min, max)` of a shard; `sizeBytes` null: more than a small
-   * chunk.
-   */
+  /** Stores the size of the chunk `[min, max)`. `sizeBytes` null: more than a small chunk. */
   'config.set-chunk-size-estimate': exchange<
     { ns: string; uuid: Uint8Array; shard: string; min: Uint8Array; max: Uint8Array; sizeBytes: number | null },
     { error: ErrorField }
   >({ ns: 'test.c', uuid, shard: 'shard01', min: emptyDocument, max: emptyDocument, sizeBytes: 1 }, { error: null }),
   /**
-   * Measures the documents in a range of shard keys. `estimate`: count each document with the
-   * average size. `sizeMaxBytes`: stop above this size, null: never; `isLarger`: it stopped.
+   * `estimate`: count each document with the average size. `sizeMaxBytes`: stop above this size;
+   * null: never. `isLarger`: it stopped.
    */
   'shard.measure-range': exchange<
     {

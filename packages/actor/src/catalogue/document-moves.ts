@@ -2,16 +2,16 @@ import type { PlacementVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
 /**
- * Moves of single documents whose shard key changes. The donor, which has the document, coordinates
- * a two-phase commit; the recipient prepares the insert. `session`: `{ lsid, txnNumber, stmtId }`
- * of the retryable write.
+ * Moves a document whose shard key changes. The donor, which has the document, coordinates a
+ * two-phase commit; the recipient prepares the insert. `session`: `{ lsid, txnNumber, stmtId }` of
+ * the retryable write.
  */
 export const documentMoveExchanges = {
   /**
-   * A router asks the donor to move a document. `before`: the donor's document, null: an upsert
-   * found none; `after`: the document for the recipient. A request may be repeated with the same
-   * `requestId`. `error` 366 WouldChangeOwningShardDeletedNoDocument: `before` does not exist any
-   * longer, or `after` belongs to another shard now; the router must run the statement again.
+   * Sent by a router to the donor. `before`: the donor's document; null: an upsert found none.
+   * `after`: the document for the recipient. A request may be repeated with the same `requestId`.
+   * `error` 366 WouldChangeOwningShardDeletedNoDocument: `before` no longer exists, or `after` now
+   * belongs to another shard; the router must run the statement again.
    */
   'shard.move-document': exchange<
     {
@@ -59,15 +59,14 @@ export const documentMoveExchanges = {
     { error: null },
   ),
   /**
-   * The decision on a prepared insert. No effect when the recipient has none, or has received it
-   * before.
+   * No effect when the recipient has no such prepared insert, or has received the decision before.
    */
   'shard.decide-insert': exchange<{ attemptId: string; committed: boolean }, { error: ErrorField }>(
     { attemptId: '0123456789abcdef01234567', committed: true },
     { error: null },
   ),
   /**
-   * A recipient without a decision asks the coordinator for the outcome: `pending`, `committed` or
+   * Sent to the coordinator by a recipient without a decision. `outcome`: `pending`, `committed` or
    * `aborted`.
    */
   'shard.document-move-outcome': exchange<{ attemptId: string }, { outcome: string }>(

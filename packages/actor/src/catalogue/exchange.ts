@@ -7,11 +7,10 @@
 export interface Exchange<Request, Reply> {
   readonly requestFields: readonly (keyof Request & string)[]
   readonly replyFields: readonly (keyof Reply & string)[]
-  /** An example, for the reader and for the tests, which send each kind through the codec. */
   readonly example: { readonly request: Request; readonly reply: Reply }
 }
 
-/** Declares an exchange by an example. The order of its properties is the order of the fields. */
+/** The order of the properties in the examples is the order of the fields. */
 export function exchange<Request extends object, Reply extends object>(
   request: Request,
   reply: Reply,
@@ -23,17 +22,14 @@ export function exchange<Request extends object, Reply extends object>(
   }
 }
 
-/** A request or reply without fields. */
 export type Empty = Record<never, never>
 
-/** `[seconds, increment]`: a BSON timestamp, such as a cluster time. */
 export type TimestampPair = readonly [seconds: number, increment: number]
 
 /**
- * An error as data: the document `{ ok: 0, errmsg, code, codeName, … }` that a client would get;
- * null: no error. The receiver throws it where a client must get it.
+ * The document `{ ok: 0, errmsg, code, codeName, … }` that a client would get; null: no error. The
+ * receiver throws it where a client must get it.
  */
 export type ErrorField = Uint8Array | null
 
-/** The empty BSON document, for examples. */
 export const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])

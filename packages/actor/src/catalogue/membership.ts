@@ -1,19 +1,18 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** Requests for adding and removing shards, and for moving databases between them. */
 export const membershipExchanges = {
   /**
-   * Adds a running shard to the cluster. `connectionString`: `set/host:port,…`. `name` null: the
-   * name of its replica set. `maxSizeMb` 0: no limit. No effect when it has been added already.
+   * `connectionString`: `set/host:port,…` of a running shard. `name` null: the name of its replica
+   * set. `maxSizeMb` 0: no limit. No effect when it has been added already.
    */
   'config.add-shard': exchange<
     { connectionString: string; name: string | null; maxSizeMb: number },
     { shard: string; error: ErrorField }
   >({ connectionString: 'shard01/127.0.0.1:5000', name: 'shard01', maxSizeMb: 0 }, { shard: 'shard01', error: null }),
   /**
-   * Starts draining a shard, reports the progress, or removes it once nothing is left. `shard`: its
-   * id or host.
+   * Starts draining a shard, reports the progress, or removes it once nothing is left. `shard`: id
+   * or host.
    */
   'config.remove-shard': exchange<
     { shard: string },
@@ -42,38 +41,33 @@ export const membershipExchanges = {
     },
   ),
   /**
-   * Makes a shard the primary of a database that has this version. No effect when it is the primary
+   * Makes a shard the primary of a database with this version. No effect when it is the primary
    * already.
    */
   'config.commit-move-primary': exchange<
     { db: string; to: string; databaseVersion: DatabaseVersionTuple },
     { database: Uint8Array | null; error: ErrorField }
   >({ db: 'test', to: 'shard02', databaseVersion: ['00', 1, 1, 1] }, { database: emptyDocument, error: null }),
-  /** Whether a shard can become the primary of a database. */
   'config.check-new-primary': exchange<{ db: string; to: string }, { error: ErrorField }>(
     { db: 'test', to: 'shard02' },
     { error: null },
   ),
-  /** The connection string of the config server: `set/host:port`. */
+  /** `connectionString`: `set/host:port` of the config server. */
   'config.introduce': exchange<Empty, { connectionString: string }>({}, { connectionString: 'config/127.0.0.1:5000' }),
-  /** A router reloads the list of shards. */
   'mongos.refresh-shards': exchange<Empty, Empty>({}, {}),
-  /**
-   * A member that is to become a shard returns its replica set, its `host:port` and its databases.
-   */
+  /** Sent to a member that is to become a shard. `host`: `host:port`. */
   'shard.introduce': exchange<Empty, { setName: string; host: string; databases: readonly string[] }>(
     {},
     { setName: 'shard01', host: '127.0.0.1:5000', databases: ['test'] },
   ),
   /**
-   * The primary shard of a database moves its unsharded collections and views, and its role, to
-   * another shard.
+   * Sent to the database's primary shard, which moves its unsharded collections and views, and its
+   * role.
    */
   'shard.move-primary': exchange<
     { db: string; to: string; databaseVersion: DatabaseVersionTuple },
     { error: ErrorField }
   >({ db: 'test', to: 'shard02', databaseVersion: ['00', 1, 1, 1] }, { error: null }),
-  /** Names of the collections and views of a database that a shard holds. */
   'shard.list-local-namespaces': exchange<{ db: string }, { namespaces: readonly string[] }>(
     { db: 'test' },
     { namespaces: ['test.c'] },

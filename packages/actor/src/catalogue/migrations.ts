@@ -3,27 +3,21 @@ import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './
 
 const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
 
-/** The decision on a migration. */
 export type MigrationDecision = 'committed' | 'aborted'
 
-/** The stages of a migration in `migration` events. */
 export type MigrationStage = 'started' | 'cloned' | 'critical-section' | MigrationDecision
 
-/** The state of a recipient. Server: MigrationDestinationManager::State. */
+/** Server: MigrationDestinationManager::State. */
 export type RecipientState = 'ready' | 'clone' | 'catchup' | 'steady' | 'commitStart' | 'done' | 'fail' | 'abort'
 
-/**
- * The counts of a recipient: documents and bytes of the clone, changes during catch-up, changes
- * after it.
- */
+/** Documents and bytes of the clone, changes during catch-up, changes after it. */
 export type RecipientCounts = readonly [cloned: number, clonedBytes: number, catchup: number, steady: number]
 
-/** Moving ranges between shards. `migrationId` is a UUID of 16 bytes. */
+/** `migrationId`: a UUID of 16 bytes. */
 export const migrationExchanges = {
   /**
-   * A router or the balancer asks the config server to move a range; it answers when the migration
-   * has ended. `min` or `max` null: the donor chooses that bound by size. Server:
-   * _configsvrMoveRange.
+   * Sent by a router or the balancer; answered when the migration has ended. `min` or `max` null:
+   * the donor chooses that bound by size. Server: _configsvrMoveRange.
    */
   'config.move-range': exchange<
     {
@@ -40,8 +34,7 @@ export const migrationExchanges = {
     { error: null },
   ),
   /**
-   * The config server asks the owner of a range to move it to another shard. Equal requests join
-   * the running migration. Server: _shardsvrMoveRange.
+   * Config server to donor. Equal requests join the running migration. Server: _shardsvrMoveRange.
    */
   'shard.move-range': exchange<
     {
@@ -73,7 +66,7 @@ export const migrationExchanges = {
     },
     { error: null },
   ),
-  /** Donor to recipient: start receiving. Server: _recvChunkStart. */
+  /** Donor to recipient. Server: _recvChunkStart. */
   'shard.receive-range': exchange<
     {
       migrationId: Uint8Array
@@ -102,26 +95,26 @@ export const migrationExchanges = {
     { error: null },
   ),
   /**
-   * Donor to recipient: report your state. It answers when it has caught up or ended, or after a
-   * time-out. Server: _recvChunkStatus with `waitForSteadyOrDone`.
+   * Donor to recipient; answered when the recipient has caught up or ended, or after a time-out.
+   * Server: _recvChunkStatus with `waitForSteadyOrDone`.
    */
   'shard.receive-status': exchange<
     { migrationId: Uint8Array },
     { state: RecipientState; counts: RecipientCounts; reason: ErrorField; error: ErrorField }
   >({ migrationId: new Uint8Array(16) }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
   /**
-   * Donor to recipient: writes are blocked, fetch the last changes. It answers when all are on its
-   * disk. Server: _recvChunkCommit.
+   * Donor to recipient: writes are blocked, fetch the last changes. Answered when all are on the
+   * recipient's disk. Server: _recvChunkCommit.
    */
   'shard.receive-commit': exchange<{ migrationId: Uint8Array }, { counts: RecipientCounts; error: ErrorField }>(
     { migrationId: new Uint8Array(16) },
     { counts: [1, 40, 0, 0], error: null },
   ),
   /**
-   * Recipient to donor: fetch the next documents, at most `documentsMax`; 0: any number. Batches
-   * are numbered from 0, and the last one can be requested again. `last`: there are no more.
-   * `sizes`: the ranges of a measured collection, six doubles for each; null: the collection has
-   * documents. Server: _migrateClone.
+   * Recipient to donor: fetch at most `documentsMax` documents; 0: any number. Batches are numbered
+   * from 0, and the last one can be requested again. `last`: there are no more. `sizes`: the ranges
+   * of a measured collection, six doubles for each; null: the collection has documents. Server:
+   * _migrateClone.
    */
   'shard.migrate-clone': exchange<
     { migrationId: Uint8Array; batch: number; documentsMax: number },
@@ -132,8 +125,8 @@ export const migrationExchanges = {
   ),
   /**
    * Recipient to donor: fetch the changes since the last batch; numbered like clone batches.
-   * `deleted`: documents `{ _id }`; `reloaded`: whole documents; `sessions`: executed statements of
-   * retryable writes in the node's format, null: none; `sizes`: growth of the ranges of a measured
+   * `deleted`: documents `{ _id }`. `reloaded`: whole documents. `sessions`: executed statements of
+   * retryable writes in the node's format; null: none. `sizes`: growth of the ranges of a measured
    * collection, as in `shard.migrate-clone`. Server: _transferMods, _getNextSessionMods.
    */
   'shard.transfer-mods': exchange<
@@ -156,9 +149,9 @@ export const migrationExchanges = {
     },
   ),
   /**
-   * Donor to recipient: the decision on the migration. The recipient keeps or deletes the documents
-   * that it has received, and stops receiving. Repeating it changes nothing. Server:
-   * _recvChunkAbort, _recvChunkReleaseCritSec and the updates of config.rangeDeletions.
+   * Donor to recipient, which keeps or deletes the documents that it has received, and stops
+   * receiving. Idempotent. Server: _recvChunkAbort, _recvChunkReleaseCritSec and the updates of
+   * config.rangeDeletions.
    */
   'shard.settle-migration': exchange<{ migrationId: Uint8Array; decision: MigrationDecision }, { error: ErrorField }>(
     { migrationId: new Uint8Array(16), decision: 'committed' },
@@ -192,8 +185,8 @@ export const migrationExchanges = {
     { shardVersion: version, collectionVersion: version, error: null },
   ),
   /**
-   * Donor to config server: let no commit succeed of a migration that began with this version of
-   * the chunk. The reply has the present name of the collection, or the given one when no
+   * Donor to config server: refuse every later commit of a migration that began with this version
+   * of the chunk. The reply has the current name of the collection, or the given one when no
    * collection has that UUID. Server: _configsvrEnsureChunkVersionIsGreaterThan.
    */
   'config.ensure-chunk-version-is-greater-than': exchange<

@@ -1,7 +1,7 @@
 import type { DatabaseVersionTuple, ShardVersionField } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** A collection, the shard key to be analysed, and the placement that the router has assumed. */
+/** `shardVersion` and `databaseVersion`: the placement that the router has assumed. */
 export interface KeyAnalysis {
   readonly ns: string
   readonly key: Uint8Array
@@ -9,7 +9,7 @@ export interface KeyAnalysis {
   readonly databaseVersion: DatabaseVersionTuple | null
 }
 
-/** The parameters of an analysis. The values of the shard that is asked first apply. */
+/** The values of the shard that is asked first apply. */
 export interface AnalysisParameters {
   readonly defaultSampleSize: number
   readonly mostCommonValueCount: number
@@ -24,12 +24,10 @@ const analysis: KeyAnalysis = {
   databaseVersion: ['00112233445566778899aabbccddeeff', 1, 2, 1],
 }
 
-/** Requests about the sampling of queries and the analysis of shard keys. */
 export const queryAnalysisExchanges = {
   /**
-   * Sets the sampling of a collection in config.queryAnalyzers. `configuration`:
-   * `{ mode, samplesPerSecond }` of the client; `oldConfiguration`: the one that it replaces, null:
-   * there was none.
+   * Stored in config.queryAnalyzers. `configuration`: the client's `{ mode, samplesPerSecond }`.
+   * `oldConfiguration`: the one that it replaces; null: there was none.
    */
   'config.configure-query-analyzer': exchange<
     { ns: string; uuid: Uint8Array; configuration: Uint8Array },
@@ -47,14 +45,13 @@ export const queryAnalysisExchanges = {
     { name: string; statistics: Uint8Array },
     { configurations: readonly Uint8Array[]; error: ErrorField }
   >({ name: '127.0.0.1:27017', statistics: emptyDocument }, { configurations: [emptyDocument], error: null }),
-  /** Deletes the sampling configuration of collections that are dropped or renamed. */
   'config.remove-query-analyzers': exchange<{ namespaces: readonly string[] }, { error: ErrorField }>(
     { namespaces: ['test.c'] },
     { error: null },
   ),
   /**
-   * The database's primary shard validates the collection and sends the sampling configuration to
-   * the config server.
+   * The database's primary shard validates the collection, then sends the configuration to the
+   * config server.
    */
   'shard.configure-query-analyzer': exchange<
     { ns: string; configuration: Uint8Array; databaseVersion: DatabaseVersionTuple },
@@ -63,12 +60,11 @@ export const queryAnalysisExchanges = {
     { ns: 'test.c', configuration: emptyDocument, databaseVersion: ['00112233445566778899aabbccddeeff', 1, 2, 1] },
     { oldConfiguration: emptyDocument, error: null },
   ),
-  /** Stores a query that a router has sampled; `cmd` in the format of config.sampledQueries. */
+  /** Stores a query that a router has sampled. `cmd`: in the format of config.sampledQueries. */
   'shard.add-sampled-query': exchange<{ sampleId: Uint8Array; ns: string; cmdName: string; cmd: Uint8Array }, Empty>(
     { sampleId: new Uint8Array(16), ns: 'test.c', cmdName: 'find', cmd: emptyDocument },
     {},
   ),
-  /** Checks whether the collection can be analysed. */
   'shard.check-analysis': exchange<KeyAnalysis, AnalysisParameters & { error: ErrorField }>(analysis, {
     defaultSampleSize: 10_000_000,
     mostCommonValueCount: 5,
@@ -77,9 +73,8 @@ export const queryAnalysisExchanges = {
     error: null,
   }),
   /**
-   * The index that supports the key, and the monotonicity of the key in this shard's records.
-   * `sampling`: `{ sampleRate }` or `{ sampleSize }`. `index` null: no index supports the key;
-   * `monotonicity`: `{ recordIdCorrelationCoefficient, type }`.
+   * `sampling`: `{ sampleRate }` or `{ sampleSize }`. `index` null: no index supports the key.
+   * `monotonicity`: of the key in this shard's records, `{ recordIdCorrelationCoefficient, type }`.
    */
   'shard.describe-key': exchange<
     KeyAnalysis & { sampling: Uint8Array },
@@ -88,7 +83,7 @@ export const queryAnalysisExchanges = {
     { ...analysis, sampling: emptyDocument },
     { index: 'a_1', isUnique: false, monotonicity: emptyDocument, error: null },
   ),
-  /** The size of this shard's part of the collection, orphans included. */
+  /** This shard's part of the collection, orphans included. */
   'shard.measure-collection': exchange<
     KeyAnalysis,
     { count: number; sizeBytes: number; orphanCount: number; error: ErrorField }
@@ -99,9 +94,9 @@ export const queryAnalysisExchanges = {
     error: null,
   }),
   /**
-   * How often each value of the key occurs on this shard, in index order: `keys` are KeyStrings in
-   * hexadecimal, with their `frequencies`. `after`: the last key of the page before, null: the
-   * first page. `sampling`: `{ rate }`, the share of the documents that is counted.
+   * The frequency of each value of the key on this shard, in index order. `keys`: KeyStrings in
+   * hexadecimal. `after`: the last key of the page before; null: the first page. `sampling`:
+   * `{ rate }`, the share of the documents that is counted.
    */
   'shard.count-key-values': exchange<
     KeyAnalysis & { index: string; after: string | null; sampling: Uint8Array },
@@ -112,24 +107,24 @@ export const queryAnalysisExchanges = {
   ),
   /**
    * The key's values in documents with these KeyStrings, or with `keys` null in the first `limit`
-   * documents; null: the value does not exist any longer.
+   * documents. null in `values`: no longer exists.
    */
   'shard.key-values': exchange<
     KeyAnalysis & { index: string | null; keys: readonly string[] | null; limit: number },
     { values: readonly (Uint8Array | null)[]; error: ErrorField }
   >({ ...analysis, index: 'a_1', keys: ['2d02'], limit: 5 }, { values: [emptyDocument, null], error: null }),
   /**
-   * Keys of random documents of this shard, each with a random number. The smallest numbers of all
-   * shards select a sample of the collection.
+   * Keys of random documents, each with a random number. The smallest numbers of all shards select
+   * a sample of the collection.
    */
   'shard.sample-keys': exchange<
     KeyAnalysis & { size: number },
     { keys: readonly Uint8Array[]; draws: readonly number[]; error: ErrorField }
   >({ ...analysis, size: 1000 }, { keys: [emptyDocument], draws: [7], error: null }),
   /**
-   * The distribution of this shard's sampled queries over the ranges between the split points, as
-   * counters `{ readDistribution, writeDistribution }`. `analyzeShardKeyId` not null: store the
-   * split points for some time, as documents.
+   * How this shard's sampled queries are distributed over the ranges between the split points, as
+   * `{ readDistribution, writeDistribution }`. `analyzeShardKeyId` not null: store the split points
+   * for some time, as documents.
    */
   'shard.distribute-queries': exchange<
     KeyAnalysis & { splitPoints: readonly Uint8Array[]; analyzeShardKeyId: Uint8Array | null },

@@ -1,12 +1,8 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
-/**
- * Requests of refineCollectionShardKey: the database's primary shard runs it, the config server
- * commits it.
- */
 export const refineShardKeyExchanges = {
-  /** Extends the shard key of a collection. No effect when the collection has that key already. */
+  /** No effect when the collection has that key already. */
   'shard.refine-collection-shard-key': exchange<
     {
       ns: string
@@ -27,14 +23,14 @@ export const refineShardKeyExchanges = {
     },
     { error: null },
   ),
-  /** Checks that a shard has an index for this shard key, and none that the key forbids. */
+  /** Checks that the shard has an index for this key, and none that the key forbids. */
   'shard.check-shard-key-index': exchange<{ ns: string; key: Uint8Array; unique: boolean }, { error: ErrorField }>(
     { ns: 'test.c', key: emptyDocument, unique: false },
     { error: null },
   ),
   /**
    * Writes the new key with a new generation, and extends the bounds of chunks and zones. `epoch`:
-   * that of the checked placement, as hex.
+   * of the checked placement, as hex.
    */
   'config.commit-refine-shard-key': exchange<{ ns: string; key: Uint8Array; epoch: string }, { error: ErrorField }>(
     { ns: 'test.c', key: emptyDocument, epoch: '0123456789abcdef01234567' },

@@ -2,8 +2,8 @@ import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
 /**
- * The state of a recipient. Server: RecipientState of resharding/common_types.idl; `caught-up` is
- * `applying` with no change left to apply.
+ * Server: RecipientState of resharding/common_types.idl; `caught-up` is `applying` with no change
+ * left to apply.
  */
 export type ReshardingRecipientState =
   | 'creating-collection'
@@ -14,18 +14,15 @@ export type ReshardingRecipientState =
   | 'error'
 
 /**
- * The command of a resharding; null before 8.0, which has only one. Server: ReshardingProvenance of
- * resharding/common_types.idl.
+ * null before 8.0, which has only one. Server: ReshardingProvenance of resharding/common_types.idl.
  */
 export type ReshardingProvenance = 'reshardCollection' | 'moveCollection' | 'unshardCollection' | null
 
-/** The outcome of a resharding, from its coordinator. */
 export type ReshardingOutcome = 'running' | 'committed' | 'aborted'
 
 const reshardingId = new Uint8Array(16)
 const attempt = { reshardingId, attempt: 1 }
 
-/** The collection of an attempt, for donors and recipients. */
 export interface ReshardedCollection {
   reshardingId: Uint8Array
   attempt: number
@@ -45,14 +42,13 @@ const reshardedCollection = {
 }
 
 /**
- * Resharding: moves every document of a collection to its owner under another shard key.
- * `reshardingId` is a UUID of 16 bytes, which becomes the collection's. Attempts are numbered; a
- * new one starts from nothing.
+ * `reshardingId`: a UUID of 16 bytes, which becomes the collection's. Attempts are numbered; a new
+ * one starts from nothing.
  */
 export const reshardingExchanges = {
   /**
-   * A router asks the database's primary shard to reshard; it answers at the end. `request`: the
-   * command. Server: _shardsvrReshardCollection.
+   * Router to the database's primary shard; answered at the end. `request`: the command. Server:
+   * _shardsvrReshardCollection.
    */
   'shard.reshard-collection': exchange<
     { ns: string; request: Uint8Array; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
@@ -62,46 +58,39 @@ export const reshardingExchanges = {
     { error: null },
   ),
   /**
-   * The primary shard asks the config server to start a resharding. Repeating the request changes
-   * nothing. `runningId`: the resharding to wait for, which may be an equal one that was running.
-   * `state` `done`: there is nothing to do. Server: _configsvrReshardCollection.
+   * Primary shard to config server. Idempotent. `runningId`: the resharding to wait for, which may
+   * be an equal one that was running. `state` `done`: there is nothing to do. Server:
+   * _configsvrReshardCollection.
    */
   'config.start-resharding': exchange<
     { reshardingId: Uint8Array; ns: string; request: Uint8Array },
     { state: 'running' | 'done'; runningId: Uint8Array; error: ErrorField }
   >({ reshardingId, ns: 'test.c', request: emptyDocument }, { state: 'running', runningId: reshardingId, error: null }),
-  /** Answers when the resharding has ended, or after a time-out. */
+  /** Answered when the resharding has ended, or after a time-out. */
   'config.await-resharding': exchange<{ reshardingId: Uint8Array; ns: string }, { ended: boolean; error: ErrorField }>(
     { reshardingId, ns: 'test.c' },
     { ended: true, error: null },
   ),
-  /**
-   * Aborts the resharding of a collection, and answers when nothing is left of it. Server:
-   * _configsvrAbortReshardCollection.
-   */
+  /** Answered when nothing is left of the resharding. Server: _configsvrAbortReshardCollection. */
   'config.abort-resharding': exchange<{ ns: string; provenance: ReshardingProvenance }, { error: ErrorField }>(
     { ns: 'test.c', provenance: 'reshardCollection' },
     { error: null },
   ),
-  /**
-   * Lets the resharding of a collection block writes at once. Server:
-   * _configsvrCommitReshardCollection.
-   */
+  /** The resharding blocks writes at once. Server: _configsvrCommitReshardCollection. */
   'config.commit-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
    * Like an abort, without an error when nothing is being resharded. Server:
    * _configsvrCleanupReshardCollection.
    */
   'config.cleanup-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
-  /** A participant asks for the outcome of an attempt. */
   'config.resharding-outcome': exchange<
     { reshardingId: Uint8Array; attempt: number; ns: string },
     { outcome: ReshardingOutcome }
   >({ ...attempt, ns: 'test.c' }, { outcome: 'running' }),
   /**
-   * Keys of at most `size` random documents that the shard owns, in the form of chunk bounds.
-   * Sorted by `weights`, the samples of all shards are a sample of the collection. Server: the
-   * `$sample` of SamplingBasedSplitPolicy.
+   * At most `size` random documents that the shard owns, as chunk bounds. Sorted by `weights`, the
+   * samples of all shards are a sample of the collection. Server: the `$sample` of
+   * SamplingBasedSplitPolicy.
    */
   'shard.sample-shard-keys': exchange<
     { ns: string; uuid: Uint8Array; keyPattern: Uint8Array; size: number },
@@ -110,7 +99,7 @@ export const reshardingExchanges = {
     { ns: 'test.c', uuid: reshardingId, keyPattern: emptyDocument, size: 10 },
     { keys: [emptyDocument], weights: [1], error: null },
   ),
-  /** The config server asks a donor to record changes from now on. */
+  /** Config server to donor, which records changes from now on. */
   'shard.donate-collection': exchange<
     ReshardedCollection & { recipients: readonly string[] },
     { documents: number; bytes: number; options: Uint8Array; indexes: readonly Uint8Array[]; error: ErrorField }
@@ -118,7 +107,6 @@ export const reshardingExchanges = {
     { ...reshardedCollection, recipients: ['shard01'] },
     { documents: 1, bytes: 40, options: emptyDocument, indexes: [emptyDocument], error: null },
   ),
-  /** The config server asks a recipient to start cloning. */
   'shard.receive-collection': exchange<
     ReshardedCollection & {
       donors: readonly string[]
@@ -140,16 +128,16 @@ export const reshardingExchanges = {
     { error: null },
   ),
   /**
-   * A recipient's state. It answers when the state differs from `known`, or after a time-out.
-   * `reason`: the error of state `error`.
+   * A recipient's state; answered when it differs from `known`, or after a time-out. `reason`: the
+   * error of state `error`.
    */
   'shard.resharding-status': exchange<
     { reshardingId: Uint8Array; attempt: number; known: ReshardingRecipientState },
     { state: ReshardingRecipientState; reason: ErrorField; error: ErrorField }
   >({ ...attempt, known: 'cloning' }, { state: 'applying', reason: null, error: null }),
   /**
-   * Recipient to donor: fetch the next documents for this recipient; like `shard.migrate-clone`. An
-   * empty batch need not be the last.
+   * Like `shard.migrate-clone`, with the documents for this recipient. An empty batch need not be
+   * the last.
    */
   'shard.resharding-clone': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number; documentsMax: number },
@@ -158,7 +146,7 @@ export const reshardingExchanges = {
     { ...attempt, recipient: 'shard01', batch: 0, documentsMax: 0 },
     { documents: [emptyDocument], last: true, error: null },
   ),
-  /** Recipient to donor: fetch the changes since the last batch; like `shard.transfer-mods`. */
+  /** Like `shard.transfer-mods`. */
   'shard.resharding-mods': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number },
     { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; error: ErrorField }
@@ -168,7 +156,7 @@ export const reshardingExchanges = {
   ),
   /**
    * Blocks writes to the collection on this participant, and with `reads` also reads, until it is
-   * settled. Earlier reads were not later than `clusterTime`.
+   * settled. No earlier read was later than `clusterTime`.
    */
   'shard.block-for-resharding': exchange<
     { reshardingId: Uint8Array; attempt: number; reads: boolean },
@@ -182,9 +170,9 @@ export const reshardingExchanges = {
     error: null,
   }),
   /**
-   * The decision on the attempt. Participants and, after a commit, all other shards drop what is
-   * obsolete. Repeating it changes nothing. Server: _shardsvrCommitReshardCollection,
-   * _shardsvrAbortReshardCollection, _shardsvrDropCollectionIfUUIDNotMatching.
+   * Participants and, after a commit, all other shards drop what is obsolete. Idempotent. Server:
+   * _shardsvrCommitReshardCollection, _shardsvrAbortReshardCollection,
+   * _shardsvrDropCollectionIfUUIDNotMatching.
    */
   'shard.settle-resharding': exchange<
     { reshardingId: Uint8Array; attempt: number; ns: string; sourceUuid: Uint8Array; committed: boolean },

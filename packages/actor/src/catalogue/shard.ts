@@ -1,33 +1,32 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** Requests to shards about collections and databases. */
 export const shardExchanges = {
   /**
-   * The database's primary shard runs shardCollection: it validates the command, builds the
-   * supporting index, creates the collection on the shards that get chunks, and commits on the
-   * config server. `body`: the client's command.
+   * The database's primary shard validates the command, builds the supporting index, creates the
+   * collection on the shards that get chunks, and commits on the config server. `body`: the
+   * client's command.
    */
   'shard.create-sharded-collection': exchange<
     { ns: string; body: Uint8Array; databaseVersion: DatabaseVersionTuple },
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, databaseVersion: ['00', 1, 1, 1] }, { uuid: new Uint8Array(16), error: null }),
   /**
-   * The same on the shard that has the collection, when that is not the primary shard. `primary`:
-   * the primary shard, which blocks changes of the collection.
+   * The same on the shard that has the collection, when it is not the primary shard. `primary`: the
+   * primary shard, which blocks changes of the collection.
    */
   'shard.shard-collection-here': exchange<
     { ns: string; body: Uint8Array; primary: string },
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, primary: 'shard01' }, { uuid: new Uint8Array(16), error: null }),
-  /** Creates the collection with this UUID, these options and indexes, unless it exists. */
+  /** No effect when the collection exists. */
   'shard.create-local-collection': exchange<
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
     { error: ErrorField }
   >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
   /**
-   * The database's primary shard drops a collection on all shards, catalog first, then data; or a
-   * view, with `indexCount` null.
+   * The database's primary shard drops the collection on all shards, catalog first, then data.
+   * `indexCount` null: it was a view.
    */
   'shard.drop-collection': exchange<
     { ns: string; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
@@ -36,12 +35,12 @@ export const shardExchanges = {
     { ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
     { existed: true, indexCount: 1, error: null },
   ),
-  /** Drops the local copy of a collection and the shard's cached placement. */
+  /** Also drops the shard's cached placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
     { ns: 'test.c' },
     { existed: true, indexCount: 1 },
   ),
-  /** The primary shard of the source database renames a collection on all shards. */
+  /** The primary shard of the source database renames on all shards. */
   'shard.rename-collection': exchange<
     {
       ns: string
@@ -61,23 +60,18 @@ export const shardExchanges = {
     },
     { error: null },
   ),
-  /** Renames the local copy with this UUID. Drops another collection with the new name. */
+  /** Renames the local copy with this UUID, and drops another collection named `to`. */
   'shard.rename-local-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, Empty>(
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
     {},
   ),
-  /** The database's primary shard drops the database on all shards. */
   'shard.drop-database': exchange<{ db: string; databaseVersion: DatabaseVersionTuple }, { error: ErrorField }>(
     { db: 'test', databaseVersion: ['00', 1, 1, 1] },
     { error: null },
   ),
   'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
-  /**
-   * The total bytes of documents. The config server chooses the primary shard of a new database by
-   * it.
-   */
+  /** Bytes of documents. The config server chooses the primary shard of a new database by it. */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),
-  /** Sends the shard the identity of its cluster. */
   'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>(
     { clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' },
     {},

@@ -1,9 +1,8 @@
 import { exchange } from './exchange.js'
 
 /**
- * A shard's part of one collection. `count`: documents, orphans included; `orphanCount`: documents
- * of ranges whose deletion is pending; `averageBytes`: of a document, rounded down, null: there are
- * none.
+ * A shard's part of one collection. `count` includes orphans. `orphanCount`: documents of ranges
+ * whose deletion is pending. `averageBytes`: of a document, rounded down; null: there are none.
  */
 export type CollectionCountsTuple = readonly [
   ns: string,
@@ -12,9 +11,8 @@ export type CollectionCountsTuple = readonly [
   averageBytes: number | null,
 ]
 
-/** Requests of routers to shards for statistics. */
 export const statisticsExchanges = {
-  /** The counts of these collections, without those that the shard does not have. */
+  /** Collections that the shard does not have are left out. */
   'shard.collection-counts': exchange<
     { namespaces: readonly string[] },
     { collections: readonly CollectionCountsTuple[] }

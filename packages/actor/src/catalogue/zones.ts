@@ -1,6 +1,5 @@
 import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
-/** Requests to the config server about zones: their shards and their ranges. */
 export const zoneExchanges = {
   /** No effect when the shard is in the zone already. */
   'config.add-shard-to-zone': exchange<{ shard: string; zone: string }, { error: ErrorField }>(
@@ -12,15 +11,12 @@ export const zoneExchanges = {
     { shard: 'shard01', zone: 'EU' },
     { error: null },
   ),
-  /**
-   * Assigns a range of a collection's shard keys to a zone; `zone` null: removes exactly this range
-   * from its zone, if it has one.
-   */
+  /** `zone` null: removes exactly this range from its zone, if it has one. */
   'config.update-zone-key-range': exchange<
     { ns: string; min: Uint8Array; max: Uint8Array; zone: string | null },
     { error: ErrorField }
   >({ ns: 'test.c', min: emptyDocument, max: emptyDocument, zone: 'EU' }, { error: null }),
-  /** The config.tags documents of a collection, ordered by their lower bounds. */
+  /** The config.tags documents, ordered by lower bound. */
   'config.get-zones': exchange<{ ns: string }, { zones: readonly Uint8Array[] }>(
     { ns: 'test.c' },
     { zones: [emptyDocument] },

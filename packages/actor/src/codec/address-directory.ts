@@ -1,8 +1,8 @@
 import type { Address } from '../contract/address.js'
 
 /**
- * The numbers of addresses in packets. The runtime assigns them, 0, 1, 2, …, and every host of a
- * cluster has the same directory. A number is never assigned to a second address.
+ * The numbers of addresses in packets. The runtime assigns them, 0, 1, 2, …, and all hosts of a
+ * cluster have the same directory. A number is never assigned to a second address.
  */
 export class AddressDirectory {
   readonly #addresses: (Address | undefined)[] = []
@@ -13,7 +13,6 @@ export class AddressDirectory {
     return this.#addresses.length
   }
 
-  /** The number of an address, newly assigned when it has none yet. */
   add(address: Address): number {
     const known = this.#indexes.get(address)
     if (known !== undefined) return known
@@ -44,7 +43,6 @@ export class AddressDirectory {
     return this.#addresses[index]
   }
 
-  /** All pairs, in the order of the numbers. */
   entries(): [index: number, address: Address][] {
     const entries: [number, Address][] = []
     this.#addresses.forEach((address, index) => {

@@ -1,12 +1,12 @@
-/** An object that can be attached to a message. Nothing may change it: many members may hold it. */
+/** An object that can be attached to a message. It must never change: many members may hold it. */
 export interface AttachableObject {
-  /** What its packed form would take in a message; limits of bandwidth count it. */
+  /** The size of its packed form; limits of bandwidth count it. */
   readonly sizeBytes: number
 }
 
 /**
- * An immutable object in a message that the receiver gets as it is instead of packed. Only messages
- * that stay in one thread have attachments (`ActorContext.attach`).
+ * An immutable object that the receiver gets as it is instead of packed. Only messages that stay in
+ * one thread have attachments (`ActorContext.attach`).
  */
 export class Attachment {
   readonly object: AttachableObject
@@ -16,10 +16,7 @@ export class Attachment {
   }
 }
 
-/**
- * The attached object.
- * @throws Error when it is not of the class: the sender's broken invariant
- */
+/** @throws Error when the object is not of the class: the sender's broken invariant */
 export function attachedObject<T extends AttachableObject>(
   { object }: Attachment,
   expected: { readonly prototype: T; readonly name: string },

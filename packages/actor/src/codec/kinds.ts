@@ -1,16 +1,11 @@
 import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.js'
 import type { ValueWriter } from './value-writer.js'
 
-/** Makes a record from the values of its fields. */
 export type RecordMaker = (payload: readonly unknown[]) => object
 
-/**
- * Writes the values of a record's fields.
- * @returns the index of the first field whose value is refused; -1: none is
- */
+/** @returns the index of the first field whose value is refused; -1: none */
 export type RecordWriter = (writer: ValueWriter, record: object) => number
 
-/** A message kind with its number and the functions that pack and unpack it. */
 export interface KindShape {
   readonly kind: MessageKind
   readonly index: number
@@ -55,17 +50,14 @@ const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))
 
-/** The shape of a kind by name. @throws Error for a name that the catalogue does not have */
+/** @throws Error for a name that the catalogue does not have */
 export function kindShape(kind: string): KindShape {
   const shape = byKind.get(kind)
   if (shape === undefined) throw new Error(`the catalogue has no message kind ${kind}`)
   return shape
 }
 
-/**
- * The shape of a kind by its number in packets.
- * @throws Error for a number that the catalogue does not have
- */
+/** @throws Error for a number that the catalogue does not have */
 export function kindShapeAt(index: number): KindShape {
   const shape = shapes[index]
   if (shape === undefined) throw new Error(`the catalogue has no message kind number ${index}`)

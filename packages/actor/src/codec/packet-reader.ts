@@ -10,8 +10,7 @@ const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffer
  * are views on the packet: never write to them, and copy those that outlive the handler, or the
  * whole packet stays in memory.
  *
- * This reader knows the values that our writer writes. A packet with other values is read by
- * msgpackr.
+ * Packets with values that our writer does not write are read by msgpackr.
  */
 export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   bytes = packet
@@ -45,10 +44,10 @@ function read(from: number, to: number): readonly MessageTuple[] {
 }
 
 const nothing = new Uint8Array(0)
-/** A constant, because the getter of an array's buffer is a call out of compiled code. */
+/** A constant, because an array's `buffer` getter is a call out of compiled code. */
 const noBuffer = nothing.buffer
 
-// Module variables instead of fields of an object, because they are read for each value.
+// Module variables instead of an object's fields, because they are read for each value.
 let bytes: Uint8Array = nothing
 let buffer: ArrayBufferLike = noBuffer
 let offset = 0
@@ -178,8 +177,7 @@ function readBytes(length: number): Uint8Array {
   return new Uint8Array(buffer, offset + start, length)
 }
 
-// Array literals have their exact size. An array that grows gets room for 17 values with the first
-// push.
+// Array literals have their exact size. A growing array gets room for 17 values at the first push.
 function readArray(length: number): unknown[] {
   switch (length) {
     case 0:
@@ -209,12 +207,12 @@ function readArray(length: number): unknown[] {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const longestKnownText = 64
 /**
- * Of longer texts, such as UUIDs and epochs, every third byte is hashed. Shorter ones may differ in
- * their last byte only.
+ * Longer texts, such as UUIDs and epochs, are hashed by every third byte. Shorter ones may differ
+ * in their last byte only.
  */
 const longestHashedText = 16
 const knownTextCount = 8192
-/** A cache of ASCII texts by their hash, because names, epochs and UUIDs are repeated often. */
+/** ASCII texts by their hash, because names, epochs and UUIDs are repeated often. */
 const knownTexts: string[] = Array.from({ length: knownTextCount }, () => '')
 
 function readText(length: number): string {

@@ -8,41 +8,40 @@ const largestKeptBytes = 1024 * 1024
 
 export interface PacketWriterOptions {
   /**
-   * Whether to refuse a field that the exchange does not have, which would be lost otherwise.
-   * Default false.
+   * Refuse a field that the exchange does not have, which would be lost otherwise. Default false.
    */
   readonly checked?: boolean
   /**
-   * Whether small packets share a larger buffer, which saves one buffer each. They cannot be
+   * Small packets share a larger buffer, which saves one buffer each, but they cannot be
    * transferred. Default false.
    */
   readonly pooled?: boolean
 }
 
-/** Value writers that no packet uses now. Most peers of a large cluster are idle. */
+/** Reused, because most peers of a large cluster are idle. */
 const spareWriters: ValueWriter[] = []
 const spareWritersMax = 64
 
 const pageBytes = 64 * 1024
 const largestPooledBytes = 16 * 1024
-/** The shared page of pooled writers: a packet that is complete stays where it was written. */
+/** The page of pooled writers: a complete packet stays where it was written. */
 const page = new ValueWriter(pageBytes)
 
 /**
- * Collects messages into one packet: a msgpack array of {@link MessageTuple}s. Each message is
- * packed when it is added, so later changes to the sender's objects do not reach the receiver. No
- * state outlives a packet.
+ * Collects messages into one packet: a msgpack array of {@link MessageTuple}s. Messages are packed
+ * when they are added, so later changes to the sender's objects do not reach the receiver. No state
+ * outlives a packet.
  *
  * Pooled writers share one page (`#pageOwner`, `#finished`), which a first reading can skip.
  *
- * Every method that adds a message throws {@link UnpackableValueError} for a value that no message
- * can hold: undefined, a function, a bigint, a number other than a safe integer, an object other
- * than an array or byte array. The packet is then unchanged. A negative zero arrives as zero.
+ * Every method that adds a message throws {@link UnpackableValueError} for undefined, functions,
+ * bigints, numbers other than safe integers, and objects other than arrays and byte arrays. The
+ * packet is then unchanged. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  /** The writer of the unfinished packet on the page; null: the page has no unfinished packet. */
+  /** The writer of the unfinished packet on the page; null: there is none. */
   static #pageOwner: PacketWriter | null = null
-  /** The unfinished packet; null: it has no message yet, or another writer has claimed the page. */
+  /** null: the packet has no message yet, or another writer has claimed the page. */
   #open: ValueWriter | null = null
   /** The packet as it was when another writer claimed the page; null: none did. */
   #finished: Packet | null = null
@@ -59,7 +58,6 @@ export class PacketWriter {
     return this.#messageCount
   }
 
-  /** Bytes collected so far. */
   get sizeBytes(): number {
     if (this.#open !== null) return this.#open.length - headerRoomBytes
     return this.#finished === null
@@ -92,8 +90,8 @@ export class PacketWriter {
   }
 
   /**
-   * Takes the packet, after which the writer is empty. Unless {@link PacketWriterOptions.pooled},
-   * its buffer has exactly its size and can be transferred.
+   * Empties the writer. Unless {@link PacketWriterOptions.pooled}, the buffer has exactly the
+   * packet's size and can be transferred.
    */
   take(): Uint8Array<ArrayBuffer> {
     const { bytes, start, end, attachments } = this.takeInPlace()
@@ -101,7 +99,7 @@ export class PacketWriter {
     return end - start === bytes.length ? bytes : bytes.subarray(start, end)
   }
 
-  /** As {@link take}, but without creating a view of the bytes, for a reader in this thread. */
+  /** As {@link take}, without a view of the bytes, for a reader in this thread. */
   takeInPlace(): Packet {
     const packet = this.#finished ?? this.#close()
     this.#finished = null
@@ -113,7 +111,6 @@ export class PacketWriter {
     return this.#open ?? (this.#open = this.#pooled && this.#finished === null ? this.#claimPage() : this.#openOwn())
   }
 
-  /** Finishes the packet of the page's last writer. */
   #claimPage(): ValueWriter {
     if (PacketWriter.#pageOwner !== null) PacketWriter.#pageOwner.#releasePage()
     PacketWriter.#pageOwner = this
@@ -194,7 +191,6 @@ export class PacketWriter {
     this.#messageCount++
   }
 
-  /** Drops what was written after `start`, and the attachments after the first `attachments`. */
   #rollBack(start: number, attachments: number): void {
     this.#writer.truncate(start, attachments)
     if (this.#open !== page || this.#messageCount > 0) return
@@ -213,13 +209,12 @@ function pathOf({ kind }: KindShape, type: PacketType): string {
   return `${kind} ${type === packetTypes.reply ? 'reply' : 'request'}`
 }
 
-/** Checks the record before anything is written. */
 function recordOf(sent: unknown, shape: KindShape, type: PacketType): Readonly<Record<string, unknown>> {
   if (typeof sent === 'object' && sent !== null) return sent as Record<string, unknown>
   throw new UnpackableValueError(pathOf(shape, type), String(sent))
 }
 
-/** The number of fields, inherited ones included. Unlike `Object.keys` it allocates no list. */
+/** Inherited fields count too. Unlike `Object.keys` it allocates no list. */
 function fieldCount(record: object): number {
   let count = 0
   for (const _ in record) count++

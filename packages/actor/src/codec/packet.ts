@@ -2,8 +2,6 @@ import type { RequestFailure } from '../contract/errors.js'
 import type { Attachment } from './attachment.js'
 
 /**
- * The type of a message, the first element of its tuple.
- *
  * - `request` has a `reply`, a `notice` has none.
  * - `failure` answers a request that its actor will not answer: the actor is down, or it crashed.
  * - `broken`: the connection of two actors broke, so every request of `to` that `from` has not
@@ -11,7 +9,6 @@ import type { Attachment } from './attachment.js'
  */
 export const packetTypes = { request: 0, reply: 1, notice: 2, failure: 3, broken: 4 } as const
 
-/** One of the numbers in {@link packetTypes}. */
 export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
 
 /**
@@ -29,21 +26,16 @@ export type MessageTuple = readonly [
   payload: readonly unknown[],
 ]
 
-/** The payload of a failure. */
 export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]
 
-/** The attachments of most packets. */
 export const noAttachments: readonly Attachment[] = []
 
-/**
- * The msgpack extension type of an attachment. Its four bytes are the position in
- * {@link Packet.attachments}.
- */
+/** A msgpack extension type. Its four bytes are the position in {@link Packet.attachments}. */
 export const attachmentType = 1
 
 /**
- * A packet in the memory that it was written to: `bytes` from `start` to `end`, exclusive. Other
- * packets may be around it.
+ * A packet where it was written: `bytes` from `start` to `end`, exclusive. Other packets may be
+ * around it.
  */
 export class Packet {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -68,7 +60,7 @@ export class Packet {
   }
 }
 
-/** A value that no message can hold: a broken invariant of the sender. */
+/** A broken invariant of the sender. */
 export class UnpackableValueError extends Error {
   constructor(path: string, what: string) {
     super(`${path}: ${what} cannot travel in a message`)

@@ -5,13 +5,12 @@ import { unzeroed } from './unzeroed.js'
 const smallestCapacityBytes = 1024
 /** Below this length a loop over the characters is faster than a call of `encodeInto`. */
 const shortText = 48
-/** The msgpack header of an extension of four bytes. */
 const fixext4 = 0xd6
 
 /**
- * Appends msgpack values to one growing buffer. It writes the same bytes as msgpackr for the values
- * that a message can hold, and refuses all others. Written by hand because msgpackr's generic
- * packer was half of the cost of a message.
+ * Appends msgpack values to one growing buffer: the same bytes as msgpackr for the values that a
+ * message can hold; all others are refused. Written by hand because msgpackr's generic packer was
+ * half of the cost of a message.
  */
 export class ValueWriter {
   readonly #smallestCapacityBytes: number
@@ -21,7 +20,6 @@ export class ValueWriter {
   /** The end of the packets that {@link finishInPlace} has returned. */
   #start = 0
   #end = 0
-  /** Of the current packet; null: it has none. */
   #attachments: Attachment[] | null = null
 
   constructor(capacityBytes = smallestCapacityBytes) {
@@ -39,13 +37,12 @@ export class ValueWriter {
     return this.#attachments === null ? 0 : this.#attachments.length
   }
 
-  /** Drops the bytes after `length` and the attachments after `attachmentCount`. */
   truncate(length: number, attachmentCount: number): void {
     this.#end = this.#start + length
     this.#attachments = attachmentCount === 0 ? null : this.#attachments!.slice(0, attachmentCount)
   }
 
-  /** A copy of the bytes from `from` to the end, in a buffer of exactly that size. */
+  /** The copy has a buffer of exactly its size. */
   copy(from: number): Packet {
     const start = this.#start + from
     const copy = unzeroed(this.#end - start)
@@ -53,10 +50,7 @@ export class ValueWriter {
     return new Packet(copy, copy.buffer, 0, copy.length, this.#takeAttachments())
   }
 
-  /**
-   * Returns the bytes from `from` to the end as a part of the buffer, and starts the next packet
-   * after them.
-   */
+  /** Returns the bytes from `from` on without a copy; the next packet starts after them. */
   finishInPlace(from: number): Packet {
     const finished = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end, this.#takeAttachments())
     this.#start = this.#end
@@ -69,15 +63,13 @@ export class ValueWriter {
     return attachments
   }
 
-  /** Starts the next packet. A buffer larger than `largestKeptBytes` is replaced by a small one. */
+  /** A buffer larger than `largestKeptBytes` is replaced by a small one. */
   reset(largestKeptBytes: number): void {
     this.#end = this.#start
     if (this.#bytes.length > largestKeptBytes) this.#resize(this.#smallestCapacityBytes)
   }
 
-  /**
-   * Appends the bytes of a packet from `start` unchanged. Its attachments become the first here.
-   */
+  /** Appends a packet's bytes from `start`. Its attachments become the first here. */
   raw({ bytes, end, attachments }: Packet, start: number): void {
     this.#reserve(end - start)
     this.#bytes.set(bytes.subarray(start, end), this.#end)
@@ -91,7 +83,7 @@ export class ValueWriter {
     this.#end += lengthBytes
   }
 
-  /** Writes an array header that ends before `end`. @returns where it starts */
+  /** The header ends before `end`. @returns where it starts */
   arrayHeaderEndingAt(end: number, count: number): number {
     const at = this.#start + end
     if (count < 16) {
@@ -123,7 +115,7 @@ export class ValueWriter {
     }
   }
 
-  /** Writes a whole number of 0 to 2^32 - 1, without a check. */
+  /** Writes a whole number of 0 to 2^32 - 1, unchecked. */
   uint32(value: number): void {
     this.#reserve(5)
     if (value < 0x80) {
@@ -229,8 +221,8 @@ export class ValueWriter {
     const units = value.length
     this.#reserve(5 + units * 3)
     if (units < shortText && this.#asciiText(value, units)) return
-    // The size of the header depends on the number of bytes, which is known only afterwards: guess
-    // it from the units.
+    // The size of the header depends on the number of bytes, known only afterwards: guess it from
+    // the units.
     const headerBytes = units < 32 ? 1 : units < 64 ? 2 : units < 0x4000 ? 3 : 5
     const start = this.#end + headerBytes
     const { written } = encoder.encodeInto(value, this.#bytes.subarray(start))
@@ -294,7 +286,7 @@ export class ValueWriter {
     if (needed > this.#bytes.length) this.#resize(Math.max(this.#smallestCapacityBytes, (needed - this.#start) * 2))
   }
 
-  /** Continues the packet in a new buffer. Finished packets stay in the old one. */
+  /** Finished packets stay in the old buffer. */
   #resize(capacityBytes: number): void {
     const resized = unzeroed(capacityBytes)
     resized.set(this.#bytes.subarray(this.#start, this.#end))

@@ -1,12 +1,11 @@
-/** Errors of requests between members that serve commands of clients. */
 import { CommandError, errorDocument } from '@shardlab/bson'
 import { catalogue, type MessageKind, type ReplyOf } from '../catalogue/index.js'
 import { RequestFailedError, StepFailedError } from '../contract/errors.js'
 
 /**
- * Runs the work of a request, and turns errors of the client, unreachable members and failed steps
- * into the `error` field of the reply, whose other fields are those of the example. Other errors
- * are rethrown, and so are all errors of a kind whose reply has no `error` field.
+ * Turns errors of the client, unreachable members and failed steps into the `error` field of the
+ * reply, whose other fields are those of the example. Other errors are rethrown, and so are all
+ * errors of a kind whose reply has no `error` field.
  */
 export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>>): Promise<ReplyOf<K>>
 export function answering<K extends MessageKind>(
@@ -26,8 +25,8 @@ export function answering<K extends MessageKind>(
   }
 }
 
-// A function of its own: one that may make a closure allocates a context for its variables on each
-// call, even when no closure is made.
+// Separate: a function that may make a closure allocates a context for its variables on each call,
+// even when it makes none.
 function answeringLater<K extends MessageKind>(kind: K, reply: Promise<ReplyOf<K>>): Promise<ReplyOf<K>> {
   return reply.catch((thrown: unknown) => refusalOf(kind, thrown))
 }

@@ -1,10 +1,9 @@
-/** Types of arguments, and the errors for values of other types. Server: idl_parser.cpp. */
+/** Server: idl_parser.cpp. */
 import { BsonType, CommandError, typeName, type RawValue } from '@shardlab/bson'
 
 /**
- * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number;
- * `strictBool`: a bool only; `any`: not checked; `string|object`: either of the two. A trailing `!`
- * marks a required argument.
+ * `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: a bool only;
+ * `any`: not checked; `string|object`: either of the two. A trailing `!` marks a required argument.
  */
 export type FieldType =
   | 'object'

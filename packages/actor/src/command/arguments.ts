@@ -1,6 +1,6 @@
 /**
- * A command's arguments, checked as by the server's generated parsers: unknown fields, wrong types
- * and missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
+ * Checks arguments as the server's generated parsers do, with their error codes. Server:
+ * idl_parser.cpp, generic_argument_util.
  */
 import {
   BsonType,
@@ -25,13 +25,8 @@ import {
 } from './command-shape.js'
 import { checkCollectionName } from './names.js'
 
-/**
- * What happens to fields that the specification does not have: the server's parsers refuse or
- * ignore them.
- */
 export type UnknownFields = 'refused' | 'ignored'
 
-/** Arguments that every command takes. */
 const genericArguments: FieldSpecs = {
   $db: 'string',
   lsid: 'object',
@@ -68,13 +63,9 @@ const genericArguments: FieldSpecs = {
   serialization_context: 'any',
 }
 
-/**
- * A specification prepared for lookups. Parsers are cached by the identity of the specification.
- */
 interface Parser {
   readonly types: ReadonlyMap<string, FieldType>
   readonly required: readonly string[]
-  /** The shapes of commands that were parsed before, by the treatment of unknown fields. */
   readonly shapes: Readonly<Record<UnknownFields, CommandShapes>>
 }
 
@@ -100,18 +91,17 @@ function createParser(specs: FieldSpecs): Parser {
 const generic = parserOf(genericArguments)
 const anything = parserOf({})
 
-/** Whether every command accepts an argument of this name. */
 export function isGenericArgument(name: string): boolean {
   return Object.hasOwn(genericArguments, name)
 }
 
-/** The parsed arguments of one command. Values are views on its body. */
+/** Values are views on the command's body. */
 export class CommandArguments {
   readonly command: string
   readonly #body: Uint8Array
   readonly #shape: CommandShape
   readonly #shifts: Shifts
-  /** Whether only values that are part of the shape may be read. */
+  /** Only values that are part of the shape may be read. */
   readonly #fixedOnly: boolean
 
   private constructor(body: Uint8Array, shape: CommandShape, shifts: Shifts, fixedOnly = false) {
@@ -125,7 +115,7 @@ export class CommandArguments {
   /**
    * @param specs null: unknown fields are accepted, and only the types of generic arguments are
    *   checked
-   * @param sequences names of arguments that the command has as document sequences
+   * @param sequences arguments that the command has as document sequences
    * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413
    *   duplicate field
    */
@@ -182,16 +172,16 @@ export class CommandArguments {
   /**
    * Memoizes a result for all commands that differ in the values of {@link varyingArguments} only.
    * @param key identifies the result
-   * @param scope an object for everything else that the result depends on; with another object it
-   *   is computed again
+   * @param scope an object for everything else that the result depends on; another object
+   *   recomputes it
    * @throws errors of `work`, and Error when `work` reads a value that varies
    */
   fixed<T>(key: object, scope: object, work: (args: CommandArguments) => T): T {
     const shape = this.#shape
     const bytes = shape.fixedBytes
     if (bytes === null) return work(this)
-    // Views in the result must be on the shape's own bytes, because a view on a command would keep
-    // all of it in memory.
+    // The result must have views on the shape's own bytes only: a view on a command would keep all
+    // of it in memory.
     return shape.memo(key, scope, () => work(new CommandArguments(bytes, shape, shape.fixedShifts, true)))
   }
 
@@ -217,15 +207,11 @@ export class CommandArguments {
     return new RawValue(type, this.#body, start + shape.shiftOf(index, shifts), end + shape.endShiftOf(index, shifts))
   }
 
-  /** A document argument as a view. */
   document(name: string): Uint8Array | undefined {
     return this.value(name)?.slice()
   }
 
-  /**
-   * The documents of an array argument.
-   * @throws CommandError 14 TypeMismatch when an element is not a document
-   */
+  /** @throws CommandError 14 TypeMismatch when an element is not a document */
   documents(name: string): Uint8Array[] | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
@@ -240,8 +226,7 @@ export class CommandArguments {
   }
 
   /**
-   * A number of any type; a decimal is converted to the nearest double, NaN to 0 (the server's safe
-   * integers).
+   * A number of any type: a decimal becomes the nearest double, NaN 0 (the server's safe integers).
    */
   number(name: string): number | undefined {
     const value = this.value(name)
@@ -253,19 +238,13 @@ export class CommandArguments {
     return this.value(name)?.isTruthy()
   }
 
-  /**
-   * The value of the command's own field, which must be a string.
-   * @throws CommandError 14 TypeMismatch
-   */
+  /** @throws CommandError 14 TypeMismatch when the command's own field is not a string */
   targetString(): string {
     if (this.target.type !== BsonType.string) throw wrongType(this.command, this.command, this.target.type, 'string')
     return this.target.asString()
   }
 
-  /**
-   * The value of the command's own field as the name of a collection.
-   * @throws CommandError 73 InvalidNamespace
-   */
+  /** The command's own field. @throws CommandError 73 InvalidNamespace */
   collectionName(db: string): string {
     if (this.target.type !== BsonType.string) {
       throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(this.target.type)}`)
@@ -275,12 +254,12 @@ export class CommandArguments {
     return name
   }
 
-  /** `db.collection` without a check of the name; null: the command's own field is not a string. */
+  /** `db.collection`, unchecked; null: the command's own field is not a string. */
   namedCollection(db: string): string | null {
     return this.#shape.target.type === BsonType.string ? this.#shape.namespace(db, () => this.target.asName()) : null
   }
 
-  /** `db.collection` with {@link collectionName}. @throws CommandError 73 InvalidNamespace */
+  /** `db.collection`, checked. @throws CommandError 73 InvalidNamespace */
   namespace(db: string): string {
     const shape = this.#shape
     if (shape.checkedIn !== db || shape.target.varies) {
@@ -292,8 +271,8 @@ export class CommandArguments {
 }
 
 /**
- * Checks a document inside a command, such as a statement of a write batch, in the same way.
- * @param name its name in errors, such as `update.updates`
+ * Checks a document inside a command, such as a statement of a write batch.
+ * @param name for errors, such as `update.updates`
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
  */
 export function checkFields(

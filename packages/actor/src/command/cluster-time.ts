@@ -9,12 +9,10 @@ import {
 } from '@shardlab/bson'
 import type { TimestampPair } from '../catalogue/exchange.js'
 
-/** Compares two timestamps: -1, 0 or 1. */
 export function compareTimestamps(a: TimestampPair, b: TimestampPair): number {
   return a[0] !== b[0] ? (a[0] < b[0] ? -1 : 1) : a[1] === b[1] ? 0 : a[1] < b[1] ? -1 : 1
 }
 
-/** A BSON timestamp value as a pair. */
 export function timestampPair(value: RawValue): TimestampPair {
   return [readUint32(value.bytes, value.start + 4), readUint32(value.bytes, value.start)]
 }
@@ -23,9 +21,9 @@ export function timestampPair(value: RawValue): TimestampPair {
 const driftSecondsMax = 31_536_000
 
 /**
- * One member's copy of the cluster's logical clock: hybrid time that follows the member's clock in
- * seconds, never goes back, and advances to newer times of other members and clients. Server:
- * vector clock, LogicalTime.
+ * One member's copy of the cluster's logical clock: it follows the member's clock in seconds, never
+ * goes back, and advances to newer times of other members and clients. Server: vector clock,
+ * LogicalTime.
  */
 export class ClusterClock {
   #time: TimestampPair = [0, 0]
@@ -36,34 +34,31 @@ export class ClusterClock {
     this.#now = now
   }
 
-  /** The latest time that this clock has ticked or advanced to. */
   get time(): TimestampPair {
     return this.#time
   }
 
-  /** A new time, later than {@link time}, for one change of data or metadata. */
+  /** Returns a time later than {@link time}, for one change of data or metadata. */
   tick(): TimestampPair {
     const seconds = Math.floor(this.#now() / 1000)
     this.#time = seconds > this.#time[0] ? [seconds, 1] : [this.#time[0], this.#time[1] + 1]
     return this.#time
   }
 
-  /** So many new times with consecutive increments. @returns the first */
+  /** Takes `count` consecutive increments. @returns the first */
   tickOften(count: number): TimestampPair {
     const [seconds, increment] = this.tick()
     this.#time = [seconds, increment + count - 1]
     return [seconds, increment]
   }
 
-  /** Advances to a time of another member. */
   advance(time: TimestampPair): void {
     if (compareTimestamps(time, this.#time) > 0) this.#time = time
   }
 
   /**
    * Advances to the `$clusterTime` of a command, if it has one.
-   * @throws CommandError 205 ClusterTimeFailsRateLimiter for one that is more than a year ahead of
-   *   the member's clock
+   * @throws CommandError 205 ClusterTimeFailsRateLimiter when it is more than a year ahead
    */
   advanceFrom(body: Uint8Array): void {
     const sent = findField(body, '$clusterTime')
@@ -82,10 +77,7 @@ export class ClusterClock {
   }
 }
 
-/**
- * The fields that are added to every reply. Only the times in them differ, and are overwritten each
- * time.
- */
+/** Added to every reply. The times in it are overwritten each time. */
 const timesDocument = Buffer.from(
   new DocumentWriter(128)
     .startDocument('$clusterTime')
@@ -101,10 +93,7 @@ const timesDocument = Buffer.from(
 const clusterTimeAt = findField(timesDocument, 'clusterTime', findField(timesDocument, '$clusterTime')!.start)!.start
 const operationTimeAt = findField(timesDocument, 'operationTime')!.start
 
-/**
- * Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without
- * authentication.
- */
+/** Unsigned, as on a cluster without authentication. */
 export function writeTimes(
   writer: DocumentWriter,
   clusterTime: TimestampPair,

@@ -5,10 +5,7 @@
  */
 import { BsonType, valueEnd } from '@shardlab/bson'
 
-/**
- * Arguments of which only the types are part of a shape, not the values. All other bytes of a
- * command are.
- */
+/** Only the types of these arguments are part of a shape. All other bytes of a command are. */
 export const varyingArguments: ReadonlySet<string> = new Set([
   '$clusterTime',
   'deletes',
@@ -23,7 +20,7 @@ export const varyingArguments: ReadonlySet<string> = new Set([
   'updates',
 ])
 
-/** One argument, with its place in the command from which the shape was made. */
+/** `start` and `end`: in the command from which the shape was made. */
 export interface ShapedArgument {
   readonly name: string
   readonly type: number
@@ -38,43 +35,35 @@ interface Memo {
 }
 
 /**
- * By how many bytes the values of a command are shifted against the command from which the shape
- * was made.
+ * By how many bytes the values of a command are shifted against the command that made the shape.
  */
 export type Shifts = readonly number[]
 
 /** All values have the same lengths. */
 export const noShifts: Shifts = []
 
-/** The length at the beginning of a document, which is not part of a shape. */
+/** The length of a document is not part of a shape. */
 const lengthBytes = 4
 
-/**
- * Commands with more fixed bytes get no reusable shape, because such large commands are not
- * repeated.
- */
+/** Commands with more fixed bytes are not repeated, so they get no reusable shape. */
 const fixedBytesMax = 4096
 
 export class CommandShape {
   readonly command: string
-  /** The value of the command's own field. */
+  /** The command's own field. */
   readonly target: ShapedArgument
   readonly args: readonly ShapedArgument[]
   readonly #indexes = new Map<string, number>()
-  /** How many varying values are before each argument. */
+  /** For each argument, the number of varying values before it. */
   readonly #varyingBefore: number[] = []
   readonly #memos = new Map<object, Memo>()
-  /**
-   * The bytes between varying values, and where each stretch of them ends; null: the shape is not
-   * reusable.
-   */
+  /** The bytes between varying values, and the end of each stretch; null: not reusable. */
   #fixed: Uint8Array | null = null
   readonly #stretchEnds: number[] = []
   readonly #varyingTypes: number[] = []
   readonly #varyingSizes: number[] = []
   #fixedShifts: Shifts = noShifts
   #sequences: readonly string[] = []
-  /** The last result of {@link namespace}, and its database. */
   #db: string | null = null
   #namespace = ''
   /** The database for which the collection's name was last checked. */
@@ -92,35 +81,28 @@ export class CommandShape {
     }
   }
 
-  /** The index of an argument; undefined: the command does not have it. */
   indexOf(name: string): number | undefined {
     return this.#indexes.get(name)
   }
 
-  /** By how many bytes the value of this argument is shifted. */
   shiftOf(index: number, shifts: Shifts): number {
     return shifts === noShifts ? 0 : shifts[this.#varyingBefore[index]!]!
   }
 
-  /** By how many bytes its end is shifted. */
   endShiftOf(index: number, shifts: Shifts): number {
     return shifts === noShifts ? 0 : shifts[this.#varyingBefore[index]! + (this.args[index]!.varies ? 1 : 0)]!
   }
 
-  /**
-   * The bytes of a command of this shape without its length and its varying values; null: the shape
-   * is not reusable.
-   */
+  /** The command's bytes without its length and its varying values; null: not reusable. */
   get fixedBytes(): Uint8Array | null {
     return this.#fixed
   }
 
-  /** The shifts of the other values in {@link fixedBytes}. */
   get fixedShifts(): Shifts {
     return this.#fixedShifts
   }
 
-  /** `db.collection`, for a command whose own field is a string; cached. */
+  /** Cached. The command's own field must be a string. */
   namespace(db: string, collection: () => string): string {
     if (this.#db !== db || this.target.varies) {
       this.#namespace = `${db}.${collection()}`
@@ -129,7 +111,6 @@ export class CommandShape {
     return this.#namespace
   }
 
-  /** The memoized result of `work` for this key and scope. */
   memo<T>(key: object, scope: object, work: () => T): T {
     const known = this.#memos.get(key)
     if (known?.scope === scope) return known.value as T
@@ -169,7 +150,7 @@ export class CommandShape {
     return true
   }
 
-  /** The shifts of a command's values; null: it has another shape. */
+  /** null: the command has another shape. */
   match(body: Uint8Array, sequences: readonly string[]): Shifts | null {
     const fixed = this.#fixed!
     const types = this.#varyingTypes
@@ -203,13 +184,12 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 const slotCount = 64
 const shapesOfSlotMax = 8
-/** How many bytes of the command's and the collection's name are hashed. */
+/** Hashed bytes of the command's and the collection's name. */
 const hashedBytes = 24
 
-/** The shapes of one kind of command that were used last. */
+/** A cache: each hit moves a shape up by one place in its slot. */
 export class CommandShapes {
   readonly #slots: CommandShape[][] = []
-  /** The shifts of the command that {@link find} found last. */
   shifts: Shifts = noShifts
 
   find(body: Uint8Array, sequences: readonly string[]): CommandShape | null {
@@ -233,8 +213,7 @@ export class CommandShapes {
     if (!shape.prepare(body, sequences)) return
     const shapes = (this.#slots[slotOf(body)] ??= [])
     if (shapes.length === shapesOfSlotMax) shapes.pop()
-    // In the middle: at the end, the next command that occurs only once would replace it before its
-    // own second use.
+    // In the middle: at the end, the next one-off command would replace it before its second use.
     shapes.splice(shapesOfSlotMax / 2, 0, shape)
   }
 }
@@ -243,17 +222,14 @@ function slotOf(body: Uint8Array): number {
   const most = Math.min(body.length, 4 + hashedBytes)
   let at = 4
   let hash = body[at]!
-  // After the command's name, only a string is hashed: it is the collection's name. Other values
-  // may vary.
+  // After the command's name, only a string is hashed: the collection's name. Other values may
+  // vary.
   while (++at < most && body[at] !== 0) hash = (hash * 31 + body[at]!) | 0
   if (body[4] === BsonType.string) for (at += 5; at < most && body[at] !== 0; at++) hash = (hash * 31 + body[at]!) | 0
   return (hash ^ (hash >>> 6) ^ (hash >>> 12)) & (slotCount - 1)
 }
 
-/**
- * Whether a value of that type of a command's own field varies: a cursor's id does, and so does a
- * document.
- */
+/** A cursor's id varies, and so does a document. */
 export function variesAsTarget(type: number): boolean {
   return type === BsonType.int64 || type === BsonType.object || type === BsonType.array
 }

@@ -3,9 +3,9 @@ import type { ActorContext } from '../contract/context.js'
 import { StepFailedError } from '../contract/errors.js'
 
 /**
- * The error that a client gets for a failed command. An unexpected exception is a defect of this
- * program: it is logged with its stack and answered with InternalError (1), and the member keeps
- * running. That is safe because each change is applied completely or not at all.
+ * The error that a client gets. An unexpected exception is a defect of this program: it is logged
+ * with its stack and answered with InternalError (1), and the member keeps running. That is safe
+ * because each change is applied completely or not at all.
  */
 export function commandErrorOf(error: unknown, command: string, context: Pick<ActorContext, 'log'>): CommandError {
   if (error instanceof CommandError) return error

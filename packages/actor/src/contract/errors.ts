@@ -1,19 +1,12 @@
 import type { Address } from './address.js'
 
-/** Why a request has no answer. */
 export type RequestFailure = 'unreachable' | 'timed-out' | 'cancelled'
 
-/**
- * A request between actors got no answer. Roles map it to MongoDB's codes; clients never see this
- * error itself.
- */
+/** A request got no answer. Roles map it to MongoDB's codes; clients never see this error. */
 export class RequestFailedError extends Error {
   readonly reason: RequestFailure
   readonly to: Address
-  /**
-   * With `unreachable`: whether the request was certainly not delivered, as with a refused
-   * connection.
-   */
+  /** With `unreachable`: the request was certainly not delivered, as with a refused connection. */
   readonly undelivered: boolean
   constructor(reason: RequestFailure, to: Address, message: string, undelivered = false) {
     super(message)
@@ -24,7 +17,6 @@ export class RequestFailedError extends Error {
   }
 }
 
-/** A fault made a named step fail. */
 export class StepFailedError extends Error {
   readonly step: string
   constructor(step: string) {
@@ -34,7 +26,7 @@ export class StepFailedError extends Error {
   }
 }
 
-/** The disk has no room for an append or a checkpoint. Nothing of it was written. */
+/** Nothing of the append or checkpoint has been written. */
 export class DiskFullError extends Error {
   constructor(limitBytes: number) {
     super(`the disk is full: its limit is ${limitBytes} bytes`)

@@ -7,8 +7,8 @@ import type { Address } from './address.js'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * One operation that a mongos routed to shards. `bounds` are relaxed Extended JSON texts
- * `[min, max]` in shard key space.
+ * An operation that a mongos routed to shards. `bounds`: relaxed Extended JSON texts `[min, max]`
+ * in shard key space.
  */
 export interface RoutedEvent {
   readonly type: 'routed'
@@ -17,7 +17,7 @@ export interface RoutedEvent {
   readonly opId: number
   readonly ns: string
   readonly command: string
-  /** The shard key pattern as relaxed Extended JSON; null for an unsharded collection. */
+  /** Relaxed Extended JSON; null: an unsharded collection. */
   readonly shardKey: string | null
   /**
    * `targeted`, `multi`: the shard key led to one shard, or to several. `broadcast`: to every shard
@@ -25,13 +25,12 @@ export interface RoutedEvent {
    */
   readonly kind: 'targeted' | 'multi' | 'broadcast'
   readonly shards: readonly string[]
-  /** How many chunks the bounds hit; 0 for an unsharded collection. */
+  /** The number of chunks that the bounds hit; 0 for an unsharded collection. */
   readonly chunks: number
   readonly bounds: readonly (readonly [string, string])[]
   readonly durationMs: number
 }
 
-/** A member started, stopped in order, or crashed. */
 export interface MemberEvent {
   readonly type: 'member'
   readonly atMs: number
@@ -50,7 +49,6 @@ export interface LimitEvent {
   readonly value: number
 }
 
-/** Metadata changed: a database or collection was created, sharded or dropped. */
 export interface CatalogEvent {
   readonly type: 'catalog'
   readonly atMs: number
@@ -67,7 +65,7 @@ export interface CatalogEvent {
   readonly ns: string
 }
 
-/** A chunk was split. Bounds and points are relaxed Extended JSON texts in shard key space. */
+/** Bounds and points are relaxed Extended JSON texts in shard key space. */
 export interface SplitEvent {
   readonly type: 'split'
   readonly atMs: number
@@ -78,7 +76,7 @@ export interface SplitEvent {
   readonly points: readonly string[]
 }
 
-/** Chunks were merged. Bounds are relaxed Extended JSON texts in shard key space. */
+/** Bounds are relaxed Extended JSON texts in shard key space. */
 export interface MergeEvent {
   readonly type: 'merge'
   readonly atMs: number
@@ -86,7 +84,6 @@ export interface MergeEvent {
   readonly shard: string
   readonly min: string
   readonly max: string
-  /** The number of chunks before the merge. */
   readonly chunks: number
 }
 
@@ -94,7 +91,7 @@ export interface MergeEvent {
 export interface MigrationEvent {
   readonly type: 'migration'
   readonly atMs: number
-  /** UUID of the migration, as text without dashes. */
+  /** A UUID as text without dashes. */
   readonly id: string
   readonly ns: string
   readonly from: string
@@ -102,14 +99,13 @@ export interface MigrationEvent {
   readonly min: string
   readonly max: string
   readonly stage: 'started' | 'cloned' | 'critical-section' | 'committed' | 'aborted'
-  /** The documents that the recipient has received, 0 before it has cloned. */
+  /** Received by the recipient so far; 0 before it has cloned. */
   readonly documents: number
   readonly bytes: number
   /** Since the start of the migration. */
   readonly durationMs: number
 }
 
-/** A shard deleted the documents of a range that it does not own. */
 export interface RangeDeletedEvent {
   readonly type: 'range-deleted'
   readonly atMs: number
@@ -154,25 +150,19 @@ export interface PlannedMigration {
   readonly error: string | null
 }
 
-/** A balancer round ended. */
 export interface BalancerRoundEvent {
   readonly type: 'balancer-round'
   readonly atMs: number
-  /** The number of the round since the balancer started. */
   readonly round: number
-  /** A sentence with the reason why this round was skipped. Null: it was not. */
+  /** The reason as a sentence; null: this round was not skipped. */
   readonly skipped: string | null
   readonly splits: readonly PlannedSplit[]
   readonly migrations: readonly PlannedMigration[]
-  /** The collections that are being defragmented, with their phases. */
   readonly defragmenting: readonly { readonly ns: string; readonly phase: string }[]
   readonly durationMs: number
 }
 
-/**
- * A chunk was marked as jumbo, because it is too large to move and cannot be split. Bounds are
- * relaxed Extended JSON texts.
- */
+/** The chunk is too large to move and cannot be split. Bounds are relaxed Extended JSON texts. */
 export interface JumboEvent {
   readonly type: 'jumbo'
   readonly atMs: number
@@ -182,7 +172,6 @@ export interface JumboEvent {
   readonly max: string
 }
 
-/** A fault was applied. */
 export interface FaultAppliedEvent {
   readonly type: 'fault-applied'
   readonly atMs: number
@@ -193,7 +182,6 @@ export interface FaultAppliedEvent {
   readonly target: Address | null
 }
 
-/** A fault was healed. */
 export interface FaultHealedEvent {
   readonly type: 'fault-healed'
   readonly atMs: number
@@ -202,7 +190,6 @@ export interface FaultHealedEvent {
   readonly target: Address | null
 }
 
-/** One line of an actor's log. */
 export interface LogEvent {
   readonly type: 'log'
   readonly atMs: number

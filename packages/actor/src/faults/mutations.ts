@@ -1,6 +1,6 @@
 /**
- * Defects that a simulated runtime can build in, so that checkers can show that they find them.
- * Each name is used at exactly one place.
+ * Defects that a simulated runtime can build in, to show that the checkers find them. Each name is
+ * used at exactly one place.
  */
 export const mutationNames = [
   /** A shard returns orphans. */

@@ -1,6 +1,6 @@
 /**
- * Every step that members pass with `ActorContext.reach`, in alphabetical order. Faults can hold,
- * fail or crash a member at them. A test compares the list with the sources.
+ * Every step that members pass with `ActorContext.reach`, in alphabetical order. A test compares
+ * the list with the sources.
  */
 export const namedSteps = [
   'balancer.defragmentation.action',

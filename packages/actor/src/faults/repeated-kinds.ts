@@ -1,10 +1,9 @@
 import type { MessageKind } from '../catalogue/index.js'
 
 /**
- * Requests that their sender repeats when it does not know whether the first one arrived, so that
- * their handlers must tolerate a duplicate, even a concurrent one. Connections never duplicate a
- * message themselves. Commands of clients are not listed: drivers repeat them under transaction
- * numbers.
+ * Requests that their sender repeats when it does not know whether the first one arrived: their
+ * handlers must tolerate a duplicate, even a concurrent one. Connections never duplicate a message
+ * themselves. Commands of clients are not listed: drivers repeat them under transaction numbers.
  */
 export const repeatedKinds = [
   'config.commit-drop-collection',

@@ -1,16 +1,16 @@
 /**
- * The initial chunks of a collection, packed for messages: there may be a million, and objects
- * would be larger than the bounds in them.
+ * Initial chunks are packed for messages: there may be a million, and objects would be larger than
+ * the bounds in them.
  */
 import { readInt32 } from '@shardlab/bson'
 
-/** One initial chunk: its bounds as BSON documents, and its shard. */
+/** The bounds are BSON documents. */
 export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
 
 /**
  * Chunks in key order, without gaps. `bounds`: BSON documents one after the other, the lower bound
- * of each chunk, then the upper bound of the last one. `shards`: the shards that get chunks.
- * `owners`: for each chunk the index of its shard in `shards`, as a little-endian uint32.
+ * of each chunk, then the upper bound of the last one. `shards`: those that get chunks. `owners`:
+ * for each chunk the index in `shards`, as a little-endian uint32.
  */
 export type PackedChunks = readonly [bounds: Uint8Array, shards: readonly string[], owners: Uint8Array]
 
@@ -30,7 +30,7 @@ export class ChunkPacker {
     this.#boundsLength = min.length
   }
 
-  /** Adds a chunk from the end of the last one to `max`, which is copied. */
+  /** Adds a chunk from the end of the last one. `max` is copied. */
   add(max: Uint8Array, shard: string): this {
     const end = this.#boundsLength + max.length
     if (end > this.#bounds.length) this.#bounds = grown(this.#bounds, end)
@@ -61,13 +61,13 @@ export function packedCount([, , owners]: PackedChunks): number {
   return owners.length / ownerBytes
 }
 
-/** Iterates over packed chunks, of which there is at least one. */
+/** There is at least one chunk. */
 export class PackedChunkCursor {
   readonly #packed: PackedChunks
-  /** The memory of the bounds. */
+  /** Holds the bounds. */
   readonly bytes: Uint8Array
   minStart = 0
-  /** The end of the lower bound, where the upper one begins. */
+  /** Also the end of the lower bound. */
   maxStart: number
   maxEnd: number
   #at = 0
@@ -94,7 +94,7 @@ export class PackedChunkCursor {
     return true
   }
 
-  /** The present chunk; its bounds are views. */
+  /** The bounds are views. */
   get chunk(): ChunkAssignment {
     return [
       this.bytes.subarray(this.minStart, this.maxStart),
@@ -108,7 +108,7 @@ export class PackedChunkCursor {
   }
 }
 
-/** The chunks, with bounds that are views. */
+/** The bounds are views. */
 export function* unpackChunks(packed: PackedChunks): Generator<ChunkAssignment, void, void> {
   const cursor = new PackedChunkCursor(packed)
   do yield cursor.chunk

@@ -1,25 +1,21 @@
-/** Ranges of measured collections, which have sizes instead of documents. */
 import { readDouble, writeDouble } from '@shardlab/bson'
 
 /**
  * The range `[(x0, y0), (x1, y1))`, with documents evenly spread over whole numbers: over the first
  * field, or with `x0 = x1` over the second one. With `y0 = y1` as well all documents have one key.
+ * `documents` is a whole number above 0, `bytes` a whole number.
  */
 export interface SizedRange {
   readonly x0: number
   readonly y0: number
   readonly x1: number
   readonly y1: number
-  /** A whole number above 0. */
   readonly documents: number
-  /** A whole number. */
   readonly bytes: number
 }
 
-/** Six doubles. */
 const rangeBytes = 48
 
-/** Packs ranges for a message. */
 export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
   const packed = new Uint8Array(ranges.length * rangeBytes)
   let at = 0
@@ -35,7 +31,6 @@ export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
   return packed
 }
 
-/** The inverse of {@link packRanges}. */
 export function unpackRanges(packed: Uint8Array): SizedRange[] {
   const ranges: SizedRange[] = []
   for (let at = 0; at < packed.length; at += rangeBytes) {

@@ -2,9 +2,8 @@ import { customRandom, urlAlphabet } from 'nanoid'
 import type { Random } from './random.js'
 
 /**
- * Makes ObjectIds as drivers and servers do: 4 bytes of seconds, 5 random bytes that are constant
- * for a factory, and a 3-byte counter that starts at random and wraps, each big-endian (BSON
- * manual, ObjectId).
+ * Makes ObjectIds as drivers and servers do: 4 bytes of seconds, 5 random bytes per factory, and a
+ * 3-byte counter that starts at random and wraps, each big-endian (BSON manual, ObjectId).
  * @returns a function of the clock's milliseconds, which returns a new array of 12 bytes
  */
 export function createObjectIdFactory(random: Random): (nowMs: number) => Uint8Array {
@@ -26,7 +25,7 @@ export function createObjectIdFactory(random: Random): (nowMs: number) => Uint8A
   }
 }
 
-/** The id that the factory of this one would make next in the same second. */
+/** The id that the same factory would make next in the same second. */
 export function objectIdAfter(id: Uint8Array): Uint8Array {
   const next = new Uint8Array(id)
   for (let at = 11; at >= 9; at--) {
@@ -36,7 +35,7 @@ export function objectIdAfter(id: Uint8Array): Uint8Array {
   return next
 }
 
-/** A random UUID (version 4, RFC 9562 variant) as 16 bytes. */
+/** Version 4 of RFC 9562, 16 bytes. */
 export function uuidV4(random: Random): Uint8Array {
   const uuid = random.bytes(16)
   uuid[6] = (uuid[6]! & 0x0f) | 0x40
@@ -44,7 +43,7 @@ export function uuidV4(random: Random): Uint8Array {
   return uuid
 }
 
-/** A cursor id: a positive int64. Never 0, which means "no more batches" on the wire. */
+/** A positive int64, never 0, which means "no more batches" on the wire. */
 export function cursorId(random: Random): bigint {
   for (;;) {
     const id = (BigInt(random.uint32() & 0x7fff_ffff) << 32n) | BigInt(random.uint32())
@@ -52,7 +51,7 @@ export function cursorId(random: Random): bigint {
   }
 }
 
-/** Makes text ids of the 64 characters `A-Za-z0-9_-`, with 21 characters by default. */
+/** Text ids of the characters `A-Za-z0-9_-`, by default 21 of them. */
 export function createTextId(random: Random): (length?: number) => string {
   return customRandom(urlAlphabet, 21, (size) => random.bytes(size))
 }

@@ -9,12 +9,11 @@ function avalanche(word: number): number {
 }
 
 /**
- * sfc32: four words of state. One of them is a counter, so the period is at least 2^32 from every
- * seed. All words are signed, which V8 stores without boxing: a large cluster has a generator for
- * each link.
+ * sfc32: four words of state. One is a counter, so the period is at least 2^32 from every seed. All
+ * words are signed, which V8 stores without boxing: a large cluster has a generator for each link.
  */
 class RandomTree implements Random {
-  /** The key, from which forks are derived; draws do not change it. */
+  /** Forks are derived from this key; draws do not change it. */
   readonly #k0: number
   readonly #k1: number
   readonly #k2: number
@@ -111,8 +110,8 @@ class RandomTree implements Random {
 const root = new RandomTree(0x5368_6172, 0x646c_6162, 0x7365_6564, 0x7472_6565)
 
 /**
- * The root of a tree of generators. The number 1 and the string '1' are the same seed. The draws of
- * a generator depend on the seed and its path of labels only, not on other draws or forks.
+ * The number 1 and the string '1' are the same seed. A generator's draws depend only on the seed
+ * and its path of labels, not on other draws or forks.
  */
 export function createRandom(seed: number | string): Random {
   return root.fork(String(seed))

@@ -15,22 +15,16 @@ import {
 } from '../../src/index.js'
 import { FakeDisk } from './fake-disk.js'
 
-/** The replies of other members; undefined: the member is unreachable. */
+/** undefined: the member is unreachable. */
 export type Peers = (to: Address, kind: MessageKind, request: unknown) => unknown
 
 export interface FakeContextOptions {
-  /** Default: all other members are unreachable. */
   readonly peers?: Peers
-  /** Default: an empty one. */
   readonly disk?: FakeDisk
-  /** Default: `ADDRESS.local:27018`. */
   readonly endpoint?: string
 }
 
-/**
- * The context of one actor in a test. Its clock moves by `nowMs` and `sleep` only, and the test
- * answers its requests.
- */
+/** The clock moves by `nowMs` and `sleep` only, and the test answers the requests. */
 export class FakeContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string
@@ -39,18 +33,14 @@ export class FakeContext implements ActorContext {
   readonly disk: FakeDisk
   readonly #peers: Peers
   nowMs = 1_700_000_000_000
-  /** The due time of each timer. */
   readonly timers = new Map<string, number>()
-  /** The durations of all sleeps. */
   readonly sleeps: number[] = []
-  /** Whether {@link attach} attaches objects instead of packing them. */
+  /** {@link attach} attaches objects instead of packing them. */
   attaches = false
   /** While true, sleeps end only when their signal aborts. */
   holdSleeps = false
-  /** Steps that fail, and promises that steps wait for. */
   readonly failing = new Set<string>()
   readonly pausing = new Map<string, Promise<void>>()
-  /** The steps that were reached, in order. */
   readonly reached: string[] = []
   readonly events: ClusterEvent[] = []
   readonly mutations = new Set<MutationName>()

@@ -9,15 +9,14 @@ import {
   type DiskUsage,
 } from '../../src/index.js'
 
-/** A disk in memory with a limit. Held appends wait until they are released, as on a slow disk. */
+/** Held appends wait until they are released, as on a slow disk. */
 export class FakeDisk implements Disk {
   limitBytes: number
   checkpoint: Uint8Array | null = null
   records: Uint8Array[] = []
   checkpointCount = 0
-  /** How many contexts were made with it. */
+  /** The number of contexts made with it. */
   lives = 0
-  /** While true, appends wait for {@link release}. */
   held = false
   readonly #waiting: Deferred<void>[] = []
 
@@ -47,7 +46,6 @@ export class FakeDisk implements Disk {
     return this.#waiting.length
   }
 
-  /** Resumes the held appends; later ones do not wait. */
   release(): void {
     this.held = false
     for (const turn of this.#waiting.splice(0)) turn.resolve()

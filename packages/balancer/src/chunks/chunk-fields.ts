@@ -1,12 +1,11 @@
 /**
- * Reads the fields of a config.chunks document that the balancer needs, in one pass: there may be a
- * million.
+ * Reads all fields that the balancer needs of a chunk in one pass: there may be a million chunks.
  */
 import { BsonType, FieldFinder, readName, readUint32 } from '@shardlab/bson'
 
 export interface ChunkFields {
   readonly bytes: Uint8Array
-  /** Start of the lower bound's document. */
+  /** Offset of the lower bound's document. */
   readonly minAt: number
   readonly maxAt: number
   readonly shard: string

@@ -1,6 +1,5 @@
 /**
- * Chunks in key order, in blocks. A changed list shares its unchanged blocks with the one before
- * it.
+ * Chunks in key order, in blocks. A changed list shares its unchanged blocks with its predecessor.
  */
 import { BoundList } from '@shardlab/sharding'
 import type { ChunkPlace } from '../policy/distribution.js'
@@ -14,7 +13,6 @@ type Blocks<C> = readonly (readonly C[])[]
 export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
   readonly length: number
   readonly #blocks: Blocks<C>
-  /** The lower bound of each block. */
   readonly #firsts: BoundList
 
   constructor(length: number, blocks: Blocks<C>, firsts: BoundList) {
@@ -23,7 +21,6 @@ export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
     this.#firsts = firsts
   }
 
-  /** @param chunks in key order */
   static of<C extends ChunkPlace>(chunks: readonly C[]): ChunkList<C> {
     const blocks: C[][] = []
     for (let at = 0; at < chunks.length; at += blockSize) blocks.push(chunks.slice(at, at + blockSize))
@@ -39,8 +36,8 @@ export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
   }
 
   /**
-   * The last chunk that starts at or before the key; the first chunk if none does; undefined
-   * without chunks.
+   * The last chunk that starts at or before the key, otherwise the first chunk; undefined without
+   * chunks.
    */
   before(key: string): C | undefined {
     const block = this.#blocks[this.#firsts.position(key)]
@@ -63,7 +60,10 @@ export class ChunkListDraft<C extends ChunkPlace> {
     this.#firsts = firsts
   }
 
-  /** Puts the chunk in place of all chunks that it overlaps. @returns those chunks */
+  /**
+   * Replaces all chunks that it overlaps.
+   * @returns those chunks
+   */
   place(chunk: C): readonly C[] {
     const blocks = this.#blocks
     const firsts = this.#firsts

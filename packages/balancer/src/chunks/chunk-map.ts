@@ -1,4 +1,4 @@
-/** The chunks of one collection as cached between rounds: a round reads only what has changed. */
+/** The chunks of one collection, cached between rounds: a round reads only what has changed. */
 import type { PlacementVersionTuple } from '@shardlab/actor'
 import { findField, readInt32 } from '@shardlab/bson'
 import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern } from '@shardlab/sharding'
@@ -9,10 +9,9 @@ import type { ChunkSequence } from '../policy/distribution.js'
 
 export type { KnownChunk }
 
-/** Immutable. Applying an answer takes time in proportion to its length. */
+/** Immutable. Applying a reply takes time in proportion to its length. */
 export class ChunkMap {
   readonly shardKey: ShardKeyPattern
-  /** The newest version of all chunks. */
   readonly version: PlacementVersionTuple
   readonly #places: ChunkPlaces<PackedChunk>
 
@@ -23,7 +22,7 @@ export class ChunkMap {
   }
 
   /**
-   * Starts to apply an answer of the config server, which may come in several parts.
+   * Starts to apply a reply of the config server, which may have several parts.
    * @param known the chunks whose version the request sent as `since`; null: all chunks follow
    */
   static update(known: ChunkMap | null, collection: Uint8Array): ChunkMapUpdate {
@@ -52,17 +51,16 @@ export class ChunkMap {
     return this.#places.all.length
   }
 
-  /** A new list of all chunks in key order. */
   get chunks(): readonly KnownChunk[] {
     return this.#places.all.toArray()
   }
 
-  /** The chunks of each shard in key order. Shards without chunks are missing. */
+  /** In key order. Shards without chunks are missing. */
   get byShard(): ReadonlyMap<string, ChunkSequence<KnownChunk>> {
     return this.#places.byShard
   }
 
-  /** A copy with one chunk marked jumbo: the catalog gives such a chunk no new version. */
+  /** The catalog gives a jumbo chunk no new version, so mark it in a copy. */
   withJumbo(min: string): ChunkMap {
     const chunk = this.#at(min)
     if (chunk === undefined) return this
@@ -72,7 +70,6 @@ export class ChunkMap {
     return new ChunkMap(this.shardKey, this.version, draft.finish())
   }
 
-  /** The chunk that starts there. */
   at(min: string): KnownChunk | undefined {
     return this.#at(min)
   }
@@ -82,36 +79,34 @@ export class ChunkMap {
     return chunk?.min === min ? chunk : undefined
   }
 
-  /** The chunk that contains this key. */
   holding(key: string): KnownChunk | undefined {
     const chunk = this.#places.all.before(key)
     return chunk !== undefined && chunk.min <= key && key < chunk.max ? chunk : undefined
   }
 }
 
-/** An answer being applied. */
 export interface ChunkMapUpdate {
   /**
-   * @param documents config.chunks documents, oldest version first, none older than those before
+   * @param documents of config.chunks, oldest version first, none older than those of earlier calls
    */
   add(documents: readonly Uint8Array[]): void
-  /** The newest version that was added; 0|0: none was. */
+  /** Of the added documents; 0|0: none. */
   version(): PlacementVersionTuple
   finish(): ChunkMap
 }
 
 /**
- * Parses the chunks of an answer. Bounds shared by several chunks, or already known, are stored
- * once and outside the answer's buffer.
+ * Stores bounds once that several chunks share or that are already known, outside of the reply's
+ * buffer.
  */
 class ChunkReader {
   readonly #shardKey: ShardKeyPattern
   readonly #base: ChunkMap | null
   readonly changed: PackedChunk[] = []
   newest: readonly [major: number, minor: number] = [0, 0]
-  /** By shard: the facts of chunks that are neither jumbo nor measured. */
+  /** By shard: chunks that are neither jumbo nor measured share these facts. */
   readonly #plain = new Map<string, ChunkFacts>()
-  /** The latest of {@link #plain}: neighbours often share a shard. */
+  /** The latest of {@link #plain}, because neighbours often share a shard. */
   #lastPlain: ChunkFacts | null = null
 
   constructor(shardKey: ShardKeyPattern, base: ChunkMap | null) {
@@ -120,8 +115,8 @@ class ChunkReader {
   }
 
   /**
-   * Skips documents that are not chunks: clients can write anything into config.chunks. Of known
-   * chunks some change only their version.
+   * Skips documents that are not chunks: clients can write anything into config.chunks. Some known
+   * chunks change only their version.
    */
   read(documents: readonly Uint8Array[]): void {
     const bounds = new BoundsWriter(documents.length)
@@ -130,7 +125,7 @@ class ChunkReader {
       const fields = readChunk(document)
       const { bytes, minAt, maxAt, major, minor } = fields
       if (major > this.newest[0] || (major === this.newest[0] && minor > this.newest[1])) this.newest = [major, minor]
-      // Most chunks of a full answer start where the one before them ends.
+      // Most chunks of a full reply start where the one before them ends.
       const continues: boolean =
         before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
       const min: string | undefined = continues ? before!.max : this.#shardKey.keyStringOfBound(bytes, minAt)
@@ -157,8 +152,7 @@ class ChunkReader {
 }
 
 /**
- * @param chunks oldest version first; a chunk that changed between two parts of an answer is in
- * both
+ * @param chunks oldest version first; a chunk that changed between two parts of a reply is in both
  */
 function placesOfAll(chunks: readonly PackedChunk[]): ChunkPlaces<PackedChunk> {
   const sorted = inKeyOrder(chunks)
@@ -168,13 +162,11 @@ function placesOfAll(chunks: readonly PackedChunk[]): ChunkPlaces<PackedChunk> {
   return draft.finish()
 }
 
-/** Chunks that never moved arrive in key order. */
 function inKeyOrder(chunks: readonly PackedChunk[]): readonly PackedChunk[] {
   const isSorted = chunks.every(({ min }, i) => i === 0 || chunks[i - 1]!.min <= min)
   return isSorted ? chunks : chunks.toSorted(({ min: a }, { min: b }) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** Whether the documents that start there are equal byte by byte. */
 function sameDocuments(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): boolean {
   const length = readInt32(a, aStart)
   for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false

@@ -1,15 +1,13 @@
-/** Chunks in key order and by shard, in structures that make small changes cheap. */
+/** Small changes are cheap. */
 import { ChunkList, ChunkListDraft } from './chunk-list.js'
 import { byShardOf, type ChunkPlace } from '../policy/distribution.js'
 
-/** Immutable. */
 export interface ChunkPlaces<C extends ChunkPlace> {
   readonly all: ChunkList<C>
   /** Shards without chunks are missing. */
   readonly byShard: ReadonlyMap<string, ChunkList<C>>
 }
 
-/** @param chunks in key order */
 export function placesOf<C extends ChunkPlace>(chunks: readonly C[]): ChunkPlaces<C> {
   const byShard = new Map<string, ChunkList<C>>()
   for (const [shard, own] of byShardOf(chunks)) byShard.set(shard, ChunkList.of(own))
@@ -19,7 +17,6 @@ export function placesOf<C extends ChunkPlace>(chunks: readonly C[]): ChunkPlace
 export class ChunkPlacesDraft<C extends ChunkPlace> {
   readonly #before: ChunkPlaces<C>
   readonly #all: ChunkListDraft<C>
-  /** Drafts of the shards that change. */
   readonly #byShard = new Map<string, ChunkListDraft<C>>()
 
   constructor(before: ChunkPlaces<C>) {
@@ -27,7 +24,7 @@ export class ChunkPlacesDraft<C extends ChunkPlace> {
     this.#all = before.all.draft()
   }
 
-  /** Puts the chunk in place of all chunks that it overlaps. */
+  /** Replaces all chunks that it overlaps. */
   place(chunk: C): void {
     for (const gone of this.#all.place(chunk)) this.#on(gone.shard).remove(gone)
     this.#on(chunk.shard).place(chunk)

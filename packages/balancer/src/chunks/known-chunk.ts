@@ -1,23 +1,21 @@
 /**
- * A cached chunk. There may be a million, so bounds are packed into one buffer and become documents
+ * There may be a million cached chunks, so bounds are packed into one buffer and become documents
  * on access.
  */
 import { documentAt, readInt32 } from '@shardlab/bson'
 import type { ChunkFields } from './chunk-fields.js'
 import type { ChunkPlace } from '../policy/distribution.js'
 
-/** A chunk with its bounds as stored in config.chunks. */
 export interface KnownChunk extends ChunkPlace {
   readonly minDocument: Uint8Array
   readonly maxDocument: Uint8Array
-  /** Size measured by a defragmentation, as of the chunk's version; null: not measured. */
+  /** Measured by a defragmentation at the chunk's version; null: not measured. */
   readonly estimatedBytes: number | null
 }
 
-/** The part that many chunks share. */
 export type ChunkFacts = Pick<KnownChunk, 'shard' | 'isJumbo' | 'estimatedBytes'>
 
-/** Documents one after another. Written only while the chunks of one answer are parsed. */
+/** Documents one after another. Written only while the chunks of one reply are parsed. */
 interface Bounds {
   bytes: Uint8Array
 }
@@ -67,19 +65,17 @@ export class PackedChunk implements KnownChunk {
   }
 }
 
-/** Packs the bounds of one answer. A bound shared by two neighbours is stored once. */
+/** Packs the bounds of one reply. Neighbours share their bound. */
 export class BoundsWriter {
   readonly #bounds: Bounds
   #length = 0
-  /** Offset of the latest upper bound. */
   #lastAt = 0
 
-  /** @param count estimated number of chunks */
   constructor(count: number) {
     this.#bounds = { bytes: new Uint8Array(32 * count + 32) }
   }
 
-  /** @param continues whether it starts where the latest written chunk ends */
+  /** @param continues whether the chunk starts where the last written one ends */
   chunk(
     min: string,
     max: string,
@@ -92,7 +88,6 @@ export class BoundsWriter {
     return new PackedChunk(min, max, facts, this.#bounds, at)
   }
 
-  /** Trims the buffer. */
   finish(): void {
     this.#bounds.bytes = this.#bounds.bytes.slice(0, this.#length)
   }

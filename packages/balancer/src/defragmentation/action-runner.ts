@@ -1,6 +1,4 @@
-/**
- * Runs single actions of a defragmentation on shards. Server: balancer_commands_scheduler_impl.cpp.
- */
+/** Server: balancer_commands_scheduler_impl.cpp. */
 import { configAddress, RequestFailedError, type ErrorField } from '@shardlab/actor'
 import { findField, isRetriableErrorCode } from '@shardlab/bson'
 import { configTimeoutMs, type CollectionView } from '../cluster-view.js'
@@ -9,7 +7,6 @@ import { smallChunkBytes } from './move-and-merge.js'
 import type { Action, Outcome } from './phase.js'
 import { Throttle } from './throttle.js'
 
-/** Longest wait for a shard to measure, merge or split. */
 const actionTimeoutMs = 60_000
 
 const done: Outcome = { status: 'done', points: [] }

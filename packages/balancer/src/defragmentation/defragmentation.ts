@@ -1,4 +1,3 @@
-/** One defragmentation, and what the code that runs it works with. */
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import type { ChunkOperations } from '../rounds/chunk-operations.js'
@@ -10,13 +9,12 @@ export interface Defragmentation {
   readonly ns: string
   readonly uuid: Uint8Array
   phase: Phase
-  /** An action must be retried: in the next round, not at once. */
+  /** An action must be retried in the next round. */
   isWaiting: boolean
   /** A worker is already determining the next phase. */
   isEntering: boolean
 }
 
-/** A migration that a phase requests. */
 export interface WantedMove {
   readonly defragmentation: Defragmentation
   readonly phase: Phase
@@ -29,8 +27,6 @@ export interface DefragmentationParts {
   readonly view: ClusterView
   readonly operations: ChunkOperations
   readonly settings: SettingsReader
-  /** Aborted when the member shuts down. */
   readonly stopping: CancelSignal
-  /** Whether the balancer may act now. */
   readonly mayWork: () => boolean
 }

@@ -1,7 +1,6 @@
 /**
- * The collections in defragmentation: their actions on shards run beside the rounds, their
- * migrations are part of rounds. Server: balancer_defragmentation_policy.cpp,
- * Balancer::_consumeActionStreamLoop.
+ * Actions on shards run next to the rounds; migrations are part of rounds. Server:
+ * balancer_defragmentation_policy.cpp, Balancer::_consumeActionStreamLoop.
  */
 import { configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, hexOf, isRetriableErrorCode } from '@shardlab/bson'
@@ -13,7 +12,6 @@ import { MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase } from '
 import { MoveAndMergeChunksPhase } from './move-and-merge.js'
 import { isPhase, zonesOf, type MoveOutcome, type Phase, type PhaseName } from './phase.js'
 
-/** Actions in progress at most. */
 const actionsMax = 50
 
 export class Defragmentations {
@@ -22,7 +20,7 @@ export class Defragmentations {
   /** By UUID as hex. */
   readonly #collections = new Map<string, Defragmentation>()
   #working: Promise<void> | null = null
-  /** There may be work that the running workers have passed. */
+  /** New work may have been added for collections that the workers have already visited. */
   #again = false
 
   constructor(parts: DefragmentationParts) {
@@ -31,8 +29,8 @@ export class Defragmentations {
   }
 
   /**
-   * The phase of a collection; null: the balancer does not defragment it.
    * @param document of config.collections
+   * @returns null: the balancer does not defragment the collection
    */
   phaseOf(document: Uint8Array): Phase | null {
     return this.#collections.get(uuidOf(document))?.phase ?? null
@@ -42,7 +40,7 @@ export class Defragmentations {
     return [...this.#collections.values()].map(({ ns, phase }) => ({ ns, phase: phase.name }))
   }
 
-  /** Starts and ends defragmentations as the catalog says. Called at the start of a round. */
+  /** Starts and ends defragmentations as the catalog requires. Called at the start of a round. */
   async refresh(collections: readonly CollectionSwitches[]): Promise<void> {
     const wanted = new Map(
       collections
@@ -62,7 +60,7 @@ export class Defragmentations {
     }
   }
 
-  /** Runs all actions that are due on shards, beside the rounds. */
+  /** Runs all actions that are due on shards, next to the rounds. */
   work(): void {
     if (this.#collections.size === 0) return
     this.#again = true
@@ -77,7 +75,7 @@ export class Defragmentations {
   }
 
   /**
-   * The migrations that the phases request now. Removes their shards from `available`.
+   * Removes the shards of the selected migrations from `available`.
    * @param shuffled puts collections into a random order
    */
   selectMoves(available: Set<string>, shuffled: <T>(values: readonly T[]) => T[]): WantedMove[] {
@@ -109,7 +107,7 @@ export class Defragmentations {
     if (phase !== null) this.#collections.set(hexOf(uuid), { ns, uuid, phase, isWaiting: false, isEntering: false })
   }
 
-  /** Phases that the version does not have, and unknown ones, mean the end. */
+  /** Unknown phases, and those that the version does not have, mean the end. */
   #meant(phase: string): PhaseName {
     if (!isPhase(phase) || (phase === 'splitChunks' && !this.#parts.behaviours.defragmentationSplitsChunks))
       return 'finished'
@@ -117,7 +115,8 @@ export class Defragmentations {
   }
 
   /**
-   * Advances to the first phase that has work to do. @returns null: the defragmentation has ended
+   * Advances to the first phase that has work to do.
+   * @returns null: the defragmentation has ended
    */
   async #enter({
     ns,
@@ -144,7 +143,7 @@ export class Defragmentations {
         if (answer.phase === null) return null
         from = answer.phase
         if (from !== to || to === 'finished') {
-          // A client has ended it in the meantime.
+          // A client has ended the defragmentation in the meantime.
           to = this.#meant(from)
           continue
         }
@@ -247,7 +246,7 @@ function outcomeOf(result: AttemptedMove | null): MoveOutcome {
   const message = findField(result.error, 'errmsg')?.asString() ?? ''
   if (code === ErrorCodes.ChunkTooBig || code === ErrorCodes.ExceededMemoryLimit) return 'too-large'
   if (code !== null && isRetriableErrorCode(code)) return 'retry'
-  // A donor reports the recipient's error in its text only.
+  // A donor reports the recipient's error only in its text.
   if (code === ErrorCodes.OperationFailed && /ExceededTimeLimit|orphans cleanup routine/.test(message))
     return 'not-deleted-yet'
   return 'failed'

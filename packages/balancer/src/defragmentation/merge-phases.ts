@@ -1,12 +1,8 @@
-/**
- * The phases that merge and split chunks in place.
- * Server: MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase.
- */
+/** Server: MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase. */
 import type { KnownChunk } from '../chunks/chunk-map.js'
 import { boundsOf, runsOf, type Action, type ZoneOf } from './phase.js'
 import { ActionPhase } from './shard-actions.js'
 
-/** Merges neighbours and measures every chunk. */
 export class MergeAndMeasureChunksPhase extends ActionPhase {
   readonly name = 'mergeAndMeasureChunks'
 
@@ -24,7 +20,6 @@ export class MergeAndMeasureChunksPhase extends ActionPhase {
   }
 }
 
-/** Merges chunks that have become neighbours. */
 export class MergeChunksPhase extends ActionPhase {
   readonly name = 'mergeChunks'
 
@@ -37,7 +32,6 @@ export class MergeChunksPhase extends ActionPhase {
   protected succeeded(): void {}
 }
 
-/** Splits chunks that are too large or unmeasured. */
 export class SplitChunksPhase extends ActionPhase {
   readonly name = 'splitChunks'
 

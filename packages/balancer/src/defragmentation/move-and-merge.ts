@@ -15,8 +15,7 @@ import type {
 } from './phase.js'
 
 /**
- * A chunk is small up to this share of the chunk size, in percent. Server:
- * kSmallChunkSizeThresholdPctg.
+ * A chunk is small up to this percentage of the chunk size. Server: kSmallChunkSizeThresholdPctg.
  */
 const smallPercent = 25
 
@@ -27,7 +26,7 @@ export function smallChunkBytes(maxChunkSizeBytes: number): number {
 export interface ShardLoad {
   readonly id: string
   readonly isDraining: boolean
-  /** Bytes of this collection. */
+  /** Of this collection. */
   readonly bytes: number
 }
 
@@ -35,14 +34,16 @@ interface Piece extends ChunkBounds {
   readonly shard: string
   bytes: number
   busy: boolean
-  /** All neighbours had to delete the range first. Tried once more, then left alone. */
+  /**
+   * All neighbours had to delete the range first. The piece is tried once more, then left alone.
+   */
   postponed: boolean
   readonly avoid: Set<string>
   previous: Piece | null
   next: Piece | null
 }
 
-/** A piece that moves to its neighbour's shard, to be merged there. */
+/** A piece moves to its neighbour's shard, to be merged there. */
 interface Joining {
   readonly piece: Piece
   readonly neighbour: Piece
@@ -56,7 +57,7 @@ export class MoveAndMergeChunksPhase implements Phase {
   readonly #zoneOf: ZoneOf
   readonly #draining: ReadonlySet<string>
   readonly #bytes: Map<string, number>
-  /** Small pieces by shard, smallest first, postponed ones last. */
+  /** By shard, smallest first, postponed pieces last. */
   readonly #small = new Map<string, Piece[]>()
   readonly #moving = new Map<string, Joining>()
   #mergeable: Joining[] = []

@@ -1,18 +1,16 @@
-/**
- * The common parts of the phases of a defragmentation. Server: balancer_defragmentation_policy.h.
- */
+/** Server: balancer_defragmentation_policy.h. */
 import type { KnownChunk } from '../chunks/chunk-map.js'
 import { noZone, type Distribution } from '../policy/index.js'
 
-/** Names as stored in config.collections. */
+/** As stored in config.collections. */
 export type PhaseName = 'mergeAndMeasureChunks' | 'moveAndMergeChunks' | 'mergeChunks' | 'splitChunks' | 'finished'
 
-/** Whether it is a phase with work to do. */
+/** False for `finished`. */
 export function isPhase(name: string): name is PhaseName {
   return ['mergeAndMeasureChunks', 'moveAndMergeChunks', 'mergeChunks', 'splitChunks'].includes(name)
 }
 
-/** A range of the key space: bounds as KeyStrings, and as stored in config.chunks. */
+/** Bounds as KeyStrings, and as stored in config.chunks. */
 export type ChunkBounds = Pick<KnownChunk, 'min' | 'max' | 'minDocument' | 'maxDocument'>
 
 /** Work on one shard that moves nothing. */
@@ -27,20 +25,18 @@ export type Action =
 
 export interface Outcome {
   /**
-   * `retry`: the same action may succeed later; `failed`: the chunks are not what the phase
+   * `retry`: the same action may succeed later; `failed`: the chunks differ from what the phase
    * assumed.
    */
   readonly status: 'done' | 'retry' | 'failed'
-  /** Split points of the range; empty for all other actions. */
+  /** Empty unless the action was to find split points. */
   readonly points: readonly Uint8Array[]
 }
 
-/** A small chunk that moves to its neighbour's shard. */
 export interface DefragmentationMove {
   readonly range: ChunkBounds
   readonly from: string
   readonly to: string
-  /** One sentence for people. */
   readonly because: string
 }
 
@@ -50,13 +46,11 @@ export interface DefragmentationMove {
  */
 export type MoveOutcome = 'done' | 'retry' | 'too-large' | 'not-deleted-yet' | 'failed'
 
-/** One phase of one collection. In memory only; its name is stored in the catalog. */
+/** In memory only; the catalog stores its name. */
 export interface Phase {
   readonly name: PhaseName
-  /** The phase that follows when this one is complete. */
   readonly next: PhaseName
   readonly isComplete: boolean
-  /** Number of chunks to go, for people. */
   readonly remaining: number
   /** Starts the next action; null: none now. */
   nextAction(): Action | null
@@ -77,9 +71,7 @@ export function zonesOf(distribution: Distribution): ZoneOf {
     : ({ min, max }) => distribution.zoneOf({ min, max, shard: '', isJumbo: false })
 }
 
-/**
- * Groups neighbours of the same shard and zone into runs, in key order. Each chunk is in one run.
- */
+/** Runs are neighbours of the same shard and zone, in key order. */
 export function runsOf<C extends KnownChunk>(chunks: readonly C[], zoneOf: ZoneOf): C[][] {
   const runs: C[][] = []
   for (const chunk of chunks) {
@@ -92,7 +84,6 @@ export function runsOf<C extends KnownChunk>(chunks: readonly C[], zoneOf: ZoneO
   return runs
 }
 
-/** The range that a run covers. */
 export function boundsOf(run: readonly ChunkBounds[]): ChunkBounds {
   const first = run[0]!
   const last = run.at(-1)!

@@ -1,7 +1,6 @@
-/** Queues actions per shard and takes shards in turn, so that no shard gets all actions at once. */
+/** Takes shards in turn, so that no shard gets all actions at once. */
 import type { Action, DefragmentationMove, MoveOutcome, Outcome, Phase, PhaseName } from './phase.js'
 
-/** A phase of actions on shards, without migrations. */
 export abstract class ActionPhase implements Phase {
   abstract readonly name: PhaseName
   #next: PhaseName
@@ -36,7 +35,6 @@ export abstract class ActionPhase implements Phase {
     if (first === undefined) return null
     const [shard, actions] = first
     const action = actions.shift()!
-    // Move the shard to the end of the queue.
     this.#waiting.delete(shard)
     if (actions.length > 0) this.#waiting.set(shard, actions)
     this.#begun++

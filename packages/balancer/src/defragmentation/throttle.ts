@@ -1,6 +1,5 @@
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
 
-/** Keeps actions a minimum time apart. */
 export class Throttle {
   readonly #context: ActorContext
   #lastAtMs = Number.NEGATIVE_INFINITY
@@ -9,7 +8,10 @@ export class Throttle {
     this.#context = context
   }
 
-  /** Resolves when the next action may start. @throws RequestFailedError when `signal` aborts */
+  /**
+   * Resolves when the next action may start.
+   * @throws RequestFailedError when `signal` aborts
+   */
   async turn(apartMs: number, signal: CancelSignal): Promise<void> {
     const now = this.#context.now()
     this.#lastAtMs = Math.max(now, this.#lastAtMs + apartMs)

@@ -1,11 +1,8 @@
-/** Runs a user's policy in place of the server's: it maps the state of one collection to moves. */
 import { noZone, type ChunkPlace, type ZonedChunk } from './distribution.js'
 import type { Migration, MigrationReason } from './migration.js'
 import type { Selection, SelectionInput } from './select-migrations.js'
 
-/**
- * The input of a policy: one collection in one round. Chunks that zones cut have been split before.
- */
+/** One collection in one round. Chunks that zones cut have been split before. */
 export interface PolicySituation {
   readonly ns: string
   readonly chunkSizeBytes: number
@@ -19,13 +16,10 @@ export interface PolicyShard {
   readonly id: string
   readonly isDraining: boolean
   readonly zones: readonly string[]
-  /**
-   * Bytes of the collection without orphans; null: the shard did not reply, or the version counts
-   * chunks.
-   */
+  /** Without orphans; null: the shard did not reply, or the version counts chunks. */
   readonly bytes: number | null
   /**
-   * Whether it may donate or receive a chunk in this round. False while it does so for another
+   * Whether it may donate or receive a chunk in this round: false while it does so for another
    * collection.
    */
   readonly isAvailable: boolean
@@ -33,15 +27,15 @@ export interface PolicyShard {
 
 export interface PolicyChunk {
   readonly shard: string
-  /** Bounds as relaxed Extended JSON texts, computed on access. */
+  /** Bounds are relaxed Extended JSON, computed on access. */
   readonly min: string
   readonly max: string
   readonly isJumbo: boolean
-  /** The zone that contains it; null: none. */
+  /** The zone that contains the whole chunk; null: none. */
   readonly zone: string | null
 }
 
-/** A move. Each shard takes part in at most one per round, as donor or recipient. */
+/** Each shard takes part in at most one move per round, as donor or recipient. */
 export interface PolicyMove {
   /** Index in {@link PolicySituation.chunks}. */
   readonly chunk: number
@@ -58,13 +52,12 @@ export interface CustomPolicyInput extends SelectionInput {
   readonly ns: string
   readonly chunkSizeBytes: number
   readonly bytes: ReadonlyMap<string, number>
-  /** Bounds as in {@link PolicyChunk}. */
+  /** As in {@link PolicyChunk}. */
   readonly boundsOf: (chunk: ChunkPlace) => { readonly min: string; readonly max: string }
 }
 
 /**
- * The policy's moves in the form of {@link selectMigrations}. Removes their shards from
- * `available`.
+ * The counterpart of {@link selectMigrations}. Removes the shards of the moves from `available`.
  */
 export function selectByCustomPolicy(policy: BalancePolicy, input: CustomPolicyInput): Selection {
   const { ns, chunkSizeBytes, shards, distribution, bytes, available, attemptJumbo, boundsOf } = input

@@ -1,9 +1,5 @@
-/**
- * The chunks of one collection by shard and zone, as the policies read them.
- * Server: balancer_policy.h, DistributionStatus.
- */
+/** Server: balancer_policy.h, DistributionStatus. */
 
-/** A shard as the policies see it. */
 export interface ShardStatistics {
   readonly id: string
   readonly isDraining: boolean
@@ -12,7 +8,7 @@ export interface ShardStatistics {
   readonly isFull: boolean
 }
 
-/** A chunk with its bounds as KeyStrings. */
+/** Bounds are KeyStrings. */
 export interface ChunkPlace {
   readonly min: string
   readonly max: string
@@ -20,22 +16,21 @@ export interface ChunkPlace {
   readonly isJumbo: boolean
 }
 
-/** An immutable list of chunks in key order. */
+/** Immutable, in key order. */
 export interface ChunkSequence<C extends ChunkPlace = ChunkPlace> extends Iterable<C> {
   readonly length: number
 }
 
-/** A range of a zone, with its bounds as KeyStrings. */
+/** Bounds are KeyStrings. */
 export interface ZoneRange {
   readonly min: string
   readonly max: string
   readonly zone: string
 }
 
-/** Stands for "in no zone". */
 export const noZone = ''
 
-/** A chunk, and the zone that contains all of it. */
+/** With the zone that contains all of the chunk. */
 export interface ZonedChunk {
   readonly chunk: ChunkPlace
   readonly zone: string
@@ -43,14 +38,14 @@ export interface ZonedChunk {
 
 export class Distribution {
   readonly chunkCount: number
-  /** Names of the zones that have ranges, sorted. */
+  /** With ranges, sorted. */
   readonly zones: readonly string[]
   readonly #ranges: ZoneRanges
   readonly #byShard: ReadonlyMap<string, ChunkSequence>
 
   /**
    * @param chunks in key order: all of them, or those of each shard
-   * @param ranges passing the same list again reuses its cached counts
+   * @param ranges the same list again reuses its cached counts
    */
   constructor(chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>, ranges: readonly ZoneRange[]) {
     this.#byShard = isByShard(chunks) ? chunks : byShardOf(chunks)
@@ -61,18 +56,21 @@ export class Distribution {
     this.zones = this.#ranges.zones
   }
 
-  /** A new list of a shard's chunks in key order, of one zone or of all, each with its zone. */
+  /**
+   * A new list in key order.
+   * @param zone default: of all zones
+   */
   chunksOn(shard: string, zone?: string): readonly ZonedChunk[] {
     const placed = [...this.eachOn(shard)]
     return zone === undefined ? placed : placed.filter((each) => each.zone === zone)
   }
 
-  /** The same one by one. */
+  /** As {@link chunksOn}, one by one. */
   *eachOn(shard: string): Generator<ZonedChunk, void, void> {
     for (const chunk of this.#own(shard)) yield { chunk, zone: this.zoneOf(chunk) }
   }
 
-  /** The first chunk of a shard in a zone that is not jumbo. */
+  /** The first one that is not jumbo. */
   firstMovableOn(shard: string, zone: string): ChunkPlace | undefined {
     for (const chunk of this.#own(shard)) if (!chunk.isJumbo && this.zoneOf(chunk) === zone) return chunk
     return undefined
@@ -85,13 +83,12 @@ export class Distribution {
     return this.#ranges.countsOf(own).get(zone) ?? 0
   }
 
-  /** The zones in which a shard has chunks, {@link noZone} included. */
+  /** {@link noZone} included. */
   zonesOn(shard: string): Iterable<string> {
     const own = this.#own(shard)
     return own.length === 0 ? [] : this.#ranges.countsOf(own).keys()
   }
 
-  /** The zone that contains the whole chunk. */
   zoneOf(chunk: ChunkPlace): string {
     return this.#ranges.zoneOf(chunk)
   }
@@ -115,7 +112,6 @@ function isByShard(
   return !Array.isArray(chunks)
 }
 
-/** Groups chunks by shard, keeping their order. */
 export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyMap<string, readonly C[]> {
   const byShard = new Map<string, C[]>()
   for (const chunk of chunks) {
@@ -126,13 +122,10 @@ export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyM
   return byShard
 }
 
-/**
- * The ranges of the zones, with cached counts per chunk list. Lists are immutable, so counts stay
- * valid.
- */
+/** Caches counts per chunk list. Lists are immutable, so counts stay valid. */
 class ZoneRanges {
   readonly zones: readonly string[]
-  /** Lower bounds of the ranges. */
+  /** Sorted by lower bound. */
   readonly #sorted: readonly ZoneRange[]
   readonly #counts = new WeakMap<ChunkSequence, ReadonlyMap<string, number>>()
 
@@ -180,8 +173,8 @@ function zoneRangesOf(ranges: readonly ZoneRange[]): ZoneRanges {
 }
 
 /**
- * Bounds of zones that fall inside chunks, by chunk, in key order. The balancer splits there before
- * it moves anything.
+ * Bounds of zones that fall inside chunks, in key order. The balancer splits there before it moves
+ * anything.
  */
 export function splitsAtZones<C extends ChunkPlace>(
   chunks: { holding(key: string): C | undefined },

@@ -1,34 +1,33 @@
 /**
- * The measure of each policy: chunks until 6.0.2, bytes since 6.0.3.
- * Server: balancer_policy.cpp of 4.4 to 6.0 and of 7.0.
+ * The measure of each policy: chunks until 6.0.2, bytes since 6.0.3. Server: balancer_policy.cpp of
+ * 4.4 to 6.0 and of 7.0.
  */
 import { noZone, type Distribution, type ShardStatistics } from './distribution.js'
 
-/** Two shards between which a zone's chunks are uneven, or the reason why all are even. */
+/** Two shards between which a zone's chunks are uneven, or why all are even. */
 export type Imbalance =
   | { readonly from: string; readonly to: string; readonly because: string }
   | { readonly from: null; readonly to: null; readonly because: string }
 
 export interface Load {
-  /** Compares receivers: the smallest gets the chunk. */
+  /** Compares recipients: the smallest gets the chunk. */
   of(shard: string): number
   /** For people: `5 chunks`. */
   text(shard: string): string
   /** Compares donors of a zone's chunks: the largest gives one. */
   inZone(zone: string, shard: string): number
   /**
-   * @param donor the available shard with the most of this zone; null: no shard
-   *   has chunks of it
-   * @param receiver the least loaded shard that can take chunks of this zone; null: none
+   * @param donor the available shard with the most of this zone; null: no shard has chunks of it
+   * @param recipient the least loaded shard that can take chunks of this zone; null: none
    */
-  imbalance(zone: string, donor: string | null, receiver: string | null): Imbalance
+  imbalance(zone: string, donor: string | null, recipient: string | null): Imbalance
 }
 
 const none = (because: string): Imbalance => ({ from: null, to: null, because })
 
 const zoneName = (zone: string) => (zone === noZone ? 'outside of all zones' : `in zone ${zone}`)
 
-/** Shards that can hold chunks of this zone: all of them for chunks in no zone. */
+/** All shards for chunks in no zone. */
 export function shardsOf(zone: string, shards: readonly ShardStatistics[]): readonly ShardStatistics[] {
   return zone === noZone ? shards : shards.filter(({ zones }) => zones.includes(zone))
 }
@@ -36,7 +35,6 @@ export function shardsOf(zone: string, shards: readonly ShardStatistics[]): read
 /** Smallest deviation from the ideal number of chunks that moves one. */
 const imbalanceThreshold = 1
 
-/** Balances the number of chunks, zone by zone. */
 export function chunkCountLoad(shards: readonly ShardStatistics[], distribution: Distribution): Load {
   const countOf = (shard: string) => distribution.countOn(shard)
   const inZone = (zone: string, shard: string) => distribution.countOn(shard, zone)
@@ -50,27 +48,26 @@ export function chunkCountLoad(shards: readonly ShardStatistics[], distribution:
     of: countOf,
     text: (shard) => `${countOf(shard)} chunks`,
     inZone,
-    imbalance(zone, from, receiver) {
+    imbalance(zone, from, recipient) {
       const ideal = ideals(zone)
       if (ideal === null) return none(`no shard carries zone ${zone}`)
       if (from === null) return none(`no available shard has chunks ${zoneName(zone)}`)
       const most = inZone(zone, from)
       if (most - ideal < imbalanceThreshold)
         return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
-      if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
-      const least = inZone(zone, receiver)
+      if (recipient === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
+      const least = inZone(zone, recipient)
       if (least >= ideal)
-        return none(`${receiver} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
+        return none(`${recipient} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
       return {
         from,
-        to: receiver,
-        because: `${from} has ${most} chunks ${zoneName(zone)}, ${receiver} ${least}, and the ideal is ${ideal}`,
+        to: recipient,
+        because: `${from} has ${most} chunks ${zoneName(zone)}, ${recipient} ${least}, and the ideal is ${ideal}`,
       }
     },
   }
 }
 
-/** Caches one value per zone. */
 function memoized<T>(find: (zone: string) => T): (zone: string) => T {
   const found = new Map<string, T>()
   return (zone) => {
@@ -79,18 +76,15 @@ function memoized<T>(find: (zone: string) => T): (zone: string) => T {
   }
 }
 
-/**
- * Smallest difference between two shards that triggers a move, in multiples of the chunk size.
- */
+/** Smallest difference between two shards that triggers a move, in multiples of the chunk size. */
 export const sizeThresholdChunks = 3
 
 export interface DataSizes {
-  /** Bytes of the collection by shard; shards that did not reply are missing. */
+  /** By shard; shards that did not reply are missing. */
   readonly bytes: ReadonlyMap<string, number>
   readonly maxChunkSizeBytes: number
 }
 
-/** Balances the bytes of the collection, zone by zone. */
 export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChunkSizeBytes }: DataSizes): Load {
   const sizeOf = (shard: string) => bytes.get(shard) ?? 0
   const totals = memoized((zone) => {
@@ -101,27 +95,27 @@ export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChu
     of: (shard) => bytes.get(shard) ?? Number.POSITIVE_INFINITY,
     text: (shard) => `${sizeOf(shard)} bytes`,
     inZone: (_zone, shard) => sizeOf(shard),
-    imbalance(zone, from, receiver) {
+    imbalance(zone, from, recipient) {
       const total = totals(zone)
       if (total.members === 0) return none(`no shard carries zone ${zone}`)
       if (total.bytes === 0) return none(`there is no data ${zoneName(zone)}`)
       const ideal = Math.trunc(total.bytes / total.members)
       if (from === null) return none(`no available shard has data ${zoneName(zone)}`)
-      if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
-      if (from === receiver) return none(`${from} has both the most and the least data ${zoneName(zone)}`)
+      if (recipient === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
+      if (from === recipient) return none(`${from} has both the most and the least data ${zoneName(zone)}`)
       if (sizeOf(from) <= ideal) return none(`no shard has more than the ideal ${ideal} bytes`)
-      if (sizeOf(receiver) >= ideal)
-        return none(`${receiver} has ${sizeOf(receiver)} bytes already, and the ideal is ${ideal}`)
-      const difference = sizeOf(from) - sizeOf(receiver)
+      if (sizeOf(recipient) >= ideal)
+        return none(`${recipient} has ${sizeOf(recipient)} bytes already, and the ideal is ${ideal}`)
+      const difference = sizeOf(from) - sizeOf(recipient)
       const threshold = sizeThresholdChunks * maxChunkSizeBytes
       if (difference < threshold)
         return none(
-          `${from} has ${difference} bytes more than ${receiver}, less than ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
+          `${from} has ${difference} bytes more than ${recipient}, less than ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
         )
       return {
         from,
-        to: receiver,
-        because: `${from} has ${sizeOf(from)} bytes, ${receiver} ${sizeOf(receiver)}: ${difference} more, at least ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
+        to: recipient,
+        because: `${from} has ${sizeOf(from)} bytes, ${recipient} ${sizeOf(recipient)}: ${difference} more, at least ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
       }
     },
   }

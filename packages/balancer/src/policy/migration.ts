@@ -1,6 +1,6 @@
 import type { ChunkPlace } from './distribution.js'
 
-/** Why a chunk moves, strongest reason first. Server: MigrationReason. */
+/** Strongest reason first. Server: MigrationReason. */
 export type MigrationReason = 'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment'
 
 export interface Migration {
@@ -10,6 +10,6 @@ export interface Migration {
   readonly reason: MigrationReason
   /** One sentence for people: the figures behind the decision. */
   readonly because: string
-  /** Move it although it is too large. */
+  /** Move the chunk although it is too large. */
   readonly force: boolean
 }

@@ -1,7 +1,6 @@
 /**
- * Selects the chunks of one collection that move, and where to: first off draining shards, then
- * into their zones, then for balance. Each shard takes part in one migration. Server:
- * BalancerPolicy::balance.
+ * Chunks move first off draining shards, then into their zones, then for balance. Each shard takes
+ * part in one migration. Server: BalancerPolicy::balance.
  */
 import { noZone, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
 import type { Load } from './load.js'
@@ -14,14 +13,14 @@ export interface SelectionInput {
   readonly load: Load
   /** Shards that may take part. Selected shards are removed. */
   readonly available: Set<string>
-  /** Whether chunks that are too large are moved. Off draining shards they always are. */
+  /** Whether chunks that are too large are moved. Draining shards always move theirs. */
   readonly attemptJumbo: boolean
 }
 
 export interface Selection {
   /** Strongest reason first. */
   readonly migrations: readonly Migration[]
-  /** For people: why there are no more. */
+  /** Why there are no more migrations, for people. */
   readonly notes: readonly string[]
 }
 
@@ -37,8 +36,7 @@ class Selector {
   readonly migrations: Migration[] = []
   readonly notes: string[] = []
   readonly #input: SelectionInput
-  /** By zone. */
-  readonly #receivers = new Map<string, Queue>()
+  readonly #recipients = new Map<string, Queue>()
 
   constructor(input: SelectionInput) {
     this.#input = input
@@ -84,9 +82,9 @@ class Selector {
   balance(): void {
     const { distribution, load, available, attemptJumbo } = this.#input
     for (const zone of [...distribution.zones, noZone]) {
-      const givers = giversOf(this.#input, zone)
+      const donors = donorsOf(this.#input, zone)
       for (;;) {
-        const { from, to, because } = load.imbalance(zone, givers.first(available), this.#receiver(zone))
+        const { from, to, because } = load.imbalance(zone, donors.first(available), this.#recipient(zone))
         if (from === null) {
           this.notes.push(because)
           break
@@ -115,7 +113,7 @@ class Selector {
         continue
       }
       if (without.has(zone)) continue
-      const to = this.#receiver(zone)
+      const to = this.#recipient(zone)
       if (to === null) {
         without.add(zone)
         this.notes.push(`${because(zone)}, but no available shard can take the chunk`)
@@ -140,21 +138,20 @@ class Selector {
     this.#input.available.delete(migration.to)
   }
 
-  #receiver(zone: string): string | null {
-    let queue = this.#receivers.get(zone)
-    if (queue === undefined) this.#receivers.set(zone, (queue = receiversOf(this.#input, zone)))
+  #recipient(zone: string): string | null {
+    let queue = this.#recipients.get(zone)
+    if (queue === undefined) this.#recipients.set(zone, (queue = recipientsOf(this.#input, zone)))
     return queue.first(this.#input.available)
   }
 }
 
-/** Shards ordered by rank, taken from the front. */
 class Queue {
   readonly #shards: readonly string[]
   #at = 0
 
   /**
    * @param shards ties go to the first
-   * @param rankOf the lowest rank is taken first; null: the shard is left out
+   * @param rankOf the lowest rank is first; null: the shard is left out
    */
   constructor(shards: readonly ShardStatistics[], rankOf: (shard: ShardStatistics) => number | null) {
     // Most of a thousand shards share a rank, so sort ranks instead of shards.
@@ -172,23 +169,23 @@ class Queue {
     this.#shards = inOrder
   }
 
-  /** The first available shard; null: none. A shard that is unavailable once stays so. */
+  /** Null: none. A shard that is unavailable once stays so. */
   first(available: ReadonlySet<string>): string | null {
     while (this.#at < this.#shards.length && !available.has(this.#shards[this.#at]!)) this.#at++
     return this.#shards[this.#at] ?? null
   }
 }
 
-/** Shards with chunks of the zone, largest first. */
-function giversOf({ shards, load }: SelectionInput, zone: string): Queue {
+/** Largest first. */
+function donorsOf({ shards, load }: SelectionInput, zone: string): Queue {
   return new Queue(shards, ({ id }) => {
     const has = load.inZone(zone, id)
     return has > 0 ? -has : null
   })
 }
 
-/** Shards that can take chunks of the zone, smallest first. */
-function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, zone: string): Queue {
+/** Smallest first. */
+function recipientsOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, zone: string): Queue {
   return new Queue(shards, ({ id, isDraining, isFull, zones }) => {
     if (isDraining || isFull || (zone !== noZone && !zones.includes(zone))) return null
     const has = load.of(id)
@@ -196,10 +193,10 @@ function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, 
   })
 }
 
-/** The least loaded shard that can take chunks of the zone, ties to the first; null: none. */
-export function leastLoadedReceiver(
+/** Ties go to the first; null: none. */
+export function leastLoadedRecipient(
   input: Pick<SelectionInput, 'shards' | 'load'> & { readonly available: ReadonlySet<string> },
   zone: string,
 ): string | null {
-  return receiversOf(input, zone).first(input.available)
+  return recipientsOf(input, zone).first(input.available)
 }

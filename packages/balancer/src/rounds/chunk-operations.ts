@@ -1,5 +1,4 @@
 /**
- * Requests moves, splits and jumbo marks.
  * Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
  * sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo).
  */
@@ -16,11 +15,9 @@ import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
 import type { KnownChunk } from '../chunks/chunk-map.js'
 import { configTimeoutMs, type ClusterView, type CollectionView } from '../cluster-view.js'
 
-/** Timeout of one move request. A repeated request joins the running migration. */
+/** Of one request. A repeated request joins the running migration. */
 const moveTimeoutMs = 60_000
-/** Longest wait for a shard to find split points or to split. */
 const splitTimeoutMs = 60_000
-/** Further split points are ignored. */
 const splitPointsMax = 8192
 
 const chunkTooBig = ErrorCodes.ChunkTooBig
@@ -32,11 +29,10 @@ export interface ChunkMove {
   readonly collection: CollectionView
   readonly chunk: KnownChunk
   readonly to: string
-  /** Move it although it is too large. */
   readonly force: boolean
 }
 
-/** A move of `[min, max)`; `max` null: the donor chooses the end. */
+/** Null `max`: the donor chooses the end of the range. */
 export interface RangeMove {
   readonly ns: string
   readonly from: string
@@ -53,7 +49,7 @@ export interface AttemptedMove {
 
 export interface MoveResult {
   readonly outcome: PlannedMigration['outcome']
-  /** Why it was not moved; null: moved. */
+  /** Why the chunk was not moved; null: moved. */
   readonly error: string | null
 }
 
@@ -72,13 +68,13 @@ export class ChunkOperations {
     this.#stopping = stopping
   }
 
-  /** Otherwise the donor chooses how much of a chunk it moves. */
+  /** If false, the donor chooses how much of a chunk it moves. */
   get movesWholeChunks(): boolean {
     return !this.#behaviours.balancerMovesDataBySize
   }
 
   /**
-   * Moves a chunk. Splits it, or marks it as jumbo, if it is too large.
+   * Splits the chunk, or marks it as jumbo, if it is too large.
    * @throws RequestFailedError when the outcome is unknown
    */
   async move(move: ChunkMove, waitForDelete: boolean): Promise<MoveResult> {
@@ -103,7 +99,7 @@ export class ChunkOperations {
     return { outcome: 'failed', error: message }
   }
 
-  /** Moves a range. @throws RequestFailedError when the outcome is unknown */
+  /** @throws RequestFailedError when the outcome is unknown */
   async attempt({ ns, from, to, min, max, force }: RangeMove, waitForDelete: boolean): Promise<AttemptedMove> {
     const request = { ns, min, max, to, forceJumbo: force, waitForDelete }
     this.busy.set(from, to).set(to, from)
@@ -122,7 +118,7 @@ export class ChunkOperations {
     }
   }
 
-  /** @returns why it was not split; null: it was */
+  /** @returns why the chunk was not split; null: it was */
   async split(
     { ns, chunks: { version } }: CollectionView,
     chunk: KnownChunk,

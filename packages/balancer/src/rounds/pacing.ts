@@ -1,7 +1,4 @@
-/**
- * The pauses of the balancer between rounds and before migrations.
- * Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs.
- */
+/** Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs. */
 import { LinkedAbort, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { processedIn } from './round-details.js'
@@ -20,7 +17,7 @@ export class Pacing {
   #lastMigrationAtMs = 0
   /** Aborting it ends the pause in progress; null: none. */
   #pausing: LinkedAbort | null = null
-  /** Number of callers that wait for a round of their own. Rounds do not pause then. */
+  /** Callers that wait for a round of their own. Rounds do not pause then. */
   #waiting = 0
 
   constructor(
@@ -56,7 +53,7 @@ export class Pacing {
   }
 
   /**
-   * Pauses before migrations, in versions that do not pause between rounds.
+   * For versions that pause before migrations instead of between rounds.
    * @returns the length of the pause in ms
    * @throws RequestFailedError when the member shuts down
    */

@@ -1,11 +1,8 @@
-/**
- * Moves one chunk to a shard with fewer.
- * Server: Balancer::rebalanceSingleChunk, BalancerPolicy::balanceSingleChunk.
- */
+/** Server: Balancer::rebalanceSingleChunk, BalancerPolicy::balanceSingleChunk. */
 import { CommandError } from '@shardlab/bson'
 import type { ChunkOperations } from './chunk-operations.js'
 import type { ClusterView } from '../cluster-view.js'
-import { chunkCountLoad, leastLoadedReceiver } from '../policy/index.js'
+import { chunkCountLoad, leastLoadedRecipient } from '../policy/index.js'
 import { isActiveBetweenRounds, type BalancerSettings } from '../settings/settings.js'
 
 export interface RebalanceParts {
@@ -34,7 +31,7 @@ export async function rebalanceChunk(
   const shards = await view.shards()
   const available = new Set(shards.map(({ id }) => id))
   const load = chunkCountLoad(shards, collection.distribution)
-  const to = leastLoadedReceiver({ shards, available, load }, collection.distribution.zoneOf(chunk))
+  const to = leastLoadedRecipient({ shards, available, load }, collection.distribution.zoneOf(chunk))
   if (to === null || to === chunk.shard) return
   const { outcome, error } = await operations.move({ collection, chunk, to, force: false }, settings.waitForDelete)
   if (outcome !== 'moved') throw new CommandError('OperationFailed', error!)

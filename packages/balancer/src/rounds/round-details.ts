@@ -1,4 +1,4 @@
-/** The documents of config.actionlog that describe rounds. Server: BalanceRoundDetails. */
+/** Documents of config.actionlog. Server: BalanceRoundDetails. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { RoundResult } from './round.js'
@@ -29,7 +29,7 @@ export function failedRoundDetails(behaviours: Behaviours, durationMs: number, r
   return detailsBegin(behaviours, durationMs, true).string('errmsg', reason).finish()
 }
 
-/** How many of the selected chunks were moved, split or marked. */
+/** Counts the chunks that were moved, split or marked. */
 export function processedIn({ migrations }: Pick<RoundResult, 'migrations'>): number {
   return migrations.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'not-begun').length
 }

@@ -4,7 +4,7 @@ import { configTimeoutMs } from '../cluster-view.js'
 import { failedRoundDetails, roundDetails } from './round-details.js'
 import type { RoundResult } from './round.js'
 
-/** Writes rounds to config.actionlog. A round whose entry cannot be written is still valid. */
+/** Writes to config.actionlog. A round is valid even if its entry cannot be written. */
 export class RoundLog {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
@@ -16,7 +16,6 @@ export class RoundLog {
     this.#stopping = stopping
   }
 
-  /** @param cached number of collections that were imbalanced in the latest rounds */
   async ended(startedAtMs: number, result: RoundResult, cached: number): Promise<void> {
     await this.#write(roundDetails(this.#behaviours, this.#context.now() - startedAtMs, result, cached))
   }

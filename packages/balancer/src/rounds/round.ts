@@ -1,8 +1,7 @@
 /**
- * One round: splits chunks that zones cut, selects migrations collection by collection in random
- * order, then runs them all at the same time. Server: balancer.cpp (_mainThread,
- * _splitChunksIfNeeded, _moveChunks), balancer_chunk_selection_policy_impl.cpp
- * (selectChunksToMove).
+ * Splits chunks that zones cut, selects migrations collection by collection in random order, then
+ * runs them all at the same time. Server: balancer.cpp (_mainThread, _splitChunksIfNeeded,
+ * _moveChunks), balancer_chunk_selection_policy_impl.cpp (selectChunksToMove).
  */
 import {
   RequestFailedError,
@@ -30,18 +29,15 @@ import {
 } from '../policy/index.js'
 import type { BalancerSettings } from '../settings/settings.js'
 
-/** Number of collections per size request. */
 const sizesPerRequest = 20
-/** No shard takes part in two migrations, so this bounds only the requests to the config server. */
+/** Bounds only the requests to the config server: no shard takes part in two migrations. */
 const migrationsInFlightMax = 256
 
-/** A selected migration. */
 export interface Candidate extends Migration {
   readonly collection: CollectionView
   readonly chunk: KnownChunk
 }
 
-/** The decisions of a round, and their outcomes. */
 export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrations'> {
   readonly selectionMs: number
   readonly pauseMs: number
@@ -52,7 +48,10 @@ export interface RoundOptions {
   readonly settings: BalancerSettings
   /** Whether the round waits until shards have finished the current work of defragmentations. */
   readonly waitsForShards: boolean
-  /** Called before migrations start. @returns the length of the pause in ms */
+  /**
+   * Called before migrations start.
+   * @returns the length of the pause in ms
+   */
   readonly pause: () => Promise<number>
   /** Checked again before anything moves. */
   readonly mayMove: () => Promise<boolean>
@@ -81,7 +80,6 @@ export class Round {
       readonly operations: ChunkOperations
       readonly defragmentations: Defragmentations
       readonly random: Random
-      /** In place of the server's; null: the server's. */
       readonly policy: BalancePolicy | null
     },
     imbalanced: Set<string>,

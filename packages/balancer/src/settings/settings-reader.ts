@@ -1,16 +1,14 @@
-/** Reads the balancer's settings and parameters again before each decision. */
 import { configAddress, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { configTimeoutMs } from '../cluster-view.js'
 import { defaultSettings, parseSettings, type BalancerSettings } from './settings.js'
 
-/** Pauses set by the config server's parameters. */
 export interface BalancerPauses {
-  /** Between migrations; null: not set. */
+  /** Null: not set. */
   readonly migrationsMs: number | null
-  /** Between merges and splits of a defragmentation. */
+  /** Between merges and splits. */
   readonly defragmentationMs: number
   readonly autoMergerIntervalMs: number
-  /** Between two shards of an auto-merger pass. */
+  /** Between two shards of a pass. */
   readonly autoMergerMs: number
 }
 
@@ -20,7 +18,7 @@ const defaultMigrationsMs = 1000
 export class SettingsReader {
   readonly #context: ActorContext
   readonly #stopping: CancelSignal
-  /** The latest settings read, used while the config server does not reply. */
+  /** Used while the config server does not reply. */
   last: BalancerSettings = defaultSettings
   pauses: BalancerPauses = {
     migrationsMs: null,

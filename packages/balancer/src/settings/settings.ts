@@ -1,6 +1,6 @@
 /**
- * config.settings `balancer` as the balancer reads it. Manual:
- * tutorial/manage-sharded-cluster-balancer. Server: balancer_configuration.cpp.
+ * The document `balancer` of config.settings. Server: balancer_configuration.cpp. Manual:
+ * tutorial/manage-sharded-cluster-balancer.
  */
 import { BsonType, findField, isEmptyDocument, toExtendedJson, typeName, type RawValue } from '@shardlab/bson'
 
@@ -10,11 +10,8 @@ const modes = ['full', 'autoSplitOnly', 'off'] as const satisfies BalancerMode[]
 
 export interface BalancerSettings {
   readonly mode: BalancerMode
-  /**
-   * Minutes of the day between which rounds run; the end may lie before the start. Null: always.
-   */
+  /** In minutes of the day; `stop` may be before `start`. Null: always. */
   readonly activeWindow: { readonly start: number; readonly stop: number } | null
-  /** Whether chunks that are too large are moved. */
   readonly attemptToBalanceJumboChunks: boolean
   /** Whether a migration ends only after the donor has deleted the range. */
   readonly waitForDelete: boolean
@@ -27,7 +24,7 @@ export const defaultSettings: BalancerSettings = {
   waitForDelete: false,
 }
 
-/** Says, in the server's words, why settings are invalid. */
+/** The message has the server's words. */
 class WrongSettings extends Error {}
 
 /** @returns settings, or one sentence why the document is invalid: no round runs then */
@@ -67,7 +64,7 @@ function modeOf(document: Uint8Array): BalancerMode {
 }
 
 /**
- * `_waitForDelete` is a bool or a write concern. With one member per shard the concern has no
+ * `_secondaryThrottle` is a bool or a write concern. With one member per shard the concern has no
  * effect.
  */
 function checkSecondaryThrottle(document: Uint8Array): void {
@@ -112,7 +109,6 @@ export function reasonForRest(settings: BalancerSettings, nowMs: number): string
   return isInWindow(settings, nowMs) ? null : `it is outside of the active window ${windowText(settings)} (UTC)`
 }
 
-/** Whether rounds run now. */
 export function isActive(settings: BalancerSettings, nowMs: number): boolean {
   return reasonForRest(settings, nowMs) === null
 }

@@ -1,7 +1,4 @@
-/**
- * Whether a collection is balanced.
- * Server: Balancer::getBalancerStatusForNs, balancer_chunk_selection_policy_impl.cpp.
- */
+/** Server: Balancer::getBalancerStatusForNs, balancer_chunk_selection_policy_impl.cpp. */
 import type { ReplyOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -65,7 +62,7 @@ export async function requireSharded(view: ClusterView, behaviours: Behaviours, 
   )
 }
 
-/** Bytes of one collection by shard; shards that do not reply are missing. */
+/** By shard; shards that do not reply are missing. */
 export async function bytesOf(
   view: ClusterView,
   shards: Parameters<ClusterView['sizes']>[0],

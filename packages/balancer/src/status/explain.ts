@@ -1,7 +1,3 @@
-/**
- * Explains why a collection is balanced or not: what a round would decide, from which figures, and
- * what would have to change.
- */
 import { toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from '../cluster-view.js'
@@ -17,21 +13,17 @@ import {
 } from '../policy/index.js'
 import { reasonForRest, windowText, type BalancerSettings } from '../settings/settings.js'
 
-/**
- * The result of {@link explainCollection}. Bounds are relaxed Extended JSON texts of shard key
- * values.
- */
+/** Bounds are relaxed Extended JSON texts of shard key values. */
 export interface BalancerExplanation {
   readonly ns: string
-  /** Whether a round would split and move nothing. */
+  /** Whether a round would neither split nor move anything. */
   readonly balanced: boolean
   /** One sentence: what blocks the next change, what it will be, or that none is needed. */
   readonly answer: string
   readonly policy: 'chunk count' | 'data size'
   readonly chunkSizeBytes: number
   /**
-   * Policy `data size`: the smallest difference between two shards that moves a chunk. Null: chunks
-   * are counted.
+   * The smallest difference between two shards that moves a chunk; null: the policy counts chunks.
    */
   readonly thresholdBytes: number | null
   /** One sentence why rounds are off at the moment; null: they are on. */
@@ -46,7 +38,7 @@ export interface BalancerExplanation {
     readonly allowMigrations: boolean
     readonly defragmenting: boolean
   }
-  /** Progress of the defragmentation; null: none, or not started yet. */
+  /** Null: none, or not started yet. */
   readonly defragmentation: { readonly phase: string; readonly remainingChunks: number } | null
   readonly shards: readonly ExplainedShard[]
   readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
@@ -66,14 +58,14 @@ export interface BalancerExplanation {
     readonly reason: string
     readonly because: string
   }[]
-  /** Why there are no more candidates, zone by zone. */
+  /** Why there are no more candidates, by zone. */
   readonly notes: readonly string[]
 }
 
 export interface ExplainedShard {
   readonly id: string
   /**
-   * Bytes of this collection without orphans; null: the shard did not reply, or the version counts
+   * Of this collection without orphans; null: the shard did not reply, or the version counts
    * chunks.
    */
   readonly bytes: number | null
@@ -167,7 +159,6 @@ interface Findings {
   readonly defragmentation: BalancerExplanation['defragmentation']
 }
 
-/** The first obstacle, or the next change. */
 function answerOf(
   collection: CollectionView,
   { shards, splits, selection, resting, defragmentation }: Findings,

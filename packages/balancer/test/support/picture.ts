@@ -1,4 +1,3 @@
-/** Clusters written as short texts, and the decisions of the policies about them. */
 import {
   chunkCountLoad,
   dataSizeLoad,
@@ -25,7 +24,7 @@ export interface Picture {
   readonly chunks: readonly ChunkPlace[]
 }
 
-/** Shards `a`, `b`, …, their chunks one after the other in the key space: chunk n is [n, n + 1). */
+/** Chunks follow each other in the key space, shard after shard: chunk n is [n, n + 1). */
 export function picture(...described: readonly Shard[]): Picture {
   const shards: ShardStatistics[] = []
   const chunks: ChunkPlace[] = []
@@ -47,7 +46,6 @@ export const zone = (from: number, to: number, name: string): ZoneRange => ({
   zone: name,
 })
 
-/** `from>to chunk reason` of each migration. */
 const text = (migrations: readonly Migration[]) =>
   migrations.map(({ from, to, chunk, reason }) => `${from}>${to} ${Number(chunk.min)} ${reason}`)
 

@@ -9,12 +9,11 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Up to this length a loop is faster than a call into the runtime. */
 const shortBytes = 64
 
-/** `hexSlice` works on any Uint8Array: creating a Buffer first costs more than the conversion. */
+/** Works on any Uint8Array: creating a Buffer first costs more than the conversion. */
 const { hexSlice } = Buffer.prototype as unknown as {
   readonly hexSlice: (this: Uint8Array, start: number, end: number) => string
 }
 
-/** Bytes as lower-case hexadecimal digits. */
 export function hexOf(bytes: Uint8Array): string {
   return hexSlice.call(bytes, 0, bytes.length)
 }

@@ -1,4 +1,4 @@
-/** Little-endian reads and writes at an offset. The caller checks the bounds. */
+/** These functions do not check bounds. */
 const scratch = new ArrayBuffer(8)
 const scratchBytes = new Uint8Array(scratch)
 const scratchDouble = new Float64Array(scratch)
@@ -20,10 +20,7 @@ export function readInt64(bytes: Uint8Array, at: number): bigint {
   return (BigInt(readInt32(bytes, at + 4)) << 32n) | BigInt(readUint32(bytes, at))
 }
 
-/**
- * An int64 as the nearest double: exact up to 2^53. Both summands are exact, so that only the sum
- * is rounded.
- */
+/** The nearest double: exact up to 2^53. Both summands are exact, so only the sum is rounded. */
 export function readInt64Number(bytes: Uint8Array, at: number): number {
   return readInt32(bytes, at + 4) * 0x1_0000_0000 + readUint32(bytes, at)
 }
@@ -45,10 +42,7 @@ export function writeInt64(bytes: Uint8Array, at: number, value: bigint): void {
   writeInt32(bytes, at + 4, Number((value >> 32n) & 0xffff_ffffn))
 }
 
-/**
- * An int64 from an integer.
- * @throws RangeError for a number that is not an integer
- */
+/** @throws RangeError for a number that is not an integer */
 export function writeInt64Number(bytes: Uint8Array, at: number, value: number): void {
   if (!Number.isSafeInteger(value)) {
     writeInt64(bytes, at, BigInt(value))

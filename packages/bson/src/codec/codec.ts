@@ -1,7 +1,4 @@
-/**
- * Whole documents to and from JavaScript values, through the `bson` package: for command arguments,
- * metadata and tests. User documents are never decoded on their path.
- */
+/** For command arguments, metadata and tests. Commands never decode user documents. */
 import { BSON, type Document } from 'bson'
 import { findField } from '../scan/scan.js'
 import { undefinedValue } from '../values/scalars.js'
@@ -27,12 +24,12 @@ export {
 } from 'bson'
 
 /**
- * Size of the one buffer in which `bson` serializes documents. For a longer document it returns the
- * part that fitted, then arbitrary bytes, or throws.
+ * For a document longer than its buffer, `bson` returns the part that fitted, then arbitrary bytes,
+ * or throws.
  */
 const bsonBufferBytes = 17 * 1024 * 1024
 
-/** Serializes a plain object of any size; `undefined` properties are left out. */
+/** `undefined` properties are left out. */
 export function encode(document: Document): Uint8Array {
   const options = { ignoreUndefined: true }
   try {
@@ -46,9 +43,8 @@ export function encode(document: Document): Uint8Array {
 }
 
 /**
- * Reads a document into plain JavaScript: int32 and double become numbers, int64 becomes `Long` or,
- * with `promoteLongs`, a number; all other types become classes of the `bson` package. Invalid
- * UTF-8 in a string becomes U+FFFD: a server accepts such strings.
+ * int32 and double become numbers, int64 becomes `Long` or, with `promoteLongs`, a number; other
+ * types become `bson` classes. Invalid UTF-8 becomes U+FFFD: a server accepts such strings.
  */
 export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = {}): Document {
   return BSON.deserialize(bytes, {
@@ -60,14 +56,14 @@ export function decode(bytes: Uint8Array, options: { promoteLongs?: boolean } = 
   })
 }
 
-/** Any JavaScript or `bson` value as a raw value with its own bytes. */
+/** The result has its own bytes. */
 export function toRawValue(value: unknown): RawValue {
   if (value === undefined) return undefinedValue
   const bytes = BSON.serialize({ v: value })
   return findField(bytes, 'v')!
 }
 
-/** A raw value as JavaScript, by the rules of {@link decode}. */
+/** By the rules of {@link decode}. */
 export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean } = {}): unknown {
   const wrapped = Buffer.alloc(value.end - value.start + 8)
   wrapped.writeInt32LE(wrapped.length, 0)

@@ -3,10 +3,7 @@ import { FieldIterator } from '../scan/scan.js'
 import type { RawValue } from '../values/raw-value.js'
 import { BsonType } from '../values/types.js'
 
-/**
- * Relaxed or canonical Extended JSON text of a document. An int64 keeps all its digits. Invalid
- * UTF-8 in a string becomes U+FFFD.
- */
+/** Relaxed by default. An int64 keeps all its digits. Invalid UTF-8 becomes U+FFFD. */
 export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
   const plain = options.canonical === true ? undefined : relaxedTextOfPlain(bytes)
   if (plain !== undefined) return plain
@@ -27,8 +24,8 @@ export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean
 const plainName = /^(?:_id|[A-Za-z][\w.]*)$/
 
 /**
- * Relaxed Extended JSON of a document of integers, strings, MinKey and MaxKey, as most chunk bounds
- * are, without decoding it into an object. Undefined: the document has other values.
+ * Covers the types of most chunk bounds: integers, strings, MinKey, MaxKey. Avoids decoding.
+ * Undefined: the document has other values.
  */
 function relaxedTextOfPlain(bytes: Uint8Array): string | undefined {
   const names: string[] = []
@@ -36,7 +33,7 @@ function relaxedTextOfPlain(bytes: Uint8Array): string | undefined {
   for (const it = new FieldIterator(bytes); it.next();) {
     const name = it.name()
     const value = relaxedTextOfScalar(it.value())
-    // For a repeated name, an object has the first position and the last value.
+    // In an object, a repeated name has its first position and its last value.
     if (value === undefined || !plainName.test(name) || names.includes(name)) return undefined
     text += `${names.length === 0 ? '' : ','}"${name}":${value}`
     names.push(name)
@@ -64,8 +61,8 @@ const largeLong = '\u0001int64:'
 const markedLongs = /"\\u0001int64:(-?\d+)"/g
 
 /**
- * JSON.stringify keeps only 53 bits of a number. Longer ones become marked strings, provided that
- * the document contains no such string.
+ * JSON.stringify keeps only 53 bits of a number. Longer ones become marked strings, unless the
+ * document contains such a string.
  */
 function markLargeLongs(value: object): boolean {
   let marked = false

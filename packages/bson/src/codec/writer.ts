@@ -1,12 +1,12 @@
 /**
- * Builds one document front to back, field by field, in a growing buffer. Values that exist as
- * bytes are copied, never decoded. Unusable after `finish`.
+ * Builds one document front to back. Values that exist as bytes are copied, never decoded. Unusable
+ * after `finish`.
  */
 import { asBuffer, type RawValue } from '../values/raw-value.js'
 import { readInt32, writeDouble, writeInt32, writeInt64, writeInt64Number } from '../bytes/little-endian.js'
 import { BsonType } from '../values/types.js'
 
-/** Small documents are written one after the other into a shared slab and are not copied out. */
+/** Small documents share a slab and are not copied out. */
 const slabBytes = 16_384
 const largestSharedBytes = 2048
 let slab = Buffer.allocUnsafeSlow(slabBytes)
@@ -19,14 +19,13 @@ export class DocumentWriter {
   #buffer: Buffer
   /** Whether the buffer is a slab that holds other documents too. */
   #shared: boolean
-  /** Where the outermost document begins. */
   #base = 0
   #at: number
-  /** One past the last byte that can be written without growing. */
+  /** The first offset that cannot be written without growing. */
   #limit: number
   /**
-   * Where the innermost open document begins. Until it is closed, its length prefix holds the
-   * offset of its parent from the base.
+   * Start of the innermost open document. Until it is closed, its length prefix holds the offset of
+   * its parent from the base.
    */
   #open: number
 
@@ -49,7 +48,7 @@ export class DocumentWriter {
     this.#at = this.#base + 4
   }
 
-  /** Bytes of the outermost document so far, without its terminator. */
+  /** Excludes the terminator of the outermost document. */
   get length(): number {
     return this.#at - this.#base
   }
@@ -60,7 +59,6 @@ export class DocumentWriter {
     return this
   }
 
-  /** A value by its type and exact bytes. */
   raw(name: string, type: number, bytes: Uint8Array): this {
     this.#header(type, name)
     this.#append(bytes, 0, bytes.length)
@@ -77,7 +75,7 @@ export class DocumentWriter {
     return this.end()
   }
 
-  /** Copies every field of a document to this level. */
+  /** Copies every field of the document to this level. */
   fields(bytes: Uint8Array, documentStart = 0): this {
     this.#append(bytes, documentStart + 4, documentStart + readInt32(bytes, documentStart) - 1)
     return this
@@ -140,7 +138,6 @@ export class DocumentWriter {
     return this.raw(name, BsonType.objectId, bytes)
   }
 
-  /** Milliseconds since the epoch. */
   date(name: string, ms: number): this {
     this.#header(BsonType.date, name)
     this.#reserve(8)
@@ -168,7 +165,6 @@ export class DocumentWriter {
     return this
   }
 
-  /** BinData subtype 4. */
   uuid(name: string, bytes: Uint8Array): this {
     return this.binary(name, 4, bytes)
   }
@@ -191,7 +187,6 @@ export class DocumentWriter {
     return this.#start(BsonType.array, name)
   }
 
-  /** Closes the innermost open document or array. */
   end(): this {
     if (this.#open === this.#base) throw new Error('no embedded document is open')
     const parent = readInt32(this.#buffer, this.#open)
@@ -200,7 +195,6 @@ export class DocumentWriter {
     return this
   }
 
-  /** The finished document, exactly sized. */
   finish(): Uint8Array {
     if (this.#open !== this.#base) throw new Error('an embedded document is still open')
     this.#close()
@@ -250,10 +244,7 @@ export class DocumentWriter {
     this.#at = at
   }
 
-  /**
-   * Appends length, text and terminator of an ASCII string. False: the string has other characters,
-   * and nothing was written.
-   */
+  /** False: the string is not ASCII, and nothing was written. */
   #ascii(value: string, units: number): boolean {
     const buffer = this.#buffer
     const at = this.#at + 4
@@ -302,7 +293,6 @@ export class DocumentWriter {
 
 const indexNames = Array.from({ length: 1024 }, (_, i) => String(i))
 
-/** `0`, `1`, …: the field names of array elements. */
 export function arrayIndexName(index: number): string {
   return indexNames[index] ?? String(index)
 }

@@ -1,23 +1,18 @@
 /**
- * The error of a failed command: a MongoDB error code, its name, a message and further reply
- * fields. Every floor throws it; the member that answers the client turns it into a reply with
- * {@link writeError}.
+ * All layers throw it; the member that answers the client turns it into a reply with {@link
+ * writeError}.
  */
 import { DocumentWriter } from '../codec/writer.js'
 import { ErrorCodes, errorCodeName, type ErrorCodeName } from './error-codes.js'
 
-/** As a code: the reply has no `code`, as for the arguments of the server's oldest commands. */
+/** The reply has no `code`, as for the arguments of the server's oldest commands. */
 export const noCode = 0
 
 export interface CommandErrorOptions {
-  /** For example `TransientTransactionError`; default none. */
   errorLabels?: readonly string[]
-  /**
-   * A document whose fields are appended to the reply (`keyPattern`, `writeErrors`, …); default
-   * none.
-   */
+  /** Fields to append to the reply (`keyPattern`, `writeErrors`, …). */
   extra?: Uint8Array | null
-  /** The original error, for diagnosis: never part of a reply. */
+  /** For diagnosis: never part of a reply. */
   cause?: unknown
 }
 
@@ -25,7 +20,6 @@ export class CommandError extends Error {
   readonly code: number
   readonly codeName: string
   readonly errorLabels: readonly string[]
-  /** A document with further fields of the reply, or null. */
   readonly extra: Uint8Array | null
 
   constructor(code: number | ErrorCodeName, message: string, options: CommandErrorOptions = {}) {
@@ -39,8 +33,7 @@ export class CommandError extends Error {
 }
 
 /**
- * Appends the fields of a failed command's reply: ok, errmsg, code and codeName unless the code is
- * {@link noCode}, errorLabels if any, extra fields.
+ * Appends ok, errmsg, code and codeName unless the code is {@link noCode}, errorLabels and extra.
  */
 export function writeError(writer: DocumentWriter, error: CommandError): void {
   writer.double('ok', 0).string('errmsg', error.message)
@@ -53,7 +46,6 @@ export function writeError(writer: DocumentWriter, error: CommandError): void {
   if (error.extra !== null) writer.fields(error.extra)
 }
 
-/** The whole reply of a failed command. */
 export function errorDocument(error: CommandError): Uint8Array {
   const writer = new DocumentWriter()
   writeError(writer, error)

@@ -1,8 +1,6 @@
 /**
- * The one table of MongoDB's error codes: each name that a cluster of this kind replies with, and
- * its number. Numbers without a name here are reported as `Location<number>`, as the server does
- * for its assertions. Server: the public list of error codes (`error_codes.yml`, main), with only
- * its names.
+ * The error codes that a sharded cluster replies with. Other numbers are reported as
+ * `Location<number>`, as the server does for its assertions. Server: `error_codes.yml`, main.
  */
 export const ErrorCodes = {
   OK: 0,
@@ -324,12 +322,10 @@ export type ErrorCodeName = keyof typeof ErrorCodes
 
 const nameOf = new Map<number, string>(Object.entries(ErrorCodes).map(([name, code]) => [code, name]))
 
-/** The `codeName` of a code; `Location<code>` for an assertion without a name. */
 export function errorCodeName(code: number): string {
   return nameOf.get(code) ?? `Location${code}`
 }
 
-/** The server's category RetriableError: a router or driver may send the operation again. */
 const retriable: ReadonlySet<number> = new Set<number>([
   ErrorCodes.HostUnreachable,
   ErrorCodes.HostNotFound,
@@ -357,7 +353,7 @@ const retriable: ReadonlySet<number> = new Set<number>([
   ErrorCodes.InterruptedDueToFCVChange,
 ])
 
-/** Whether the code is in the server's category RetriableError. */
+/** A router or driver may send the operation again. */
 export function isRetriableErrorCode(code: number): boolean {
   return retriable.has(code)
 }

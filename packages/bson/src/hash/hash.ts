@@ -1,11 +1,10 @@
 /**
- * The hash of hashed indexes and hashed shard keys, bit for bit the server's
- * (`BSONElementHasher::hash64`, seed 0; manual: hashed indexes, `$toHashedIndexKey`). MD5 over the
- * seed, then per value its canonical type as an int32, for nested values the field name, and the
- * value's bytes; the first 8 bytes of the digest are the hash.
+ * The server's hash of hashed indexes and hashed shard keys (`BSONElementHasher::hash64`, seed 0;
+ * manual: hashed indexes, `$toHashedIndexKey`): the first 8 bytes of an MD5 over the seed, then per
+ * value its canonical type as an int32, for nested values the field name, and the value's bytes.
  *
- * Numbers of all types are first converted to an int64: doubles are truncated (2^63 itself wraps to
- * -2^63), decimals rounded half to even, both clamped to the range; NaN is 0.
+ * Numbers are first converted to int64: doubles are truncated (2^63 itself wraps to -2^63),
+ * decimals rounded half to even, both clamped to the range; NaN is 0.
  */
 import { md5 } from '@noble/hashes/legacy.js'
 import { readDecimal128, type Decimal } from '../values/decimal128.js'
@@ -23,19 +22,19 @@ const minInt64 = -(2n ** 63n)
 let buffer = Buffer.alloc(1024)
 let at = 0
 
-/** Hashes share one array: an array of eight bytes per hash would cost more than the hash. */
+/** Hashes share one array: a separate array of eight bytes would cost more than the hash. */
 const hashesBytes = 4096
 let hashes = new Uint8Array(hashesBytes)
 let hashesUsed = 0
 const single = new Uint8Array(8)
 
-/** The hash of a value, a signed int64. A missing value hashes as null. */
+/** A missing value hashes as null. */
 export function hashValue(value: RawValue | undefined): bigint {
   digest(value, single, 0)
   return readInt64(single, 0)
 }
 
-/** The hash of a value as an int64 value, as a hashed index or chunk bound stores it. */
+/** The form in hashed indexes and chunk bounds: an int64 value. */
 export function hashedKeyValue(value: RawValue | undefined): RawValue {
   if (hashesUsed === hashesBytes) {
     hashes = new Uint8Array(hashesBytes)
@@ -49,14 +48,12 @@ export function hashedKeyValue(value: RawValue | undefined): RawValue {
 
 const hashScratch = new RawValue(BsonType.int64, single, 0, 8)
 
-/** The KeyString of the one-field key that is the hash of a value. */
 export function hashedKeyString(value: RawValue | undefined): string {
   digest(value, single, 0)
   return encodeKeyString([hashScratch])
 }
 
 function digest(value: RawValue | undefined, to: Uint8Array, toAt: number): void {
-  // The buffer always begins with the seed, zero.
   at = seedBytes
   if (value === undefined) writeType(BsonType.null)
   else {
@@ -150,8 +147,8 @@ function squashDecimal(decimal: Decimal): bigint {
 }
 
 /**
- * `coefficient * 10 ** exponent` as an integer. A result beyond the int64 range may be too small,
- * but is still beyond the range.
+ * `coefficient * 10 ** exponent`. A result beyond the int64 range may be too small, but is still
+ * beyond the range.
  */
 function roundHalfEven(coefficient: bigint, exponent: number): bigint {
   // Any non-zero coefficient times 10^20 exceeds an int64; 34 digits divided by 10^36 round to

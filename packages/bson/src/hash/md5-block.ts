@@ -1,11 +1,10 @@
 /**
- * The first half of the MD5 digest of a message that fits in one block, as almost every hashed
- * shard key does. A shard hashes each document that it checks for ownership, and the library
- * creates a hasher, views and a digest for each message, which takes several times as long.
- * Algorithm: RFC 1321.
+ * MD5 (RFC 1321) of a message that fits in one block, as almost every hashed shard key does. A
+ * shard hashes each document that it checks for ownership. The library takes several times as long,
+ * since it creates a hasher, views and a digest for each message.
  */
 
-/** Longest message: a block less the padding's first byte and the length. */
+/** A block less the padding's first byte and the length. */
 export const blockMessageBytesMax = 55
 
 const startA = 0x67452301
@@ -14,8 +13,8 @@ const startC = 0x98badcfe | 0
 const startD = 0x10325476
 
 /**
- * Writes the first 8 of the digest's 16 bytes, for the first `length` bytes, at most
- * {@link blockMessageBytesMax}. Overwrites the rest of the 64-byte block.
+ * Writes the first 8 of the digest's 16 bytes. `length` is at most {@link blockMessageBytesMax};
+ * the rest of the 64-byte block is overwritten.
  */
 export function md5HalfOfBlock(block: Uint8Array, length: number, to: Uint8Array, at: number): void {
   block.fill(0, length, 64)
@@ -41,8 +40,8 @@ export function md5HalfOfBlock(block: Uint8Array, length: number, to: Uint8Array
   let c = startC
   let d = startD
   let sum: number
-  // Unrolled: loops over words and constants take twice as long, and a function per step, which is
-  // not inlined so often, longer still.
+  // Unrolled: loops take twice as long. A function per step is slower still, since it is not always
+  // inlined.
   sum = (a + ((b & c) | (~b & d)) + w0 - 0x28955b88) | 0
   a = (b + ((sum << 7) | (sum >>> 25))) | 0
   sum = (d + ((a & b) | (~a & c)) + w1 - 0x173848aa) | 0

@@ -9,7 +9,7 @@ export class Md5 {
     return this
   }
 
-  /** The digest as 32 hexadecimal digits. Call it once. */
+  /** The digest in hexadecimal. Call it once. */
   text(): string {
     return Buffer.from(this.#hash.digest()).toString('hex')
   }

@@ -1,12 +1,12 @@
 /**
- * Key heads: a few characters of a KeyString as a number, for binary searches. Numbers are
- * contiguous in memory; comparing strings costs a cache miss for each.
+ * Binary searches use key heads: numbers are contiguous in memory, comparing strings costs a cache
+ * miss for each.
  */
 
 /**
  * Seven characters of a KeyString as a number of the same order. A double holds 53 bits, so the
- * last three bits of the seventh character are left out: keys with equal numbers must be compared
- * in full.
+ * last three bits of the seventh character are left out: if heads are equal, compare the keys in
+ * full.
  */
 export function keyHead(key: string, from: number): number {
   const length = key.length
@@ -25,10 +25,10 @@ export function keyHead(key: string, from: number): number {
 }
 
 /**
- * The {@link keyHead} of a key among keys with a common prefix. A key without this prefix has -1
- * (below all of them) or Infinity (above all of them).
- * @param member any one of these keys
- * @param matched so many leading characters of `key` are known to match the prefix
+ * The head after a common prefix. A key without this prefix has -1 (below all of them) or Infinity
+ * (above all of them).
+ * @param member any key with the prefix
+ * @param matched the number of leading characters of `key` that are known to match the prefix
  */
 export function keyHeadAmong(member: string, prefixLength: number, key: string, matched = 0): number {
   for (let i = matched; i < prefixLength; i++) {
@@ -39,7 +39,6 @@ export function keyHeadAmong(member: string, prefixLength: number, key: string, 
   return keyHead(key, prefixLength)
 }
 
-/** The length of the longest common prefix of two keys. */
 export function commonKeyLength(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   let common = 0

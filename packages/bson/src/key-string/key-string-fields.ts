@@ -1,7 +1,4 @@
-/** Finds the fields of a KeyString without decoding them. */
-
 /**
- * The end of the field that starts at `start`.
  * @param descending as passed for this field to `encodeKeyString`
  * @throws Error if the string is not a KeyString
  */

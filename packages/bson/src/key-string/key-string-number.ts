@@ -1,4 +1,3 @@
-/** Numbers in KeyStrings, with the precision of a double: for distances between keys. */
 import { keyStringFieldEnd } from './key-string-fields.js'
 
 const numberRank = 0x28
@@ -8,8 +7,8 @@ const withSteps = 1
 const view = new DataView(new ArrayBuffer(8))
 
 /**
- * The field that starts at `start` as a number: exact up to 53 bits, beyond them the nearest double
- * at or below it. Minus infinity: NaN, a missing field, and values that sort before all numbers.
+ * The field at `start` as a double, for distances between keys. Exact up to 53 bits, beyond them
+ * rounded down. Minus infinity: NaN, a missing field, and values that sort before all numbers.
  * Infinity: values that sort after all numbers.
  * @param key an ascending KeyString
  */
@@ -28,7 +27,6 @@ export function keyStringNumber(key: string, start: number): number {
   return floor + key.charCodeAt(start + 10) * 256 + key.charCodeAt(start + 11)
 }
 
-/** The first two fields of a KeyString, as {@link keyStringNumber}. */
 export function keyStringNumbers(key: string): readonly [first: number, second: number] {
   return [keyStringNumber(key, 0), keyStringNumber(key, key.length === 0 ? 0 : keyStringFieldEnd(key, 0))]
 }

@@ -1,4 +1,4 @@
-/** The order of types in KeyStrings. Manual page: reference/bson-type-comparison-order. */
+/** Manual page: reference/bson-type-comparison-order. */
 import { BsonType } from '../values/types.js'
 
 /** The rank byte of each BSON type byte; 0: not a type. */

@@ -33,8 +33,8 @@ let view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
 let at = 0
 
 /**
- * The KeyString of a tuple. A missing value (`undefined`) is encoded as null, as in an index.
- * `descending[i]` reverses the order of field i; absent or too short means ascending.
+ * A missing value (`undefined`) is encoded as null, as in an index. `descending[i]` reverses the
+ * order of field i; absent or too short means ascending.
  */
 export function encodeKeyString(values: readonly (RawValue | undefined)[], descending?: readonly boolean[]): string {
   at = 0
@@ -53,7 +53,7 @@ export function encodeKeyString(values: readonly (RawValue | undefined)[], desce
   return finished()
 }
 
-/** The KeyString of all values of a document in order, without their names. */
+/** The KeyString of a document's values in order, without their names. */
 export function keyStringOfDocument(document: Uint8Array, descending?: readonly boolean[]): string {
   at = 0
   const it = new FieldIterator(document)
@@ -67,8 +67,8 @@ export function keyStringOfDocument(document: Uint8Array, descending?: readonly 
 }
 
 /**
- * An unsigned 32-bit hash of the KeyString of one value, without creating the string: values that
- * are equal as keys have equal hashes.
+ * The unsigned 32-bit hash of a value's KeyString, without creating the string. Values that are
+ * equal as keys have equal hashes.
  */
 export function keyStringHash({ type, bytes, start, end }: RawValue): number {
   at = 0
@@ -82,10 +82,7 @@ export function keyStringHash({ type, bytes, start, end }: RawValue): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/**
- * A string above every KeyString that starts with this one, and below every other greater
- * KeyString.
- */
+/** A string above every KeyString with this prefix, and below every other greater KeyString. */
 export function keyStringUpperBound(prefix: string): string {
   const length = prefix.length
   at = 0
@@ -96,8 +93,8 @@ export function keyStringUpperBound(prefix: string): string {
 }
 
 /**
- * The written bytes as a string. Most keys are one number or one ObjectId; for so few bytes a call
- * out of JavaScript would cost more than the encoding.
+ * Most keys are one number or one ObjectId: for so few bytes a call out of JavaScript would cost
+ * more than the encoding.
  */
 function finished(): string {
   const b = buffer
@@ -235,7 +232,7 @@ function writeDecimal(bytes: Uint8Array, start: number): void {
   if (exact.negative) invert(from)
 }
 
-/** The integer at or below a decimal within the int64 range. */
+/** The decimal must be within the int64 range. */
 function wholeNumber(decimal: Finite): { floor: bigint; isExact: boolean } {
   const signed = decimal.negative ? -decimal.coefficient : decimal.coefficient
   if (decimal.exponent >= 0) return { floor: signed * 10n ** BigInt(decimal.exponent), isExact: true }
@@ -244,10 +241,7 @@ function wholeNumber(decimal: Finite): { floor: bigint; isExact: boolean } {
   return { floor: (signed - rest) / unit - (rest < 0n ? 1n : 0n), isExact: rest === 0n }
 }
 
-/**
- * By how many whole steps of one a number exceeds its floor: at most 1023 within the int64 range, 0
- * beyond it.
- */
+/** `steps`: the number minus its floor. At most 1023 within the int64 range, 0 beyond it. */
 function writeAbove(steps: number): void {
   reserve(4)
   buffer[at] = 1
@@ -306,7 +300,6 @@ function writeLength(length: number): void {
   at += 4
 }
 
-/** Eight little-endian bytes in big-endian order. */
 function writeReversed(bytes: Uint8Array, start: number): void {
   reserve(8)
   for (let i = 0; i < 8; i++) buffer[at + i] = bytes[start + 7 - i]!

@@ -1,6 +1,6 @@
 /**
- * The canonical order of BSON values, on bytes. Manual: comparison and sort order of BSON types;
- * server: `BSONElement::compareElements`, `BSONObj::woCompare`.
+ * The canonical order of BSON values. Manual: comparison and sort order of BSON types; server:
+ * `BSONElement::compareElements`, `BSONObj::woCompare`.
  *
  * Types rank first (`canonicalType`). Within a rank: numbers mathematically, strings and code by
  * UTF-8 bytes, objects field by field (rank, name, value), arrays element by element, binary by
@@ -13,13 +13,12 @@ import { readInt32, readUint32 } from '../bytes/little-endian.js'
 import { cstringEnd, valueEnd } from '../scan/scan.js'
 import { BsonType, canonicalType } from '../values/types.js'
 
-/** Orders strings by a collation: negative, zero or positive. */
+/** Compares by a collation. The result is negative, zero or positive. */
 export type StringComparator = (a: string, b: string) => number
 
 /**
- * Orders two values: -1, 0 or 1. A missing value (`undefined`) equals BSON undefined. `strings`
- * replaces byte order for strings and symbols, also inside documents; field names and code keep
- * byte order.
+ * Returns -1, 0 or 1. A missing value (`undefined`) equals BSON undefined. `strings` replaces byte
+ * order for strings and symbols, also inside documents; field names and code keep byte order.
  */
 export function compareValues(a: RawValue | undefined, b: RawValue | undefined, strings?: StringComparator): number {
   if (a === undefined) return b === undefined || b.type === BsonType.undefined ? 0 : b.type === BsonType.minKey ? 1 : -1
@@ -32,12 +31,12 @@ export function compareValues(a: RawValue | undefined, b: RawValue | undefined, 
   return compareSameRank(a.type, a.bytes, a.start, a.end, b.type, b.bytes, b.start, b.end, strings)
 }
 
-/** Orders two documents field by field; the one that ends first is the smaller. */
+/** Field by field; the document that ends first is the smaller. */
 export function compareDocuments(a: Uint8Array, b: Uint8Array, strings?: StringComparator): number {
   return compareFields(a, 0, b, 0, true, strings)
 }
 
-/** Whether two values are equal in the canonical order. */
+/** int32 1 equals double 1. */
 export function valuesEqual(a: RawValue | undefined, b: RawValue | undefined, strings?: StringComparator): boolean {
   return compareValues(a, b, strings) === 0
 }
@@ -106,7 +105,7 @@ function compareSameRank(
   }
 }
 
-/** Walks two documents in step. The names of array elements are not compared. */
+/** The names of array elements are not compared. */
 function compareFields(
   a: Uint8Array,
   aDocument: number,

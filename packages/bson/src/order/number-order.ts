@@ -1,11 +1,10 @@
 /**
  * The order of BSON's four number types, without loss of precision.
  *
- * Every number is described by its *floor*, the largest double that is not greater than it, and by
- * whether the two are equal. Numbers with different floors compare as their floors. Of equal floors
- * the exact one is the smallest; two inexact ones are both decimal fractions of finite length and
- * compare digit by digit. Doubles, int32 and int64 within 53 bits are exact, so that hot paths use
- * only double arithmetic.
+ * The *floor* of a number is the largest double that is not greater. Numbers with different floors
+ * compare as their floors. Of equal floors, one that equals its floor is the smallest; two that do
+ * not are decimal fractions of finite length and compare digit by digit. Doubles, int32 and int64
+ * within 53 bits equal their floors: hot paths use only double arithmetic.
  */
 import { readDecimal128, type Decimal } from '../values/decimal128.js'
 import type { RawValue } from '../values/raw-value.js'
@@ -23,7 +22,7 @@ export interface NumberFloor {
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** The next double below a finite one or plus infinity. */
+/** `value` is finite or plus infinity. */
 export function nextBelow(value: number): number {
   if (value === 0) return -Number.MIN_VALUE
   bits.setFloat64(0, value)
@@ -34,10 +33,7 @@ export function nextBelow(value: number): number {
   return bits.getFloat64(0)
 }
 
-/**
- * -1, 0 or 1 as a decimal is less than, equal to or greater than a finite double: zero, or of the
- * decimal's own sign.
- */
+/** Compares with a finite double that is zero or has the decimal's sign. Returns -1, 0 or 1. */
 function compareToDouble(decimal: Finite, double: number): number {
   if (double === 0) return decimal.negative ? -1 : 1
   bits.setFloat64(0, double)
@@ -46,7 +42,7 @@ function compareToDouble(decimal: Finite, double: number): number {
   const fraction = pattern & 0xf_ffff_ffff_ffffn
   const mantissa = biased === 0 ? fraction : fraction | 0x10_0000_0000_0000n
   const power = (biased === 0 ? 1 : biased) - 1075
-  // Multiply both sides by the same positive powers of ten and two, to compare integers.
+  // Multiply both sides by the same powers of ten and two, to compare integers.
   let left = decimal.negative ? -decimal.coefficient : decimal.coefficient
   let right = double < 0 ? -mantissa : mantissa
   if (decimal.exponent > 0) left *= 10n ** BigInt(decimal.exponent)
@@ -68,7 +64,6 @@ function floorOfDecimal(decimal: Decimal): NumberFloor {
   return { floor: order > 0 ? nearest : nextBelow(nearest), exact: decimal }
 }
 
-/** The floor of a value of a number type. */
 export function floorOf(type: number, bytes: Uint8Array, start: number): NumberFloor {
   switch (type) {
     case BsonType.int32:
@@ -111,7 +106,6 @@ export function compareInt64(a: Uint8Array, aStart: number, b: Uint8Array, bStar
   return aLow < bLow ? -1 : aLow > bLow ? 1 : 0
 }
 
-/** Orders two values of number types mathematically. */
 export function compareNumbers(
   aType: number,
   aBytes: Uint8Array,
@@ -138,7 +132,7 @@ export function compareNumbers(
   return compareFinite(aFloor.exact, bFloor.exact)
 }
 
-/** The value as a double if the conversion is lossless and cheap. */
+/** Undefined: the conversion would lose precision or be expensive. */
 export function exactDouble(type: number, bytes: Uint8Array, start: number): number | undefined {
   if (type === BsonType.int32) return readInt32(bytes, start)
   if (type === BsonType.double) return readDouble(bytes, start)
@@ -149,15 +143,13 @@ export function exactDouble(type: number, bytes: Uint8Array, start: number): num
   return undefined
 }
 
-/** The digits of a decimal without trailing zeros, and the power of ten of the first one. */
+/** `digits` without trailing zeros; `exponent` of the first one. */
 export function scientific(decimal: Finite): { digits: string; exponent: number } {
   const digits = decimal.coefficient.toString()
   return { digits: digits.replace(/0+$/, ''), exponent: decimal.exponent + digits.length - 1 }
 }
 
-/**
- * Orders two decimals of the same sign, neither of them zero, as decimals with equal floors are.
- */
+/** Both decimals have the same sign and are not zero, as is the case for equal floors. */
 function compareFinite(a: Finite, b: Finite): number {
   const left = scientific(a)
   const right = scientific(b)
@@ -166,7 +158,6 @@ function compareFinite(a: Finite, b: Finite): number {
   return left.digits < right.digits ? -sign : left.digits > right.digits ? sign : 0
 }
 
-/** Whether the value is a double or decimal128 NaN. */
 export function isNaNValue(value: RawValue): boolean {
   if (value.type === BsonType.double) return Number.isNaN(readDouble(value.bytes, value.start))
   return value.type === BsonType.decimal128 && readDecimal128(value.bytes, value.start).kind === 'nan'

@@ -1,5 +1,5 @@
 /**
- * Finds the values of several top-level fields in one pass over a document.
+ * Finds several top-level fields in one pass.
  *
  * Documents of a collection mostly have the same layout. If the types, names and lengths up to the
  * last wanted field are the bytes that the previous document had there, the values are at the same
@@ -20,15 +20,14 @@ export class FieldFinder {
   readonly #ends: number[]
   readonly #types: number[]
   #missing: number
-  /** The current document and its start; all offsets are relative to the start. */
+  /** All offsets are relative to `#start`. */
   #bytes: Uint8Array = noBytes
   #start = 0
-  /** Offsets of the bytes that determine the memoized layout, and the bytes at them. */
+  /** Offsets of the bytes that determine the memoized layout, and their values. */
   readonly #places: number[] = []
   readonly #layout: number[] = []
   /** How many layout bytes to compare. 0: no layout is memoized. */
   #layoutBytes = 0
-  /** Length of the previous document that was walked. */
   #lengthBytes = 0
 
   constructor(names: readonly string[]) {
@@ -40,8 +39,8 @@ export class FieldFinder {
   }
 
   /**
-   * Looks for the fields in the document that begins here; of repeated names the first counts. The
-   * methods below describe this document until the next call.
+   * Of repeated names the first counts. The methods below describe this document until the next
+   * call and return -1 for a missing field.
    * @returns the number of missing fields
    */
   locate(bytes: Uint8Array, start = 0): number {
@@ -51,19 +50,16 @@ export class FieldFinder {
     return this.#missing
   }
 
-  /** Start of the value of the field with this number; -1: missing. */
   startOf(field: number): number {
     const start = this.#starts[field]!
     return start < 0 ? -1 : this.#start + start
   }
 
-  /** End of the value; -1: missing. */
   endOf(field: number): number {
     const end = this.#ends[field]!
     return end < 0 ? -1 : this.#start + end
   }
 
-  /** Type of the value; -1: missing. */
   typeOf(field: number): number {
     return this.#types[field]!
   }
@@ -76,7 +72,6 @@ export class FieldFinder {
   }
 
   /**
-   * @param start where the document begins in the bytes
    * @param found receives the value of each field, `undefined` if missing
    * @returns as {@link locate}
    */
@@ -86,10 +81,7 @@ export class FieldFinder {
     return missing
   }
 
-  /**
-   * Drops the reference to the document, which may be a view of a large buffer. Its values are no
-   * longer available.
-   */
+  /** Drops the reference to the document, which may be a view of a large buffer. */
   release(): void {
     this.#bytes = noBytes
   }
@@ -105,7 +97,7 @@ export class FieldFinder {
   #walk(bytes: Uint8Array, start: number): void {
     const names = this.#names
     const lengthBytes = readInt32(bytes, start)
-    // If the length changes from document to document, so does the layout: skip memoizing it.
+    // A new length means a new layout: skip memoizing it.
     const isMemoized = lengthBytes === this.#lengthBytes
     this.#lengthBytes = lengthBytes
     this.#layout.length = this.#places.length = this.#layoutBytes = 0
@@ -131,7 +123,6 @@ export class FieldFinder {
     if (this.#layout.length <= layoutBytesMax) this.#layoutBytes = this.#layout.length
   }
 
-  /** Adds the bytes of this range to the memoized layout. */
   #memoize(from: number, to: number): void {
     for (let at = from; at < to && this.#layout.length <= layoutBytesMax; at++) {
       this.#places.push(at - this.#start)

@@ -1,14 +1,12 @@
 /**
- * Walks documents in place. A document is given by its array and the offset of its length prefix,
- * so that embedded documents need no views. These functions trust the structure: bytes from outside
- * must first pass `validateBson`.
+ * A document is given by its array and the offset of its length prefix, so embedded documents need
+ * no views. These functions trust the structure: bytes from outside must first pass `validateBson`.
  */
 import { RawValue, readName, readUtf8 } from '../values/raw-value.js'
 import { readInt32 } from '../bytes/little-endian.js'
 import { BsonType } from '../values/types.js'
 import { fixedValueBytes, lengthHeaderBytes } from '../values/value-sizes.js'
 
-/** One past the last byte of the value of this type that starts here. */
 export function valueEnd(type: number, bytes: Uint8Array, start: number): number {
   const size = fixedValueBytes[type]!
   if (size >= 0) return start + size
@@ -18,7 +16,7 @@ export function valueEnd(type: number, bytes: Uint8Array, start: number): number
   throw new Error(`not a BSON type: ${type}`)
 }
 
-/** One past the NUL of the cstring that starts here. */
+/** The offset after the NUL. */
 export function cstringEnd(bytes: Uint8Array, start: number): number {
   let at = start
   while (bytes[at] !== 0) {
@@ -28,7 +26,7 @@ export function cstringEnd(bytes: Uint8Array, start: number): number {
   return at + 1
 }
 
-/** The top-level field of this name, or undefined. Of repeated names the first counts. */
+/** Of repeated names the first counts. */
 export function findField(bytes: Uint8Array, name: string, documentStart = 0): RawValue | undefined {
   let at = documentStart + 4
   const length = name.length
@@ -51,14 +49,14 @@ export function findField(bytes: Uint8Array, name: string, documentStart = 0): R
   }
 }
 
-/** Compares a stored name with one that may have non-ASCII characters. */
+/** The stored name may have non-ASCII characters. */
 function namesEqual(bytes: Uint8Array, nameStart: number, name: string): boolean {
   return readUtf8(bytes, nameStart, cstringEnd(bytes, nameStart) - 1) === name
 }
 
 /**
- * The value at a dotted path through embedded documents only: arrays are not entered. Undefined: a
- * part is missing or not a document. `query` has its own walk, which enters arrays.
+ * Follows a dotted path through embedded documents only; the walk of `query` enters arrays too.
+ * Undefined: a part is missing or not a document.
  */
 export function findPath(bytes: Uint8Array, path: string, documentStart = 0): RawValue | undefined {
   let start = documentStart
@@ -73,10 +71,7 @@ export function findPath(bytes: Uint8Array, path: string, documentStart = 0): Ra
   }
 }
 
-/**
- * A cursor over the fields of one document:
- * `for (const it = new FieldIterator(doc); it.next(); ) it.name(), it.value()`.
- */
+/** `for (const it = new FieldIterator(doc); it.next(); ) it.name(), it.value()` */
 export class FieldIterator {
   readonly bytes: Uint8Array
   type = 0
@@ -109,21 +104,20 @@ export class FieldIterator {
   }
 }
 
-/** All fields in order, with their names decoded. */
 export function fieldsOf(bytes: Uint8Array, documentStart = 0): [name: string, value: RawValue][] {
   const fields: [string, RawValue][] = []
   for (const it = new FieldIterator(bytes, documentStart); it.next();) fields.push([it.name(), it.value()])
   return fields
 }
 
-/** The elements of an array value, or the values of a document, in order. */
+/** The elements of an array, or the values of a document, in order. */
 export function elementsOf(array: RawValue): RawValue[] {
   const values: RawValue[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) values.push(it.value())
   return values
 }
 
-/** Views of the documents in an array; other elements are skipped. */
+/** Skips elements that are not documents. */
 export function documentsOf(array: RawValue): Uint8Array[] {
   const documents: Uint8Array[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) {
@@ -132,10 +126,7 @@ export function documentsOf(array: RawValue): Uint8Array[] {
   return documents
 }
 
-/**
- * The name of the first field, which in a command is the command's name. Undefined: the document is
- * empty.
- */
+/** In a command, the command's name. Undefined: the document is empty. */
 export function firstFieldName(bytes: Uint8Array): string | undefined {
   const it = new FieldIterator(bytes)
   return it.next() ? it.name() : undefined
@@ -145,7 +136,6 @@ export function isEmptyDocument(bytes: Uint8Array, documentStart = 0): boolean {
   return bytes[documentStart + 4] === 0
 }
 
-/** A view of the whole document at this offset. */
 export function documentAt(bytes: Uint8Array, start: number): Uint8Array {
   return bytes.subarray(start, start + readInt32(bytes, start))
 }

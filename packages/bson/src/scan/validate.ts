@@ -1,18 +1,17 @@
 /**
- * Checks that bytes are a well-formed document. All bytes from outside pass here once; all other
- * code trusts the structure. Safe on arbitrary bytes: no exception, no read outside the range, one
- * pass.
+ * All bytes from outside pass here once; all other code trusts the structure. Safe on arbitrary
+ * bytes: no exception, no read outside the range, one pass.
  *
- * Server: `validateBSON` in its default mode, as it checks every message. So UTF-8 is not checked,
- * names may repeat, array indexes are arbitrary and unknown binary subtypes are valid. Unlike the
- * server, this checks the length inside the old binary subtype 2, since clients cannot read a value
- * with a wrong one. The reasons are the server's texts.
+ * Server: `validateBSON` in its default mode. UTF-8 is not checked, names may repeat, array indexes
+ * are arbitrary and unknown binary subtypes are valid. Unlike the server, this checks the length
+ * inside the old binary subtype 2, since clients cannot read a value with a wrong one. The reasons
+ * are the server's texts.
  */
 import { readUtf8 } from '../values/raw-value.js'
 import { readInt32 } from '../bytes/little-endian.js'
 import { BsonType } from '../values/types.js'
 
-/** Greatest nesting depth of documents and arrays. Server: `maxBSONDepth`. */
+/** Server: `maxBSONDepth`. */
 export const defaultMaxDepth = 200
 
 const tooDeep = 'BSONObj exceeds maximum nested object depth'
@@ -21,7 +20,7 @@ const outOfRange = 'BSON size is larger than buffer size'
 const special = 0xff
 const withLength = 0xfe
 const nested = 0xfd
-/** Size of a value by its type byte, or one of the three constants above. */
+/** The size, or one of the three constants above. */
 const sizeOrKind = new Uint8Array(256).fill(special)
 for (const [type, size] of [
   [BsonType.double, 8],
@@ -44,21 +43,17 @@ for (const [type, size] of [
   sizeOrKind[type] = size
 }
 
-/**
- * Ends of the open documents, outermost first. A code with scope has two: its own end, then its
- * scope's.
- */
+/** Outermost first. A code with scope has two entries: its own end, then its scope's. */
 let ends = new Int32Array(defaultMaxDepth + 2)
-/** Offset of the element that opened each of them. */
+/** Offset of the element that opened each document in `ends`. */
 let openers = new Int32Array(defaultMaxDepth + 2)
 let depth = 0
-/** Offset of the element being checked, for the message; -1 before the first. */
+/** For the message; -1 before the first element. */
 let element = -1
 
 /**
- * Checks that the document at `start` fills the bytes up to `end` exactly and is well-formed
- * throughout. Returns null, or the reason with the path of the field; `validationErrorCode` gives
- * the error code of a reason.
+ * @returns null: the document is well-formed and ends exactly at `end`; else the reason with the
+ *   path of the field
  */
 export function validateBson(
   bytes: Uint8Array,
@@ -77,10 +72,7 @@ export function validateBson(
   return reason === null ? null : `${reason} in element with field name '${elementPath(bytes, end)}'`
 }
 
-/**
- * The error code of a reason from {@link validateBson}: Overflow if the document is too deep, else
- * InvalidBSON.
- */
+/** For a reason from {@link validateBson}. Overflow: the document is too deep. */
 export function validationErrorCode(reason: string): 'Overflow' | 'InvalidBSON' {
   return reason.startsWith(tooDeep) ? 'Overflow' : 'InvalidBSON'
 }
@@ -91,7 +83,7 @@ function validateDocument(bytes: Uint8Array, start: number, end: number, maxDept
   if (length < 5) return 'BSON data has to be at least 5 bytes'
   if (length !== end - start) return 'Incorrect BSON length'
   if (bytes[end - 1] !== 0) return 'BSON object not terminated with EOO'
-  // The last byte of the range is zero, so that the search for a name's end stops within it.
+  // The last byte of the range is zero, so the search for a name's end stops there.
   ends[0] = end
   let at = start + 4
   for (;;) {
@@ -153,8 +145,7 @@ const reasons = [
 ] as const
 
 /**
- * One past a length, that many bytes and their NUL; or the negated index of the reason why they are
- * invalid.
+ * The offset after the string's NUL, or the negated index of the reason why the string is invalid.
  */
 function stringEnd(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < 5) return -1
@@ -163,7 +154,7 @@ function stringEnd(bytes: Uint8Array, start: number, end: number): number {
   return length === 0 || bytes[start + 3 + length] !== 0 ? -3 : start + 4 + length
 }
 
-/** One past a value of one of the rarer types, or as {@link stringEnd}. */
+/** The offset after the value, or as {@link stringEnd}. */
 function specialEnd(type: number, bytes: Uint8Array, start: number, end: number): number {
   let at = start
   switch (type) {
@@ -192,7 +183,7 @@ function specialEnd(type: number, bytes: Uint8Array, start: number, end: number)
   }
 }
 
-/** Dotted names of the open documents and the element; `?` before the first element. */
+/** `?` before the first element. */
 function elementPath(bytes: Uint8Array, end: number): string {
   if (element < 0) return '?'
   const places = new Set<number>(openers.subarray(1, depth + 1))

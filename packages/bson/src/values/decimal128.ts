@@ -1,7 +1,4 @@
-/**
- * Decimal128 values as sign, coefficient and exponent: enough to compare, order and hash them. No
- * arithmetic. Format: IEEE 754-2008, binary integer significand, as BSON stores it.
- */
+/** For comparing, ordering and hashing. Format: IEEE 754-2008, binary integer significand. */
 import { readInt64, readUint32 } from '../bytes/little-endian.js'
 
 export type Decimal =
@@ -13,10 +10,7 @@ export type Decimal =
 const maxCoefficient = 10n ** 34n - 1n
 const exponentBias = 6176
 
-/**
- * The decimal whose 16 bytes start here. Coefficients above 34 digits are read as zero, as the
- * standard requires.
- */
+/** Coefficients above 34 digits are read as zero, as the standard requires. */
 export function readDecimal128(bytes: Uint8Array, start: number): Decimal {
   const top = readUint32(bytes, start + 12)
   const negative = top >>> 31 === 1

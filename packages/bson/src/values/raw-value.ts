@@ -1,6 +1,6 @@
 /**
- * A BSON value in place: a type and a range of an array that it does not own. It is copied and
- * decoded only on demand. A RawValue is immutable and keeps its whole array alive.
+ * A type and a range of an array that it does not own, decoded on demand. Immutable. It keeps the
+ * whole array alive.
  */
 import { sameBytes } from '../bytes/bytes.js'
 import { readDecimal128 } from './decimal128.js'
@@ -10,9 +10,8 @@ import { readDouble, readInt32, readInt64, readInt64Number } from '../bytes/litt
 export class RawValue {
   readonly type: number
   readonly bytes: Uint8Array
-  /** First byte of the value: after type byte and field name. */
+  /** First byte after type byte and field name. */
   readonly start: number
-  /** One past its last byte. */
   readonly end: number
 
   constructor(type: number, bytes: Uint8Array, start: number, end: number) {
@@ -22,12 +21,11 @@ export class RawValue {
     this.end = end
   }
 
-  /** A view of the value's bytes. For objects and arrays that is a whole document. */
+  /** For objects and arrays a whole document. */
   slice(): Uint8Array {
     return this.start === 0 && this.end === this.bytes.length ? this.bytes : this.bytes.subarray(this.start, this.end)
   }
 
-  /** A copy that shares no bytes with its source. */
   detached(): RawValue {
     // Not slice: a Buffer's slice is a view.
     const copy = new Uint8Array(this.bytes.subarray(this.start, this.end))
@@ -45,10 +43,7 @@ export class RawValue {
     return this.type === BsonType.null || this.type === BsonType.undefined
   }
 
-  /**
-   * int32, int64 (to the nearest double) or double as a number; NaN for anything else, decimal128
-   * included.
-   */
+  /** An int64 becomes the nearest double. NaN for decimal128 and types other than numbers. */
   asNumber(): number {
     switch (this.type) {
       case BsonType.int32:
@@ -63,7 +58,7 @@ export class RawValue {
   }
 
   /**
-   * The 64 bits of an int64, date or timestamp, signed; an int32 widened.
+   * The bits of an int64, date or timestamp, signed; an int32 widened.
    * @throws TypeError for other types
    */
   asBigInt(): bigint {
@@ -79,10 +74,7 @@ export class RawValue {
     }
   }
 
-  /**
-   * The text of a string, symbol or code value.
-   * @throws TypeError for other types
-   */
+  /** @throws TypeError unless it is a string, symbol or code */
   asString(): string {
     if (this.type !== BsonType.string && this.type !== BsonType.symbol && this.type !== BsonType.code) {
       throw new TypeError(`not a string: type ${this.type}`)
@@ -90,13 +82,13 @@ export class RawValue {
     return readUtf8(this.bytes, this.start + 4, this.end - 1)
   }
 
-  /** {@link asString} for names of databases and collections: see {@link readName}. */
+  /** For names of databases and collections: see {@link readName}. */
   asName(): string {
     return this.type === BsonType.string ? readName(this.bytes, this.start + 4, this.end - 1) : this.asString()
   }
 
   /**
-   * A view of the data of a binary value, without length and subtype: the sixteen bytes of a UUID.
+   * Without length and subtype: the sixteen bytes of a UUID.
    * @throws TypeError for other types
    */
   asBinary(): Uint8Array {
@@ -104,14 +96,11 @@ export class RawValue {
     return this.bytes.subarray(this.start + 5, this.end)
   }
 
-  /** Whether it is a binary value with this data. */
   isBinary(data: Uint8Array): boolean {
     return this.type === BsonType.binary && sameBytes(this.asBinary(), data)
   }
 
-  /**
-   * Whether type and bytes are the same. Values that compare as equal may differ: `1` and `1.0` do.
-   */
+  /** Stricter than equality: `1` and `1.0` are equal, not identical. */
   isIdentical(other: RawValue): boolean {
     const length = this.end - this.start
     if (this.type !== other.type || other.end - other.start !== length) return false
@@ -148,7 +137,7 @@ function isDecimalZero(bytes: Uint8Array, start: number): boolean {
   return decimal.kind === 'finite' && decimal.coefficient === 0n
 }
 
-/** Reads UTF-8 text; invalid sequences become U+FFFD. */
+/** Invalid sequences become U+FFFD. */
 export function readUtf8(bytes: Uint8Array, start: number, end: number): string {
   if (end - start < 24) {
     let text = ''
@@ -165,16 +154,13 @@ export function readUtf8(bytes: Uint8Array, start: number, end: number): string 
 /** Enough for the names of more than a thousand shards. */
 const knownNameCount = 8192
 /**
- * Cache of names, by a hash of their bytes. One shared string per name creates no garbage, and a
- * map finds it by identity.
+ * Indexed by a hash of their bytes. One shared string per name creates no garbage, and a map finds
+ * it by identity.
  */
 const knownNames: string[] = Array.from({ length: knownNameCount }, () => '')
 const longestKnownName = 32
 
-/**
- * Reads the name of a field, a database or a collection. Same result as {@link readUtf8}, faster
- * for repeated names.
- */
+/** As {@link readUtf8}, faster for repeated names of fields, databases and collections. */
 export function readName(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start
   if (length > longestKnownName) return readUtf8(bytes, start, end)
@@ -202,7 +188,7 @@ export interface SlicingBuffer extends Buffer {
   latin1Write(text: string, offset: number, length: number): number
 }
 
-/** The same memory as a Buffer, whose conversion to strings is the fastest available. */
+/** The same memory. A Buffer is the fastest to convert to strings. */
 export function asBuffer(bytes: Uint8Array): SlicingBuffer {
   return (
     bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

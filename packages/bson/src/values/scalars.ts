@@ -1,4 +1,3 @@
-/** Constants and makers of raw values. */
 import { RawValue } from './raw-value.js'
 import { BsonType } from './types.js'
 
@@ -39,7 +38,6 @@ export function stringValue(value: string): RawValue {
   return new RawValue(BsonType.string, bytes, 0, bytes.length)
 }
 
-/** Sixteen bytes as a UUID value. */
 export function uuidValue(uuid: Uint8Array): RawValue {
   const bytes = new Uint8Array(21)
   bytes[0] = 16
@@ -49,7 +47,7 @@ export function uuidValue(uuid: Uint8Array): RawValue {
   return new RawValue(BsonType.binary, bytes, 0, 21)
 }
 
-/** Twelve bytes as an ObjectId value. Shares the bytes. */
+/** Shares the bytes. */
 export function objectIdValue(id: Uint8Array): RawValue {
   return new RawValue(BsonType.objectId, id, 0, 12)
 }

@@ -1,4 +1,3 @@
-/** BSON type bytes, as stored in documents. */
 export const BsonType = {
   double: 0x01,
   string: 0x02,
@@ -47,7 +46,7 @@ const names: Readonly<Record<number, string>> = {
   0x7f: 'maxKey',
 }
 
-/** The server's name of a type (`$type` aliases, error messages); `missing` for an absent value. */
+/** As in `$type` and the server's error messages; `missing` for an absent value. */
 export function typeName(type: number | undefined): string {
   return type === undefined ? 'missing' : (names[type] ?? `unknown type ${type}`)
 }
@@ -56,14 +55,13 @@ export function isBsonType(type: number): boolean {
   return names[type] !== undefined
 }
 
-/** Whether the type is double, int32, int64 or decimal128. */
 export function isNumberType(type: number): boolean {
   return type === BsonType.int32 || type === BsonType.double || type === BsonType.int64 || type === BsonType.decimal128
 }
 
 /**
- * The rank of a type in the order of all values; types of equal rank compare by value. Server:
- * `canonicalizeBSONType` in bsontypes.h. A missing value has rank 0, like undefined.
+ * Types of equal rank compare by value. A missing value has rank 0, like undefined. Server:
+ * `canonicalizeBSONType` in bsontypes.h.
  */
 export function canonicalType(type: number): number {
   switch (type) {

@@ -1,10 +1,7 @@
-/**
- * Lengths of values by type byte. Arrays, because walks of a document look up each field and a
- * `switch` compares types one by one.
- */
+/** Tables by type byte: walks look up each field, and a `switch` compares types one by one. */
 import { BsonType } from './types.js'
 
-/** Bytes of every value of a type; -1: the length varies. */
+/** -1: the length varies. */
 export const fixedValueBytes = new Int8Array(256).fill(-1)
 fixedValueBytes[BsonType.double] = 8
 fixedValueBytes[BsonType.undefined] = 0
@@ -20,8 +17,8 @@ fixedValueBytes[BsonType.minKey] = 0
 fixedValueBytes[BsonType.maxKey] = 0
 
 /**
- * For types whose values begin with a length (int32): how many bytes that length does not count.
- * -1: no length.
+ * For types whose values begin with an int32 length: the bytes that this length does not count. -1:
+ * the type has no length.
  */
 export const lengthHeaderBytes = new Int8Array(256).fill(-1)
 lengthHeaderBytes[BsonType.string] = 4

@@ -1,5 +1,5 @@
 /**
- * Run it by hand: `node dist/test/bench/bytes.bench.js`. Prints nanoseconds per call, the best of
+ * Run by hand: `node dist/test/bench/bytes.bench.js`. Prints nanoseconds per call, the best of
  * several rounds.
  */
 import { performance } from 'node:perf_hooks'

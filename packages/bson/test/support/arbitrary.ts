@@ -1,4 +1,4 @@
-/** fast-check arbitraries for BSON values of all types, likely to be equal or adjacent. */
+/** The values are likely to be equal or adjacent. */
 import fc from 'fast-check'
 import { documentBytes, type Model } from './model.js'
 
@@ -47,7 +47,7 @@ const double = fc.oneof(
   ),
 )
 
-/** Decimal128 texts of at most 34 digits. */
+/** At most 34 digits. */
 export const decimalText: fc.Arbitrary<string> = fc.oneof(
   int64.map(String),
   nearEdge.map((value) => `${value}.5`),
@@ -144,15 +144,13 @@ const { value } = fc.letrec<{ value: Model; fields: [string, Model][] }>((tie) =
   ),
 }))
 
-/** Values of every type. */
 export const valueModel: fc.Arbitrary<Model> = value
 
-/** Fields of a document; names may repeat. */
+/** Names may repeat. */
 export const fieldModels: fc.Arbitrary<[string, Model][]> = fc.array(fc.tuple(name, value), { maxLength: 6 })
 
 export const documentArbitrary: fc.Arbitrary<Buffer> = fieldModels.map(documentBytes)
 
-/** Two values that are often equal or differ in one place. */
 export const valuePair: fc.Arbitrary<[Model, Model]> = fc.oneof(
   fc.tuple(value, value),
   fc.tuple(numberModel, numberModel),

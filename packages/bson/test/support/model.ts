@@ -1,6 +1,6 @@
 /**
- * BSON values as plain tagged objects, with a slow builder of their bytes and a slow comparison
- * that share no code with the package: the oracle of the property tests.
+ * The oracle of the property tests: a slow builder of bytes and a slow comparison that share no
+ * code with the package.
  */
 import { Decimal128 } from 'bson'
 import { BsonType, RawValue } from '@shardlab/bson'
@@ -189,7 +189,7 @@ function compareFields(a: readonly (readonly [string, Model])[], b: readonly (re
   return three(a.length, b.length)
 }
 
-/** A number as an exact fraction; a string for NaN and the infinities. */
+/** Exact; a string for NaN and the infinities. */
 function fraction(model: Model): 'NaN' | 'Infinity' | '-Infinity' | readonly [numerator: bigint, denominator: bigint] {
   if (model.kind === 'int32') return [BigInt(model.value), 1n]
   if (model.kind === 'int64') return [model.value, 1n]

@@ -1,7 +1,3 @@
-/**
- * Which options a cluster that starts from a snapshot can set, and which clusters can be restored
- * from one.
- */
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
@@ -16,8 +12,7 @@ const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'autoAdvance'])
 const notCompared: ReadonlySet<string> = new Set([...ownOptions, 'hosts', 'seed', 'shards'])
 
 /**
- * Options of a cluster that starts from a snapshot: those of the snapshot, with any free ports by
- * default.
+ * The snapshot's options, with any free ports by default.
  * @param check checks options without `from`
  * @throws OptionError for an option that contradicts the snapshot
  */
@@ -45,10 +40,7 @@ function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {
     )
 }
 
-/**
- * @throws OptionError when a cluster with these options cannot be restored from a snapshot with
- * those
- */
+/** @throws OptionError if a cluster with these options cannot be restored from such a snapshot */
 export function checkCompatible(ofCluster: ResolvedOptions, ofSnapshot: ResolvedOptions): void {
   for (const [name, value] of Object.entries(ofCluster)) {
     const other = ofSnapshot[name as keyof ResolvedOptions]

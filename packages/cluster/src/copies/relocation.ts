@@ -1,20 +1,19 @@
 /**
- * A copied cluster listens on other ports than its original: informs the members that store
- * addresses.
+ * A copied cluster listens on other ports than its original, so members that store addresses are
+ * informed.
  */
 import { configAddress, type Address } from '@shardlab/actor'
 import type { MemberInfo, Runtime, WorldCopy } from '@shardlab/runtime'
 
 export class Relocation {
   readonly #runtime: Runtime
-  /** Changes of `host:port` that the config server has not been sent. */
+  /** Changes of `host:port` that the config server has not received. */
   #unsent: (readonly [from: string, to: string])[] = []
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
   }
 
-  /** Informs members after they were restored from a copy. */
   async afterRestore({ members }: WorldCopy, restored: readonly MemberInfo[]): Promise<void> {
     const endpoints = new Map(restored.map(({ address, endpoint }) => [address, endpoint]))
     this.#unsent = members.flatMap(({ spec: { address }, endpoint }) =>
@@ -23,7 +22,7 @@ export class Relocation {
     await this.#send()
   }
 
-  /** Starts a member that is down. @throws Error when it is running */
+  /** @throws Error if the member is running */
   async restart(address: Address): Promise<void> {
     const before = this.#runtime.members().find((member) => member.address === address)!.endpoint
     const { endpoint } = await this.#runtime.background.restart(address)
@@ -31,7 +30,7 @@ export class Relocation {
     await this.#send()
   }
 
-  /** Sends the changes if the config server runs, then informs the shards and routers that run. */
+  /** Keeps the changes while the config server is down; informs shards and routers after it. */
   async #send(): Promise<void> {
     const running = this.#runtime.members().filter(({ state }) => state === 'running')
     const config = running.find(({ address }) => address === configAddress)

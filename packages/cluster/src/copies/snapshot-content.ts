@@ -1,12 +1,10 @@
 import type { WorldCopy } from '@shardlab/runtime'
 import type { ResolvedOptions } from '../resolved-options.js'
 
-/** What a snapshot consists of. It never changes. */
+/** Immutable. */
 export interface SnapshotContent {
   readonly world: WorldCopy
   readonly options: ResolvedOptions
-  /**
-   * Whether it was loaded from a file, so that it has the disks of the members without their state.
-   */
+  /** Loaded from a file, a snapshot has the disks of the members without their state. */
   readonly isFromFile: boolean
 }

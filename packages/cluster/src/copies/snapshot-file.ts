@@ -1,7 +1,7 @@
 /**
- * Snapshots in files. A file contains what a cluster keeps when all its members are restarted:
- * their disks and addresses, the options and a manual clock. It does not contain other state of the
- * members, so that files stay readable when that changes.
+ * A snapshot file contains what a cluster keeps when all its members are restarted: their disks and
+ * addresses, the options and a manual clock. Other state of the members is left out, so that files
+ * stay readable when its form changes.
  *
  * Format: a line of text with the number of the format and the version that wrote the file; the
  * length of the header, 4 bytes, little-endian; the header, JSON; for each member its checkpoint
@@ -15,7 +15,7 @@ import { createRequire } from 'node:module'
 import { OptionError } from '../option-error.js'
 import type { SnapshotContent } from './snapshot-content.js'
 
-/** Increase it when older code cannot read new files. */
+/** Increase it if older code cannot read new files. */
 const formatVersion = 1
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
@@ -49,7 +49,7 @@ export interface LoadedSnapshot {
 /**
  * Writes a temporary file in the same directory and renames it when it is complete, replacing an
  * existing file.
- * @throws OptionError one sentence, when the file cannot be written
+ * @throws OptionError if the file cannot be written
  */
 export async function saveSnapshot(
   path: string,
@@ -84,10 +84,7 @@ export async function saveSnapshot(
   }
 }
 
-/**
- * The disk of the member, and the entries that were applied but not yet written, if the disk has
- * room for them.
- */
+/** The member's disk, with the applied but unwritten entries if the disk has room for them. */
 function contentsOf({ disk, actor }: MemberCopy): {
   readonly checkpoint: Uint8Array | null
   readonly records: readonly Uint8Array[]
@@ -120,8 +117,7 @@ async function writeAll(file: FileHandle, header: Header, parts: readonly Uint8A
 }
 
 /**
- * @throws OptionError one sentence: the file is missing, truncated, damaged, of another format, or
- * not a snapshot
+ * @throws OptionError the file is missing, truncated, damaged, of another format, or not a snapshot
  */
 export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   let file: FileHandle
@@ -133,8 +129,8 @@ export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   try {
     return await new SnapshotReader(path, file, (await file.stat()).size).read()
   } catch (error) {
-    // A damaged header can be valid JSON; the checksum can only be read after the parts that the
-    // header describes.
+    // A damaged header can be valid JSON; the checksum is read only after the parts that the header
+    // describes.
     if (error instanceof TypeError || error instanceof RangeError) throw damaged(path)
     // A directory can be opened, but not read.
     throw error instanceof OptionError ? error : unreadable(path, error as Error)
@@ -207,7 +203,7 @@ class SnapshotReader {
     return { spec, state, incarnation, endpoint, disk, actor: isUp ? { state: undefined, timers: [] } : null }
   }
 
-  /** @throws OptionError when the file ends before */
+  /** @throws OptionError if the file ends before */
   async #next(length: number): Promise<Buffer> {
     if (this.#at + length > this.#sizeBytes)
       throw new OptionError(

@@ -1,4 +1,3 @@
-/** The state of a cluster at one moment, from which any number of clusters can start. */
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { OptionError } from '../option-error.js'
 import type { SnapshotContent } from './snapshot-content.js'
@@ -12,10 +11,10 @@ const contents = new WeakMap<ClusterSnapshot, SnapshotContent>()
  * cluster and all copies, so it costs memory only for pages that have changed since.
  */
 export class ClusterSnapshot {
-  /** When it was taken, in milliseconds since the epoch by the cluster's clock. */
+  /** In milliseconds since the epoch by the cluster's clock. */
   readonly takenAtMs: number
   readonly emulate: EmulatedVersion
-  /** Addresses of the members, including those that were down. */
+  /** Includes members that were down. */
   readonly members: readonly string[]
 
   /** Use {@link ShardedCluster.snapshot}. */
@@ -27,18 +26,18 @@ export class ClusterSnapshot {
   }
 
   /**
-   * Writes the disks of its members to a file, for {@link ClusterSnapshot.load} and
+   * Writes the disks of the members to a file, for {@link ClusterSnapshot.load} and
    * `ShardedCluster.start({ from: path })`. A cluster that starts from the file equals this one
    * after a restart of all members. An existing file is replaced once the new one is complete.
-   * @throws OptionError one sentence, when the file cannot be written
+   * @throws OptionError if the file cannot be written
    */
   async save(path: string): Promise<void> {
     await saveSnapshot(path, contentOf(this), this.takenAtMs)
   }
 
   /**
-   * @throws OptionError one sentence: the file is missing, truncated, damaged, of another format,
-   * or not a snapshot
+   * @throws OptionError the file is missing, truncated, damaged, of another format, or not a
+   * snapshot
    */
   static async load(path: string): Promise<ClusterSnapshot> {
     const { content, takenAtMs } = await loadSnapshot(path)

@@ -1,10 +1,9 @@
-/** What verbs do to the runtime, and how it is undone: the parts that their files put together. */
 import type { Address } from '@shardlab/actor'
 import type { LinkEffect, MemberEffect, Runtime } from '@shardlab/runtime'
 import type { FaultLink, FaultWorld, RunningFault } from './fault-verb.js'
 import type { LinkFilters } from './shapes.js'
 
-/** The fault of a member that is down now: healing it starts the member. */
+/** For a member that is down now: healing starts it. */
 export function downUntilHealed(world: FaultWorld, member: Address): RunningFault {
   return { heal: () => startIfDown(world, member), strikes: () => null, down: new Set([member]) }
 }
@@ -43,8 +42,7 @@ export async function affectLinks(
 }
 
 /**
- * Arms a named step.
- * @param target null: every member that reaches it
+ * @param target null: every member that reaches the step
  * @param first how many members are struck; undefined: all
  */
 export async function affectStep(
@@ -72,7 +70,7 @@ export async function affectStep(
 }
 
 /**
- * Turns a switch on in the memory of a member, while any fault of this verb is at work there. A new
+ * The switch is on in the memory of the member while any fault of this verb is at work there. A new
  * process has it off.
  */
 export async function switchOn(
@@ -91,7 +89,6 @@ export async function switchOn(
   }
 }
 
-/** Several effects that are one fault. */
 export function allOf(faults: readonly RunningFault[]): RunningFault {
   return {
     async heal() {

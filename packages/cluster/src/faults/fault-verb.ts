@@ -1,17 +1,13 @@
-/**
- * A fault verb: how it is written, what it may strike, what it does and how that is undone.
- */
 import type { Address } from '@shardlab/actor'
 import type { LinkEnd, Runtime } from '@shardlab/runtime'
 import type { z } from 'zod'
 import type { Shapes } from './shapes.js'
 
-/** What a verb needs of the cluster. */
 export interface FaultWorld {
   readonly runtime: Runtime
   /** Members close a link on which nothing has arrived for this time. */
   readonly networkTimeoutMs: number
-  /** Starts a member that is down, and informs the members that store its address. */
+  /** Starts a member that is down, and informs members that store its address. */
   readonly restart: (member: Address) => Promise<unknown>
   /** Heals the pauses of a member. */
   resume(member: Address): Promise<void>
@@ -21,7 +17,6 @@ export interface FaultWorld {
   readonly isKeptDown: (member: Address) => boolean
 }
 
-/** A fault at work. */
 export interface RunningFault {
   heal(): Promise<void>
   /** How often it struck; null: strikes are not counted. */
@@ -30,7 +25,6 @@ export interface RunningFault {
   readonly down?: Set<Address>
 }
 
-/** The two ends of the links that a fault is on. */
 export interface FaultLink {
   readonly from: LinkEnd
   readonly to: LinkEnd
@@ -42,43 +36,39 @@ export interface LinkOfClients {
   readonly toClients: boolean
 }
 
-/**
- * An event of its member that ends a fault: a crash ends with a start, a pause with any end of the
- * process.
- */
+/** A crash ends with a start of its member, a pause with any end of the process. */
 export type EndingEvent = 'start of the member' | 'end of the process'
 
 type SpecSchema = z.ZodType<{ readonly verb: string }>
 
 export interface Verb<Schema extends SpecSchema> {
-  /** Its name in data. */
   readonly verb: z.output<Schema>['verb']
   /**
-   * Its text without filters, from which parser, formatter, examples and the page of the grammar
-   * are made: `{name=example}` is a value (`placeholders` in phrase.ts), `[…]` is optional.
+   * The text of a fault without filters. Parser, formatter, examples and the grammar's page are
+   * made from it: `{name=example}` is a value (`placeholders` in phrase.ts), `[…]` is optional.
    */
   readonly phrase: string
-  /** Another text with the same meaning as these data. */
+  /** Another text, with the same meaning as these data. */
   readonly shortcut?: { readonly phrase: string; readonly data: Readonly<Record<string, unknown>> }
-  /** What happens, for the reference page. */
+  /** For the reference page. */
   readonly effect: string
-  /** What happens when it is healed, for the reference page. Empty: the effect ends. */
+  /** For the reference page. Empty: the effect ends. */
   readonly healing: string
-  /** The data of a fault. A function, because zod is loaded with the first fault. */
+  /** A function, because zod is loaded with the first fault. */
   schema(shapes: Shapes): Schema
 }
 
 export interface MemberVerb<Schema extends SpecSchema = SpecSchema> extends Verb<Schema> {
   readonly on: 'member'
-  /** Roles of members that it can strike. Default: all. */
+  /** Default: all. */
   readonly roles?: readonly string[]
-  /** State that the member must be in. Default: any. */
+  /** Required state of the member. Default: any. */
   readonly needs?: 'running' | 'paused'
-  /** Event of the member that ends the fault. Default: none, it ends when it is healed. */
+  /** Default: the fault ends only when it is healed. */
   readonly endsWith?: EndingEvent
-  /** How long it lasts when the fault does not say. Default: until it is healed. */
+  /** Duration if the fault does not set one. Default: until it is healed. */
   readonly lastsMs?: number
-  /** Begins. null: the fault is over at once. */
+  /** null: the fault is over at once. */
   begin(world: FaultWorld, member: Address, spec: z.output<Schema>): Promise<RunningFault | null>
 }
 
@@ -95,20 +85,17 @@ export interface StepVerb<Schema extends SpecSchema = SpecSchema> extends Verb<S
   begin(world: FaultWorld, member: Address | null, spec: z.output<Schema>): Promise<RunningFault>
 }
 
-/** @typeParam Schema the data of its faults */
 export type FaultVerb<Schema extends SpecSchema = SpecSchema> = MemberVerb<Schema> | LinkVerb<Schema> | StepVerb<Schema>
 
-/** Infers the type of a verb's data from its schema. */
+/** memberVerb, linkVerb and stepVerb infer the type of a verb's data from its schema. */
 export function memberVerb<Schema extends SpecSchema>(verb: Omit<MemberVerb<Schema>, 'on'>): MemberVerb<Schema> {
   return { on: 'member', ...verb }
 }
 
-/** Infers the type of a verb's data from its schema. */
 export function linkVerb<Schema extends SpecSchema>(verb: Omit<LinkVerb<Schema>, 'on'>): LinkVerb<Schema> {
   return { on: 'link', ...verb }
 }
 
-/** Infers the type of a verb's data from its schema. */
 export function stepVerb<Schema extends SpecSchema>(verb: Omit<StepVerb<Schema>, 'on'>): StepVerb<Schema> {
   return { on: 'step', ...verb }
 }

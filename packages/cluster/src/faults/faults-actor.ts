@@ -1,6 +1,3 @@
-/**
- * The address of the API as an actor: it serves requests of members about the cluster as a whole.
- */
 import {
   UnservedMessageError,
   clusterAddress,

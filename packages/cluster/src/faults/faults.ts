@@ -1,4 +1,3 @@
-/** The faults of one cluster: applied, listed and healed, at once or by a schedule. */
 import type { Address } from '@shardlab/actor'
 import type { Alarm, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
@@ -8,22 +7,20 @@ import { parseFault } from './parse.js'
 import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
 import type { FaultInput, FaultSpec } from './verb-table.js'
 
-/** A fault that has been applied and not healed. */
 export interface AppliedFault {
   readonly id: number
-  /** As text. */
   readonly fault: string
   readonly spec: FaultSpec
   /**
-   * `scheduled`: it has not begun. `exhausted`: it has struck `first` times and strikes no more,
+   * `scheduled`: not begun. `exhausted`: the fault has struck `first` times and strikes no more,
    * but what it holds stays held until it is healed.
    */
   readonly state: 'scheduled' | 'active' | 'exhausted'
-  /** When it began or will begin, in milliseconds since the epoch of the cluster's clock. */
+  /** In milliseconds since the epoch of the cluster's clock. */
   readonly beginsAtMs: number
-  /** When it heals itself; null: never. */
+  /** null: never. */
   readonly healsAtMs: number | null
-  /** How often it has struck; null: strikes are not counted. */
+  /** null: strikes are not counted. */
   readonly strikes: number | null
 }
 
@@ -33,19 +30,18 @@ interface Entry {
   readonly beginsAtMs: number
   readonly healsAtMs: number | null
   alarm: Alarm | null
-  /** Whether its start has been reached; it may still be beginning. */
+  /** The start has been reached; the fault may still be beginning. */
   begun: boolean
-  /** null: it is not at work yet. */
+  /** null: not at work yet. */
   running: RunningFault | null
 }
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
-  /** Starts a member that is down. Default: the runtime does. */
+  /** Default: the runtime's restart. */
   readonly restart?: FaultWorld['restart']
 }
 
-/** The faults of a cluster: everything that is broken on purpose. */
 export class Faults {
   readonly #runtime: Runtime
   readonly #world: FaultWorld
@@ -74,16 +70,16 @@ export class Faults {
   }
 
   /**
-   * Applies a fault, given as text (`crash shard02 for 5s`) or as data (`{ verb: 'crash', target:
-   * 'shard02', for: '5s' }`). Resolves once the fault is at work or scheduled.
-   * @throws OptionError one sentence: the fault is invalid, or names a member, link or step that
-   *   does not exist
+   * Applies a fault, given as text (`crash shard02 for 5s`) or as data
+   * (`{ verb: 'crash', target: 'shard02', for: '5s' }`). Resolves once the fault is at work or
+   * scheduled.
+   * @throws OptionError the fault is invalid, or names an unknown member, link or step
    */
   apply(fault: FaultInput | string): Promise<{ id: number }> {
     return this.#runtime.during(this.applyInBackground(fault))
   }
 
-  /** Every fault that is at work or scheduled, in the order in which they were applied. */
+  /** In the order in which they were applied. */
   list(): AppliedFault[] {
     return [...this.#entries.values()].map(({ id, resolved: { spec }, beginsAtMs, healsAtMs, running }) => {
       const strikes = running?.strikes() ?? null
@@ -94,10 +90,9 @@ export class Faults {
   }
 
   /**
-   * Heals a fault, or all: starts members that are down, repairs links and releases members held at
-   * steps.
+   * Heals one fault, or all: starts members that are down, repairs links, releases held members.
    * @returns the ids of the healed faults
-   * @throws OptionError when the id is unknown
+   * @throws OptionError if the id is unknown
    */
   heal(id?: number): Promise<number[]> {
     return this.#runtime.during(this.healInBackground(id))
@@ -138,7 +133,7 @@ export class Faults {
       )
     }
     const entries = id === undefined ? [...this.#entries.values()] : [this.#entries.get(id)!]
-    // In reverse order: a member that was paused and then crashed is started before the pause is
+    // In reverse order: a member that was paused and then crashed must start before the pause is
     // healed.
     const failures: unknown[] = []
     for (const entry of entries.toReversed()) await this.#heal(entry).catch((error: unknown) => failures.push(error))
@@ -156,7 +151,7 @@ export class Faults {
     await this.#begin(entry)
   }
 
-  /** @throws OptionError when the member is not in the state that the verb needs */
+  /** @throws OptionError if the member is not in the state that the verb needs */
   #check(resolved: ResolvedFault): void {
     const { target } = resolved
     checkState(resolved, this.#runtime.members(), target !== null && this.#atWork(target, 'pause').length > 0)
@@ -218,8 +213,8 @@ export class Faults {
   }
 
   /**
-   * Heals the faults that end with this event of a member. One that is still beginning is undone
-   * once it is at work.
+   * Heals the faults that end with this event. One that is still beginning is undone once it is at
+   * work.
    */
   #over(member: Address, event: EndingEvent): void {
     for (const entry of this.#begunOn(member))
@@ -230,7 +225,7 @@ export class Faults {
     for (const entry of this.#atWork(member, 'pause')) await this.#heal(entry)
   }
 
-  /** Work without a caller, such as that of a schedule: a failure is logged. */
+  /** Without a caller, such as a schedule's work: a failure is logged. */
   #later(entry: Entry, work: () => Promise<void>): void {
     work().catch((error: unknown) => {
       const fields = {

@@ -1,21 +1,16 @@
-/**
- * Faults as text, `crash shard02 for 5s`. The grammar: docs/reference/faults.md, made from the
- * table of verbs.
- */
+/** Faults as text. The grammar, docs/reference/faults.md, is generated from the table of verbs. */
 import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
 import { Phrase, type FaultData } from './phrase.js'
 import { verbTable, type FaultSpec, type FaultVerbName } from './verb-table.js'
 
-/** One way to write faults of a verb. */
 export interface FaultForm {
   readonly verb: FaultVerbName
   readonly phrase: Phrase
-  /** Data of a text without values of its own; null: the phrase has values. */
+  /** Data of a text without values; null: the phrase has values. */
   readonly data: FaultData | null
 }
 
-/** All forms, in the order of the table of verbs. */
 const forms: readonly FaultForm[] = verbTable.flatMap((verb) => {
   const forms: FaultForm[] = [{ verb: verb.verb, phrase: new Phrase(verb.phrase), data: null }]
   const shortcut = 'shortcut' in verb ? verb.shortcut : undefined
@@ -26,7 +21,6 @@ const forms: readonly FaultForm[] = verbTable.flatMap((verb) => {
 
 const phrases = new Map(forms.filter(({ data }) => data === null).map(({ verb, phrase }) => [verb, phrase]))
 
-/** The phrase in which faults of a verb are written. */
 export function phraseOf(verb: string): Phrase {
   return phrases.get(verb as FaultVerbName)!
 }
@@ -34,7 +28,7 @@ export function phraseOf(verb: string): Phrase {
 interface Filter {
   /** As the grammar shows it. */
   readonly grammar: string
-  /** Faults that take it. */
+  /** Faults that may have the filter. */
   readonly of: 'every fault' | 'faults of links' | 'faults of links and steps'
   readonly key: string
   readonly pattern: RegExp
@@ -42,7 +36,7 @@ interface Filter {
   readonly write: (value: never) => string
 }
 
-/** What can follow a form, in any order; written in this one. */
+/** Filters may follow a form in any order; they are written in this one. */
 const filters: readonly Filter[] = [
   {
     grammar: 'only KIND { "," KIND }',
@@ -94,20 +88,17 @@ const filters: readonly Filter[] = [
   },
 ]
 
-/** The grammar and the verbs, for the reference page. */
+/** For the reference page. */
 export const faultReference = {
   forms: forms.map(({ verb, phrase }) => ({ verb, grammar: phrase.grammar, example: phrase.usage })),
   filters: filters.map(({ grammar, of }) => ({ grammar, of })),
   verbs: verbTable.map(({ verb, effect, healing }) => ({ verb, effect, healing })),
 } as const
 
-/** Examples of all forms, without filters: for help texts. */
+/** Without filters, for help texts. */
 export const faultForms: readonly string[] = forms.map(({ phrase }) => phrase.usage)
 
-/**
- * A fault as data from its text, such as `drop 5% between mongos01 and shard02 first 10 for 1m`.
- * @throws OptionError one sentence
- */
+/** @throws OptionError */
 export function parseFaultText(text: string): FaultData {
   let rest = text.trim().replace(/\s+/g, ' ')
   const data: FaultData = {}
@@ -133,7 +124,7 @@ export function parseFaultText(text: string): FaultData {
   throw new OptionError(notUnderstood(text, rest))
 }
 
-/** @throws OptionError when a key is in both */
+/** @throws OptionError if a key is in both */
 function addTo(data: FaultData, more: FaultData, text: string): FaultData {
   const twice = Object.keys(more).find((key) => key in data)
   if (twice !== undefined)
@@ -141,7 +132,7 @@ function addTo(data: FaultData, more: FaultData, text: string): FaultData {
   return Object.assign(data, more)
 }
 
-/** How texts write the keys of data, where they differ. */
+/** Names of keys in texts, where they differ. */
 const written: Readonly<Record<string, string>> = {
   kinds: "'only'",
   after: "its start ('at' or 'after')",
@@ -160,7 +151,7 @@ function firstWords(): string[] {
   return [...new Set(faultForms.map((usage) => usage.split(' ')[0]!))]
 }
 
-/** The text that {@link parseFaultText} reads as this fault. */
+/** {@link parseFaultText} reads the result as this fault. */
 export function formatFault(spec: FaultSpec): string {
   const written = filters.flatMap(({ key, write }) => {
     const value = (spec as FaultData)[key]

@@ -1,13 +1,9 @@
-/**
- * The text of a fault without its filters: parser and formatter made from the phrase of its verb.
- */
+/** Parser and formatter of a fault's text without its filters, made from the phrase of its verb. */
 import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { formatRate } from '../quantity-options.js'
 
-/** A fault as data, of any verb. */
 export type FaultData = Record<string, unknown>
 type Words = Readonly<Record<string, string | undefined>>
-/** What a phrase can contain of a fault whose data have been checked. */
 export interface PhraseValues {
   readonly target?: string | undefined
   readonly step?: string
@@ -23,7 +19,7 @@ interface Placeholder {
   /** As the grammar shows it. */
   readonly symbol: string
   readonly pattern: string
-  /** Adds what the words mean. */
+  /** Adds the values of the words to the data. */
   read(words: Words, data: FaultData): void
   /** undefined: left out. */
   write(values: PhraseValues): string | undefined
@@ -37,7 +33,6 @@ function linkWith(data: FaultData, part: object): void {
   data['link'] = { ...(data['link'] as object | undefined), ...part }
 }
 
-/** Every kind of value that a phrase can have. */
 const placeholders: Readonly<Record<string, Placeholder>> = {
   target: {
     symbol: 'M',
@@ -124,13 +119,12 @@ type Piece =
   | { readonly type: 'value'; readonly placeholder: Placeholder; readonly example: string }
   | { readonly type: 'optional'; readonly pieces: readonly Piece[] }
 
-/** A phrase of a verb, compiled. */
 export class Phrase {
   /** With example values: `delay [5%] between mongos01 and shard02 by 20ms[..40ms]`. */
   readonly usage: string
   /** With the symbols of the grammar: `delay [ N"%" ] link by TIME [ ".." TIME ]`. */
   readonly grammar: string
-  /** What it is called in error texts: `slow disk`. */
+  /** In error texts: `slow disk`. */
   readonly title: string
   readonly #pieces: readonly Piece[]
   readonly #pattern: RegExp
@@ -144,7 +138,7 @@ export class Phrase {
     this.#pattern = new RegExp(`^${patternOf(this.#pieces)}$`)
   }
 
-  /** The data of a fault in these words; null: the text is not in these words. */
+  /** null: the text does not match the phrase. */
   read(text: string): FaultData | null {
     const match = this.#pattern.exec(text)
     if (match === null) return null
@@ -201,7 +195,7 @@ function grammarOf(pieces: readonly Piece[]): string {
   return parts.join('')
 }
 
-/** null: one of the values is left out. */
+/** null: a value is left out. */
 function textOf(pieces: readonly Piece[], values: PhraseValues): string | null {
   let text = ''
   for (const piece of pieces) {

@@ -1,4 +1,3 @@
-/** Finds the members, links and steps that a fault names. */
 import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
@@ -6,17 +5,16 @@ import type { FaultLink, FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js
 import { phraseOf } from './grammar.js'
 import { verbNamed, type FaultSpec } from './verb-table.js'
 
-/** A fault whose names have been found. */
 export interface ResolvedFault {
   readonly spec: FaultSpec
   readonly verb: FaultVerb
-  /** null: the fault is not one of a single member. */
+  /** null: the fault is not on a single member. */
   readonly target: Address | null
-  /** null: the fault is not one of links. */
+  /** null: the fault is not on links. */
   readonly link: FaultLink | null
 }
 
-/** @throws OptionError one sentence */
+/** @throws OptionError */
 export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
   const verb = verbNamed(spec.verb)!
   const target = 'target' in spec && spec.target !== undefined ? memberNamed(spec.target, members) : null
@@ -30,7 +28,7 @@ export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): R
   return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, verb, target: null, link }
 }
 
-/** @throws OptionError when the member is not in the state that the verb needs */
+/** @throws OptionError if the member is not in the state that the verb needs */
 export function checkState({ verb, target }: ResolvedFault, members: readonly MemberInfo[], isPaused: boolean): void {
   if (verb.on !== 'member') return
   const { title } = phraseOf(verb.verb)
@@ -42,7 +40,7 @@ export function checkState({ verb, target }: ResolvedFault, members: readonly Me
   if (verb.needs === 'paused' && !isPaused) throw new OptionError(`${title}: ${target} is not paused.`)
 }
 
-/** @throws OptionError when no message on this link can be struck by the verb */
+/** @throws OptionError if the verb can strike no message on this link */
 function checkLink(verb: LinkVerb, { from, to }: FaultLink): void {
   if (isOne(from) && isOne(to) && from[0] === to[0])
     throw new OptionError(
@@ -66,7 +64,7 @@ function nameOf(end: LinkEnd): string {
   return typeof end === 'string' ? end : end[0]!
 }
 
-/** A member by its name, in which a zero may be left out: `mongos1`. */
+/** Accepts a name with a zero left out: `mongos1`. */
 function memberNamed(name: string, members: readonly MemberInfo[]): MemberInfo {
   const member = findMember(name, members)
   if (member === undefined)

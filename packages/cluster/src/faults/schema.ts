@@ -1,4 +1,4 @@
-/** Faults as plain data: one schema for the API, the command line, the wire and files. */
+/** One schema of faults for the API, the command line, the wire and files. */
 import { z } from 'zod'
 import { OptionError } from '../option-error.js'
 import { shapes } from './shapes.js'
@@ -7,7 +7,7 @@ import { faultVerbs, verbNamed, verbTable, type FaultSpec } from './verb-table.j
 const [first, ...others] = verbTable.map((verb) => verb.schema(shapes))
 const faultSchema = z.discriminatedUnion('verb', [first!, ...others])
 
-/** Checks a fault that is data, and fills in defaults. @throws OptionError one sentence */
+/** Fills in defaults. @throws OptionError */
 export function parseFaultData(data: unknown): FaultSpec {
   const parsed = faultSchema.safeParse(data)
   if (parsed.success) return parsed.data

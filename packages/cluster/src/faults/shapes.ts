@@ -1,7 +1,4 @@
-/**
- * Parts of the schemas of faults. Messages continue a sentence that begins with the name of the
- * field.
- */
+/** Schemas of faults. Their messages continue a sentence that begins with the name of the field. */
 import { catalogue } from '@shardlab/actor'
 import { z } from 'zod'
 import { longestMs, parseDuration, parseRate } from '../quantity-options.js'
@@ -34,7 +31,6 @@ const probability = z.number(notAProbability).gt(0, notAProbability).lte(1, notA
 const seed = z.number(notASeed).refine((value) => Number.isSafeInteger(value) && value >= 0, notASeed)
 const factor = z.number(notAFactor).gt(1, notAFactor).lte(longestMs, notAFactor)
 
-/** Kinds of messages, all of them known. */
 function kindsAmong(known: readonly string[]) {
   const kind = z.string('must be the kind of a message')
   return z
@@ -54,24 +50,21 @@ function kindsAmong(known: readonly string[]) {
 
 const after = duration.optional()
 
-/** When a fault begins and ends. */
 const schedule = {
-  /** Begins after that time. Default: now. */
+  /** Delay before the start. Default: none. */
   after,
-  /** Heals itself after that time. Default: when it is healed; a step-down lasts 10 s. */
+  /** Duration. Default: until it is healed; a step-down lasts 10 s. */
   for: duration.optional(),
 }
 
-/** Which messages a fault of links strikes. */
 const filters = {
   ...schedule,
-  /** Kinds of messages between members; `client.command` for messages of clients. Default: all. */
+  /** Messages between members; `client.command` for messages of clients. Default: all. */
   kinds: kindsAmong(Object.keys(catalogue)).optional(),
-  /** The fault strikes only that many messages. */
   first: first.optional(),
-  /** Probability with which a message is struck. Default 1. */
+  /** For each message. Default 1. */
   probability: probability.optional(),
-  /** Of the draws for the probability. Default: drawn from the cluster's seed. */
+  /** For the draws of `probability`. Default: drawn from the cluster's seed. */
   seed: seed.optional(),
 }
 
@@ -83,12 +76,10 @@ export const shapes = {
   rate,
   factor,
   kindsAmong,
-  /** A fault of one member. */
   member: <V extends string, F extends Fields>(verb: V, fields: F) =>
     z.strictObject({ verb: z.literal(verb), target: name, ...fields, ...schedule }),
-  /** A fault of one member that is over at once. */
+  /** Over at once. */
   instant: <V extends string>(verb: V) => z.strictObject({ verb: z.literal(verb), target: name, after }),
-  /** A fault of the links between two ends. */
   link: <V extends string, F extends Fields>(verb: V, fields: F) =>
     z.strictObject({
       verb: z.literal(verb),
@@ -99,14 +90,13 @@ export const shapes = {
       ...filters,
       ...fields,
     }),
-  /** A fault of the links between two ends that has one direction by its nature. */
+  /** For verbs that have one direction by nature. */
   oneWayLink: <V extends string>(verb: V) =>
     z.strictObject({
       verb: z.literal(verb),
       link: z.strictObject({ from: name, to: name }, 'must be a document with from and to'),
       ...filters,
     }),
-  /** A fault at a named step. */
   step: <V extends string>(verb: V) =>
     z.strictObject({
       verb: z.literal(verb),
@@ -118,5 +108,4 @@ export const shapes = {
 } as const
 
 export type Shapes = typeof shapes
-/** The fields of a fault of links that say which messages it strikes. */
 export type LinkFilters = z.output<z.ZodObject<typeof filters>>

@@ -1,4 +1,4 @@
-/** Every fault verb. A verb is one file in `verbs/` and one row here. */
+/** A verb is one file in `verbs/` and one row here. */
 import type { z } from 'zod'
 import type { FaultVerb } from './fault-verb.js'
 import { crash } from './verbs/crash.js'
@@ -27,7 +27,7 @@ import { stepDown } from './verbs/step-down.js'
 import { stop } from './verbs/stop.js'
 
 /**
- * In the order of help texts, and of the draws of `shardlab swarm`: append, so that its seeds keep
+ * The order of help texts and of the draws of `shardlab swarm`. Only append, or its seeds change
  * their meaning.
  */
 export const verbTable = [
@@ -58,14 +58,12 @@ export const verbTable = [
 ] as const
 
 type Schema = ReturnType<(typeof verbTable)[number]['schema']>
-/** A fault as a caller may write it. */
+/** As a caller may write it. */
 export type FaultInput = z.input<Schema>
-/** A fault with its times in milliseconds. */
+/** Times in milliseconds. */
 export type FaultSpec = z.output<Schema>
-/** The name of a verb in data. */
 export type FaultVerbName = FaultSpec['verb']
 
-/** The name of every verb. */
 export const faultVerbs: readonly FaultVerbName[] = verbTable.map(({ verb }) => verb)
 
 const byName = new Map<string, FaultVerb>(verbTable.map((verb) => [verb.verb, verb as FaultVerb]))

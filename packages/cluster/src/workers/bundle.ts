@@ -1,4 +1,3 @@
-/** The bundle that workers run, with the code cache that the build makes of it. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +6,8 @@ import { Script } from 'node:vm'
 /** A script whose value is a function of {@link Wrapper}'s form. */
 const bundleUrl = new URL('../../workers/member.worker.cjs', import.meta.url)
 /**
- * V8's code cache of the bundle. With another version of Node.js, or other flags, V8 refuses it and
- * compiles the source.
+ * With another version of Node.js, or other flags, V8 refuses its code cache and compiles the
+ * source.
  */
 export const codeCacheUrl = new URL('../../workers/member.worker.cache', import.meta.url)
 
@@ -20,7 +19,6 @@ export interface EvaluatedBundle {
   readonly script: Script
 }
 
-/** Compiles and evaluates the bundle in this thread. */
 export function evaluateBundle(): EvaluatedBundle {
   const filename = fileURLToPath(bundleUrl)
   const cachedData = existsSync(codeCacheUrl) ? { cachedData: readFileSync(codeCacheUrl) } : {}

@@ -1,7 +1,4 @@
-/**
- * config.changelog and config.actionlog: the history of changes to the catalog.
- * Server: sharding_logging.cpp, type_changelog.cpp.
- */
+/** config.changelog and config.actionlog. Server: sharding_logging.cpp, type_changelog.cpp. */
 import { configAddress, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter, hexOf } from '@shardlab/bson'
 import { writePlacementVersion, type Behaviours } from '@shardlab/sharding'
@@ -16,12 +13,12 @@ export interface CatalogChange {
   readonly details: Uint8Array
 }
 
-/** Appends a change by the config server itself. The caller flushes the node. */
+/** The caller flushes the node. */
 export function logChange(catalog: CatalogHost, change: CatalogChange): void {
   append(catalog, change, configAddress, catalog.node.context.endpoint)
 }
 
-/** Appends an action of the balancer to config.actionlog. The caller flushes the node. */
+/** For the balancer. The caller flushes the node. */
 export function logAction(catalog: CatalogHost, action: CatalogChange): void {
   const { node, store, behaviours } = catalog
   if (behaviours.actionlogHasChangelogFields) {
@@ -65,7 +62,7 @@ function append(
   store.dropOverflow(log)
 }
 
-/** Caches the text of the current second: many changes share one. */
+/** The text of the latest second, which many changes share. */
 let lastSecond = { seconds: -1, text: '' }
 
 function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
@@ -77,7 +74,6 @@ function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
   return `${text}.${fraction}${changelogTimes === 'offset-with-colon' ? '+00:00' : '+0000'}`
 }
 
-/** Writes a version in the details of a change. */
 export function writeChangelogVersion(
   writer: DocumentWriter,
   behaviours: Behaviours,

@@ -1,6 +1,3 @@
-/**
- * The catalog of the cluster: reads of the config.* collections, and the state that handlers share.
- */
 import type { CatalogEvent, PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -30,7 +27,7 @@ export class ShardingCatalog implements ConfigHost {
     this.reshardings = new ReshardingOperations(this)
   }
 
-  /** Whether `config.initialise` has been handled, also before a restart. */
+  /** True also if `config.initialise` was handled before a restart. */
   get isInitialised(): boolean {
     return this.node.collection('config.version') !== undefined
   }

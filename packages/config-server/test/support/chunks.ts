@@ -5,7 +5,6 @@ import { ConfigUnderTest } from './config.js'
 
 export const ns = 'db.c'
 
-/** The collection `db.c` on `{a: 1}` and readers of its chunks. */
 export class Chunks {
   readonly config: ConfigUnderTest
 
@@ -25,12 +24,14 @@ export class Chunks {
     return new Chunks(config)
   }
 
-  /** The same collection after a restart of the config server. */
   restarted(): Chunks {
     return new Chunks(this.config.restarted())
   }
 
-  /** Runs a client's command on the config server. @throws Error when it fails */
+  /**
+   * Runs a client's command.
+   * @throws Error when it fails
+   */
   async run(command: Document, $db = 'config'): Promise<void> {
     const { body } = await this.config.send('client.command', {
       connectionId: 1,
@@ -49,7 +50,6 @@ export class Chunks {
     return [lastmodEpoch.toHexString(), timestamp?.t ?? 0, timestamp?.i ?? 0]
   }
 
-  /** Chunks in key order. */
   async all(): Promise<Document[]> {
     const order = (value: unknown) =>
       typeof value === 'number' ? value : (value as { _bsontype: string })._bsontype === 'MinKey' ? -Infinity : Infinity
@@ -66,7 +66,6 @@ export class Chunks {
     })
   }
 
-  /** The last chunk that starts at or below a value. */
   async at(value: number): Promise<Document> {
     const chunks = await this.all()
     return chunks.findLast(({ min }) => {

@@ -7,14 +7,14 @@ import { createConfigServer } from '../../src/index.js'
 export const clusterId = Buffer.from('0123456789abcdef01234567', 'hex')
 export const uuid = Buffer.from('0123456789abcdef0123456789abcdef', 'hex')
 
-/** A config server with shards scripted by the test. */
+/** A config server whose shards the test scripts. */
 export class ConfigUnderTest {
   readonly context: FakeContext
   readonly actor: Actor
   readonly #version: EmulatedVersion
-  /** Replies of shards to requests other than for their sizes. */
+  /** Replies of shards, except to requests for their sizes. */
   readonly answers = new Map<MessageKind, (to: string, request: never) => unknown>()
-  /** Bytes of each shard; missing shards do not reply. */
+  /** In bytes; missing shards do not reply. */
   readonly sizes = new Map<string, number>()
 
   constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk()) {
@@ -24,7 +24,7 @@ export class ConfigUnderTest {
       peers: async (to, kind, request) => {
         const answer = this.answers.get(kind)
         if (answer !== undefined) return answer(to, request as never) as never
-        if (kind !== 'shard.data-size') throw new Error(`nobody expected ${kind}`)
+        if (kind !== 'shard.data-size') throw new Error(`unexpected request: ${kind}`)
         const sizeBytes = this.sizes.get(to)
         return sizeBytes === undefined ? undefined : { sizeBytes }
       },
@@ -62,7 +62,7 @@ export class ConfigUnderTest {
     return { database: database === null ? null : decode(database), error: error === null ? null : decode(error) }
   }
 
-  /** A collection on `{a: 1}` cut at these values, chunks on the shards in turn. */
+  /** On `{a: 1}`, cut at these values, with chunks on the shards in turn. */
   async createCollection(
     ns: string,
     cuts: readonly number[] = [],
@@ -84,7 +84,6 @@ export class ConfigUnderTest {
     return error === null ? null : decode(error)
   }
 
-  /** The collections of the config database, by name. */
   async collections(): Promise<{ name: string; options: Document }[]> {
     const { body } = await this.send('node.command', {
       db: 'config',
@@ -99,7 +98,6 @@ export class ConfigUnderTest {
     return firstBatch.filter(({ name }) => !name.startsWith('system.')).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** All documents of a config collection, as bytes and as a client reads them. */
   async raw(collection: string): Promise<Uint8Array[]> {
     const { body } = await this.send('node.command', {
       db: 'config',
@@ -120,7 +118,6 @@ export class ConfigUnderTest {
   }
 }
 
-/** The chunks in a reply to a refresh, which this config server packs. */
 export function documentsIn({ chunks }: ReplyOf<'config.get-collection'>): readonly Uint8Array[] {
   if (chunks instanceof Attachment) throw new Error('the chunks are attached')
   return chunks

@@ -1,6 +1,6 @@
 /**
- * Compares the final documents with the acknowledged writes. Documents arrive one by one in any
- * order; the schedule and the journal determine what each may contain.
+ * Compares the final documents with the acknowledged writes. Documents arrive in any order;
+ * schedule and journal determine what each may contain.
  */
 import { findField, fieldsOf, valuesEqual } from '@shardlab/bson'
 import { documentBytes } from '../engines/wire/op-msg.js'
@@ -53,7 +53,6 @@ export class EndCheck {
     return this.#documents
   }
 
-  /** Checks one document of the collection. */
   see(document: Uint8Array): void {
     this.#documents++
     const { template, records } = this.#workload
@@ -168,7 +167,7 @@ export class EndCheck {
   }
 
   /**
-   * When a write had certainly been executed; a write of unknown outcome may happen at any time.
+   * End of a write that was certainly executed; a write of unknown outcome may happen at any time.
    */
   #endOf(cycle: number, index: number): number {
     return this.#journal.outcome(cycle, index) === 'acknowledged'

@@ -1,4 +1,3 @@
-/** Reads the whole collection, bypassing caches, in any order. */
 import type { Control } from '../run/control.js'
 import type { Stopping } from '../run/stopping.js'
 import { nowUs, sleep } from '../run/clock.js'
@@ -12,7 +11,7 @@ const pauseMs = 1000
  * Passes all documents to a check. Waits up to half a minute for a shard that is restarting; each
  * attempt starts a new check.
  * @throws the server's error of the last attempt, or the current obstacle once the user is in a
- *   hurry
+ * hurry
  */
 export async function readBack(
   { client }: Control,

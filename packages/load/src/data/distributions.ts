@@ -1,6 +1,6 @@
 /**
- * Selects the records of operations: YCSB's generators (`site.ycsb.generator`) as pure functions of
- * a number in [0, 1), so that each choice can be repeated.
+ * YCSB's generators (`site.ycsb.generator`) as pure functions of a number in [0, 1), so that each
+ * choice can be repeated.
  */
 import { mix32 } from './hash.js'
 
@@ -17,8 +17,7 @@ export type Distribution = (u: number, cycle: number, newest: number) => number
 
 const zipfianConstant = 0.99
 /**
- * `ScrambledZipfianGenerator`: the fixed number of ranked items, and the sum of their weights at
- * 0.99.
+ * `ScrambledZipfianGenerator`: the number of ranked items, and the sum of their weights at 0.99.
  */
 const scrambledItems = 10_000_000_000
 const scrambledZeta = 26.46902820178302
@@ -60,8 +59,8 @@ export function distributionOf(name: DistributionName, records: number): Distrib
 }
 
 /**
- * Gray et al., Quickly generating billion-record synthetic databases: the rank of an item, 0 the
- * most frequent.
+ * Gray et al., Quickly generating billion-record synthetic databases. @returns ranks; 0 is the most
+ * frequent
  */
 export function zipfian(items: number, zeta: number, theta = zipfianConstant): (u: number) => number {
   const alpha = 1 / (1 - theta)
@@ -75,7 +74,6 @@ export function zipfian(items: number, zeta: number, theta = zipfianConstant): (
   }
 }
 
-/** The sum of 1/i^theta for i from 1 to `items`. */
 export function zetaOf(items: number, theta = zipfianConstant): number {
   let sum = 0
   for (let i = 1; i <= items; i++) sum += 1 / i ** theta

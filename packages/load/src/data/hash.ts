@@ -1,7 +1,4 @@
-/**
- * Hash functions behind all randomness of a load test: functions of seed, number and purpose,
- * without state.
- */
+/** All randomness of a load test is a stateless function of seed, number and purpose. */
 
 /** The finaliser of MurmurHash3: a bijection of 32-bit numbers. */
 export function mix32(value: number): number {
@@ -11,7 +8,6 @@ export function mix32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** The inverse of {@link mix32}. */
 export function unmix32(value: number): number {
   let h = value ^ (value >>> 16)
   h = Math.imul(h, 0x7ed1b41d)
@@ -20,7 +16,7 @@ export function unmix32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** 32 bits for a number up to 2^53 and a purpose. */
+/** For a number up to 2^53. */
 export function hash32(seed: number, n: number, purpose: number): number {
   const high = Math.floor(n / 4294967296)
   return mix32(mix32(mix32(mix32(seed) ^ n) + Math.imul(high + 1, 0x9e3779b1)) ^ Math.imul(purpose + 1, 0x85ebca77))
@@ -33,5 +29,5 @@ export function unit(seed: number, n: number, purpose: number): number {
   return ((high >>> 5) * 67108864 + (low >>> 6)) / 9007199254740992
 }
 
-/** Purposes of hashes. No two share a number. */
+/** No two purposes share a number. */
 export const purposes = { key: 1, field: 2, limit: 3, shuffle: 4, text: 5, value: 1000 } as const

@@ -1,6 +1,4 @@
-/**
- * Texts that contain the version that wrote them, and record names that encode the record's number.
- */
+/** Texts contain the version that wrote them, and record names encode the record's number. */
 import { hash32, mix32, purposes, unmix32 } from './hash.js'
 
 const versionDigits = 10
@@ -13,18 +11,15 @@ const starts = 65536
 export class Texts {
   readonly #seed: number
   readonly #longest: number
-  /** Created on first use. */
   #pool: string | null = null
 
-  /** @param longest length of the longest text */
   constructor(seed: number, longest: number) {
     this.#seed = seed
     this.#longest = longest
   }
 
   /**
-   * The text of a record's field after the write `version`: 0 is the initial load, n + 1 the
-   * operation of cycle n.
+   * @param version of the write: 0 is the initial load, n + 1 the operation of cycle n
    * @param length in characters, which are bytes; at least {@link textLengthMin}
    */
   text(key: number, field: number, version: number, length: number): string {
@@ -40,7 +35,7 @@ export class Texts {
   }
 }
 
-/** The version in a text; null: not a text of this load test. */
+/** null: not a text of this load test. */
 export function versionOfText(text: string): number | null {
   if (text[versionDigits] !== ':') return null
   const digits = text.slice(0, versionDigits)
@@ -58,7 +53,7 @@ export function keyName(seed: number, key: number): string {
   return `user${String(mix32(key ^ mix32(seed))).padStart(10, '0')}`
 }
 
-/** The record of a name; null: not such a name. */
+/** null: not such a name. */
 export function keyOfName(seed: number, name: string): number | null {
   const match = /^user(\d{10})$/.exec(name)
   if (match === null || Number(match[1]) >= keysMax) return null

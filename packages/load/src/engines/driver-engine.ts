@@ -1,4 +1,4 @@
-/** The official driver, used as by applications: with its pool, sessions and retries. */
+/** The official driver as applications use it: with its pool, sessions and retries. */
 import {
   MongoBulkWriteError,
   MongoClient,
@@ -15,7 +15,6 @@ import type { Plan } from '../workload/schedule.js'
 import type { Workload } from '../workload/workload.js'
 import { failedWith, succeeded, type Engine, type EngineOptions, type OperationResult } from './engine.js'
 
-/** Documents with an `_id` of any type. */
 type AnyCollection = Collection<{ _id: unknown }>
 
 export class DriverEngine implements Engine {
@@ -43,7 +42,7 @@ export class DriverEngine implements Engine {
     return new DriverEngine(workload, client)
   }
 
-  /** Commands that failed although their operation succeeded were retried. */
+  /** A failed command of an operation that succeeded was retried. */
   get retries(): number {
     return Math.max(0, this.#failedCommands - this.#failedOperations)
   }
@@ -121,7 +120,6 @@ function resultOf(error: unknown, action: Action): OperationResult {
   return failedWith(error instanceof Error ? error.name : String(error), true)
 }
 
-/** `HostUnreachable 6`. */
 export function codeText(code: unknown, codeName: string | null): string {
   if (typeof code !== 'number') return 'an error without a code'
   return `${codeName ?? errorCodeName(code) ?? 'Location'} ${code}`

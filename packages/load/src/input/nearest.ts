@@ -1,8 +1,6 @@
-/** Suggestions for misspelt names. */
-
 /**
- * @returns the name that differs from `name` only in case or by at most two characters (one for
- * short names), or that starts with it; null: none, or several
+ * @returns the name that differs only in case or by at most two characters (one for short names),
+ * or that starts with `name`; null: none, or several
  */
 export function nearest(name: string, names: readonly string[]): string | null {
   const written = name.toLowerCase()
@@ -16,7 +14,7 @@ export function nearest(name: string, names: readonly string[]): string | null {
   return found
 }
 
-/** Number of characters to add, remove or replace. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

@@ -1,28 +1,28 @@
-/** YAML files of settings, workloads and scenarios. Errors name the line and the broken rule. */
+/** Errors name the line and the broken rule. */
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { nearest } from './nearest.js'
 
-/** Path of a setting: `['operations', 'one', 'by']`. */
+/** `['operations', 'one', 'by']`. */
 export type SettingPath = readonly PropertyKey[]
 
 export interface YamlFileOptions {
-  /** Name of the file in errors. */
+  /** Shown in errors. */
   readonly path: string
-  /** Name of the whole contents in errors: `the workload`. */
+  /** The whole contents in errors: `the workload`. */
   readonly whole: string
-  /** The error to throw. Its message: `<path>:<line>: <setting>: <rule>`, one sentence. */
+  /** Thrown with the message `<path>:<line>: <setting>: <rule>`, one sentence. */
   readonly Problem: new (message: string) => Error
 }
 
 export class YamlFile {
-  /** The parsed YAML, unchecked. */
+  /** Unchecked. */
   readonly value: unknown
   readonly #options: YamlFileOptions
   readonly #lines = new LineCounter()
   readonly #yaml: ReturnType<typeof parseDocument>
 
-  /** @throws Problem when the text is not YAML, or its aliases expand too far */
+  /** @throws Problem if the text is not YAML, or its aliases expand too far */
   constructor(text: string, options: YamlFileOptions) {
     const { path, whole, Problem } = options
     this.#options = options
@@ -47,7 +47,6 @@ export class YamlFile {
   }
 
   /**
-   * Parses a value with a schema.
    * @param value default: the whole file
    * @param originOf maps a part of the value to its place in the file. Default: the same place
    * @throws Problem for the first broken rule
@@ -106,7 +105,7 @@ function kindOf(value: unknown): string {
   return kinds[Array.isArray(value) ? 'array' : typeof value] ?? typeof value
 }
 
-/** Whether the second path equals the first or is directly below it. */
+/** Whether `path` equals `outer` or is directly below it. */
 const samePlace = (outer: SettingPath, path: SettingPath): boolean =>
   outer.every((part, i) => part === path[i]) && path.length <= outer.length + 1
 
@@ -119,7 +118,6 @@ interface JsonSchema {
   readonly allOf?: readonly JsonSchema[]
 }
 
-/** The names that a schema allows at a place. */
 function settingsAt(schema: z.ZodType, path: SettingPath): string[] {
   const whole = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const formsOf = (form: JsonSchema): readonly JsonSchema[] => [

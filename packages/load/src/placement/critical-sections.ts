@@ -1,5 +1,5 @@
 /**
- * Finds the operations that overlapped a critical section: from the journal and from
+ * Finds operations that overlapped a critical section, from the journal and from
  * `config.changelog`, where a donor's `moveChunk.from` lists the duration of each step (server:
  * `MoveTimingHelper`; the last two of six are the critical section and the commit).
  */
@@ -22,8 +22,8 @@ export interface CriticalSection {
 }
 
 /**
- * Critical sections of this collection's migrations since a moment on this process's clock. Rejects
- * with the server's error.
+ * Rejects with the server's error.
+ * @param sinceUs on this process's clock
  */
 export async function readCriticalSections(
   { client }: Control,

@@ -1,6 +1,6 @@
 /**
- * Routes operations like a router, by `config.chunks` (manual: reference/config-database). Computed
- * from keys for the placement read at the start: no request per operation.
+ * Routes operations like a router, by `config.chunks` (manual: reference/config-database) as read
+ * at the start: no request per operation.
  */
 import {
   encodeKeyString,
@@ -15,15 +15,14 @@ import type { RoutingClass } from '../types.js'
 import type { Plan } from '../workload/schedule.js'
 import type { Workload } from '../workload/workload.js'
 
-/** The placement as plain data, for worker threads. */
+/** Plain data, for worker threads. */
 export interface PlacementData {
   /** Whether the server is a mongos. */
   readonly isRouted: boolean
-  /** False: a mongos that does not show its chunks. */
+  /** false: a mongos that does not show its chunks. */
   readonly isKnown: boolean
-  /** Shard ids. */
   readonly shards: readonly string[]
-  /** Null: the collection is not sharded. */
+  /** null: the collection is not sharded. */
   readonly key: readonly { readonly field: string; readonly hashed: boolean }[] | null
   /** BSON of each chunk's lower bound, in key order. */
   readonly bounds: readonly Uint8Array[]
@@ -91,7 +90,7 @@ export class Placement {
     )
   }
 
-  /** The chunk of a record's key, computed from its loaded values. */
+  /** Computed from the record's loaded values. */
   #chunkOf(key: number): number {
     const cached = this.#chunkOfKey[key]
     if (cached !== undefined && cached > 0) return cached - 1

@@ -1,4 +1,3 @@
-/** Reads the placement of a collection from a mongos. */
 import type { Document, MongoClient } from 'mongodb'
 import { encode } from '@shardlab/bson'
 import type { PlacementData } from './placement.js'
@@ -12,7 +11,7 @@ const nowhere: PlacementData = {
   owners: [],
   primary: 0,
 }
-/** For a mongos that does not let users read its config database. */
+/** For a mongos whose config database users cannot read. */
 export const unknownPlacement: PlacementData = { ...nowhere, isRouted: true, isKnown: false }
 
 /** Rejects with the server's error if the config database cannot be read. */

@@ -1,7 +1,4 @@
-/**
- * The shards' own counters: `serverStatus.opcounters` of each reachable shard (manual:
- * reference/command/serverStatus).
- */
+/** `serverStatus.opcounters` of each reachable shard (manual: reference/command/serverStatus). */
 import { MongoClient, type Document } from 'mongodb'
 import type { Control } from '../run/control.js'
 
@@ -9,7 +6,7 @@ export type Opcounters = Readonly<Record<string, number>>
 
 const patienceMs = 1000
 
-/** Connections to the shards that reply. None if only the mongos accepts the user's password. */
+/** None if only the mongos accepts the user's password. */
 export class ShardCounters {
   readonly #direct: readonly (readonly [id: string, client: MongoClient])[]
 
@@ -61,7 +58,7 @@ export class ShardCounters {
     return new ShardCounters(direct.flat())
   }
 
-  /** Counters by shard id. Shards that do not reply are missing. */
+  /** By shard id. Shards that do not reply are missing. */
   async read(): Promise<ReadonlyMap<string, Opcounters>> {
     const counted = await Promise.all(
       this.#direct.map(async ([id, client]) => {
@@ -85,7 +82,7 @@ export class ShardCounters {
 export function risenBy(before: Opcounters | undefined, after: Opcounters | undefined): Opcounters | null {
   if (before === undefined || after === undefined) return null
   const names = Object.keys(after).filter((name) => name in before)
-  // The counters of a shard that restarted in between began at zero.
+  // Counters of a shard that restarted in between began at zero.
   return Object.fromEntries(
     names.map((name) => [name, after[name]! >= before[name]! ? after[name]! - before[name]! : after[name]!]),
   )

@@ -1,4 +1,3 @@
-/** Builds the report from the lanes' measurements. */
 import { cpus, totalmem } from 'node:os'
 import type { PlacementData } from '../placement/placement.js'
 import { risenBy, type Opcounters } from '../placement/shard-counters.js'

@@ -1,6 +1,4 @@
-/** Places the texts of a chart without overlaps. */
-
-/** Estimated width of a character of the page's font at 12 pixels; rather too wide. */
+/** Estimated for a character of the page's font at 12 pixels; rather too wide. */
 const characterWidth = 7.2
 const between = 8
 
@@ -10,12 +8,12 @@ export interface PlacedLabel {
   readonly text: string
   readonly anchor: 'start' | 'end'
   readonly x: number
-  /** Row from the top, starting at 0. */
+  /** From the top, starting at 0. */
   readonly row: number
 }
 
 /**
- * Puts each text beside its vertical line: on the side with room, in the first free row.
+ * Puts each text on that side of its vertical line that has room, in the first free row.
  * @param labels in the order of their lines
  * @param room horizontal limits, and the number of rows
  * @returns one per label: shortened if neither side has room, null if no row does
@@ -42,7 +40,7 @@ export function placeLabels(
   })
 }
 
-/** The ticks of a horizontal axis whose centred texts do not overlap; always the first. */
+/** Keeps ticks whose centred texts do not overlap; always the first. */
 export function readableTicks<Tick extends { readonly x: number; readonly text: string }>(
   ticks: readonly Tick[],
 ): Tick[] {
@@ -56,7 +54,7 @@ export function readableTicks<Tick extends { readonly x: number; readonly text: 
 }
 
 /**
- * Which lines cover an earlier one for a quarter of their points or more. They are drawn with gaps,
+ * Lines that cover an earlier one for a quarter of their points or more. They are drawn with gaps,
  * so that both are visible.
  */
 export function coveringLines(lines: readonly (readonly (readonly [x: number, y: number])[])[]): boolean[] {

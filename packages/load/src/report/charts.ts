@@ -1,4 +1,3 @@
-/** Charts as SVG, without scripts. */
 import { coveringLines, placeLabels, readableTicks } from './chart-labels.js'
 
 export interface Series {
@@ -21,11 +20,10 @@ export interface ChartOptions {
   readonly marks?: readonly { readonly x: number; readonly until?: number; readonly text: string }[]
   /** Values are counts: no ticks between integers. */
   readonly yWhole?: boolean
-  /** Range of the axis. Default: that of the points. */
+  /** Default: that of the points. */
   readonly xDomain?: readonly [from: number, to: number]
   /** Ticks instead of round numbers. */
   readonly xTicks?: readonly number[]
-  /** Draws each point. */
   readonly dots?: boolean
 }
 
@@ -104,7 +102,6 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
   return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${margin.left}" y="18">${escape(options.title)}</text>${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(margin.top + height - margin.bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>${legend}</figure>`
 }
 
-/** Bars from zero, with names on the left. */
 export function barChart(
   title: string,
   bars: readonly { readonly name: string; readonly value: number; readonly shown: string; readonly tone: string }[],

@@ -1,10 +1,9 @@
-/** Compares two reports. */
 import { z } from 'zod'
 import { OptionError } from '../option-error.js'
 import type { Latency, LoadReport } from '../types.js'
 import { duration, table, whole } from './format.js'
 
-/** Parses a report from JSON. @throws OptionError unless it is a report */
+/** @throws OptionError if the text is not a report */
 export function parseReport(json: string, path: string): LoadReport {
   let value: unknown
   try {
@@ -22,7 +21,7 @@ export function parseReport(json: string, path: string): LoadReport {
 
 const latency = z.object({ intended: z.object({ p50: z.number(), p99: z.number(), p999: z.number() }) })
 const latencies = z.record(z.string(), latency)
-/** The parts of a report that a comparison reads. */
+/** Only the parts that a comparison reads. */
 const compared = z.object({
   measured: z.object({ server: z.string(), client: z.object({}) }),
   workload: z.object({}),
@@ -37,7 +36,7 @@ const compared = z.object({
 })
 
 /**
- * Differences of run b from run a as text; for two sweeps, step by step.
+ * Differences of run b from run a; for two sweeps, step by step.
  * @throws OptionError for a sweep and a single run
  */
 export function compareReports(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
@@ -101,7 +100,6 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
   ].join('\n')
 }
 
-/** Settings that should be equal in compared runs, and differ. */
 function differencesOf(a: LoadReport, b: LoadReport): string[] {
   const parts: Readonly<Record<string, (report: LoadReport) => unknown>> = {
     workload: ({ workload }) => workload.name,

@@ -65,8 +65,7 @@ export function failedExpectations(report: LoadReport, expectations: readonly Ex
 }
 
 /**
- * Checks the names in brackets that are known before a run, which excludes shards.
- * @param operations of the workload
+ * Checks the scopes that are known before a run, which excludes shards.
  * @throws OptionError
  */
 export function checkScopes(expectations: readonly Expectation[], operations: readonly string[]): void {
@@ -77,7 +76,7 @@ export function checkScopes(expectations: readonly Expectation[], operations: re
   }
 }
 
-/** Null: a latency without operations. */
+/** null: a latency without operations. */
 function valueOf(report: LoadReport, expectation: Expectation): number | null {
   const { metric, scope, text } = expectation
   if (metric === 'share') {
@@ -102,7 +101,7 @@ function valueOf(report: LoadReport, expectation: Expectation): number | null {
   return decodeHistogram(latency.histogram).getValueAtPercentile(Number(metric.slice(1)))
 }
 
-/** Null: no such operation ran. @throws OptionError for a scope that this workload cannot have */
+/** null: no such operation ran. @throws OptionError for a scope that this workload cannot have */
 function latencyOf({ latencyUs, workload }: LoadReport, expectation: Expectation): Latency | null {
   const { scope } = expectation
   if (scope === null) return latencyUs.all

@@ -1,5 +1,3 @@
-/** Formats numbers for people. */
-
 /** `820 µs`, `12.4 ms`, `1.50 s`. */
 export function duration(us: number): string {
   if (us < 1000) return `${Math.round(us)} µs`
@@ -8,7 +6,7 @@ export function duration(us: number): string {
   return `${(us / 1e6).toFixed(2)} s`
 }
 
-/** The same for axis ticks: `1 ms`, `2.5 s`. */
+/** For axis ticks: `1 ms`, `2.5 s`. */
 export function shortDuration(us: number): string {
   const [value, unit] = us < 1000 ? [us, 'µs'] : us < 1e6 ? [us / 1000, 'ms'] : [us / 1e6, 's']
   return `${Number(value.toPrecision(3))} ${unit}`
@@ -21,7 +19,7 @@ export const perSecond = (value: number): string => (value < 10 ? String(Number(
 
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
-/** Aligns columns by their widest cell; the first is left-aligned. */
+/** The first column is left-aligned. */
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows

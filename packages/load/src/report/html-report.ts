@@ -1,4 +1,4 @@
-/** The report as one page without network access. */
+/** One page that needs no network. */
 import { decodeHistogram } from '../run/histograms.js'
 import type { Latency, LoadReport } from '../types.js'
 import { barChart, escape, lineChart, type Series } from './charts.js'
@@ -134,7 +134,7 @@ function percentileChart(title: string, latencies: Readonly<Record<string, Laten
   })
 }
 
-/** Histogram of latencies with buckets that grow by a tenth. */
+/** Buckets grow by a tenth. */
 function histogramChart({ histogram, count, errors }: Latency): string {
   if (count === errors) return ''
   const decoded = decodeHistogram(histogram)

@@ -1,7 +1,6 @@
 import type { Latency, LoadReport, Mark, Ramp, WorkloadReport } from '../types.js'
 import { duration, percent, perSecond, table, whole } from './format.js'
 
-/** The report for a terminal. */
 export function textReport(report: LoadReport): string {
   const parts =
     report.sweep === null
@@ -134,7 +133,7 @@ const notLearnedLines = ({ measured }: LoadReport): string[] =>
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
   `${whole(notBegun)} operations were due but did not start before the end: the rate was not kept, and their waiting time is in no latency`
 
-/** Median broadcast latency divided by median targeted latency; null without either. */
+/** Median broadcast latency divided by median targeted latency; null if there is none of either. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
   const { broadcast, targeted } = latencyUs.byRoutingClass
   if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0)
@@ -158,7 +157,7 @@ export function checkLine({ endCheck }: LoadReport): string {
   return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
 }
 
-/** The swept quantity is shown per step, not here; phases are shown one by one. */
+/** The swept quantity is shown per step, not here; phases are shown separately. */
 export function loopOf({ workload, sweep }: LoadReport): string {
   const shown = (ramp: Ramp, unit: (value: number) => string): string =>
     typeof ramp === 'number' ? unit(ramp) : `${unit(ramp.from)} to ${unit(ramp.to)}`

@@ -1,4 +1,4 @@
-/** Microseconds of a monotonic clock shared by all threads of the process. */
+/** Monotonic, and shared by all threads of the process. */
 export function nowUs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e6 + nanoseconds / 1e3

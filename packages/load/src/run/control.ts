@@ -1,4 +1,4 @@
-/** The connection beside the load: it inspects the server, prepares, loads and checks. */
+/** A connection apart from the load: it inspects the server, prepares, loads and checks. */
 import { MongoClient, MongoServerSelectionError, type Document, type MongoClientOptions } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Measured } from '../types.js'
@@ -18,7 +18,7 @@ export interface Control {
 
 const selectionTimeoutMs = 5000
 
-/** Options that the connection string does not set. */
+/** Only options that the connection string does not set. */
 export function clientOptions(uri: string, concurrency: number): MongoClientOptions {
   const unset = (name: string): boolean => !new RegExp(`[?&]${name}=`, 'i').test(uri)
   return {
@@ -29,7 +29,7 @@ export function clientOptions(uri: string, concurrency: number): MongoClientOpti
 }
 
 /**
- * Connects unless the run is stopped. @throws OptionError for an invalid string or an unreachable
+ * Waits until connected or stopped. @throws OptionError for an invalid string or an unreachable
  * server
  */
 export async function connectControl(uri: string, stopping: Stopping): Promise<Control> {

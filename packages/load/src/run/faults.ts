@@ -1,4 +1,3 @@
-/** Applies faults to a Shardlab cluster at their times. */
 import { parseDuration } from '@shardlab/quantities'
 import type { Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
@@ -6,14 +5,12 @@ import type { Mark } from '../types.js'
 import type { Control } from './control.js'
 
 export interface PlannedFault {
-  /** The fault without its time, as sent to the cluster. */
+  /** Without its time, as sent to the cluster. */
   readonly text: string
   readonly atSecs: number
 }
 
-/**
- * Parses `crash shard02 at 10s for 5s`. Without `at`, the fault starts with the first operation.
- */
+/** `crash shard02 at 10s for 5s`. Without `at`, the fault starts with the first operation. */
 export function parseFault(text: string): PlannedFault {
   const at = /(?:^|\s)at\s+(\d\S*)(?=\s|$)/.exec(text)
   const atMs = at === null ? 0 : parseDuration(at[1]!)
@@ -24,7 +21,7 @@ export function parseFault(text: string): PlannedFault {
   return { text: rest.trim().replace(/\s+/g, ' '), atSecs: atMs / 1000 }
 }
 
-/** @throws OptionError when the server has no faults, or rejects one of these */
+/** @throws OptionError if the server has no faults, or rejects one of these */
 export async function checkFaults({ client, isEmulator }: Control, faults: readonly PlannedFault[]): Promise<void> {
   const admin = client.db('admin')
   const there =
@@ -46,20 +43,19 @@ export async function checkFaults({ client, isEmulator }: Control, faults: reado
   }
 }
 
-/** Postpones a fault beyond the end of any run, so that the cluster only validates it. */
+/** Beyond the end of any run, so that the cluster only validates the fault. */
 const later = ' after 24h'
 
 const refusalOf = (text: string, error: unknown): OptionError =>
   new OptionError(`the fault "${text}" was refused: ${messageOf(error).replace(later, '')}`)
 
 export interface ScheduledFaults {
-  /** Rejects with an OptionError when the cluster refuses a fault; never resolves. */
+  /** Rejects with an OptionError if the cluster refuses a fault; never resolves. */
   readonly failed: Promise<never>
-  /** Applied faults. A fault that lasts until the end of the operations ends at infinity. */
+  /** A fault that lasts until the end of the operations ends at infinity. */
   readonly marks: readonly Mark[]
   /** Heals faults without an end, so that everything can be read back, and cancels later ones. */
   end(): Promise<void>
-  /** Cancels later faults. */
   stop(): void
 }
 
@@ -68,10 +64,7 @@ interface AppliedMark extends Mark {
   untilSecs: number | null
 }
 
-/**
- * Applies faults at their times until ended or stopped.
- * @param nowSecs current time on the timeline
- */
+/** @param nowSecs current time on the timeline */
 export function scheduleFaults(
   { client }: Control,
   faults: readonly PlannedFault[],

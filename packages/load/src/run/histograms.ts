@@ -1,13 +1,9 @@
-/** HdrHistograms of microseconds. */
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import type { LatencySummary } from '../types.js'
 
 export type { Histogram }
 
-/**
- * Three significant digits: values are accurate to a thousandth. Longer than an hour counts as an
- * hour.
- */
+/** A longer latency counts as an hour. Three significant digits are accurate to a thousandth. */
 const longestUs = 3_600_000_000
 
 export const newHistogram = (digits: 2 | 3 = 3): Histogram =>

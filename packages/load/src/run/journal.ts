@@ -1,7 +1,4 @@
-/**
- * Outcomes of all cycles: 13 bytes each, in pages. The cycles of a lane are `lane`, `lane + lanes`,
- * …
- */
+/** 13 bytes for each cycle, in pages. The cycles of a lane are `lane`, `lane + lanes`, … */
 
 export const outcomes = { none: 0, acknowledged: 1, unknown: 2, inPart: 3 } as const
 
@@ -17,7 +14,7 @@ export interface JournalData {
   readonly lane: number
   readonly lanes: number
   readonly pages: readonly (Page | undefined)[]
-  /** Of bulk inserts that failed in part: the cycle, and positions of the inserted documents. */
+  /** Bulk inserts that failed in part: the cycle, and positions of the inserted documents. */
   readonly inPart: readonly (readonly [number, readonly number[]])[]
 }
 

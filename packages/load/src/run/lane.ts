@@ -1,4 +1,4 @@
-/** One thread's share of the load: every `lanes`-th cycle, with an engine of its own. */
+/** One thread's share: every `lanes`-th cycle, with an engine of its own. */
 import { DriverEngine } from '../engines/driver-engine.js'
 import type { Engine } from '../engines/engine.js'
 import { WireEngine } from '../engines/wire/wire-engine.js'
@@ -24,7 +24,6 @@ export interface LaneOptions {
   readonly concurrency: number
   readonly pipeline: number
   readonly intervalUs: number
-  /** Whether to keep a journal. */
   readonly check: boolean
 }
 
@@ -33,9 +32,7 @@ export interface Segment {
   readonly cyclesSoFar: number
   readonly weights: Readonly<Record<string, number>> | null
   readonly isMeasured: boolean
-  /** Start of the segment. */
   readonly startUs: number
-  /** Start of the measured time. */
   readonly measuredSinceUs: number
   readonly durationSecs: number | null
   readonly operations: number | null
@@ -53,7 +50,7 @@ export interface LaneResult {
   readonly recorder: RecorderData
   readonly journal: JournalData | null
   readonly retries: number
-  /** Operations of the measured segments that were due but did not start. */
+  /** Measured operations that were due but did not start. */
   readonly notBegun: number
 }
 
@@ -93,7 +90,7 @@ export class Lane {
     return new Lane(options, workload, engine)
   }
 
-  /** Runs a segment. Resolves with one past the highest cycle that may have run. */
+  /** Resolves with one past the highest cycle that may have run. */
   async run(segment: Segment): Promise<number> {
     const { lane, lanes } = this.#options
     const first = this.#schedule.begin(segment.cyclesSoFar, segment.weights)
@@ -136,7 +133,7 @@ export class Lane {
         if (this.#isEnding) return
         const startUs = nowUs()
         const sent = this.#engine.send(prepared, number)
-        // Prepare the next operation while waiting for a reply; in an open loop that would take
+        // Prepare the next operation while waiting for the reply. In an open loop that would take
         // cycles too early.
         current = offsetUs === null ? ready() : null
         const result = await sent

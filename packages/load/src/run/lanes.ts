@@ -1,4 +1,3 @@
-/** All lanes of a run, in the caller's thread or on worker threads. */
 import { Worker } from 'node:worker_threads'
 import { messageOf, OptionError } from '../option-error.js'
 import { Lane, type LaneOptions, type LaneProgress, type LaneResult, type Segment } from './lane.js'
@@ -85,7 +84,7 @@ export class Lanes {
 
   /**
    * @param threads 0: one lane in this thread
-   * @throws OptionError when a server that replied before refuses connections
+   * @throws OptionError if a server that replied before refuses connections
    */
   static async connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
     try {
@@ -113,7 +112,7 @@ export class Lanes {
     }
   }
 
-  /** Runs a segment on all lanes. Resolves with one past the highest cycle that may have run. */
+  /** Resolves with one past the highest cycle that may have run. */
   async run(segment: Segment): Promise<number> {
     return Math.max(...(await Promise.all(this.#lanes.map((lane) => lane.run(segment)))))
   }
@@ -132,7 +131,6 @@ export class Lanes {
     return Promise.all(this.#lanes.map(async (lane) => lane.result()))
   }
 
-  /** Starts no further operation on any lane. */
   async stop(): Promise<void> {
     await Promise.all(this.#lanes.map(async (lane) => lane.stop()))
   }

@@ -1,4 +1,3 @@
-/** Loads the initial records. */
 import { MongoBulkWriteError } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Workload } from '../workload/workload.js'
@@ -14,8 +13,8 @@ const pauseMs = 500
 const duplicateKey = 11000
 
 /**
- * Inserts records 0 to `records - 1`, each at version 0, until all are acknowledged. Stops early
- * when the run is stopped.
+ * Inserts records 0 to `records - 1`, each at version 0, until all are acknowledged or the run is
+ * stopped.
  * @throws OptionError with the server's error
  */
 export async function loadRecords(

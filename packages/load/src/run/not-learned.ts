@@ -1,4 +1,4 @@
-/** Information that a server did not provide. The report names it instead of showing nothing. */
+/** The report names information that a server did not provide, instead of showing nothing. */
 import { messageOf } from '../option-error.js'
 
 export class NotLearned {

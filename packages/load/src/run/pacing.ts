@@ -1,9 +1,8 @@
-/** Start times of the operations of an open loop. */
 import type { Ramp } from '../types.js'
 import { nowUs } from './clock.js'
 
 /**
- * Microseconds after the start at which operation `i` starts. The rate changes linearly over the
+ * When operation `i` starts, after the start of the run. The rate changes linearly over the
  * duration.
  */
 export function startOffsetUs(rate: Ramp, durationSecs: number | null): (i: number) => number {
@@ -18,7 +17,7 @@ export function startOffsetUs(rate: Ramp, durationSecs: number | null): (i: numb
   }
 }
 
-/** Number of operations due before this many microseconds have passed. */
+/** Number of operations due before this time. */
 export function dueBefore(rate: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
   const { from, to } = typeof rate === 'number' ? { from: rate, to: rate } : rate
   const slope = from === to ? 0 : (to - from) / durationSecs!
@@ -28,7 +27,6 @@ export function dueBefore(rate: Ramp, durationSecs: number | null): (elapsedUs: 
   }
 }
 
-/** Operations allowed in flight after this many microseconds. */
 export function allowedAt(concurrency: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
   if (typeof concurrency === 'number') return () => concurrency
   const { from, to } = concurrency
@@ -58,7 +56,6 @@ export class Pacer {
     })
   }
 
-  /** Releases all callers. */
   release(): void {
     // A pending timer would keep the process alive.
     clearTimeout(this.#timer)

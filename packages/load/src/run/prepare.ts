@@ -8,8 +8,8 @@ import type { Control } from './control.js'
 const namespaceNotFound = 26
 
 /**
- * @throws OptionError when the collection has documents and may not be dropped, or the server
- * refuses the shard key or an index
+ * @throws OptionError if the collection has documents and may not be dropped, or the server refuses
+ * the shard key or an index
  */
 export async function prepareCollection(control: Control, workload: Workload, drop: boolean): Promise<void> {
   const { client, isMongos } = control
@@ -40,7 +40,7 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
       `${workload.ns} cannot be sharded by ${JSON.stringify(key)}: ${messageOf(error)} (with --shard-key none it stays as it is)`,
     )
   }
-  // shardCollection spreads chunks only for keys with a hashed prefix; ranged ones start on one
+  // shardCollection spreads chunks only for keys with a hashed prefix; a ranged key starts on one
   // shard.
   const [first, ...others] = Object.entries(key)
   if (first![1] === 'hashed') return

@@ -1,4 +1,3 @@
-/** Reports the progress of a run four times a second. */
 import type { LoadOptions, Progress } from '../types.js'
 import { nowUs } from './clock.js'
 import type { LaneProgress } from './lane.js'
@@ -42,7 +41,6 @@ export class ProgressTeller {
     this.#done = done
   }
 
-  /** Polls the lanes until stopped. */
   watch(ask: () => Promise<LaneProgress>): { stop(): void } {
     if (this.#tell === undefined) return { stop() {} }
     const timer = setInterval(() => {

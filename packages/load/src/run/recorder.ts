@@ -1,4 +1,3 @@
-/** Measurements of one lane. */
 import type { OperationResult } from '../engines/engine.js'
 import type { Target } from '../placement/placement.js'
 import type { RoutingClass } from '../types.js'
@@ -18,13 +17,10 @@ export interface RecorderData {
   readonly cells: readonly CellData[]
   /** Histogram of failed operations; null: none. */
   readonly failed: string | null
-  /** Operation, error code, count. */
   readonly errors: readonly (readonly [operation: number, code: string, count: number])[]
-  /** Operations by shard index. */
+  /** By shard index. */
   readonly perShard: readonly number[]
-  /**
-   * By shard index: histogram of successful operations that went to this shard alone; null: none.
-   */
+  /** By shard index: successful operations that went to this shard alone; null: none. */
   readonly shardLatencies: readonly (string | null)[]
   /** Sparse: interval and its figures. */
   readonly timeline: readonly (readonly [interval: number, errors: number, histogram: string])[]
@@ -57,7 +53,7 @@ export class Recorder {
   #failed: Histogram | null = null
   #wrongReads = 0
   readonly #wrongCycles: number[] = []
-  /** Totals so far, for progress. */
+  /** For progress. */
   operations = 0
   failures = 0
 

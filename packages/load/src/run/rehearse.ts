@@ -1,6 +1,6 @@
 /**
- * Tries reads with user-defined conditions or stages once: an error of the server then blames the
- * workload file.
+ * Tries reads with user-defined conditions or stages once, so that an error of the server blames
+ * the workload file.
  */
 import { MongoServerError } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
@@ -8,7 +8,7 @@ import { actionOf } from '../workload/action.js'
 import type { Workload } from '../workload/workload.js'
 import type { Control } from './control.js'
 
-/** @throws OptionError that names the operation when the server rejects it */
+/** @throws OptionError that names the rejected operation */
 export async function rehearse({ client }: Control, workload: Workload): Promise<void> {
   const collection = client.db(workload.database).collection(workload.collection)
   for (const operation of workload.operations) {

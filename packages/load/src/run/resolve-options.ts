@@ -1,4 +1,4 @@
-/** Checks options and fills in defaults. Every mistake is an OptionError. */
+/** Every mistake is an OptionError. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
@@ -13,7 +13,7 @@ import { parseFault, type PlannedFault } from './faults.js'
 import { highest } from './pacing.js'
 
 export interface ResolvedPhase {
-  /** Null: the only one. */
+  /** null: the only phase. */
   readonly name: string | null
   readonly durationSecs: number | null
   readonly operations: number | null

@@ -1,4 +1,3 @@
-/** One measurement: prepare, load, warm up, measure, check, report. */
 import { EndCheck } from '../check/end-check.js'
 import { readBack } from '../check/read-back.js'
 import {
@@ -30,7 +29,7 @@ const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
   ...{ ok: null, leftOut, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0 },
   ...{ unknownOutcomes: 0, examples: [] },
 })
-/** Delay after which all lanes start together. */
+/** All lanes start together after this delay. */
 const headStartMs = 20
 const intervalSecsMin = 0.1
 const intervalsWanted = 200
@@ -200,7 +199,7 @@ async function sectionsSince(control: Control, ns: string, sinceUs: number): Pro
   }
 }
 
-/** Cuts marks at the end of the operations, and reports faults whose time came too late. */
+/** Cuts marks at the end of the operations, and reports faults that were due after it. */
 function withinRun(marks: readonly Mark[], endSecs: number, { faults }: ResolvedLoad): Mark[] {
   const late = faults.filter(({ atSecs }) => atSecs >= endSecs)
   return [
@@ -217,7 +216,7 @@ function withinRun(marks: readonly Mark[], endSecs: number, { faults }: Resolved
   ].sort((a, b) => a.atSecs - b.atSecs)
 }
 
-/** Reads the placement again; null: not readable. A shard may still be restarting. */
+/** null: not readable. A shard may still be restarting. */
 async function placementAfter(control: Control, ns: string, stopping: Stopping): Promise<PlacementData | null> {
   const untilUs = nowUs() + settlingUs
   const unlearned = (why: unknown): null => {

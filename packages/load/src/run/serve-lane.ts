@@ -1,4 +1,4 @@
-/** A lane on a worker thread: the counterpart of ThreadLane. */
+/** The worker thread's counterpart of ThreadLane. */
 import type { MessagePort } from 'node:worker_threads'
 import { Lane, type LaneOptions, type Segment } from './lane.js'
 

@@ -1,7 +1,6 @@
-/** Early end of a run. */
 import type { LoadOptions } from '../types.js'
 
-/** A run was stopped before its first measured operation, so there is nothing to report. */
+/** The run was stopped before its first measured operation, so there is nothing to report. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
 
@@ -10,7 +9,6 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The two abort signals of the options, during a run. */
 export class Stopping {
   /** Resolves when the operations should end. */
   readonly stopped: Promise<void>
@@ -40,8 +38,7 @@ export class Stopping {
   }
 
   /**
-   * The result of the work. Rejects with an InterruptedError as soon as the run is stopped, without
-   * waiting for the work.
+   * Rejects with an InterruptedError as soon as the run is stopped, without waiting for the work.
    */
   async unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     const stopped = async (): Promise<never> => {
@@ -51,12 +48,12 @@ export class Stopping {
     return Promise.race([work, stopped()])
   }
 
-  /** The result of the work; null as soon as the user is in a hurry. */
+  /** null as soon as the user is in a hurry. */
   unlessHurried<Result>(work: Promise<Result>): Promise<Result | null> {
     return Promise.race([work, this.#hurried.then(() => null)])
   }
 
-  /** Call after the run: removes the listeners. */
+  /** Removes the listeners; call after the run. */
   end(): void {
     for (const forget of this.#forget) forget()
   }

@@ -1,4 +1,3 @@
-/** Repeats a measurement with one setting changed from step to step. */
 import { OptionError } from '../option-error.js'
 import type { LoadOptions, LoadReport } from '../types.js'
 import { runOnce } from './run-once.js'
@@ -45,14 +44,14 @@ function between(from: number, to: number, by: number | null): number[] {
   return [...values, to]
 }
 
-/** The options of a step. Each thread needs at least one operation in flight. */
+/** Each thread needs at least one operation in flight. */
 export function stepOf(options: LoadOptions, of: 'concurrency' | 'rate', value: number): LoadOptions {
   const threads =
     of === 'concurrency' && options.threads !== undefined ? { threads: Math.min(options.threads, value) } : {}
   return { ...options, ...threads, [of]: value }
 }
 
-/** Runs all steps. Returns the last report, with all of them in `sweep`. */
+/** Returns the last report, with all of them in `sweep`. */
 export async function runSweep(options: LoadOptions, { of, values }: Sweep): Promise<LoadReport> {
   const ofCluster = of === 'shards' || of === 'mongos'
   if (ofCluster && options.startCluster === undefined) {

@@ -1,4 +1,3 @@
-/** The requests of a plan, independent of the engine. */
 import { textsFrom } from './workload.js'
 import { versionOf, type Plan } from './schedule.js'
 import type { Workload } from './workload.js'
@@ -45,7 +44,8 @@ export function actionOf(workload: Workload, plan: Plan): Action {
     case 'upsert': {
       const filter: Filter = {}
       const set: Record<string, unknown> = {}
-      // Fields of the filter become fields of the document, so only they route it.
+      // An upsert copies its filter into the document. Only `_id` and the shard key, which route
+      // it, are there.
       const inFilter = new Set(['_id', ...Object.keys(workload.shardKey ?? {})])
       for (const [name, value] of Object.entries(template.record(key, versionOf(cycle))))
         (inFilter.has(name) ? filter : set)[name] = value

@@ -56,10 +56,7 @@ const routeMix: WorkloadSource['operations'] = {
 
 export const builtInWorkloads = [...Object.keys(operationsOf), 'route-mix'] as const
 
-/**
- * The source of a built-in workload; null: unknown name. YCSB's default shape is 10 fields of 100
- * bytes.
- */
+/** null: unknown name. YCSB's default shape is 10 fields of 100 bytes. */
 export function builtInWorkload(name: string, shape: RecordShape): WorkloadSource | null {
   const common = { name, seed: 1, ns: 'shardlab_load.records', records: 1000 }
   const ycsb = operationsOf[name]

@@ -1,4 +1,3 @@
-/** Parses workload files (YAML). Errors name the line. */
 import { YamlFile } from '../input/yaml-file.js'
 import { OptionError } from '../option-error.js'
 import { workloadSchema } from './schema.js'

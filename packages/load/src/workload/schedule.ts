@@ -1,9 +1,8 @@
 /**
- * Maps the number of a cycle to its operation, and a record back to the cycle that created it.
- * Cycles come in blocks of 1,000. Each block holds the operations in proportion to their weights,
- * shuffled by a hash, so an insert's rank among all inserts, which is its record's number, follows
- * from its position. A segment is a range of cycles with one mix of weights and starts with a
- * block.
+ * Maps a cycle to its operation, and a record to the cycle that created it. Cycles come in blocks
+ * of 1,000. Each block holds the operations in proportion to their weights, shuffled by a hash, so
+ * an insert's rank among all inserts, which is its record's number, follows from its position. A
+ * segment is a range of cycles with one mix of weights and starts with a block.
  */
 import { distributionOf, type Distribution } from '../data/distributions.js'
 import { hash32, purposes, unit } from '../data/hash.js'
@@ -12,15 +11,14 @@ import type { Operation, Workload } from './workload.js'
 export const blockCycles = 1000
 const shuffles = 64
 
-/** The operation of one cycle. */
 export interface Plan {
   readonly cycle: number
   readonly operation: Operation
-  /** The record, or the first of those it creates. */
+  /** The record, or the first of those that the operation creates. */
   readonly key: number
   /** The first text field to write. */
   readonly field: number
-  /** Document limit; 0: none. */
+  /** 0: none. */
   readonly limit: number
 }
 
@@ -29,7 +27,7 @@ export const versionOf = (cycle: number): number => cycle + 1
 
 interface Segment {
   readonly first: number
-  /** One past its last cycle; infinite while it runs. */
+  /** One past the last cycle; infinite while the segment runs. */
   end: number
   readonly mix: Mix
   readonly firstKey: number
@@ -39,7 +37,7 @@ interface Segment {
 class Mix {
   /** Operation by position. */
   readonly operations: Uint8Array
-  /** By position: rank of its first record among those created in a block. */
+  /** By position: rank of the first record among those created in a block. */
   readonly ranks: Uint32Array
   readonly newRecords: number
 
@@ -89,10 +87,9 @@ export class Schedule {
   }
 
   /**
-   * Starts a segment.
    * @param cyclesSoFar one past the highest cycle that may have run
    * @param weights operation to weight; null: the workload's
-   * @returns its first cycle
+   * @returns the segment's first cycle
    */
   begin(cyclesSoFar: number, weights: Readonly<Record<string, number>> | null): number {
     const first = Math.ceil(cyclesSoFar / blockCycles) * blockCycles
@@ -116,7 +113,7 @@ export class Schedule {
       const key = segment.firstKey + block * segment.mix.newRecords + segment.mix.ranks[place]!
       return { cycle, operation, key, field: 0, limit: 0 }
     }
-    // The block before this one has run, or nearly: its records can be read.
+    // The block before this one has run, or nearly, so its records can be read.
     const newest = segment.firstKey + Math.max(0, block - 1) * segment.mix.newRecords - 1
     const key = this.#distributions.get(operation.distribution)!(unit(seed, cycle, purposes.key), cycle, newest)
     const field = operation.fields === 0 ? 0 : hash32(seed, cycle, purposes.field) % template.texts.length
@@ -128,10 +125,7 @@ export class Schedule {
     return { cycle, operation, key, field, limit }
   }
 
-  /**
-   * The cycle that creates a record, and the record's index in it; null: loaded, or not created by
-   * any segment.
-   */
+  /** `index`: the record's in the cycle. null: loaded, or not created by any segment. */
   makerOf(key: number): { readonly cycle: number; readonly index: number } | null {
     if (key < this.workload.records) return null
     const segment = this.#segments.findLast(({ firstKey, mix }) => firstKey <= key && mix.newRecords > 0)

@@ -1,4 +1,3 @@
-/** The schema of workload files. */
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 

@@ -1,6 +1,6 @@
 /**
- * Creates records from a template: plain values, and generators written as objects with one `$`
- * name. `{ $key: {} }` the record's number; `{ $key: { times, mod, div } }` computed from it;
+ * Generators in a template are objects with one `$` name; all other values are plain.
+ * `{ $key: {} }` is the record's number; `{ $key: { times, mod, div } }` is computed from it;
  * `{ $keyName: {} }` YCSB's name for it; `{ $int: [from, to] }` an integer below `to`;
  * `{ $oneOf: […] }`; `{ $date: [from, to] }` ISO texts; `{ $text: length }` a text that updates
  * rewrite, at the top level only.
@@ -10,10 +10,10 @@ import { keyName, keyOfName, textLengthMin, Texts } from '../data/text.js'
 
 export type TemplateValue = unknown
 
-/** A record's values as JavaScript. Integers of 32 bits become int32, all other numbers double. */
+/** Integers of 32 bits become int32, all other numbers double. */
 export type RecordDocument = { _id: unknown } & Record<string, unknown>
 
-/** An error of a template; `path` leads to its place. */
+/** `path` leads to the place in the template. */
 export class TemplateError extends Error {
   readonly path: readonly string[]
 
@@ -25,7 +25,6 @@ export class TemplateError extends Error {
 
 type Generator = (key: number) => unknown
 
-/** A field with a versioned text. */
 export interface TextField {
   readonly name: string
   /** Index among the text fields. */
@@ -35,7 +34,7 @@ export interface TextField {
 
 interface Field {
   readonly name: string
-  /** Null for texts. */
+  /** null for texts. */
   readonly generate: Generator | null
   readonly text: TextField | null
   readonly source: TemplateValue
@@ -93,14 +92,13 @@ export class RecordTemplate {
     return this.#byName.has(name)
   }
 
-  /** The generator of a field: `$int`, …; null: a plain value. */
+  /** `$int`, …; null: a plain value. */
   generatorOf(name: string): { readonly name: string; readonly argument: unknown } | null {
     const source = this.#byName.get(name)?.source
     const generator = generatorName(source)
     return generator === null ? null : { name: generator, argument: (source as Record<string, unknown>)[generator] }
   }
 
-  /** A record as of the write `version`. */
   record(key: number, version: number): RecordDocument {
     const document: RecordDocument = { _id: undefined }
     for (const { name, generate, text } of this.#fields) {
@@ -109,7 +107,7 @@ export class RecordTemplate {
     return document
   }
 
-  /** The value of a field without versions. */
+  /** For fields without versions. */
   value(name: string, key: number): unknown {
     return this.#byName.get(name)!.generate!(key)
   }
@@ -118,7 +116,7 @@ export class RecordTemplate {
     return this.#text.text(key, index, version, length)
   }
 
-  /** The record of an `_id`; null: not one of this load test. */
+  /** null: not an `_id` of this load test. */
   keyOfId(id: unknown): number | null {
     if (typeof id === 'string') return this.generatorOf('_id')?.name === '$keyName' ? keyOfName(this.seed, id) : null
     return typeof id === 'number' && isWhole(id) && id >= 0 && this.generatorOf('_id')?.name === '$key' ? id : null
@@ -150,7 +148,7 @@ function compile(source: TemplateValue, seed: number, path: readonly string[]): 
 }
 
 function compileGenerator(name: string, argument: unknown, seed: number, path: readonly string[]): Generator {
-  // Equal fields of a record differ by their place.
+  // Equal generators in a record differ by their place.
   const purpose =
     purposes.value +
     (hash32(0, path.length, 0) ^ [...path.join('.')].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) | 0, 7))

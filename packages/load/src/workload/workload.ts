@@ -1,4 +1,3 @@
-/** A checked workload: the shape of records, the operations and their weights. */
 import type { DistributionName } from '../data/distributions.js'
 import { RecordTemplate, TemplateError, type TextField } from './template.js'
 import type { OperationKind, PhaseSource, WorkloadSource } from './schema.js'
@@ -12,12 +11,12 @@ export interface Operation {
   readonly range: { readonly field: string; readonly width: number | null } | null
   readonly filter: Readonly<Record<string, unknown>> | null
   readonly sort: Readonly<Record<string, 1 | -1>> | null
-  /** Range from which the document limit is drawn; null: no limit. */
+  /** The limit is drawn from this range; null: no limit. */
   readonly limit: readonly [number, number] | null
   readonly pipeline: readonly Readonly<Record<string, unknown>>[]
-  /** Number of text fields to write. */
+  /** Text fields to write. */
   readonly fields: number
-  /** Number of records created. */
+  /** Records that one operation creates. */
   readonly newRecords: number
   readonly distribution: DistributionName
 }
@@ -29,17 +28,17 @@ export interface Workload {
   readonly database: string
   readonly collection: string
   readonly records: number
-  /** Null: unsharded. */
+  /** null: unsharded. */
   readonly shardKey: Readonly<Record<string, 1 | 'hashed'>> | null
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | 'hashed'>>[]
   readonly template: RecordTemplate
   readonly operations: readonly Operation[]
   readonly phases: readonly PhaseSource[] | null
-  /** The source, from which worker threads build it again. */
+  /** Worker threads build the workload from it again. */
   readonly source: WorkloadSource
 }
 
-/** Parts of a workload contradict each other; `path` leads to the part. */
+/** Parts contradict each other; `path` leads to one of them. */
 export class WorkloadRuleError extends Error {
   readonly path: readonly (string | number)[]
 
@@ -201,7 +200,7 @@ function isNumeric(template: RecordTemplate, field: string): boolean {
   return generator === '$int' || generator === '$key'
 }
 
-/** The text fields that an operation writes: `count` of them from `first`, wrapping around. */
+/** `count` fields from `first`, wrapping around. */
 export function textsFrom(texts: readonly TextField[], first: number, count: number): TextField[] {
   return Array.from({ length: count }, (_, i) => texts[(first + i) % texts.length]!)
 }

@@ -1,4 +1,3 @@
-/** The options of an aggregate that decide how its pipeline runs. */
 import type { CommandArguments } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { BsonType, findField } from '@shardlab/bson'

@@ -1,7 +1,4 @@
-/**
- * The parameters of the Stable API. Manual: reference/stable-api. Server:
- * validate_api_parameters.cpp, allowed_contexts.cpp.
- */
+/** Manual: reference/stable-api. Server: validate_api_parameters.cpp, allowed_contexts.cpp. */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import {
   CommandError,
@@ -23,10 +20,8 @@ const unstableArguments: Readonly<Record<string, readonly string[]>> = {
   find: ['awaitData', 'max', 'min', 'noCursorTimeout', 'oplogReplay', 'returnKey', 'showRecordId', 'tailable'],
 }
 
-/** Index options that no API version has. */
 const unstableIndexOptions: readonly string[] = ['background', 'bucketSize', 'sparse', 'storageEngine']
 
-/** Stages that no API version has. */
 const unstableStages: ReadonlySet<string> = new Set([
   '$currentOp',
   '$indexStats',
@@ -41,7 +36,6 @@ const unstableStages: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Checks the Stable API parameters of a command.
  * @param requireVersion the server parameter requireApiVersion
  * @throws CommandError 498870, 4886600, 322 APIVersionError, 323 APIStrictError, 324
  *   APIDeprecationError
@@ -69,7 +63,7 @@ export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, 
   }
 }
 
-/** The Stable API parameters of a command. Server: APIParameters::appendInfo. */
+/** Server: APIParameters::appendInfo. */
 export function apiParameters(args: CommandArguments): DocumentWriter {
   const writer = new DocumentWriter(128)
   const version = args.string('apiVersion')

@@ -1,7 +1,7 @@
 import { isEmptyDocument } from '@shardlab/bson'
 import { compileCollation } from '@shardlab/query'
 
-/** The collation with all its fields; null: the simple one. */
+/** With all fields; null: the simple collation */
 export function collationOf(given: Uint8Array | undefined): Uint8Array | null {
   return given === undefined || isEmptyDocument(given) ? null : (compileCollation(given)?.document ?? null)
 }

@@ -42,10 +42,7 @@ export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | nu
   })
 }
 
-/**
- * Refuses a UUID in a command on a view, since views have none.
- * @throws CommandError 361 CollectionUUIDMismatch
- */
+/** Views have no UUID. @throws CommandError 361 CollectionUUIDMismatch */
 export function refuseUuidOfView(ns: string, body: Uint8Array): void {
   const value = findField(body, 'collectionUUID')
   if (value !== undefined) throw uuidMismatch(ns, uuidIn('collectionUUID', value.slice()), null)

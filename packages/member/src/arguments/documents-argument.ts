@@ -1,6 +1,6 @@
 import type { CommandArguments } from '@shardlab/actor'
 
-/** The documents of an argument that may be in the body or a document sequence. */
+/** The argument may be in the body or in a document sequence. */
 export function documentsArgument(
   invocation: {
     readonly args: CommandArguments

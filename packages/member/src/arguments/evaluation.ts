@@ -1,10 +1,8 @@
-/** The evaluation context of a command: `let` and `collation`. */
 import type { CommandArguments } from '@shardlab/actor'
 import { isEmptyDocument } from '@shardlab/bson'
 import { compileCollation, letVariables, type EvaluationContext } from '@shardlab/query'
 import type { RunningOperation } from '../operations/running-operation.js'
 
-/** Provides the clock and the random numbers of expressions: a node or a router. */
 export interface EvaluationHost {
   evaluation(): EvaluationContext
 }
@@ -22,9 +20,7 @@ export function evaluationOf(
   return withLet(withCollation(host.evaluation(), args.document('collation'), defaultCollation), args.document('let'))
 }
 
-/**
- * The context with the collation of an operation; an empty or absent one selects the collection's.
- */
+/** An empty or absent collation selects the collection's. */
 export function withCollation(
   context: EvaluationContext,
   collation: Uint8Array | undefined,
@@ -35,7 +31,6 @@ export function withCollation(
   return compiled === null ? context : { ...context, strings: compiled.compare }
 }
 
-/** The context with the time limit of its operation. */
 export function withTimeLimit(
   context: EvaluationContext,
   { timeLimit }: Pick<RunningOperation, 'timeLimit'>,
@@ -43,12 +38,11 @@ export function withTimeLimit(
   return timeLimit === null ? context : { ...context, checkForInterrupt: () => timeLimit.check() }
 }
 
-/** The context with further variables. */
 export function withLet(context: EvaluationContext, variables: Uint8Array | undefined): EvaluationContext {
   return variables === undefined ? context : { ...context, variables: letVariables(variables, context) }
 }
 
-/** The context of a write command. @throws CommandError the errors of {@link letVariables} */
+/** @throws CommandError the errors of {@link letVariables} */
 export function writeEvaluation(host: EvaluationHost, args: CommandArguments): EvaluationContext {
   return withLet(host.evaluation(), args.document('let'))
 }

@@ -2,8 +2,7 @@ import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
 
 /**
- * The `hint` argument: an index name or key pattern; an empty document counts as absent. Server:
- * hint_parser.cpp.
+ * An empty document counts as absent. Server: hint_parser.cpp.
  * @throws CommandError 9 FailedToParse for other types, 2 BadValue for an invalid `$natural`
  */
 export function hintOf(args: CommandArguments): { hint?: string | Uint8Array } {
@@ -16,7 +15,7 @@ export function hintOf(args: CommandArguments): { hint?: string | Uint8Array } {
   return isEmptyDocument(pattern) ? {} : { hint: pattern }
 }
 
-/** @throws CommandError 2 BadValue for a `$natural` other than ±1, or beside other fields */
+/** @throws CommandError 2 BadValue for a `$natural` other than ±1, or together with other fields */
 export function checkNatural(document: Uint8Array, what: 'hint' | 'sort'): void {
   const natural = findField(document, '$natural')
   if (natural === undefined) return

@@ -1,10 +1,7 @@
 import { checkCollectionName, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
 
-/**
- * The namespace that the first field of the command holds.
- * @throws CommandError 14 TypeMismatch, 73 InvalidNamespace
- */
+/** @throws CommandError 14 TypeMismatch, 73 InvalidNamespace */
 export function namespaceArgument(args: CommandArguments): string {
   if (args.target.type !== BsonType.string)
     throw new CommandError(

@@ -1,8 +1,7 @@
-/** Arguments that reading commands share. */
 import { checkFields, type CommandArguments, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
 
-/** A count, truncated. @throws CommandError 51024 for negative values */
+/** Truncates. @throws CommandError 51024 for negative values */
 export function nonNegative(args: CommandArguments, name: string): number | undefined {
   const value = args.number(name)
   if (value === undefined) return undefined
@@ -28,7 +27,6 @@ export function batchSizeOf(args: CommandArguments): number | undefined {
   return value
 }
 
-/** Whether the document is absent or `{}`. */
 export function isAbsentOrEmpty(document: Uint8Array | undefined): boolean {
   return document === undefined || isEmptyDocument(document)
 }

@@ -1,10 +1,10 @@
-/** Database and collection name of `db.name`; the name may contain dots. */
+/** The name may contain dots. */
 export function splitNamespace(ns: string): [db: string, name: string] {
   const dot = ns.indexOf('.')
   return [ns.slice(0, dot), ns.slice(dot + 1)]
 }
 
-/** The database of a namespace; a name without a dot is a database. */
+/** A name without a dot is a database. */
 export function databaseNameOf(ns: string): string {
   const dot = ns.indexOf('.')
   return dot < 0 ? ns : ns.slice(0, dot)

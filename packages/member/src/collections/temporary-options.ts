@@ -1,12 +1,9 @@
-/** The collection option `temp`. */
 import { DocumentWriter, FieldIterator, CommandError } from '@shardlab/bson'
 
-/** The options of a collection with `temp: true`. */
 export function temporaryOptions(options: Uint8Array): Uint8Array {
   return lasting(options).bool('temp', true).finish()
 }
 
-/** The options of a collection without `temp`. */
 export function lastingOptions(options: Uint8Array): Uint8Array {
   return lasting(options).finish()
 }
@@ -18,8 +15,8 @@ function lasting(options: Uint8Array): DocumentWriter {
 }
 
 /**
- * Refuses `temp`, which clients may not set.
- * @throws CommandError 72 InvalidOptions. Server: create_command.cpp, cluster_create_cmd.cpp
+ * Clients may not set `temp`. Server: create_command.cpp, cluster_create_cmd.cpp.
+ * @throws CommandError 72 InvalidOptions
  */
 export function refuseTemporary(temp: boolean | undefined): void {
   if (temp === true) throw new CommandError('InvalidOptions', "the 'temp' field is an invalid option")

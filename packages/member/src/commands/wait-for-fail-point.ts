@@ -3,7 +3,6 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { maxTimeExpired } from '../operations/time-limit.js'
 import type { MemberInvocation } from '../member-host.js'
 
-/** Interval between two reads of the counter. */
 const pollMs = 10
 
 /** Server: fail_point_cmds.cpp, WaitForFailPointCommand; docs/fail_points.md. */

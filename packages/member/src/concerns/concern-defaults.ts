@@ -1,7 +1,7 @@
 /**
- * The read and write concern of commands that name none, as an administrator has set them for the
- * cluster. They are stored in config.settings. Manual: reference/command/setDefaultRWConcern.
- * Server: read_write_concern_defaults.cpp, rwc_defaults_commands.cpp.
+ * The concerns of commands that name none, which an administrator has set for the cluster. They are
+ * stored in config.settings. Manual: reference/command/setDefaultRWConcern. Server:
+ * read_write_concern_defaults.cpp, rwc_defaults_commands.cpp.
  */
 import type { CommandArguments, CommandRow, TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
@@ -9,7 +9,6 @@ import type { Behaviours } from '@shardlab/sharding'
 import { levelsRefused, parseReadConcern, takesWriteConcern, type Concerns, type ReadConcern } from './concerns.js'
 import { parseWriteConcern } from './write-concern.js'
 
-/** `_id` of the document in config.settings. */
 export const concernDefaultsId = 'ReadWriteConcernDefaults'
 
 /**
@@ -85,7 +84,7 @@ function completeWriteConcern(document: Uint8Array): Uint8Array {
 }
 
 /**
- * Appends the reply of both commands.
+ * Appends the reply of getDefaultRWConcern and setDefaultRWConcern.
  * @param defaults the stored document; null: none was ever set
  * @param localUpdateMs when the member read it
  */
@@ -115,7 +114,7 @@ export function writeConcernDefaults(
   return writer.date('localUpdateWallClockTime', localUpdateMs)
 }
 
-/** The command with the default concerns that it does not name; null: it needs none. */
+/** null: the command needs no defaults */
 export function withDefaultConcerns(
   row: Pick<CommandRow<never>, 'name' | 'access'>,
   body: Uint8Array,

@@ -1,7 +1,6 @@
 /**
- * Read concern, write concern and read preference of a command, checked as the server checks them.
- * A set of one member cannot fulfil some of them, which it reports where the server does. Server:
- * read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp,
+ * A set of one member cannot fulfil some concerns and read preferences, and reports that where the
+ * server does. Server: read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp,
  * service_entry_point_shard_role.cpp. Manual: reference/read-concern, reference/write-concern,
  * core/read-preference.
  */
@@ -46,7 +45,6 @@ export interface Concerns {
 type CheckedRow = Pick<CommandRow<never>, 'name' | 'access'>
 
 const noReadConcern: ReadConcern = { level: null, afterClusterTime: null, atClusterTime: null }
-/** Of a command that names none. */
 export const noConcerns: Concerns = { read: noReadConcern, write: null }
 
 /**
@@ -169,7 +167,7 @@ function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernL
   return stage === null ? null : `${stage} cannot be used with a 'linearizable' read concern level`
 }
 
-/** The writing stage of an aggregate; null: it has none, or the command is another one. */
+/** null: there is no writing stage, or the command is another one */
 function writingStage(name: string, args: CommandArguments): string | null {
   const last = name === 'aggregate' ? args.documents('pipeline')?.at(-1) : undefined
   const stage = last === undefined ? undefined : firstFieldName(last)
@@ -245,8 +243,7 @@ export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array |
 }
 
 /**
- * Checks that the member has reached the time. It has everything up to its cluster time, so a read
- * at an earlier time never waits.
+ * The member has everything up to its cluster time, so a read at an earlier time never waits.
  * @throws CommandError 72 InvalidOptions for a time after the cluster time
  */
 export function checkReadTime({ afterClusterTime, atClusterTime }: ReadConcern, now: TimestampPair): void {

@@ -1,4 +1,4 @@
-/** `$readPreference` of a command. Server: read_preference.cpp. Manual: core/read-preference. */
+/** Server: read_preference.cpp. Manual: core/read-preference. */
 import { BsonType, CommandError, elementsOf, findField, isEmptyDocument, typeName } from '@shardlab/bson'
 
 const modes: readonly string[] = ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest']

@@ -1,4 +1,4 @@
-/** Reads at a past cluster time. Manual: reference/read-concern-snapshot. */
+/** Manual: reference/read-concern-snapshot. */
 import { CommandError, BsonType, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { TimestampPair } from '@shardlab/actor'
 import type { ReadConcern } from './concerns.js'
@@ -16,7 +16,7 @@ export function checkSnapshotReads(
   }
 }
 
-/** Appends `atClusterTime`: inside the cursor, or at the top level without a cursor. */
+/** Inside the cursor; at the top level of a reply without a cursor. */
 export function withAtClusterTime(reply: DocumentWriter, [seconds, increment]: TimestampPair): DocumentWriter {
   const body = reply.finish()
   const writer = new DocumentWriter(body.length + 192)

@@ -1,7 +1,4 @@
-/**
- * The writeConcern argument. Manual: reference/write-concern. Server: write_concern_options.cpp,
- * write_concern_idl.idl.
- */
+/** Manual: reference/write-concern. Server: write_concern_options.cpp, write_concern_idl.idl. */
 import {
   BsonType,
   CommandError,
@@ -20,7 +17,6 @@ export interface WriteConcern {
   readonly document: Uint8Array
 }
 
-/** Most members of a replica set. */
 const membersMax = 50
 const ignoredFields: ReadonlySet<string> = new Set(['wElectionId', 'wOpTime', 'getLastError', 'provenance'])
 
@@ -48,7 +44,7 @@ export function parseWriteConcern(document: Uint8Array, { writeConcernIsTyped }:
   return { w, document }
 }
 
-/** The rules that differ between the parser of 5.0 and the one before. */
+/** Differences between the parser of 5.0 and the one before. */
 interface Rules {
   members(value: RawValue): WriteConcern['w']
   checkTimeout(value: RawValue): void

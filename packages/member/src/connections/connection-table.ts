@@ -1,14 +1,10 @@
-/**
- * The connections of clients, with the state that commands show. Server: client_metadata.cpp,
- * session_manager_common.cpp.
- */
+/** Server: client_metadata.cpp, session_manager_common.cpp. */
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
 export interface Connection {
   readonly id: number
-  /** `host:port` of the client. */
   readonly remote: string
-  /** The `client` document of the handshake, a copy; null: no handshake yet, or without one. */
+  /** A copy of the handshake's `client` document; null: no handshake yet, or it had none */
   metadata: Uint8Array | null
   /** `application.name` of the metadata; empty: none. */
   appName: string
@@ -30,7 +26,7 @@ export class ConnectionTable {
     return this.#open.values()
   }
 
-  /** The state of the connection, which is created for a new id. */
+  /** Creates the state of a new id. */
   of(id: number, remote: string): Connection {
     let connection = this.#open.get(id)
     if (connection === undefined) {
@@ -45,10 +41,7 @@ export class ConnectionTable {
     return this.#open.get(id)
   }
 
-  /**
-   * Stores the client document of a handshake.
-   * @throws CommandError 186 ClientMetadataCannotBeMutated for a second one
-   */
+  /** @throws CommandError 186 ClientMetadataCannotBeMutated for a second handshake */
   noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
     const connection = this.of(id, remote)
     if (connection.metadata !== null)
@@ -62,7 +55,6 @@ export class ConnectionTable {
     connection.appName = name?.type === BsonType.string ? name.asString() : ''
   }
 
-  /** Replaces the connections by those of another table. */
   adopt(other: ConnectionTable): void {
     for (const connection of other) this.#open.set(connection.id, connection)
     this.#created = other.#created

@@ -5,7 +5,7 @@ export class DocumentBatch {
   #unread: FieldIterator | null = null
   #head: Uint8Array | null = null
 
-  /** The next document, which stays in the batch; null: the batch is empty. */
+  /** Stays in the batch; null: the batch is empty */
   get head(): Uint8Array | null {
     return this.#head
   }
@@ -19,7 +19,6 @@ export class DocumentBatch {
     }
   }
 
-  /** Replaces the batch by an array of documents. */
   load(batch: RawValue): void {
     this.#unread = new FieldIterator(batch.bytes, batch.start)
     this.advance()

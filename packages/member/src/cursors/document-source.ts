@@ -1,6 +1,5 @@
-/** A sequence of documents. */
 export interface DocumentSource {
-  /** The next document, or null at the end. */
+  /** null: the end */
   next(): Uint8Array | null
   /**
    * Whether the source knows, without reading on, that nothing is left. As on the server, a cursor

@@ -1,27 +1,21 @@
-/**
- * Merges streams of documents, by sort key or in the order of arrival. Server:
- * async_results_merger.cpp.
- */
+/** Merges by sort key or in the order of arrival. Server: async_results_merger.cpp. */
 import type { RawValue } from '@shardlab/bson'
 
-/** The sort key of a document: a KeyString, or the values themselves under a collation. */
+/** A KeyString, or the values themselves under a collation. */
 export type MergeKey = string | readonly (RawValue | undefined)[]
 
-/** The order of the streams. */
 export interface MergeOrder {
-  /** The sort key; it may refer to the bytes of the document. */
+  /** The key may refer to the bytes of the document. */
   keyOf(document: Uint8Array): MergeKey
-  /** Compares two keys of this order. */
   isBefore(a: MergeKey, b: MergeKey): boolean
-  /** The document without the field that the shard added for merging. */
+  /** Removes the field that the shard added for merging. */
   strip(document: Uint8Array): Uint8Array
 }
 
-/** One of the streams. */
 export interface MergeInput {
-  /** The next document, which stays; null: none has arrived. */
+  /** Stays until `advance`; null: none has arrived */
   readonly head: Uint8Array | null
-  /** Whether the stream has ended and its documents are taken. */
+  /** The stream has ended and its documents are taken. */
   readonly exhausted: boolean
   advance(): void
 }
@@ -29,12 +23,12 @@ export interface MergeInput {
 export class InputMerger<Input extends MergeInput> {
   readonly inputs: readonly Input[]
   readonly #order: MergeOrder | null
-  /** Sort key of the head of each input; undefined: not computed yet. */
+  /** Of the head of each input; undefined: not computed yet */
   readonly #keys: (MergeKey | undefined)[]
-  /** Without an order: index of the input that is read. */
+  /** Without an order: the input that is read. */
   #current = 0
 
-  /** `order` null: the inputs have no order. */
+  /** @param order null: the inputs have no order */
   constructor(inputs: readonly Input[], order: MergeOrder | null) {
     this.inputs = inputs
     this.#order = order
@@ -45,20 +39,17 @@ export class InputMerger<Input extends MergeInput> {
     return this.inputs.every((input) => input.exhausted)
   }
 
-  /** The inputs that have no document here and have not ended. */
+  /** Inputs without a document that have not ended. */
   dry(): Input[] {
     return this.inputs.filter((input) => input.head === null && !input.exhausted)
   }
 
-  /**
-   * The next document of the merged stream; null: an input has to be filled first, or all have
-   * ended.
-   */
+  /** null: an input must be filled first, or all have ended */
   take(): Uint8Array | null {
     return this.#order === null ? this.#takeAny() : this.#takeLowest(this.#order)
   }
 
-  /** Discards the sort keys after the bytes of the heads have moved. */
+  /** Called after the bytes of the heads have moved. */
   forgetKeys(): void {
     this.#keys.fill(undefined)
   }
@@ -104,8 +95,8 @@ export class InputMerger<Input extends MergeInput> {
 }
 
 /**
- * Waits for the promise and returns its failure, or null. Used to await all inputs although one has
- * failed: an open cursor must not be lost.
+ * Returns the failure or null. Used to await all inputs although one has failed: an open cursor
+ * must not be lost.
  */
 export async function failureOf(filling: Promise<void>): Promise<{ readonly error: unknown } | null> {
   try {

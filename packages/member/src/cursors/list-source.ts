@@ -1,6 +1,5 @@
 import type { DocumentSource } from './document-source.js'
 
-/** A source of documents in memory. */
 export function listSource(documents: readonly Uint8Array[]): DocumentSource {
   let at = 0
   return {
@@ -11,5 +10,4 @@ export function listSource(documents: readonly Uint8Array[]): DocumentSource {
   }
 }
 
-/** A source without documents. */
 export const emptySource: DocumentSource = { next: () => null, isEOF: true }

@@ -1,13 +1,10 @@
-/** The `cursor` field of replies of other members. */
 import { FieldIterator, findField, type RawValue } from '@shardlab/bson'
 
 export interface CursorReply {
   /** 0n: the cursor is exhausted. */
   readonly id: bigint
   readonly ns: string
-  /** The array of documents. */
   readonly batch: RawValue
-  /** The whole `cursor` value. */
   readonly cursor: RawValue
 }
 

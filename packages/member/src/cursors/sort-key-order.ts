@@ -1,17 +1,16 @@
 /**
- * The order of sorted streams: by the `$sortKey` that shards add to the documents of a sorted find,
- * or by the documents themselves.
+ * Sorted streams are merged by the `$sortKey` that shards add to the documents of a sorted find, or
+ * by the documents themselves.
  */
 import { compareValues, elementsOf, findField, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
 import { sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPattern } from '@shardlab/query'
 import type { MergeOrder } from './input-merger.js'
 
-/** Field in which a shard sends the sort key. */
 export const sortKeyField = '$sortKey'
 const headerBytes = sortKeyField.length + 2
 
 /**
- * The order of documents with `$sortKey`, an array of one value per part of the sort.
+ * `$sortKey` is an array with one value per part of the sort.
  * @param strings comparison of the collation; absent: by bytes
  */
 export function sortKeyOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
@@ -32,7 +31,7 @@ export function sortKeyOrder(sort: SortPattern, strings?: StringComparator): Mer
   }
 }
 
-/** The order of documents that contain the fields of the sort. */
+/** The documents contain the fields of the sort. */
 export function documentOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
   return {
     ...keysOf(sort, strings, {

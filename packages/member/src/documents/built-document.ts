@@ -1,14 +1,9 @@
-/**
- * The limits of documents that the server can build. Server: bson_size_limits,
- * BSONObj::_assertInvalid.
- */
+/** Server: bson_size_limits, BSONObj::_assertInvalid. */
 import { maxBuiltDepth, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './document-size.js'
 
-/**
- * Largest document that the server builds; a larger one fails before the limit for users applies.
- */
+/** Larger documents fail before the limit for users applies. */
 const builtBytesMax = documentBytesMax + 16 * 1024
 
 /** Largest first field that the error message shows. */

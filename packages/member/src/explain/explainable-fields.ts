@@ -1,4 +1,4 @@
-/** The commands that can be explained. Manual: reference/command/explain. */
+/** Manual: reference/command/explain. */
 import type { FieldSpecs } from '@shardlab/actor'
 import { aggregateSpec } from '../specs/aggregate.js'
 import { countSpec } from '../specs/count.js'
@@ -23,9 +23,7 @@ const explainable: ReadonlyMap<string, FieldSpecs> = new Map<string, FieldSpecs>
   ['update', updateFields],
 ])
 
-/**
- * The fields that explain accepts in a command; undefined: it cannot be explained or is unknown.
- */
+/** undefined: the command is unknown or cannot be explained */
 export function explainableFields(name: string): FieldSpecs | undefined {
   return explainable.get(name)
 }

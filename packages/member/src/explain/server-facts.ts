@@ -1,4 +1,4 @@
-/** The part of every explain about the process. Server: explain_common.cpp. */
+/** Server: explain_common.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 

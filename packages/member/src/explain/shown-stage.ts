@@ -1,8 +1,8 @@
-/** Stages as explain shows them. Server: the `serialize` of each document source. */
+/** Server: the `serialize` of each document source. */
 import { BsonType, DocumentWriter, findField, firstFieldName, type RawValue } from '@shardlab/bson'
 import { shownProjection } from '@shardlab/query'
 
-/** A stage of the output, and the position of the last pipeline stage that it contains. */
+/** `last`: position of the last pipeline stage that the shown one contains. */
 export interface ShownStage {
   readonly shown: Uint8Array
   readonly last: number

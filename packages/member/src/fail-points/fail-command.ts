@@ -1,7 +1,7 @@
 /**
- * The fail point failCommand: a command fails before it runs, waits, loses its connection, or
- * reports a write concern error. Server: commands.cpp (shouldActivateFailCommandFailPoint,
- * evaluateFailCommandFailPoint), strategy.cpp, service_entry_point_shard_role.cpp.
+ * A command fails before it runs, waits, loses its connection, or reports a write concern error.
+ * Server: commands.cpp (shouldActivateFailCommandFailPoint, evaluateFailCommandFailPoint),
+ * strategy.cpp, service_entry_point_shard_role.cpp.
  */
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, findField, findPath, type RawValue } from '@shardlab/bson'
@@ -10,15 +10,14 @@ import { maxTimeExpired } from '../operations/time-limit.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 
-/** A command and its sender. */
 export interface CommandSender {
   readonly host: MemberHost
   readonly operation: RunningOperation
-  /** Whether another member sent the command. */
+  /** Another member sent the command. */
   readonly internal: boolean
 }
 
-/** A command whose arguments are checked and which is about to run. */
+/** Its arguments are checked, and it is about to run. */
 export interface FailableCommand extends CommandSender {
   readonly row: Pick<CommandRow<never>, 'name' | 'aliases'>
   /** End of maxTimeMS on the clock of the member; null: there is none, or it does not apply yet. */
@@ -35,7 +34,7 @@ export class ConnectionClosedError extends CommandError {
 }
 
 /**
- * Evaluates the fail point before a command runs.
+ * Called before the command runs.
  * @throws CommandError the error that the fail point names; {@link ConnectionClosedError}; 72
  *   InvalidOptions without a block time; 50 and 11601 when maxTimeMS ends or the command is killed
  *   while it is blocked
@@ -59,7 +58,7 @@ export async function evaluateFailCommand(command: FailableCommand): Promise<voi
   throw new CommandError(code, message, extra?.type === BsonType.object ? { extra: extra.slice() } : {})
 }
 
-/** Adds the write concern error of the fail point to the reply of a successful write. */
+/** Only for replies of successful writes. */
 export function withFailedWriteConcern(command: FailableCommand, reply: DocumentWriter): DocumentWriter {
   const { host } = command
   const data = host.failPoints.enter(
@@ -79,7 +78,6 @@ export function withFailedWriteConcern(command: FailableCommand, reply: Document
   return writer.end()
 }
 
-/** Whether the data of the fail point select this command. */
 function selectsCommand(data: Uint8Array, command: FailableCommand): boolean {
   const { host, row } = command
   if (row.name === 'configureFailPoint' || !selectsSender(data, command)) return false
@@ -89,7 +87,7 @@ function selectsCommand(data: Uint8Array, command: FailableCommand): boolean {
   return elementsOf(names).some((each) => each.type === BsonType.string && isNamed(row, each.asString()))
 }
 
-/** Whether the data select the sender and the namespace, whatever the name of the command is. */
+/** Ignores the name of the command. */
 export function selectsSender(data: Uint8Array, { host, operation, internal }: CommandSender): boolean {
   if (internal && !isTrue(data, 'failInternalCommands')) return false
   if (!host.behaviours.failCommandDetails) return true
@@ -102,7 +100,6 @@ export function selectsSender(data: Uint8Array, { host, operation, internal }: C
 const isNamed = ({ name, aliases = [] }: FailableCommand['row'], other: string): boolean =>
   name === other || aliases.includes(other)
 
-/** Whether the data make a command fail or block before it runs. */
 function actsBefore(data: Uint8Array, { behaviours }: MemberHost): boolean {
   return (
     isTrue(data, 'closeConnection') ||
@@ -126,7 +123,7 @@ async function block(command: FailableCommand, data: Uint8Array): Promise<void> 
   note(command, 20433, "Unblocking command via 'failCommand' failpoint")
 }
 
-/** The application name of the client. A first hello has it in its own metadata. */
+/** A first hello has the name in its own metadata. */
 function appNameOf({ connections }: MemberHost, connectionId: number, body: Uint8Array): string {
   const connection = connections.find(connectionId)
   if (connection?.metadata !== null && connection !== undefined) return connection.appName
@@ -135,7 +132,7 @@ function appNameOf({ connections }: MemberHost, connectionId: number, body: Uint
   return name?.type === BsonType.string ? name.asString() : ''
 }
 
-/** Whether the data have this field with another value than `actual`. */
+/** False if the data lack the field. */
 function differs(data: Uint8Array, name: string, actual: () => string): boolean {
   const wanted = findField(data, name)
   return wanted !== undefined && (wanted.type === BsonType.string ? wanted.asString() : '') !== actual()

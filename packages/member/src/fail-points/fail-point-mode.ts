@@ -1,4 +1,4 @@
-/** The mode of a fail point. Server: fail_point.cpp, FailPoint::parseBSON. */
+/** Server: fail_point.cpp, FailPoint::parseBSON. */
 import { BsonType, CommandError, emptyDocument, findField, typeName, type RawValue } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 
@@ -13,14 +13,12 @@ export interface FailPointMode {
    * probability; otherwise 0.
    */
   readonly value: number
-  /** Data of the fail point; empty: none. */
   readonly data: Uint8Array
 }
 
 const int32Max = 0x7fff_ffff
 
 /**
- * Reads the arguments `mode` and `data` of configureFailPoint.
  * @param skips whether the emulated version has the mode `{ skip: n }`
  * @throws CommandError 20 without a mode; 2, 4 or 14 for an invalid one
  */

@@ -8,7 +8,6 @@
 import type { NamedStep } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 
-/** What an active fail point does at its step. */
 export type StepAction =
   | 'hold'
   /** Fails with the error of the server. */
@@ -34,7 +33,6 @@ type Asked = Pick<FailPointRow, 'only' | 'behaviour'>
 const asked = <Name extends string>(name: Name, { only = null, behaviour = null }: Partial<Asked> = {}) =>
   ({ name, only, behaviour, step: null, action: 'hold', detail: null }) as const satisfies FailPointRow
 
-/** A fail point that blocks at a step. */
 const holding = <Name extends string>(
   name: Name,
   step: NamedStep,

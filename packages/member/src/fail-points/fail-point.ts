@@ -5,17 +5,16 @@ import { FailPointKind, type FailPointMode } from './fail-point-mode.js'
 /** Interval at which a blocked caller counts another pass. Server: FailPoint::kWaitGranularity. */
 const waitGranularityMs = 100
 
-/** One fail point of one member. Server: fail_point.h, fail_point.cpp; docs/fail_points.md. */
+/** Server: fail_point.h, fail_point.cpp; docs/fail_points.md. */
 export class FailPoint {
   readonly name: string
-  /** Random numbers from 0 to 1, for the mode `activationProbability`. */
+  /** From 0 to 1, for the mode `activationProbability`. */
   readonly #fraction: () => number
   #kind: FailPointKind = FailPointKind.off
   #data: Uint8Array = emptyDocument
   #value = 0
   #active = false
   #timesEntered = 0
-  /** Resolved when the mode changes. */
   #changed: Deferred<void> | null = null
 
   constructor(name: string, fraction: () => number) {
@@ -27,7 +26,6 @@ export class FailPoint {
     return this.#active
   }
 
-  /** Activations since the member started. */
   get timesEntered(): number {
     return this.#timesEntered
   }
@@ -42,7 +40,6 @@ export class FailPoint {
   }
 
   /**
-   * Evaluates the fail point.
    * @param matches whether the data select the caller; a pass that they do not select does not
    *   count
    * @returns the data when the fail point is active for this pass, else null
@@ -53,20 +50,18 @@ export class FailPoint {
     return this.#data
   }
 
-  /**
-   * Blocks while the fail point is active; one wait counts once. Server: FailPoint::pauseWhileSet.
-   */
+  /** One wait counts once. Server: FailPoint::pauseWhileSet. */
   async pause(context: ActorContext): Promise<void> {
     for (let first = true; this.#activates(); first = false) {
       if (first) this.#timesEntered++
-      // Only a change of the mode ends these two.
+      // Only a change of the mode ends these two modes.
       if (this.#kind === FailPointKind.alwaysOn || this.#kind === FailPointKind.skip)
         await (this.#changed ??= createDeferred()).promise
       else await context.sleep(waitGranularityMs)
     }
   }
 
-  /** Appends `{ mode, data, timesEntered }`. Server: FailPoint::toBSON. */
+  /** Server: FailPoint::toBSON. */
   write(writer: DocumentWriter, field: string, counts: boolean): void {
     writer.startDocument(field).int32('mode', this.#kind).document('data', this.#data)
     if (counts) writer.int64('timesEntered', this.#timesEntered)

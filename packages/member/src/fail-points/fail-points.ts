@@ -1,4 +1,4 @@
-/** The fail points of one member. Server: fail_point.cpp, FailPointRegistry. */
+/** Server: fail_point.cpp, FailPointRegistry. */
 import type { ActorContext, Random } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -6,7 +6,6 @@ import { FailPointKind, parseFailPointMode } from './fail-point-mode.js'
 import { FailPoint } from './fail-point.js'
 import { failPointTable, type FailPointName, type FailPointRow } from './fail-point-table.js'
 
-/** The member that has the fail points. */
 export interface FailPointOwner {
   readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
@@ -16,7 +15,6 @@ interface AtStep extends Pick<FailPointRow, 'action' | 'detail'> {
   readonly failPoint: FailPoint
 }
 
-/** The fail points by name and by step. */
 interface Built {
   readonly points: ReadonlyMap<string, FailPoint>
   readonly steps: ReadonlyMap<string, readonly AtStep[]>
@@ -25,14 +23,14 @@ interface Built {
 type Detail = Readonly<Record<string, unknown>>
 
 export class FailPoints {
-  /** Whether any fail point is on. While none is, evaluating one costs one test of this flag. */
+  /** While no fail point is on, evaluating one costs one test of this flag. */
   active = false
   readonly #owner: FailPointOwner
   readonly #dice: Random
   /** Null until first used: few members have a fail point set. */
   #built: Built | null = null
 
-  /** `random`: of the member; the mode `activationProbability` uses a fork of it. */
+  /** @param random of the member; the mode `activationProbability` uses a fork of it */
   constructor(owner: FailPointOwner, random: Random) {
     this.#owner = owner
     this.#dice = random.fork('fail-points')
@@ -50,8 +48,7 @@ export class FailPoints {
   }
 
   /**
-   * Sets a fail point from the arguments of configureFailPoint.
-   * @returns its activations before
+   * @returns activations before the change
    * @throws CommandError 266 FailPointSetFailed, and those of {@link parseFailPointMode}
    */
   configure(name: string, body: Uint8Array): number {
@@ -72,10 +69,7 @@ export class FailPoints {
     return data
   }
 
-  /**
-   * Evaluates the fail points of a named step: blocks or fails.
-   * @throws CommandError the error of the server
-   */
+  /** Blocks or fails. @throws CommandError the error of the server */
   async reach(step: string, details: Detail, context: ActorContext): Promise<void> {
     for (const { failPoint, action, detail } of this.#all().steps.get(step) ?? []) {
       if (detail !== null && details[detail[0]] !== detail[1]) continue
@@ -84,7 +78,7 @@ export class FailPoints {
     }
   }
 
-  /** Turns all fail points off when the member shuts down, which resumes blocked callers. */
+  /** Called when the member shuts down; resumes blocked callers. */
   stop(): void {
     for (const failPoint of this.#built?.points.values() ?? [])
       failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })

@@ -2,8 +2,7 @@ import { CommandError, ErrorCodes, findField } from '@shardlab/bson'
 import { selectsSender, type CommandSender } from './fail-command.js'
 
 /**
- * The fail point failGetMoreAfterCursorCheckout: a getMore fails after it has found its cursor.
- * Server: cluster_find.cpp, getmore_cmd.cpp.
+ * A getMore fails after it has found its cursor. Server: cluster_find.cpp, getmore_cmd.cpp.
  * @throws CommandError with the code in the data of the fail point, or 1 InternalError
  */
 export function checkGetMoreAfterCheckout(command: CommandSender): void {

@@ -2,8 +2,7 @@ import type { MemberHost } from '../member-host.js'
 import { maxTimeExpired } from '../operations/time-limit.js'
 
 /**
- * maxTimeMS after the fail points maxTimeAlwaysTimeOut and maxTimeNeverTimeOut; 0: no limit.
- * Server: operation_context.cpp, hasDeadlineExpired.
+ * 0: no limit. Server: operation_context.cpp, hasDeadlineExpired.
  * @throws CommandError 50 MaxTimeMSExpired
  */
 export function maxTimeMsAtFailPoints({ failPoints }: MemberHost, maxTimeMs: number): number {

@@ -16,10 +16,7 @@ import type {
 } from '@shardlab/actor'
 import type { FailPoints } from './fail-points.js'
 
-/**
- * The context of a member. A named step evaluates the fail points of the member before the faults
- * of the world.
- */
+/** A named step evaluates the fail points of the member before the faults of the world. */
 export class StepContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string

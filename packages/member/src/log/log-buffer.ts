@@ -1,7 +1,7 @@
-/** The last log lines of a member, for getLog. Server: logv2/ramlog.cpp. */
+/** For getLog. Server: logv2/ramlog.cpp. */
 
 const linesMax = 1024
-/** Duration from which an operation counts as slow: slowOpThresholdMs. */
+/** Default of slowOpThresholdMs. */
 const slowOperationMs = 100
 
 export class LogBuffer {
@@ -11,19 +11,17 @@ export class LogBuffer {
   readonly #fraction: () => number
   #total = 0
 
-  /** `fraction`: random numbers from 0 to 1 for sampling slow operations. */
+  /** @param fraction random numbers from 0 to 1 for sampling slow operations */
   constructor(fraction: () => number) {
     this.#fraction = fraction
   }
 
-  /** Whether to log an operation of this duration. */
   wantsSlow(durationMs: number): boolean {
     return (
       durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate)
     )
   }
 
-  /** Lines since the member started. */
   get total(): number {
     return this.#total
   }
@@ -33,7 +31,7 @@ export class LogBuffer {
     return this.#lines
   }
 
-  /** Appends one line in the format of the server, a JSON document. */
+  /** In the format of the server, a JSON document. */
   add(
     atMs: number,
     severity: 'I' | 'W' | 'E',

@@ -1,10 +1,10 @@
-/** The log lines of members, with the ids of the server: NETWORK and COMMAND lines. */
+/** The ids are those of the server's NETWORK and COMMAND lines. */
 import { type CommandError, toExtendedJson } from '@shardlab/bson'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 import type { MemberHost } from '../member-host.js'
 
-/** Larger commands are truncated in the log: maxLogSizeKB. */
+/** Larger commands are truncated: maxLogSizeKB. */
 const loggedCommandBytesMax = 10_240
 
 /** Called with every command of a client; logs the first one of a connection. */
@@ -29,10 +29,7 @@ export function noteDisconnected(host: MemberHost, connectionId: number): void {
   })
 }
 
-/**
- * Stores and logs the `client` document of a handshake.
- * @throws CommandError 186 ClientMetadataCannotBeMutated
- */
+/** Also logs the metadata. @throws CommandError 186 ClientMetadataCannotBeMutated */
 export function noteMetadata(host: MemberHost, connectionId: number, remote: string, metadata: Uint8Array): void {
   host.connections.noteMetadata(connectionId, remote, metadata)
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
@@ -42,10 +39,7 @@ export function noteMetadata(host: MemberHost, connectionId: number, remote: str
   })
 }
 
-/**
- * Removes an operation from the registry after its reply, and counts it. `perCollection`: count
- * latencies by collection as well.
- */
+/** Called after the reply. @param perCollection whether latencies are also counted by collection */
 export function finishOperation(
   host: MemberHost,
   operation: RunningOperation,

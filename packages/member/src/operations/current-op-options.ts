@@ -1,7 +1,4 @@
-/**
- * The options of `$currentOp`. Server: document_source_current_op.cpp. Manual:
- * reference/operator/aggregation/currentOp.
- */
+/** Server: document_source_current_op.cpp. Manual: reference/operator/aggregation/currentOp. */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 
 export interface CurrentOpOptions {

@@ -3,7 +3,7 @@ import type { CurrentOpOptions } from './current-op-options.js'
 import { idleConnectionDocument, idleCursorDocument, operationDocument, type IdleCursor } from './operation-document.js'
 import type { ShardLabel } from './shard-label.js'
 
-/** The running operations, then idle connections and idle cursors where requested. */
+/** Running operations come first, then idle connections and idle cursors where requested. */
 export function currentOperations(
   host: MemberHost,
   options: Pick<CurrentOpOptions, 'idleConnections' | 'idleCursors' | 'truncateOps'>,

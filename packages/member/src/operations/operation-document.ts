@@ -1,7 +1,4 @@
-/**
- * Operations, connections and cursors as currentOp shows them. Server: curop.cpp, client.cpp.
- * Manual: reference/command/currentOp.
- */
+/** Server: curop.cpp, client.cpp. Manual: reference/command/currentOp. */
 import { BsonType, DocumentWriter, findField, toExtendedJson } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import type { Connection } from '../connections/connection-table.js'
@@ -23,7 +20,7 @@ const operationKinds: Readonly<Record<string, string>> = {
   bulkWrite: 'bulkWrite',
 }
 
-/** The common fields of operations and idle connections, up to `active`. */
+/** Common fields up to `active`. */
 function begin(
   host: MemberHost,
   type: string,
@@ -46,7 +43,6 @@ function writeTime(writer: DocumentWriter, host: MemberHost): DocumentWriter {
   return writer.string('currentOpTime', new Date(host.context.now()).toISOString().replace('Z', '+00:00'))
 }
 
-/** @param truncate truncate large commands */
 export function operationDocument(
   host: MemberHost,
   operation: RunningOperation,
@@ -91,7 +87,6 @@ export function operationDocument(
   return writer.finish()
 }
 
-/** A connection without an operation. */
 export function idleConnectionDocument(host: MemberHost, connection: Connection, shard: ShardLabel): Uint8Array {
   const writer = begin(host, 'op', connection, connection.id, shard).bool('active', false)
   return writeTime(writer, host).bool('isFromUserConnection', true).bool('threaded', true).finish()
@@ -109,7 +104,6 @@ function writeCommand(writer: DocumentWriter, body: Uint8Array, truncate: boolea
   writer.end()
 }
 
-/** A cursor between two getMore commands. */
 export interface IdleCursor {
   readonly id: bigint
   readonly ns: string

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../sessions/session-catalog.js'
 import type { RunningOperation } from './running-operation.js'
 
-/** The running operations of one member, oldest first. Server: service_context.cpp. */
+/** Oldest first. Server: service_context.cpp. */
 export class OperationRegistry {
   /** Ends of a linked list: operations come and go with every command, and lookups are rare. */
   #first: RunningOperation | null = null
@@ -14,7 +14,7 @@ export class OperationRegistry {
     return this.#size
   }
 
-  /** The next id: a positive int32, unique for two thousand million operations. */
+  /** A positive int32, unique for two thousand million operations. */
   nextId(): number {
     this.#lastId = this.#lastId === 0x7fff_ffff ? 1 : this.#lastId + 1
     return this.#lastId
@@ -58,7 +58,7 @@ export class OperationRegistry {
     return false
   }
 
-  /** Kills the operations of matching sessions except `spared`. @returns how many */
+  /** @returns number of killed operations */
   killOfSessions(fits: (session: SessionKey) => boolean, spared: RunningOperation | null): number {
     let count = 0
     for (const operation of this) {

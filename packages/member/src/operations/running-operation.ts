@@ -9,7 +9,6 @@ import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
 
-/** The start parameters of an operation. */
 export interface OperationRequest {
   /** Name of the command's row. */
   readonly command: string
@@ -41,11 +40,10 @@ export class RunningOperation {
   args: CommandArguments | null = null
   /** Error labels set by a fail point, which replace those of the failure; null: none. */
   errorLabels: readonly string[] | null = null
-  /** Whether a fail point passes errors about state changes to the client unchanged. */
+  /** A fail point passes errors about state changes to the client unchanged. */
   showsStateChanges = false
-  /** Time limit by `maxTimeMS` on this member; null: none. */
+  /** By `maxTimeMS` on this member; null: none */
   timeLimit: TimeLimit | null = null
-  /** Neighbours in the list of the registry. */
   previous: RunningOperation | null = null
   next: RunningOperation | null = null
   #interruption: CommandError | null = null
@@ -77,7 +75,7 @@ export class RunningOperation {
     return this.#waiting.signal
   }
 
-  /** Kills the operation; the first error counts. */
+  /** The first error counts. */
   interrupt(error = new CommandError('Interrupted', 'operation was interrupted')): void {
     if (this.#interruption !== null) return
     this.#interruption = error
@@ -156,7 +154,6 @@ export class RunningOperation {
   }
 
   /**
-   * Sleeps on the clock of the member.
    * @returns false when the member shuts down, else true
    * @throws CommandError 11601 Interrupted
    */

@@ -1,11 +1,8 @@
-/**
- * maxTimeMS. Server: operation_context.cpp, clientcursor.h. Manual:
- * reference/method/cursor.maxTimeMS.
- */
+/** Server: operation_context.cpp, clientcursor.h. Manual: reference/method/cursor.maxTimeMS. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
-/** The argument `maxTimeMS` in milliseconds; 0: no limit. @throws CommandError 2 BadValue */
+/** 0: no limit. @throws CommandError 2 BadValue */
 export function maxTimeMsOf(args: CommandArguments): number {
   const value = args.number('maxTimeMS')
   if (value === undefined) return 0
@@ -15,17 +12,13 @@ export function maxTimeMsOf(args: CommandArguments): number {
   return value
 }
 
-/**
- * The time that a command, and then its cursor, may work. It is paused between two batches of the
- * cursor.
- */
+/** For a command, then for its cursor. Paused between two batches of the cursor. */
 export class TimeLimit {
   readonly #now: () => number
   #leftMs: number
   /** Null: paused. */
   #deadlineMs: number | null
 
-  /** `now`: the clock of the member. */
   constructor(now: () => number, startedAtMs: number, maxTimeMs: number) {
     this.#now = now
     this.#leftMs = maxTimeMs
@@ -42,7 +35,7 @@ export class TimeLimit {
     this.#deadlineMs ??= this.#now() + this.#leftMs
   }
 
-  /** Milliseconds left; negative when the time is over. */
+  /** Negative when the time is over. */
   get leftMs(): number {
     return this.#deadlineMs === null ? this.#leftMs : this.#deadlineMs - this.#now()
   }

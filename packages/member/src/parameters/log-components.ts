@@ -1,10 +1,7 @@
-/**
- * The verbosity of each log component, for logComponentVerbosity. Server: logv2/log_component.cpp,
- * parameters.cpp.
- */
+/** For logComponentVerbosity. Server: logv2/log_component.cpp, parameters.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
 
-/** Verbosity of a component that has none of its own and inherits its parent's. */
+/** The component inherits its parent's verbosity. */
 const inherited = -1
 
 const components: readonly (readonly [name: string, ...inside: readonly string[]])[] = [

@@ -7,9 +7,9 @@ const startup = { settableAtRuntime: false, settableAtStartup: true } as const
 const intMax = 0x7fff_ffff
 
 /**
- * The parameters of every member; a role has more of its own. A table has parameters that change
- * something clients see, and parameters whose effect cannot be seen in an emulated cluster. A
- * parameter with a visible effect that is not built is in no table, so that setting it fails.
+ * A role has more parameters of its own. Tables hold parameters whose effect clients see, and those
+ * whose effect cannot be seen in an emulated cluster. A parameter whose visible effect is not
+ * implemented is in no table, so that setting it fails.
  */
 export const memberParameters = [
   { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup },

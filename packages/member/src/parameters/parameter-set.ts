@@ -10,7 +10,7 @@ import {
 } from './parameter.js'
 import { memberParameters, type MemberParameterName } from './member-parameters.js'
 
-/** Rows by version and by the table of the role, without the fail points. Members share them. */
+/** By version and by the table of the role, without the fail points. Members share the rows. */
 const rowsByBehaviours = new WeakMap<Behaviours, Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>>()
 
 function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyMap<string, ParameterRow> {
@@ -28,11 +28,10 @@ function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyM
   return rows
 }
 
-/** The parameters of one process with their values. `Name`: the parameters of its role. */
+/** `Name`: the parameters of its role. */
 export class ParameterSet<Name extends string = never> {
   readonly #host: ParameterOwner
   readonly #rows: ReadonlyMap<string, ParameterRow>
-  /** Values that were set. */
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
 
@@ -42,7 +41,6 @@ export class ParameterSet<Name extends string = never> {
     this.#rows = rowsOf(host.behaviours, own)
   }
 
-  /** All rows, by name. */
   get rows(): readonly ParameterRow[] {
     return [...this.#rows.values(), ...failPointParameters(this.#host)]
   }
@@ -54,7 +52,6 @@ export class ParameterSet<Name extends string = never> {
     )
   }
 
-  /** The value of a numeric parameter. */
   number(name: MemberParameterName | Name): number {
     return this.#valueOf(name) as number
   }
@@ -68,9 +65,8 @@ export class ParameterSet<Name extends string = never> {
   }
 
   /**
-   * Sets a parameter at runtime.
-   * @throws CommandError 72 InvalidOptions for an unknown one, 20 IllegalOperation when it can be
-   *   set only at startup, 2 BadValue
+   * @throws CommandError 72 InvalidOptions for an unknown parameter, 20 IllegalOperation when it
+   *   can be set only at startup, 2 BadValue
    */
   set(name: string, value: RawValue): void {
     this.#values.set(name, parseParameter(this.checkSettable(name), value))
@@ -82,7 +78,7 @@ export class ParameterSet<Name extends string = never> {
     this.#watchers.set(name, changed)
   }
 
-  /** The values of the parameters that can be set at runtime. */
+  /** Only parameters that can be set at runtime. */
   export(): ReadonlyMap<string, ParameterValue> {
     return new Map(
       [...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#valueOf(name)!]),

@@ -1,6 +1,6 @@
 /**
- * Server parameters as data. Manual: reference/parameters. Server: server_parameter.h and the
- * `server_parameters` of its IDL files.
+ * Manual: reference/parameters. Server: server_parameter.h and the `server_parameters` of its IDL
+ * files.
  */
 import { BsonType, CommandError, fromRawValue, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -8,18 +8,15 @@ import type { FailPoints } from '../fail-points/fail-points.js'
 
 export type ParameterValue = boolean | number | string | readonly string[]
 
-/** The parts of a member that parameters read. */
 export interface ParameterOwner {
   readonly behaviours: Behaviours
   readonly failPoints: FailPoints
   readonly parameters: { number(name: 'logLevel'): number }
 }
 
-/** One parameter of members of the type `Owner`. */
 export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly name: string
   readonly type: 'bool' | 'int' | 'long' | 'double' | 'string' | 'strings' | 'document'
-  /** Value at startup. */
   readonly initial: ParameterValue
   /** Inclusive bounds. */
   readonly min?: number
@@ -29,15 +26,14 @@ export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly below?: number
   readonly settableAtRuntime: boolean
   readonly settableAtStartup: boolean
-  /** Error message of setting it at runtime on this kind of member; absent: it can be set. */
+  /** Error message of setting it at runtime; absent: it can be set. */
   readonly refusal?: string
   /** Name of the behaviour that has it; absent: all versions do. */
   readonly behaviour?: string
-  /** For the type `document`: appends the value. */
+  /** For the type `document`. */
   write?(writer: DocumentWriter, name: string, host: Owner): void
 }
 
-/** Appends a value with the type of the row. */
 export function writeParameter(
   writer: DocumentWriter,
   name: string,
@@ -71,10 +67,7 @@ export function writeParameter(
   }
 }
 
-/**
- * Parses a value that a client sent.
- * @throws CommandError 2 BadValue for an invalid value or one that is out of bounds
- */
+/** @throws CommandError 2 BadValue for an invalid value or one that is out of bounds */
 export function parseParameter(row: ParameterRow, value: RawValue): ParameterValue {
   const parsed = coerce(row, value)
   if (typeof parsed === 'number') {

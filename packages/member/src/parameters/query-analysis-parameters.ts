@@ -1,7 +1,4 @@
-/**
- * The parameters of shard key analysis and query sampling. Server:
- * analyze_shard_key_server_parameters.idl.
- */
+/** Server: analyze_shard_key_server_parameters.idl. */
 import type { ParameterRow } from './parameter.js'
 
 const traits = { settableAtRuntime: true, settableAtStartup: true, behaviour: 'queryAnalyzer' } as const

@@ -1,9 +1,8 @@
-/** The placement after the config server's reply to a refresh. */
 import { attachedObject, Attachment, type ReplyOf } from '@shardlab/actor'
 import { applyPlacementAnswer, TableUpdate, type CollectionPlacement } from '@shardlab/sharding'
 
 /**
- * The placement after the reply; null: the collection is not in the catalog.
+ * null: the collection is not in the catalog
  * @param known the placement whose version the request sent as `since`
  * @throws CommandError 117 ConflictingOperationInProgress: the chunks leave a gap or overlap
  */

@@ -1,4 +1,4 @@
-/** The values of a distinct. Server: distinct.cpp. */
+/** Server: distinct.cpp. */
 import {
   CommandError,
   compareValues,
@@ -8,10 +8,10 @@ import {
   DocumentWriter,
 } from '@shardlab/bson'
 
-/** Most bytes of the values: 16 MiB less the rest of the reply. */
+/** 16 MiB less the rest of the reply. */
 const valuesBytesMax = 16 * 1024 * 1024 - 4096
 
-/** Values without duplicates under the collation, sorted; of equal values the first is kept. */
+/** Sorted, without duplicates under the collation; of equal values the first is kept. */
 export class DistinctValues {
   readonly #byKey = new Map<string, RawValue>()
   readonly #strings: StringComparator | undefined
@@ -40,7 +40,6 @@ export class DistinctValues {
   }
 }
 
-/** `{ values: […] }` */
 export function writeValues(values: readonly RawValue[]): DocumentWriter {
   const writer = new DocumentWriter(1024).startArray('values')
   values.forEach((value, i) => writer.value(String(i), value))

@@ -13,7 +13,6 @@ import {
 } from '@shardlab/bson'
 import { sortKeyValues, type EvaluationContext, type Projection, type SortPattern } from '@shardlab/query'
 
-/** A document with its record id. */
 export interface RecordOfDocument {
   readonly recordId: number
   readonly document: Uint8Array
@@ -22,7 +21,7 @@ export interface RecordOfDocument {
 export interface RowShape {
   /** The projection that a plan may run; null: there is none, or {@link RowShape.apply} runs it. */
   readonly projection: Projection | null
-  /** Document of the projection, for explain; null: none. */
+  /** For explain; null: there is no projection */
   readonly projectionDocument: Uint8Array | null
   /** Makes results of records; null: the projection alone is enough. */
   readonly apply: ((record: RecordOfDocument) => Uint8Array) | null
@@ -35,7 +34,7 @@ export interface RowShapeOptions {
   compile(projection: Uint8Array): Projection
 }
 
-/** Field in which a router requests the sort key, to merge the results of shards. */
+/** A router requests the sort key in this field, to merge the results of shards. */
 export const sortKeyField = '$sortKey'
 const recordIdField = '$recordId'
 

@@ -1,12 +1,8 @@
-/**
- * The reply of a bulkWrite. Server: bulk_write_parser.cpp, bulk_write.cpp. Manual:
- * reference/command/bulkWrite, output.
- */
+/** Server: bulk_write_parser.cpp, bulk_write.cpp. Manual: reference/command/bulkWrite, output. */
 import { DocumentWriter, type CommandError, type RawValue } from '@shardlab/bson'
 import { batchBytesMax } from '../cursors/cursor-limits.js'
 import { errorText } from '../writes/error-text.js'
 
-/** The totals of a bulkWrite, in the order of the reply. */
 export interface BulkWriteSummary {
   nErrors: number
   nInserted: number
@@ -31,7 +27,6 @@ export function writeSummary(writer: DocumentWriter, summary: BulkWriteSummary):
     .int32('nDeleted', summary.nDeleted)
 }
 
-/** The result of one op. */
 export interface BulkWriteResult {
   readonly n: number
   /** Of updates only. */
@@ -60,7 +55,6 @@ export function errorItem(idx: number, error: CommandError, isUpdate: boolean, e
   return writer.finish()
 }
 
-/** Number of results in the first batch. */
 export function countOfFirstBatch(items: readonly Uint8Array[], batchSize: number | undefined): number {
   const countMax = Math.min(batchSize ?? Number.POSITIVE_INFINITY, items.length)
   let sizeBytes = 0

@@ -1,20 +1,15 @@
-/** Replies of other members, and the errors in them. */
 import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode } from '@shardlab/bson'
 
-/** Whether the command succeeded. */
 export function isOk(body: Uint8Array): boolean {
   return findField(body, 'ok')?.isTruthy() === true
 }
 
-/** The error of a reply; null: it succeeded. */
+/** null: the command succeeded */
 export function replyError(body: Uint8Array): CommandError | null {
   return isOk(body) ? null : commandErrorFrom(body)
 }
 
-/**
- * An error document `{ ok: 0, errmsg, code, codeName, errorLabels, … }` as an error; other fields
- * become `extra`.
- */
+/** Reads `{ ok: 0, errmsg, code, codeName, errorLabels, … }`; other fields become `extra`. */
 export function commandErrorFrom(document: Uint8Array): CommandError {
   let code: number = noCode
   let message = ''

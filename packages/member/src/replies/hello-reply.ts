@@ -1,9 +1,7 @@
-/** The part of hello that routers and nodes share. */
 import { DocumentWriter, BsonType, elementsOf, type RawValue } from '@shardlab/bson'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
 import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
 
-/** Appends limits, time and connection id. */
 export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connectionId: number): DocumentWriter {
   return writer
     .int32('maxBsonObjectSize', maxBsonObjectSize)
@@ -14,7 +12,7 @@ export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connecti
     .int32('connectionId', connectionId)
 }
 
-/** Appends `compression` with the compressors that both sides support, if any. */
+/** Appends nothing if the sides have no compressor in common. */
 export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
   if (offered?.type !== BsonType.array) return writer
   const agreed = negotiateCompression(

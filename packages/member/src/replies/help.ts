@@ -1,11 +1,11 @@
 /**
- * The reply to a command with `help: true`. Server: commands.cpp, generateHelpResponse; mongosh:
+ * For commands with `help: true`. Server: commands.cpp, generateHelpResponse; mongosh:
  * db.commandHelp.
  */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 
-/** `{ help }`; null: the client does not ask for help. */
+/** null: the client does not ask for help */
 export function helpOf(
   { name, summary }: Pick<CommandRow<never>, 'name' | 'summary'>,
   args: CommandArguments,

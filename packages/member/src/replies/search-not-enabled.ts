@@ -1,9 +1,6 @@
 import { CommandError } from '@shardlab/bson'
 
-/**
- * The error of search index commands on a server without a search process. Server:
- * search_index_helpers.
- */
+/** Server: search_index_helpers. */
 export function searchNotEnabled(): CommandError {
   return new CommandError(
     'SearchNotEnabled',

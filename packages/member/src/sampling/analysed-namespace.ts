@@ -1,11 +1,7 @@
-/**
- * The collections that can be analysed and sampled. Server: validateNamespace of
- * analyze_shard_key_util.cpp.
- */
+/** Server: validateNamespace of analyze_shard_key_util.cpp. */
 import { CommandError } from '@shardlab/bson'
 
 /**
- * Splits a namespace into database and collection.
  * @throws CommandError 73 InvalidNamespace, 20 IllegalOperation for internal collections of the
  *   server
  */

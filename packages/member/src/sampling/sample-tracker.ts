@@ -1,7 +1,4 @@
-/**
- * The sampled collections, with counters of the samples of this member. Server:
- * query_analysis_sample_tracker.cpp.
- */
+/** Counts the samples of this member. Server: query_analysis_sample_tracker.cpp. */
 import { DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import type { ShardLabel } from '../operations/shard-label.js'
 import type { SamplingReport } from './sampling-report.js'
@@ -36,7 +33,6 @@ export class SampleTracker implements SamplingReport {
     return this.#collections.size > 0
   }
 
-  /** Whether the collection of this name and UUID is sampled. */
   tracks(ns: string, uuid: Uint8Array): boolean {
     const known = this.#collections.get(ns)
     return known !== undefined && sameBytes(known.uuid, uuid)

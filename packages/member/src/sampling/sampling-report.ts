@@ -1,10 +1,10 @@
 import type { DocumentWriter } from '@shardlab/bson'
 import type { ShardLabel } from '../operations/shard-label.js'
 
-/** The reports of query sampling. Server: query_analysis_sampler.h. */
+/** Server: query_analysis_sampler.h. */
 export interface SamplingReport {
   /** One document of currentOp per sampled collection. */
   operations(shard: ShardLabel): Uint8Array[]
-  /** The fields of `queryAnalyzers` of serverStatus. */
+  /** Appends `queryAnalyzers` of serverStatus. */
   writeStatus(writer: DocumentWriter): void
 }

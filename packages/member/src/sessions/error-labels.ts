@@ -1,6 +1,6 @@
 /**
- * Error labels, by which drivers decide what to do after a failure. Server: error_labels.cpp.
- * Manual: core/retryable-writes.
+ * Drivers decide by error labels what to do after a failure. Server: error_labels.cpp. Manual:
+ * core/retryable-writes.
  */
 import type { Cancellation } from '@shardlab/actor'
 import { CommandError, findField, isRetriableErrorCode } from '@shardlab/bson'
@@ -8,7 +8,6 @@ import type { Behaviours } from '@shardlab/sharding'
 
 const shutdownCodes: ReadonlySet<number> = new Set([91, 11600])
 
-/** The member that replies. */
 export interface LabellingMember {
   readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
@@ -29,7 +28,6 @@ export function withErrorLabels(error: CommandError, body: Uint8Array, member: L
   return relabelled(error, [...error.errorLabels, 'RetryableWriteError'])
 }
 
-/** The failure with these labels only. */
 export function relabelled(error: CommandError, errorLabels: readonly string[]): CommandError {
   const { code, message, extra } = error
   return new CommandError(code, message, { errorLabels, extra, cause: error })

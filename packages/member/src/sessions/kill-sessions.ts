@@ -3,8 +3,7 @@ import type { RunningOperation } from '../operations/running-operation.js'
 import type { SessionPredicate } from './session-patterns.js'
 
 /**
- * Ends the cursors and operations of sessions on one member; the sessions stay. Server:
- * kill_sessions_local.cpp.
+ * Ends cursors and operations; the sessions stay. Server: kill_sessions_local.cpp.
  * @param spared the operation that runs the command
  */
 export function killSessionsHere(host: MemberHost, fits: SessionPredicate, spared: RunningOperation): void {

@@ -1,30 +1,25 @@
-/**
- * The logical sessions of a member with the time of their last use. Server:
- * logical_session_cache.cpp. Manual: reference/server-sessions.
- */
+/** Server: logical_session_cache.cpp. Manual: reference/server-sessions. */
 import { BsonType, CommandError, FieldIterator } from '@shardlab/bson'
 
-/** The UUID bytes of a session as text, for maps. */
+/** The UUID bytes as text, for maps. */
 export type SessionKey = string
 
-/** The `lsid` of a command, checked. */
 export interface SessionId {
   readonly key: SessionKey
-  /** The lsid document as the client sent it. */
+  /** As the client sent it. */
   readonly document: Uint8Array
 }
 
-/** Minutes after which an idle session expires; hello announces them. */
 export const sessionTimeoutMinutes = 30
 
 export interface SessionCatalogLimits {
-  /** The maxSessions of the server. */
+  /** Parameter maxSessions. */
   readonly sessionsMax: number
 }
 
 export interface SessionJobs {
   readonly count: number
-  /** Null: none has run. */
+  /** null: no job has run */
   readonly lastAtMs: number | null
   readonly lastEnded: number
 }
@@ -35,13 +30,12 @@ export class SessionCatalog {
   #jobs: SessionJobs = { count: 0, lastAtMs: null, lastEnded: 0 }
   readonly #onEnd: (key: SessionKey) => void
 
-  /** `onEnd` is called for every session that ends or expires. */
+  /** @param onEnd called for every session that ends or expires */
   constructor(limits: SessionCatalogLimits = { sessionsMax: 1_000_000 }, onEnd: (key: SessionKey) => void = () => {}) {
     this.#limits = limits
     this.#onEnd = onEnd
   }
 
-  /** The runs of the job that expires idle sessions. */
   get jobs(): SessionJobs {
     return this.#jobs
   }
@@ -77,7 +71,7 @@ export class SessionCatalog {
     return { key: key + user, document: lsid }
   }
 
-  /** Notes a use. @throws CommandError 261 TooManyLogicalSessions */
+  /** @throws CommandError 261 TooManyLogicalSessions */
   touch(session: SessionId, nowMs: number): void {
     if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#limits.sessionsMax) {
       throw new CommandError(
@@ -88,7 +82,7 @@ export class SessionCatalog {
     this.#lastUsedMs.set(session.key, nowMs)
   }
 
-  /** All sessions, in the order of their first use. */
+  /** In the order of their first use. */
   list(): { readonly id: Uint8Array; readonly lastUsedMs: number }[] {
     return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({
       id: new Uint8Array(Buffer.from(key, 'latin1')),
@@ -96,7 +90,6 @@ export class SessionCatalog {
     }))
   }
 
-  /** Replaces the sessions by those of another catalog. */
   adopt(other: SessionCatalog): void {
     this.#lastUsedMs.clear()
     for (const [key, lastUsedMs] of other.#lastUsedMs) this.#lastUsedMs.set(key, lastUsedMs)
@@ -106,7 +99,6 @@ export class SessionCatalog {
     if (this.#lastUsedMs.delete(key)) this.#onEnd(key)
   }
 
-  /** Ends sessions that have been idle for {@link sessionTimeoutMinutes}. */
   expire(nowMs: number): void {
     let ended = 0
     for (const [key, lastUsedMs] of this.#lastUsedMs) {

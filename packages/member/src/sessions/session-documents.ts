@@ -1,7 +1,4 @@
-/**
- * `$listLocalSessions` and `$listSessions`. Server: document_source_list_local_sessions.cpp,
- * document_source_list_sessions.cpp.
- */
+/** Server: document_source_list_local_sessions.cpp, document_source_list_sessions.cpp. */
 import {
   BsonType,
   CommandError,
@@ -16,7 +13,7 @@ import type { MemberHost } from '../member-host.js'
 import { noUserDigest } from './session-patterns.js'
 
 /**
- * The sessions of a member, as `{ _id: { id, uid }, lastUse }`.
+ * Returns `{ _id: { id, uid }, lastUse }` for each session.
  * @param stage name of the stage, for messages
  * @throws CommandError 14 TypeMismatch, 40415 IDLUnknownField, 12 UnsupportedFormat
  */
@@ -79,7 +76,6 @@ function wrongType(stage: string, name: string, type: number, wanted: string): C
   )
 }
 
-/** The collection in which the server stores the sessions of a cluster. */
 const sessionsCollection = 'config.system.sessions'
 
 export function checkSessionsCollection(ns: string): void {

@@ -1,14 +1,11 @@
-/**
- * Logical session and retryable write of a command. Server: initialize_operation_session_info.cpp,
- * transaction_validation.cpp.
- */
+/** Server: initialize_operation_session_info.cpp, transaction_validation.cpp. */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from './session-catalog.js'
 
 export interface SessionOptions {
   readonly session: SessionId | null
-  /** Of a retryable write; null: the command is not one. */
+  /** null: the command is no retryable write */
   readonly txnNumber: bigint | null
 }
 

@@ -1,7 +1,4 @@
-/**
- * The arguments of the kill commands that select sessions. Server: kill_sessions_common.cpp.
- * Manual: reference/command/killAllSessionsByPattern.
- */
+/** Server: kill_sessions_common.cpp. Manual: reference/command/killAllSessionsByPattern. */
 import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
@@ -14,10 +11,7 @@ export type SessionPredicate = (session: SessionKey) => boolean
 
 const every: SessionPredicate = () => true
 
-/**
- * Of killSessions: the given lsids; all sessions when it is empty.
- * @throws CommandError 14, 40414
- */
+/** For killSessions; an empty list selects all sessions. @throws CommandError 14, 40414 */
 export function sessionsNamed(command: string, target: RawValue): SessionPredicate {
   const documents = sessionDocumentsArgument(command, target)
   if (documents.length === 0) return every
@@ -26,7 +20,7 @@ export function sessionsNamed(command: string, target: RawValue): SessionPredica
 }
 
 /**
- * Of killAllSessions: sessions of `{ user, db }`; all sessions when it is empty.
+ * For killAllSessions: sessions of `{ user, db }`; an empty list selects all.
  * @throws CommandError 14, 40414
  */
 export function sessionsOfUsers(command: string, target: RawValue): SessionPredicate {
@@ -42,7 +36,7 @@ export function sessionsOfUsers(command: string, target: RawValue): SessionPredi
 }
 
 /**
- * Of killAllSessionsByPattern: sessions that match one of `{ lsid | uid }`.
+ * For killAllSessionsByPattern: sessions that match one of `{ lsid | uid }`.
  * @throws CommandError 14, 40414, 40415
  */
 export function sessionsByPattern(command: string, target: RawValue): SessionPredicate {
@@ -69,10 +63,7 @@ function patternPredicate(command: string, document: Uint8Array): SessionPredica
   return Buffer.compare(digest, noUserDigest) === 0 ? every : () => false
 }
 
-/**
- * The array of documents in the first field of the command.
- * @throws CommandError 14 TypeMismatch
- */
+/** @throws CommandError 14 TypeMismatch */
 export function sessionDocumentsArgument(command: string, target: RawValue): Uint8Array[] {
   if (target.type !== BsonType.array)
     throw new CommandError(

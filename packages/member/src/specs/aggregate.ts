@@ -25,8 +25,7 @@ export const aggregateSpec = {
 } as const satisfies CommandSpec
 
 /**
- * The namespace of an aggregate: `{ aggregate: 1 }` is `database.$cmd.aggregate`.
- * @throws CommandError 73 InvalidNamespace
+ * For `{ aggregate: 1 }` it is `database.$cmd.aggregate`. @throws CommandError 73 InvalidNamespace
  */
 export function namespaceOfAggregate({ args, db }: { readonly args: CommandArguments; readonly db: string }): string {
   return args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`

@@ -1,4 +1,4 @@
-/** bulkWrite. Server: bulk_write_common.cpp, bulk_write.idl. */
+/** Server: bulk_write_common.cpp, bulk_write.idl. */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -28,15 +28,13 @@ export const bulkWriteSpec = {
   },
 } as const satisfies CommandSpec
 
-/** The namespace of the cursor over the results. */
+/** Of the cursor over the results. */
 export const bulkWriteNs = 'admin.$cmd.bulkWrite'
 
-/** One op. */
 export interface BulkWriteOp {
   readonly kind: WriteKind
   /** Position in `nsInfo`. */
   readonly namespace: number
-  /** As the client sent it. */
   readonly document: Uint8Array
 }
 
@@ -44,7 +42,6 @@ export interface BulkWriteRequest {
   readonly ops: readonly BulkWriteOp[]
   /** `db.collection` of each entry of `nsInfo`. */
   readonly namespaces: readonly string[]
-  /** `collectionUUID` of each entry. */
   readonly uuids: readonly (Uint8Array | null)[]
   readonly ordered: boolean
   readonly errorsOnly: boolean
@@ -97,14 +94,13 @@ export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   return { ops, namespaces, uuids, ordered: args.bool('ordered') ?? true, errorsOnly: args.bool('errorsOnly') ?? false }
 }
 
-/** The statement of an op. */
 export function readStatement({ kind, document }: Pick<BulkWriteOp, 'kind' | 'document'>): WriteStatement {
   return kind === 'insert'
     ? { kind, document: findField(document, 'document')!.slice() }
     : readModify(kind, document, 1)
 }
 
-/** `cursor.batchSize`; undefined: as many as fit. */
+/** undefined: as many as fit */
 export function bulkWriteBatchSize({ args }: StatementSource): number | undefined {
   const cursor = args.document('cursor')
   return cursor === undefined ? undefined : findField(cursor, 'batchSize')?.asNumber()

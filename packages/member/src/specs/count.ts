@@ -1,4 +1,4 @@
-/** count. Server: count_cmd.cpp, count_request.cpp. */
+/** Server: count_cmd.cpp, count_request.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
@@ -39,7 +39,6 @@ export function compileCount(args: CommandArguments, context: EvaluationContext)
   }
 }
 
-/** Appends `n`: an int32 where it fits, as the server does. */
 export function writeCount(n: number, writer = new DocumentWriter(128)): DocumentWriter {
   return n < 2 ** 31 ? writer.int32('n', n) : writer.int64('n', n)
 }
@@ -47,7 +46,7 @@ export function writeCount(n: number, writer = new DocumentWriter(128)): Documen
 const countMin = -(2n ** 63n)
 
 /**
- * `skip` and `limit` of a count. A negative limit counts as a positive one; 0: no limit.
+ * A negative limit counts as a positive one; 0: no limit.
  * @throws CommandError 2 BadValue, 9 FailedToParse
  */
 export function countBounds(args: CommandArguments): { readonly skip: number; readonly limit: number } {

@@ -8,7 +8,7 @@ export const createSpec = {
   manual: 'reference/command/create',
 } as const satisfies CommandSpec
 
-/** The arguments, which the node checks; a router forwards the command without checking them. */
+/** Checked by the node; a router forwards the command without checking them. */
 export const createFields = {
   capped: 'bool',
   autoIndexId: 'bool',

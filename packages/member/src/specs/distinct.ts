@@ -1,4 +1,4 @@
-/** distinct. Server: distinct.cpp, canonical_distinct.cpp. */
+/** Server: distinct.cpp, canonical_distinct.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'

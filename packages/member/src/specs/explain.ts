@@ -1,4 +1,4 @@
-/** explain. Server: explain_options.cpp, explain_cmd.cpp. */
+/** Server: explain_options.cpp, explain_cmd.cpp. */
 import { isGenericArgument, type CommandArguments } from '@shardlab/actor'
 import {
   BsonType,
@@ -39,10 +39,7 @@ export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerat
       )
 }
 
-/**
- * The command to explain.
- * @throws CommandError 14 TypeMismatch, 73 InvalidNamespace for another database
- */
+/** @throws CommandError 14 TypeMismatch, 73 InvalidNamespace for another database */
 export function explainedCommand(args: CommandArguments, db: string): Uint8Array {
   const { target } = args
   if (target.type !== BsonType.object)
@@ -68,7 +65,7 @@ export function cannotExplain(name: string): CommandError {
   return new CommandError('IllegalOperation', `Cannot explain cmd: ${name}`)
 }
 
-/** The command without generic arguments, which belong to the explain. */
+/** Generic arguments belong to the explain. */
 export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
   const writer = new DocumentWriter(body.length + 64)
   for (const it = new FieldIterator(body); it.next();) {
@@ -79,7 +76,7 @@ export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
 }
 
 /**
- * `command` as explain shows it: the command and its database.
+ * As explain shows it: the command and its database.
  * @param outer the explain, of which a router shows the generic arguments. Server:
  *   cluster_explain_cmd.cpp, makeExplainedObj
  */
@@ -96,7 +93,6 @@ export function shownCommand(body: Uint8Array, db: string, outer?: Uint8Array): 
   return hasDatabase ? writer.finish() : writer.string('$db', db).finish()
 }
 
-/** The aggregate without its `explain`. */
 export function withoutExplain(body: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(body.length)
   for (const it = new FieldIterator(body); it.next();) if (it.name() !== 'explain') writer.value(it.name(), it.value())

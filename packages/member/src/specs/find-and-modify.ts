@@ -1,4 +1,4 @@
-/** findAndModify. Server: find_and_modify.cpp, write_ops.idl. */
+/** Server: find_and_modify.cpp, write_ops.idl. */
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, emptyDocument, findField } from '@shardlab/bson'
 import {
@@ -41,9 +41,7 @@ export const findAndModifySpec = {
 
 export interface FindAndModifyRequest {
   readonly statement: UpdateStatement | DeleteStatement
-  /** Projection of the returned document. */
   readonly fields: Uint8Array | undefined
-  /** Whether to return the document after the update. */
   readonly wantsNew: boolean
 }
 
@@ -110,7 +108,6 @@ function checkCombination({ removes, updates, upsert, wantsNew, arrayFilters }: 
   if (arrayFilters) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and remove=true')
 }
 
-/** Number of changed or inserted documents in the reply of a findAndModify. */
 export function countInReply(body: Uint8Array): number {
   const last = findField(body, 'lastErrorObject')
   return last === undefined ? 0 : (findField(last.bytes, 'n', last.start)?.asNumber() ?? 0)

@@ -1,4 +1,4 @@
-/** find. Server: query_request_helper.cpp, parsed_find_command.cpp, canonical_query.cpp. */
+/** Server: query_request_helper.cpp, parsed_find_command.cpp, canonical_query.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument, FieldIterator, fieldsOf, findField, isEmptyDocument } from '@shardlab/bson'
 import {
@@ -57,7 +57,6 @@ export interface FindQuery {
   readonly min: Uint8Array | null
   readonly max: Uint8Array | null
   readonly returnKey: boolean
-  /** Makes results of records. */
   readonly shape: RowShape
   readonly tailable: TailableMode
   /** Null: the default of the emulated version. */
@@ -66,7 +65,7 @@ export interface FindQuery {
 }
 
 /**
- * Checks the arguments that do not depend on the collection.
+ * Checks what does not depend on the collection.
  * @throws CommandError 51024, 51176, 9 FailedToParse, 2 BadValue
  */
 export function checkFindArguments(args: CommandArguments): void {
@@ -130,7 +129,6 @@ const notFilterOnly = [
   'let',
 ] as const
 
-/** The arguments of a find except its filter. */
 export type FindOptions = Pick<
   FindQuery,
   'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'

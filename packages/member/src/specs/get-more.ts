@@ -12,10 +12,10 @@ export const getMoreSpec = {
   fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
 } as const satisfies CommandSpec
 
-/** Time that a getMore on an awaitData cursor waits for documents without maxTimeMS. */
+/** For a getMore without maxTimeMS on an awaitData cursor. */
 export const defaultAwaitMs = 1000
 
-/** The id of the cursor that a getMore reads. @throws CommandError 14 TypeMismatch */
+/** @throws CommandError 14 TypeMismatch */
 export function cursorIdOf({ target }: CommandArguments): bigint {
   if (target.type === BsonType.int64) return target.asBigInt()
   throw new CommandError(
@@ -24,7 +24,7 @@ export function cursorIdOf({ target }: CommandArguments): bigint {
   )
 }
 
-/** `batchSize` of getMore; 0: the default. @throws CommandError 51024; until 4.4, 2 BadValue */
+/** 0: the default. @throws CommandError 51024; until 4.4, 2 BadValue */
 export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveBatchSize }: Behaviours): number {
   const size = args.number('batchSize')
   if (getMoreNeedsPositiveBatchSize && size !== undefined && Math.trunc(size) <= 0)
@@ -32,10 +32,7 @@ export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveB
   return nonNegative(args, 'batchSize') ?? 0
 }
 
-/**
- * The namespace of a getMore. Server: getmore_cmd.cpp.
- * @throws CommandError 73 InvalidNamespace
- */
+/** Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace */
 export function getMoreNamespace(args: CommandArguments, db: string): string {
   const name = args.string('collection')!
   if (name === '' || name.startsWith('.') || name.includes('\0'))

@@ -11,7 +11,6 @@ export const killCursorsSpec = {
 } as const satisfies CommandSpec
 
 /**
- * Closes the cursors that a killCursors names, and makes its reply with four lists.
  * @param close returns false when the cursor does not exist
  * @throws CommandError 73 InvalidNamespace, 14 TypeMismatch, before it closes any
  */

@@ -22,10 +22,7 @@ export interface RenameRequest {
   readonly dropTarget: boolean
 }
 
-/**
- * Reads the arguments.
- * @throws CommandError 73 InvalidNamespace, 20 IllegalOperation, 14 TypeMismatch
- */
+/** @throws CommandError 73 InvalidNamespace, 20 IllegalOperation, 14 TypeMismatch */
 export function renameRequest(args: CommandArguments): RenameRequest {
   if (args.target.type !== BsonType.string)
     throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(args.target.type)}`)

@@ -1,4 +1,4 @@
-/** validate. Server: validate.cpp. */
+/** Server: validate.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'

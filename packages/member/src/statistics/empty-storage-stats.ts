@@ -1,7 +1,6 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
-/** Appends the storage statistics of a collection that does not exist: zeros. */
 export function writeEmptyStorageStats(
   writer: DocumentWriter,
   { orphansAreCounted, statisticsHaveTotals }: Behaviours,

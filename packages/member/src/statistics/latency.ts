@@ -1,4 +1,4 @@
-/** Latencies of operations by class, with histograms. Server: operation_latency_histogram.cpp. */
+/** Server: operation_latency_histogram.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
 
 export type LatencyClass = 'reads' | 'writes' | 'commands' | 'transactions'
@@ -34,7 +34,6 @@ export class Latencies {
     latency.buckets[bucket] = (latency.buckets[bucket] ?? 0) + 1
   }
 
-  /** Appends a document per class. */
   write(writer: DocumentWriter, histograms: boolean): DocumentWriter {
     for (const kind of classes) {
       const { micros, operations, buckets } = this.#sums[kind]

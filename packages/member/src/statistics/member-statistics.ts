@@ -1,16 +1,13 @@
-/**
- * The counters of a member for serverStatus. Server: counters.cpp, service_latency_tracker.cpp,
- * top.cpp.
- */
+/** Server: counters.cpp, service_latency_tracker.cpp, top.cpp. */
 import { BsonType, ErrorCodes, findField, firstFieldName, type CommandError, type DocumentWriter } from '@shardlab/bson'
 import { Latencies, latencyClassOf } from './latency.js'
 
 /** Commands that count as statements or queries, not as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])
 
-/** Most collections with latencies; the oldest entry is dropped first. */
+/** The oldest entry is dropped first. */
 const namespacesMax = 10_000
-/** Length of the header, flags and section kind of an OP_MSG. */
+/** Header, flags and section kind of an OP_MSG. */
 const messageOverheadBytes = 21
 
 export class MemberStatistics {
@@ -20,12 +17,10 @@ export class MemberStatistics {
   /** Failed commands. */
   userAsserts = 0
   unknownCommands = 0
-  /** Commands that failed with StaleConfig. */
   staleConfigErrors = 0
   readonly #commands = new Map<string, { failed: number; total: number }>()
   readonly #namespaces = new Map<string, Latencies>()
 
-  /** Counts a command that begins. */
   commandBegins(name: string): void {
     const counts = this.#commands.get(name)
     if (counts === undefined) this.#commands.set(name, { failed: 0, total: 1 })
@@ -33,13 +28,13 @@ export class MemberStatistics {
     if (!countedOtherwise.has(name)) this.opcounters.command++
   }
 
-  /** Number of commands of this name that have begun. */
   commandCount(name: string): number {
     return this.#commands.get(name)?.total ?? 0
   }
 
   /**
-   * Counts a command that has ended. `error` null: it succeeded. `ns` null: it names no collection.
+   * @param ns null: the command names no collection
+   * @param error null: it succeeded
    */
   commandEnds(name: string, ns: string | null, durationMs: number, error: CommandError | null): void {
     if (error !== null) {
@@ -53,19 +48,16 @@ export class MemberStatistics {
     this.#ofNamespace(ns).add(kind, durationMs * 1000)
   }
 
-  /** Counts a message of a client and its reply. */
   exchanged(bytesIn: number, bytesOut: number): void {
     this.network.requests++
     this.network.bytesIn += bytesIn + messageOverheadBytes
     this.network.bytesOut += bytesOut + messageOverheadBytes
   }
 
-  /** Latencies of one collection since the member started. */
   namespaceLatencies(ns: string): Latencies {
     return this.#namespaces.get(ns) ?? new Latencies()
   }
 
-  /** Removes the latencies of a collection that was dropped. */
   namespaceDropped(ns: string): void {
     this.#namespaces.delete(ns)
   }
@@ -90,9 +82,7 @@ export class MemberStatistics {
   }
 }
 
-/**
- * The collection that a command names in its first field, or getMore in `collection`; null: none.
- */
+/** Named in the first field, for getMore in `collection`; null: none */
 export function namespaceOf(db: string, body: Uint8Array): string | null {
   const name = firstFieldName(body)
   if (name === undefined) return null
@@ -101,7 +91,6 @@ export function namespaceOf(db: string, body: Uint8Array): string | null {
   return target?.type === BsonType.string ? `${db}.${target.asString()}` : null
 }
 
-/** Bytes of the sections of a message. */
 export function bytesOfMessage(
   body: Uint8Array,
   sequences: readonly (readonly [string, readonly Uint8Array[]])[],

@@ -1,27 +1,22 @@
-/**
- * serverStatus, section by section. Server: server_status_command.cpp. Manual:
- * reference/command/serverStatus.
- */
+/** Server: server_status_command.cpp. Manual: reference/command/serverStatus. */
 import type { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 
-/** One section of the reply. */
 export interface StatusSection<Host extends MemberHost> {
   readonly name: string
   /** Whether the reply has the section unless the client excludes it. Default true. */
   readonly byDefault?: boolean
-  /** Whether the member has the section. Default true. */
+  /** Default true. */
   exists?(host: Host): boolean
-  /** Appends the fields of the section, whose document is open. */
+  /** The document of the section is open. */
   write(writer: DocumentWriter, host: Host): void
 }
 
-/** Connection limit of a server with default settings. */
+/** Default of a server. */
 const connectionsMax = 1_000_000
 const bytesPerMegabyte = 1024 * 1024
 
-/** Sections that every member has. */
 const commonSections: readonly StatusSection<MemberHost>[] = [
   {
     name: 'asserts',
@@ -117,7 +112,6 @@ export interface StatusMetrics<Host extends MemberHost> {
   write(writer: DocumentWriter, host: Host): void
 }
 
-/** Makes the reply with the sections that the client selects. */
 export function writeServerStatus<Host extends MemberHost>(
   host: Host,
   args: CommandArguments,

@@ -1,8 +1,7 @@
 /**
- * Rewrites a read of a view as an aggregate on the collection below it, for nodes and routers.
- * Server: ResolvedView::asExpandedViewAggregation, query_request_helper asAggregationCommand,
- * count_command_as_aggregation_command.cpp, ParsedDistinct::asAggregationCommand,
- * view_response_formatter.cpp.
+ * For nodes and routers. Server: ResolvedView::asExpandedViewAggregation, query_request_helper
+ * asAggregationCommand, count_command_as_aggregation_command.cpp,
+ * ParsedDistinct::asAggregationCommand, view_response_formatter.cpp.
  */
 import {
   BsonType,
@@ -37,7 +36,6 @@ const passedOn = [
   'apiDeprecationErrors',
 ]
 
-/** Options of find that aggregate does not have. */
 const findOnly = ['returnKey', 'showRecordId', 'tailable', 'noCursorTimeout', 'allowPartialResults']
 
 /**
@@ -63,7 +61,7 @@ export function commandOnView(body: Uint8Array, view: ResolvedView): Uint8Array 
   }
 }
 
-/** The reply of a command, from the reply of its aggregate. */
+/** @param reply of the aggregate */
 export function viewReply(command: string, reply: DocumentWriter): DocumentWriter {
   if (command !== 'count' && command !== 'distinct') return reply
   const [document] = firstBatchOf(reply.finish())
@@ -82,7 +80,6 @@ function firstBatchOf(reply: Uint8Array): Uint8Array[] {
   return documentsOf(findField(cursor.bytes, 'firstBatch', cursor.start)!)
 }
 
-/** Checks that the operation has the collation of the view, or none. */
 function checkCollation(body: Uint8Array, { collation }: ResolvedView): void {
   const asked = findField(body, 'collation')
   if (asked?.type !== BsonType.object || isEmptyDocument(asked.bytes, asked.start)) return
@@ -211,7 +208,6 @@ function distinctStages(body: Uint8Array): Uint8Array[] {
   return stages
 }
 
-/** `{ $match: { $expr: { $eq: [{ $type: '$path' }, 'object'] } } }`. */
 function objectsOnly(path: string): Uint8Array {
   return new DocumentWriter(96)
     .startDocument('$match')

@@ -3,10 +3,6 @@ import { DocumentWriter, findField } from '@shardlab/bson'
 import { commandOnView } from './command-on-view.js'
 import type { ResolvedView } from './resolved-view.js'
 
-/**
- * Rewrites an explain of a command on a view as an explain of the aggregate on the collection
- * below.
- */
 export function explainBody(
   body: Uint8Array,
   view: ResolvedView,

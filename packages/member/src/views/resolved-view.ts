@@ -1,7 +1,4 @@
-/**
- * A view resolved to its collection and pipeline, and the error by which a shard sends it to a
- * router. Server: resolved_view.cpp.
- */
+/** Server: resolved_view.cpp. */
 import { CommandError, DocumentWriter, BsonType, elementsOf, findField } from '@shardlab/bson'
 
 export interface ResolvedView {
@@ -13,7 +10,7 @@ export interface ResolvedView {
   readonly collation: Uint8Array
 }
 
-/** The error with which a shard asks the router to run the aggregate itself. */
+/** With this error a shard asks the router to run the aggregate itself. */
 export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): CommandError {
   const extra = new DocumentWriter(512).startDocument('resolvedView').string('ns', ns).documents('pipeline', pipeline)
   return new CommandError(
@@ -25,7 +22,7 @@ export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): Co
   )
 }
 
-/** The resolved view in error 169 of a shard; null: another error. */
+/** Reads error 169 of a shard; null: another error */
 export function resolvedViewOf(error: unknown): ResolvedView | null {
   if (!(error instanceof CommandError) || error.code !== 169 || error.extra === null) return null
   const view = findField(error.extra, 'resolvedView')

@@ -1,10 +1,9 @@
-/** The change of an update statement. Server: parsed_update_base.cpp, upsert_stage.cpp. */
+/** Server: parsed_update_base.cpp, upsert_stage.cpp. */
 import { BsonType, CommandError, documentsOf, findField, FieldIterator, type RawValue } from '@shardlab/bson'
 import { compileUpdate, type EvaluationContext, type Update, upsertBase, type Filter } from '@shardlab/query'
 import type { UpdateStatement } from './statement.js'
 
 /**
- * Compiles a statement.
  * @throws CommandError 9 FailedToParse, 51198 for constants without a pipeline, and those of
  *   compileUpdate
  */
@@ -35,10 +34,7 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
   return change
 }
 
-/**
- * The document that an upsert inserts; it may lack an `_id`.
- * @throws CommandError the errors of `Update.apply`
- */
+/** May lack an `_id`. @throws CommandError the errors of `Update.apply` */
 export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
   if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
   const base = upsertBase(filter)

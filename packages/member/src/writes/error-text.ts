@@ -6,7 +6,6 @@ import { CommandError } from '@shardlab/bson'
  */
 const longErrorBytes = 1024 * 1024
 
-/** The message of an error after `earlierErrors` others. */
 export function errorText({ message }: Pick<CommandError, 'message'>, earlierErrors: number): string {
   return earlierErrors > 1 && message.length > longErrorBytes ? '' : message
 }

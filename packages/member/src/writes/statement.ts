@@ -1,7 +1,6 @@
 /**
- * The statements of insert, update, delete and bulkWrite. Their fields are checked before the first
- * statement of a batch runs, and all commands read them into the same types. Server: write_ops.idl,
- * bulk_write.idl.
+ * All commands read statements into the same types. The fields are checked before the first
+ * statement of a batch runs. Server: write_ops.idl, bulk_write.idl.
  */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
 import {
@@ -17,7 +16,6 @@ import type { Behaviours } from '@shardlab/sharding'
 
 export type ModifyKind = 'update' | 'delete'
 
-/** An update statement of any command. */
 export interface UpdateStatement {
   readonly kind: 'update'
   readonly filter: Uint8Array
@@ -27,16 +25,14 @@ export interface UpdateStatement {
   readonly constants?: Uint8Array
   readonly arrayFilters?: readonly Uint8Array[]
   readonly collation?: Uint8Array
-  /** Name or key pattern of an index. */
   readonly hint?: string | Uint8Array
   readonly sort?: Uint8Array
   readonly multi: boolean
   readonly upsert: boolean
-  /** Whether an upsert inserts `constants.new` unchanged. */
+  /** An upsert inserts `constants.new` unchanged. */
   readonly upsertSupplied: boolean
 }
 
-/** A delete statement of any command. */
 export interface DeleteStatement {
   readonly kind: 'delete'
   readonly filter: Uint8Array
@@ -75,7 +71,7 @@ const sampledUpdateFields = { ...hintedUpdateFields, sampleId: 'binary' } as con
 const sampledDeleteFields = { ...hintedDeleteFields, sampleId: 'binary' } as const satisfies FieldSpecs
 const sortedUpdateFields = { ...sampledUpdateFields, sort: 'object' } as const satisfies FieldSpecs
 
-/** The fields of a statement in the emulated version. Each set extends the previous one. */
+/** Each set extends the previous one. */
 function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer, updateSort }: Behaviours): FieldSpecs {
   if (kind === 'delete' && queryAnalyzer) return sampledDeleteFields
   if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
@@ -85,7 +81,7 @@ function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer,
 }
 
 /**
- * Checks all statements, since an invalid one fails the whole command.
+ * An invalid statement fails the whole command.
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 9 FailedToParse
  */
 export function checkStatements(kind: ModifyKind, statements: readonly Uint8Array[], behaviours: Behaviours): void {
@@ -183,7 +179,7 @@ export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0)
   return read
 }
 
-/** The index name or key pattern of a hint; an empty document counts as absent. */
+/** An empty document counts as absent. */
 export function hintValue(value: RawValue | undefined): { hint?: string | Uint8Array } {
   if (value === undefined || value.type === BsonType.null) return {}
   if (value.type === BsonType.string) return { hint: value.asString() }

@@ -1,4 +1,4 @@
-/** The statements of a write command. Server: write_ops_parsers.cpp. */
+/** Server: write_ops_parsers.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
@@ -6,18 +6,13 @@ import { type ModifyKind, checkStatements } from './statement.js'
 import { documentsArgument } from '../arguments/documents-argument.js'
 import { checkLet } from '../arguments/let-argument.js'
 
-/** Most statements of one write command. */
 export const writeBatchSizeMax = 100_000
 
 export type WriteKind = 'insert' | ModifyKind
 
-/** The arguments that hold the statements. */
 export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
 
-/**
- * The checked statements of a write command.
- * @throws CommandError 16 InvalidLength, and those of {@link checkStatements}
- */
+/** @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
 export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
   const statements = documentsArgument(invocation, statementArguments[kind])
   checkLet(invocation)
@@ -26,7 +21,6 @@ export function statementsOf(invocation: StatementSource, kind: WriteKind): read
   return statements
 }
 
-/** The source of statements: the invocation of a node or a router. */
 export interface StatementSource {
   readonly args: CommandArguments
   readonly body: Uint8Array
@@ -44,7 +38,6 @@ export function checkBatchSize(count: number): void {
   }
 }
 
-/** Appends the statements that were answered from the history. */
 export function writeRetriedStmtIds(writer: DocumentWriter, stmtIds: readonly number[]): DocumentWriter {
   if (stmtIds.length === 0) return writer
   writer.startArray('retriedStmtIds')

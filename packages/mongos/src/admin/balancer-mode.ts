@@ -3,10 +3,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
-/**
- * Sets the balancer's mode for the cluster. @throws CommandError of the config server or of the
- * request to it
- */
+/** @throws CommandError of the config server or of the request to it */
 export async function setBalancerMode(
   { host, operation }: MongosInvocation,
   mode: 'full' | 'off',

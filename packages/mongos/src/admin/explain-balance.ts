@@ -4,8 +4,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /**
- * `{ shardlab: 'explainBalance', ns }`: why a collection is balanced, or is not. `explanation` is
- * the balancer's own.
+ * `{ shardlab: 'explainBalance', ns }`: `explanation` is the balancer's own.
  * @throws CommandError 2 BadValue without a namespace; 118 NamespaceNotSharded
  */
 export async function explainBalance({ args, host, operation }: MongosInvocation): Promise<DocumentWriter> {

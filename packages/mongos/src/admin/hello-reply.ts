@@ -1,7 +1,4 @@
-/**
- * Replies to hello and its older forms. Server: cluster_hello_cmd.cpp,
- * mongos_topology_coordinator.cpp.
- */
+/** Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'

@@ -5,10 +5,7 @@ import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
-/**
- * Kills sessions on this router, and runs the same command on every shard and the config server.
- * Server: kill_sessions_remote.cpp.
- */
+/** Runs on this router, every shard and the config server. Server: kill_sessions_remote.cpp. */
 export async function killSessionsEverywhere(
   invocation: MongosInvocation,
   fits: SessionPredicate,

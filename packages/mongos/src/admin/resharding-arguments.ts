@@ -1,9 +1,7 @@
 import { checkCollectionName, checkDatabaseName, type CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
-/**
- * The namespace of a resharding command. @throws CommandError 73 InvalidNamespace, 14 TypeMismatch
- */
+/** @throws CommandError 73 InvalidNamespace, 14 TypeMismatch */
 export function reshardedNamespace(args: CommandArguments): { readonly db: string; readonly ns: string } {
   const ns = args.targetString()
   const dot = ns.indexOf('.')

@@ -1,7 +1,4 @@
-/**
- * Common parts of the commands that reshard, move and unshard a collection. Server:
- * cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp.
- */
+/** Server: cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp. */
 import { configAddress, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { collectionUuidOf } from '@shardlab/member'
@@ -38,7 +35,7 @@ export async function runResharding(
   })
 }
 
-/** Moves the whole collection to one shard. @param toShard undefined: the primary shard chooses */
+/** @param toShard undefined: the primary shard chooses */
 export function gatherOnShard(
   invocation: MongosInvocation,
   provenance: 'moveCollection' | 'unshardCollection',

@@ -1,6 +1,6 @@
 /**
- * Arguments of the commands on zones. Server: add_shard_to_zone_request_type.cpp,
- * update_zone_key_range_request_type.cpp, bson_extract.cpp.
+ * Server: add_shard_to_zone_request_type.cpp, update_zone_key_range_request_type.cpp,
+ * bson_extract.cpp.
  */
 import { checkCollectionName, checkDatabaseName } from '@shardlab/actor'
 import {
@@ -40,7 +40,7 @@ export function zoneRangeArguments({ args, body }: MongosInvocation): {
       'FailedToParse',
       `min: ${formatDocument(min)} should be less than max: ${formatDocument(max)}`,
     )
-  // Null removes the range, whereas the argument parser treats null as absent.
+  // Null removes the range, but the argument parser treats null as absent.
   const zone = findField(body, 'zone')
   if (zone === undefined) throw missing('zone')
   if (zone.type === BsonType.null) return { ns, min, max, zone: null }

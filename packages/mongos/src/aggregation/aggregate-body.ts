@@ -1,4 +1,3 @@
-/** Commands that a router makes of a client's aggregate. */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { aggregateSpec } from '@shardlab/member'
@@ -6,7 +5,6 @@ import type { ForeignRead } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
 /**
- * The part of the pipeline that members run.
  * @param options `merges`: the replies are merged, so the client's batch size does not apply to
  *   them; `onShard`: a shard merges and also reads the first batches
  */
@@ -26,22 +24,17 @@ export function bodyForMembers(
   return writeConstants(writer, nowMs).bool('needsMerge', true).bool('fromMongos', true).finish()
 }
 
-/** The input of the merging member. */
 export interface MergerBody {
   readonly stages: readonly Uint8Array[]
-  /** The `$mergeCursors` stage. */
   readonly source: Uint8Array
   /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
   readonly nowMs: number
-  /** Whether its batches go to the client unchanged. */
+  /** Whether the merger's batches go to the client unchanged. */
   readonly isClients: boolean
 }
 
-/**
- * The part of the pipeline that one shard runs on the output of the others. Names the collation
- * because the merging shard may not have the collection.
- */
+/** Names the collation because the merging shard may not have the collection. */
 export function bodyForMerger(
   { body }: MongosInvocation,
   { stages, source, collation, nowMs, isClients }: MergerBody,
@@ -67,10 +60,9 @@ function writeConstants(writer: DocumentWriter, nowMs: number): DocumentWriter {
 /** Members do not run $out or $merge for a router, and the router sets the constants. */
 const onlyForWriters = new Set(['bypassDocumentValidation', 'writeConcern', 'runtimeConstants'])
 
-/** Fields about the collection, which the merging shard does not read. */
+/** The merging shard does not read them. */
 const collectionFields = new Set(['hint', 'collectionUUID', 'collation'])
 
-/** Fields that the read of a join inherits from its aggregate. */
 const inheritedFields = new Set([
   'allowDiskUse',
   'readConcern',
@@ -85,7 +77,6 @@ const inheritedFields = new Set([
 
 const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
 
-/** Settings that all reads of an aggregate share. */
 export interface ReadSettings {
   /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
@@ -95,7 +86,6 @@ export interface ReadSettings {
 /**
  * The read of a join as a separate aggregate.
  * @param now the running command: the aggregate itself or a getMore
- * @param settings of the aggregate
  */
 export function invocationOfRead(
   aggregate: MongosInvocation,
@@ -124,7 +114,7 @@ export function invocationOfRead(
   }
 }
 
-/** Passes values as literals. A missing value becomes `$$REMOVE`. */
+/** A missing value becomes `$$REMOVE`. */
 function writeVariables(writer: DocumentWriter, variables: ReadonlyMap<string, RawValue | undefined>): void {
   if (variables.size === 0) return
   writer.startDocument('let')

@@ -4,12 +4,11 @@ import type { DocumentStream } from '../cursors/document-stream.js'
 import type { ForeignStreams } from '../cursors/pipeline-stream.js'
 import { invocationOfRead, type ReadSettings } from './aggregate-body.js'
 
-/** Most documents in one reply to a join. */
 const batchCount = 1000
 
 export type OpenStream = (invocation: MongosInvocation) => Promise<DocumentStream>
 
-/** Reads for joins. Each is an aggregate of the router, so its collection may be on any member. */
+/** Each read is an aggregate of the router, so its collection may be on any member. */
 export class ForeignReads implements ForeignStreams {
   readonly #aggregate: MongosInvocation
   readonly #settings: ReadSettings

@@ -1,7 +1,6 @@
 /**
- * Which member merges the output of shards. Server: cluster_aggregation_planner.cpp,
- * `Pipeline::canRunOnMongos`, `needsPrimaryShardMerger` and, since 8.0, `needsSpecificShardMerger`;
- * `findOwningShard` of common_process_interface.cpp.
+ * Server: cluster_aggregation_planner.cpp, `Pipeline::canRunOnMongos`, `needsPrimaryShardMerger`
+ * and, since 8.0, `needsSpecificShardMerger`; `findOwningShard` of common_process_interface.cpp.
  */
 import { configAddress } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
@@ -17,7 +16,7 @@ import type { CollectionPlacement } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isConfigDatabase } from '../routing/route.js'
 
-/** The value in explain output. */
+/** Shown by explain. */
 export type MergeType = 'mongos' | 'anyShard' | 'primaryShard' | 'specificShard'
 
 export interface MergedPipeline {
@@ -28,7 +27,8 @@ export interface MergedPipeline {
 
 /**
  * The shard that must merge because a stage reads or writes there; null: any member may. A pipeline
- * that goes to one other shard is split for it. @throws CommandError 133, 6, 50
+ * that goes to one other shard is split for it.
+ * @throws CommandError 133, 6, 50
  */
 export async function shardThatMerges(
   invocation: MongosInvocation,
@@ -54,7 +54,7 @@ export async function shardThatMerges(
   return writer === null ? null : ownerOf(invocation, targetOf(writer, db))
 }
 
-/** A quick test that spares most pipelines the full analysis. */
+/** Spares most pipelines the full analysis. */
 function mayJoin(stage: Uint8Array): boolean {
   return joining.has(firstFieldName(stage)!)
 }
@@ -65,10 +65,7 @@ async function primaryOf({ host: { catalog }, operation }: MongosInvocation, db:
   return isConfigDatabase(db) ? configAddress : ((await catalog.database(db, operation))?.primaryShard ?? null)
 }
 
-/**
- * @param stages the stages of the merging part
- * @param required the result of {@link shardThatMerges}
- */
+/** @param required the result of {@link shardThatMerges} */
 export function mergeTypeOf(
   invocation: MongosInvocation,
   { stages, writer }: MergedPipeline,
@@ -91,7 +88,7 @@ async function anyOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>
   return false
 }
 
-/** True also for a join of `$documents`, which has no collection. */
+/** A join of `$documents` has no collection. */
 async function readsUnsharded(invocation: MongosInvocation, { db, collection }: ForeignCollection): Promise<boolean> {
   return collection === null || !(await isSharded(invocation, { db: db ?? invocation.db, collection }))
 }
@@ -118,8 +115,8 @@ async function isSharded(invocation: MongosInvocation, namespace: Namespace): Pr
 }
 
 /**
- * The one shard that has, or would create, a collection; null: it is sharded, or the database does
- * not exist.
+ * The shard that has, or would create, a collection; null: it is sharded, or the database does not
+ * exist.
  */
 async function ownerOf(invocation: MongosInvocation, namespace: Namespace): Promise<string | null> {
   const { host, operation } = invocation
@@ -139,9 +136,7 @@ async function placementOf(
   return cached === undefined ? host.catalog.collection(ns, operation) : cached
 }
 
-/**
- * Whether the primary shard of the pipeline's database can read all of these collections locally.
- */
+/** Whether the primary shard of the pipeline's database can read all of them locally. */
 export async function areOnPrimary(
   invocation: MongosInvocation,
   foreign: readonly ForeignCollection[],

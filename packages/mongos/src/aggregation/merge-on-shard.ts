@@ -1,4 +1,4 @@
-/** Merging on a shard. Server: `dispatchMergingPipeline` of cluster_aggregation_planner.cpp. */
+/** Server: `dispatchMergingPipeline` of cluster_aggregation_planner.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -7,10 +7,7 @@ import { bodyForMerger } from './aggregate-body.js'
 import type { SplitPlan } from './plan-aggregate.js'
 import type { Planned } from './planned.js'
 
-/**
- * The shard that merges; null: the router merges. Where any shard may, one of the participating
- * shards is drawn at random.
- */
+/** Null: the router merges. If any shard may merge, one of the participants is drawn at random. */
 export function shardToMerge(
   { invocation: { host } }: Planned,
   { members, mergerPart, merge }: SplitPlan,
@@ -24,19 +21,17 @@ export function shardToMerge(
 
 export interface MergeOpening {
   readonly merger: string
-  /** Whether the merger's batches go to the client unchanged. */
   readonly isClients: boolean
   /** @throws CommandError of a shard or of the request to it; then no cursor is open */
   readonly openCursors: () => Promise<readonly BufferedCursor[]>
 }
 
 /**
- * Opens the cursors on the other shards and hands them to the merging shard. The router owns them
- * until the merging shard has replied.
+ * The router owns the cursors until the merging shard has replied.
  * @param send sends the command to the merging shard, once: a repetition would lose what the first
- * attempt read from the cursors
+ *   attempt read from the cursors
  * @throws CommandError of a shard or of the request to it; 13388 StaleConfig and 249 StaleDbVersion
- * when a joined collection is on another shard
+ *   when a joined collection is on another shard
  */
 export async function mergeOnShard<T>(
   planned: Planned,
@@ -79,7 +74,7 @@ function versionsOf(
     : { shardVersion: 'UNSHARDED', databaseVersion: joins.version }
 }
 
-/** The stage that hands over the cursors. Server: async_results_merger_params.idl. */
+/** Server: async_results_merger_params.idl. */
 function mergeCursors(
   { host, session }: MongosInvocation,
   ns: string,

@@ -1,7 +1,4 @@
-/**
- * Which part of a pipeline runs where. Server: sharded_agg_helpers.cpp,
- * cluster_aggregation_planner.cpp.
- */
+/** Server: sharded_agg_helpers.cpp, cluster_aggregation_planner.cpp. */
 import { CommandError, documentValue } from '@shardlab/bson'
 import {
   splitBeforeJoins,
@@ -30,7 +27,6 @@ export type AggregatePlan =
   | MemberPlan
   | SplitPlan
 
-/** One member runs the whole pipeline. */
 export interface MemberPlan {
   readonly kind: 'member'
   readonly member: string
@@ -39,10 +35,7 @@ export interface MemberPlan {
   readonly to: RoutedTo
 }
 
-/**
- * Members run the first part of a pipeline; one of them or the router runs the rest on their
- * output.
- */
+/** One of the members or the router runs the second part on the output of the first. */
 export interface SplitPlan {
   readonly kind: 'split'
   readonly members: readonly string[]
@@ -54,15 +47,11 @@ export interface SplitPlan {
   readonly merge: Merge
 }
 
-/** Which member merges. */
 export interface Merge {
   readonly type: MergeType
-  /** The shard that must merge because a stage reads or writes there; null: any may. */
+  /** Null: any shard may merge. */
   readonly required: string | null
-  /**
-   * The database whose primary shard has the joined collections; null: no joins, or the router
-   * joins.
-   */
+  /** Its primary shard has the joined collections; null: no joins, or the router joins. */
   readonly joins: DatabaseEntry | null
   /** No shard can merge. */
   readonly onRouter: boolean
@@ -72,7 +61,7 @@ export interface PlanOptions {
   readonly ns: string
   readonly route: Route
   readonly pipeline: Pipeline
-  /** Joins run on the router, regardless of the catalog's entries for the other collections. */
+  /** Ignores the catalog's entries for the other collections. */
   readonly joinsOnRouter: boolean
 }
 
@@ -154,7 +143,7 @@ function targetsOf(
   )
 }
 
-/** Whether a collection is where the joining member cannot read it locally. */
+/** Whether the joining member cannot read one of the collections locally. */
 async function areElsewhere(
   invocation: MongosInvocation,
   route: PresentRoute,

@@ -1,4 +1,3 @@
-/** A planned aggregate and the commands to its members. */
 import type { EvaluationContext, Pipeline } from '@shardlab/query'
 import type { TimeLimit } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -10,7 +9,6 @@ import { noteRouted, type CountedTargets, type RoutedTo } from '../statistics/ro
 import { bodyForMembers } from './aggregate-body.js'
 import type { AggregatePlan, MemberPlan, SplitPlan } from './plan-aggregate.js'
 
-/** An aggregate that is checked and planned. */
 export interface Planned {
   /** For a view: on the underlying collection. */
   readonly invocation: MongosInvocation
@@ -21,7 +19,6 @@ export interface Planned {
   readonly evaluation: EvaluationContext
   /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
-  /** The limit inside `evaluation`. */
   readonly timeLimit: TimeLimit | null
 }
 
@@ -40,7 +37,6 @@ export function commandToMember(
     : { ...command, databaseVersion: primaryOf.version }
 }
 
-/** Opens the cursors that are merged. @param onShard whether a shard merges them */
 export async function openCursors(
   planned: Planned,
   { members, shardsPart, mergerPart, to }: SplitPlan,

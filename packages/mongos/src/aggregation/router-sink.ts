@@ -6,7 +6,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { createWhereDatabaseIs } from '../commands/create.js'
 import { isConfigDatabase } from '../routing/route.js'
 
-/** Writes through commands of this router, as clients do. */
+/** Runs commands of this router, as clients do. */
 export function routerSink(
   invocation: MongosInvocation,
   evaluation: EvaluationContext,
@@ -20,7 +20,7 @@ export function routerSink(
         .fields(temporaryOptions(options))
         .string('$db', db)
         .finish()
-      // Bypasses the create command, which refuses `temp` to clients.
+      // Bypasses the create command, which rejects `temp` from clients.
       await createWhereDatabaseIs({ ...invocation, db, body, sequences: [] })
     },
     run: (body, sequences) =>

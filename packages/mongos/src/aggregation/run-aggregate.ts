@@ -1,7 +1,4 @@
-/**
- * A client's aggregate, from the command to its reply or to a stream of documents. Server:
- * cluster_aggregate.cpp.
- */
+/** Server: cluster_aggregate.cpp. */
 import { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import {
@@ -45,7 +42,7 @@ import { routerSink } from './router-sink.js'
 /** @throws CommandError of parsing, routing and the shards */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
   checkLet(invocation)
-  // The name that the client sent, which may be a view.
+  // The client may have named a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
   const batchSize = batchSizeOf(invocation.args)
   const written = await withPlan(invocation, async (planned) => {
@@ -70,7 +67,6 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
   return writeEmptyCursor(cursorNs)
 }
 
-/** The merging shard's batches go to the client unchanged. */
 function openOnMerger(
   planned: Planned,
   plan: SplitPlan,
@@ -85,10 +81,7 @@ function openOnMerger(
   )
 }
 
-/**
- * The documents of an aggregate that is part of another. @throws CommandError as
- * {@link runAggregate}
- */
+/** @throws CommandError as {@link runAggregate} */
 function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
   return withPlan(invocation, (planned) => openStream(planned, false))
 }
@@ -115,10 +108,7 @@ async function writeAway(
   }
 }
 
-/**
- * Plans and attempts; plans again after stale routing, or when the collection turns out to be a
- * view.
- */
+/** Plans again after stale routing, or when the collection turns out to be a view. */
 async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Planned) => Promise<T>): Promise<T> {
   const ns = namespaceOfAggregate(invocation)
   // A shard cannot join once it reports that another collection of the pipeline is sharded.
@@ -147,7 +137,7 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
   }
 }
 
-/** The namespace of a stale-routing error; null: another error. */
+/** Null: not a stale-routing error. */
 function staleNamespace(error: unknown): string | null {
   if (!(error instanceof CommandError) || !isStaleCode(error.code) || error.extra === null) return null
   const named = findField(error.extra, 'ns')
@@ -246,7 +236,6 @@ async function openStream(planned: Planned, counts: boolean): Promise<DocumentSt
   }
 }
 
-/** A shard merges and the router reads its output. */
 async function streamFromMerger(
   planned: Planned,
   plan: SplitPlan,

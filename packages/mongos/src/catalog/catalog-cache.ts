@@ -1,6 +1,6 @@
 /**
- * Cached placement of databases and collections. It is read from the config server on demand and
- * incrementally, and used until a shard reports it as stale. Server: catalog_cache.cpp.
+ * Entries are read from the config server on demand and incrementally, and used until a shard
+ * reports them as stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
 import { applyPlacementReply } from '@shardlab/member'
@@ -20,7 +20,6 @@ import { parseDatabase, type DatabaseEntry } from './database-entry.js'
 import { RefreshStatistics } from './refresh-statistics.js'
 import { RefreshingMap, type KnownValues } from './refreshing-map.js'
 
-/** All cached placements. Immutable. */
 export interface KnownRoutes {
   readonly databases: KnownValues<DatabaseEntry | null>
   readonly collections: KnownValues<CollectionPlacement | null>
@@ -33,13 +32,13 @@ export class CatalogCache {
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
   readonly #histories = new PlacementHistories()
-  /** How often a shard reported stale routing, for serverStatus. */
+  /** For serverStatus: how often a shard reported stale routing. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
 
   /**
    * @param reach {@link ActorContext.reach}; throws a client's error where a fault makes the step
-   * fail
+   *   fail
    */
   constructor(context: ActorContext, remote: Remote, limits: MongosLimits, reach: ActorContext['reach']) {
     this.#context = context
@@ -64,7 +63,6 @@ export class CatalogCache {
   /** Keeps stale placements in use, for `faults.switch`. */
   frozen = false
 
-  /** Called with each placement that the config server sends. */
   learned: (placement: CollectionPlacement) => void = () => {}
 
   get databaseCount(): number {
@@ -75,7 +73,6 @@ export class CatalogCache {
     return this.#collections.size
   }
 
-  /** The cached version of each sharded collection, by namespace. */
   collectionVersions(): Record<string, PlacementVersion> {
     const versions: Record<string, PlacementVersion> = {}
     for (const ns of this.#collections.names()) {
@@ -85,14 +82,13 @@ export class CatalogCache {
     return versions
   }
 
-  /** The cached entry; undefined: not cached. */
   peekDatabase(name: string): DatabaseEntry | undefined {
     return this.#databases.peek(name) ?? undefined
   }
 
   /**
-   * Null: the database does not exist; this is fetched again each time. @throws CommandError 133,
-   * 6, 50
+   * Null: the database does not exist; this is fetched again each time.
+   * @throws CommandError 133, 6, 50
    */
   async database(name: string, operation: Operation | null): Promise<DatabaseEntry | null> {
     const known = this.#databases.peek(name)
@@ -101,8 +97,8 @@ export class CatalogCache {
   }
 
   /**
-   * Creates the database if it does not exist. @throws CommandError of the config server; 133, 6,
-   * 50
+   * Does nothing if the database exists.
+   * @throws CommandError of the config server; 133, 6, 50
    */
   createDatabase(
     name: string,
@@ -113,8 +109,8 @@ export class CatalogCache {
   }
 
   /**
-   * As {@link createDatabase}, with sharding enabled. @param primaryShard null: the config server
-   * chooses
+   * Creates the database if it does not exist.
+   * @param primaryShard null: the config server chooses
    */
   enableSharding(name: string, primaryShard: string | null, operation: Operation | null): Promise<DatabaseEntry> {
     return this.#createDatabase({ db: name, primaryShard, enableSharding: true }, operation)
@@ -142,7 +138,7 @@ export class CatalogCache {
   }
 
   /**
-   * The earlier owners; null: the collection was dropped or recreated.
+   * Null: the collection was dropped or recreated.
    * @throws CommandError 133, 6, 50
    */
   history(placement: CollectionPlacement, operation: Operation | null): Promise<PlacementHistory | null> {
@@ -163,7 +159,6 @@ export class CatalogCache {
     this.#collections.forget(ns)
   }
 
-  /** Drops the entries of a database and of its collections. */
   forgetDatabase(name: string): void {
     this.#databases.forget(name)
     const prefix = `${name}.`

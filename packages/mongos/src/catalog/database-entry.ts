@@ -1,14 +1,12 @@
 import { decode, findField, type Long, type Timestamp } from '@shardlab/bson'
 import type { DatabaseVersion } from '@shardlab/sharding'
 
-/** The fields of a database that routing needs. Immutable. */
+/** Immutable. */
 export interface DatabaseEntry {
   readonly name: string
   readonly primaryShard: string
   readonly version: DatabaseVersion
-  /**
-   * Whether enableSharding was run, in old versions; true in later versions, which do not store it.
-   */
+  /** Whether enableSharding was run; true in versions that do not store it. */
   readonly partitioned: boolean
 }
 

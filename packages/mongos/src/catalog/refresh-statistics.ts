@@ -1,8 +1,6 @@
 import type { DocumentWriter } from '@shardlab/bson'
 
-/**
- * Counts refreshes of placements, for serverStatus. Server: CatalogCache::CollectionCache::Stats.
- */
+/** For serverStatus. Server: CatalogCache::CollectionCache::Stats. */
 export class RefreshStatistics {
   #waitMs = 0
   #activeIncremental = 0
@@ -12,7 +10,6 @@ export class RefreshStatistics {
   #failed = 0
 
   /**
-   * Counts one refresh while it runs.
    * @param incremental whether only changes since a cached version are read
    * @param now milliseconds
    */

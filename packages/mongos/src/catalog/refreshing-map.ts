@@ -13,14 +13,12 @@ interface Slot<T> {
 }
 
 export interface RefreshingMapOptions<T> {
-  /** Fetches the value. @param known the previous value, as a base for an incremental fetch */
+  /** @param known the previous value, as a base for an incremental fetch */
   fetch(name: string, known: T | undefined): Promise<T>
   readonly entriesMax: number
-  /** Called when the oldest entry is evicted. */
   onLimit(): void
 }
 
-/** `fresh` is false for values that are marked as stale. */
 export type KnownValues<T> = readonly { readonly name: string; readonly value: T; readonly fresh: boolean }[]
 
 export class RefreshingMap<T> {
@@ -36,7 +34,7 @@ export class RefreshingMap<T> {
     return this.#slots.size
   }
 
-  /** The value; undefined: missing or stale. */
+  /** Undefined: missing or stale. */
   peek(name: string): T | undefined {
     const slot = this.#slots.get(name)
     return slot?.fresh === true ? slot.value : undefined
@@ -52,7 +50,7 @@ export class RefreshingMap<T> {
     }
   }
 
-  /** Marks `used` as stale, unless a newer value is present or being fetched. */
+  /** Has no effect if a newer value is present or being fetched. */
   markStale(name: string, used: T | undefined): void {
     const slot = this.#slots.get(name)
     if (slot?.fresh === true && slot.value === used) slot.fresh = false
@@ -65,7 +63,7 @@ export class RefreshingMap<T> {
     slot.changeCount++
   }
 
-  /** Drops a value, so that the next fetch starts without a base. */
+  /** The next fetch starts without a base. */
   forget(name: string): void {
     const slot = this.#slots.get(name)
     if (slot === undefined) return
@@ -82,7 +80,6 @@ export class RefreshingMap<T> {
     return this.#slots.keys()
   }
 
-  /** All values, stale ones included. */
   export(): KnownValues<T> {
     return [...this.#slots].flatMap(([name, { value, fresh }]) => (value === undefined ? [] : [{ name, value, fresh }]))
   }

@@ -1,14 +1,13 @@
-/** The shards of the cluster as the config server lists them. Server: shard_registry.cpp. */
+/** Server: shard_registry.cpp. */
 import { configAddress, type Address, type ClusterClock } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
 import type { Operation } from '../dispatch/operation.js'
 import type { Remote } from '../remote/remote.js'
 
-/** The list of shards. Immutable. */
 export interface KnownShards {
   /** `set/host:port` by shard. */
   readonly hosts: ReadonlyMap<Address, string>
-  /** Whether the list lacks shards. */
+  /** Whether a placement named a shard that is not in the list. */
   readonly isBehind: boolean
 }
 
@@ -17,7 +16,6 @@ export class ShardRegistry {
   readonly #clock: ClusterClock
   #hosts: ReadonlyMap<Address, string> = new Map()
   #ids: readonly Address[] = []
-  /** Whether a placement named a shard that is not in the list. */
   #isBehind = false
 
   constructor(remote: Remote, clock: ClusterClock) {
@@ -25,7 +23,10 @@ export class ShardRegistry {
     this.#clock = clock
   }
 
-  /** Fetches the list. @returns the config.shards documents. @throws CommandError 133, 6, 50 */
+  /**
+   * @returns the config.shards documents
+   * @throws CommandError 133, 6, 50
+   */
   async refresh(operation: Operation | null): Promise<readonly Uint8Array[]> {
     const { shards, clusterTime } = await this.#remote.request(configAddress, 'config.get-shards', {}, operation)
     this.#clock.advance(clusterTime)
@@ -38,25 +39,24 @@ export class ShardRegistry {
   }
 
   /**
-   * Notes owners of chunks: one that is not in the list has joined the cluster since the last
-   * fetch.
+   * A shard that owns chunks but is not in the list has joined the cluster since the last fetch.
    */
   expect(shards: readonly Address[]): void {
     if (!shards.every((shard) => this.#hosts.has(shard))) this.#isBehind = true
   }
 
-  /** Ids of all shards, sorted. Fetches the list if it is empty or incomplete. */
+  /** Sorted. Fetches the list if it is empty or incomplete. */
   async ids(operation: Operation | null): Promise<readonly Address[]> {
     if (this.#ids.length === 0 || this.#isBehind) await this.refresh(operation)
     return this.#ids
   }
 
-  /** `set/host:port` of a shard; its id if it is not in the list. */
+  /** `set/host:port`; the id of a shard that is not in the list. */
   connectionString(shard: Address): string {
     return this.#hosts.get(shard) ?? shard
   }
 
-  /** `host:port` of a shard; its id if it is not in the list. */
+  /** `host:port`; the id of a shard that is not in the list. */
   hostOf(shard: Address): string {
     return this.connectionString(shard).split('/').at(-1)!
   }

@@ -1,11 +1,10 @@
-/** The chunk that a command names by a query or by its bounds. */
 import { CommandError, compareDocuments } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { formatRange, type Chunk, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { chunkAt, keyOfQuery, normalisedKey } from './sharded-collection.js'
 
-/** Error codes of a command for arguments that name no chunk. */
+/** The error codes of a command for arguments that name no chunk. */
 export interface ChunkRefusals {
   /** The query does not fix the shard key. */
   readonly noKey: number
@@ -14,10 +13,7 @@ export interface ChunkRefusals {
   readonly noChunk: number
 }
 
-/**
- * The chunk that contains the key of a query.
- * @throws CommandError with the code `noKey`; 61 ShardKeyNotFound for the end of the key space
- */
+/** @throws CommandError with the code `noKey`; 61 ShardKeyNotFound for the end of the key space */
 export async function chunkOfQuery(
   invocation: MongosInvocation,
   ns: string,
@@ -31,9 +27,8 @@ export async function chunkOfQuery(
 }
 
 /**
- * The chunk with these bounds.
  * @throws CommandError with the codes `badBounds` and `noChunk`; 61 ShardKeyNotFound for the end of
- * the key space
+ *   the key space
  */
 export async function chunkWithBounds(
   invocation: MongosInvocation,
@@ -53,7 +48,7 @@ export async function chunkWithBounds(
   return chunk
 }
 
-/** Both bounds as {@link normalisedKey} returns them; null: one of them is invalid. */
+/** Null: {@link normalisedKey} rejects one of them. */
 export function normalisedBounds(
   shardKey: ShardKeyPattern,
   low: Uint8Array,
@@ -64,7 +59,6 @@ export function normalisedBounds(
   return min === null || max === null ? null : [min, max]
 }
 
-/** The error text for bounds with other fields than the shard key. */
 export function badBoundsText({ document }: ShardKeyPattern, low: Uint8Array, high: Uint8Array): string {
   return `shard key bounds [${formatDocument(low)},${formatDocument(high)}) are not valid for shard key pattern ${formatDocument(document)}`
 }

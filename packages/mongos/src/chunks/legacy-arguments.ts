@@ -1,5 +1,5 @@
 /**
- * Arguments of commands without a generated parser: their errors have no code. Server:
+ * Arguments of commands without a generated parser. Their errors have no code. Server:
  * field_parser.h.
  */
 import type { CommandArguments } from '@shardlab/actor'
@@ -14,12 +14,14 @@ import {
 } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 
-/** An error whose reply has no code. */
 export function refusal(message: string): CommandError {
   return new CommandError(noCode, message)
 }
 
-/** A document; null: absent or empty. @throws CommandError without code for another type */
+/**
+ * Null: absent or empty.
+ * @throws CommandError without code for another type
+ */
 export function optionalDocument(args: CommandArguments, name: string): Uint8Array | null {
   const value = args.value(name)
   if (value === undefined) return null
@@ -28,7 +30,10 @@ export function optionalDocument(args: CommandArguments, name: string): Uint8Arr
   return isEmptyDocument(document) ? null : document
 }
 
-/** The elements of an array; empty if absent. @throws CommandError without code for another type */
+/**
+ * Empty if absent.
+ * @throws CommandError without code for another type
+ */
 export function optionalArray(args: CommandArguments, name: string): RawValue[] {
   const value = args.value(name)
   if (value === undefined) return []
@@ -39,7 +44,7 @@ export function optionalArray(args: CommandArguments, name: string): RawValue[] 
 }
 
 /**
- * The documents of an array; empty if absent.
+ * Empty if absent.
  * @throws CommandError without code for another type of the field or of an element
  */
 export function optionalDocuments(args: CommandArguments, name: string): Uint8Array[] {

@@ -1,4 +1,3 @@
-/** The collection and the chunk that a command on chunks addresses. */
 import { checkCollectionName, configAddress, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
 import { compileFilter, formatDocument } from '@shardlab/query'
@@ -14,7 +13,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 /**
- * The namespace in the command's own field. Server: parseNsFullyQualified.
+ * Server: parseNsFullyQualified.
  * @throws CommandError 2 BadValue, 73 InvalidNamespace
  */
 export function qualifiedNamespace({ target }: CommandArguments): string {
@@ -28,8 +27,7 @@ export function qualifiedNamespace({ target }: CommandArguments): string {
 }
 
 /**
- * Runs `attempt` with the placement of a sharded collection, fetched first and after each
- * stale-routing failure.
+ * Fetches the placement first and after each stale-routing failure.
  * @throws CommandError 26 NamespaceNotFound without the database, 118 NamespaceNotSharded; those of
  *   the attempt
  */
@@ -54,7 +52,7 @@ export function withShardedCollection<T>(
 }
 
 /**
- * The shard key that a query fixes, as a bound; null: a field of the key is open.
+ * Null: the query leaves a field of the key open.
  * @throws CommandError for an invalid query
  */
 export function keyOfQuery(
@@ -67,7 +65,7 @@ export function keyOfQuery(
 }
 
 /**
- * The key in the pattern's order; null: it lacks a field of the pattern or has another one. Server:
+ * In the pattern's order; null: the key lacks a field of the pattern or has another one. Server:
  * isShardKey, normalizeShardKey.
  */
 export function normalisedKey(shardKey: ShardKeyPattern, key: Uint8Array): Uint8Array | null {
@@ -76,9 +74,9 @@ export function normalisedKey(shardKey: ShardKeyPattern, key: Uint8Array): Uint8
 }
 
 /**
- * The chunk that contains a key, read from the config server.
+ * Reads the config server.
  * @throws CommandError 61 ShardKeyNotFound for the end of the key space; 13388 StaleConfig when the
- * shard key was refined since the placement was read, so that chunks have other bounds
+ *   shard key was refined since the placement was read, so that chunks have other bounds
  */
 export async function chunkAt(
   { host, operation }: MongosInvocation,

@@ -3,7 +3,6 @@ import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { setBalancerMode } from '../admin/balancer-mode.js'
 
-/** Pause between two checks whether the running round has ended. */
 const pollMs = 100
 
 /** Server: configsvr_control_balancer_command.cpp, Balancer::joinCurrentRound. */
@@ -28,7 +27,7 @@ export const balancerStop: CommandRow<MongosInvocation> = {
         operation,
       )
       roundsBefore ??= numBalancerRounds
-      // A round that began since saw that the balancer is off.
+      // A round that began later has read the new mode.
       if (!inBalancerRound || numBalancerRounds !== roundsBefore) return writer
       const leftMs = operation.remainingMs(host.context.now())
       if (!(await operation.sleep(host.context, leftMs === undefined ? pollMs : Math.min(leftMs, pollMs))))

@@ -46,7 +46,10 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   },
 }
 
-/** Null for the config database. @throws CommandError 26 NamespaceNotFound */
+/**
+ * Null for the config database.
+ * @throws CommandError 26 NamespaceNotFound
+ */
 async function primaryOf(invocation: MongosInvocation, db: string): Promise<string | null> {
   if (db === 'config') return null
   const [database] = await configDocuments(

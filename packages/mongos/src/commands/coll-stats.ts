@@ -59,7 +59,7 @@ function unscaledBody(body: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/** Fields that are the same on all shards: taken from the first. */
+/** The same on all shards. */
 const copied: ReadonlySet<string> = new Set(['capped', 'max', 'indexDetails'])
 const summed = ['count', 'size', 'storageSize', 'totalIndexSize', 'totalSize'] as const
 const scaledFields: ReadonlySet<string> = new Set(['size', 'maxSize', 'storageSize', 'totalIndexSize', 'totalSize'])
@@ -99,7 +99,6 @@ function writeSums(
   return writer.end()
 }
 
-/** Bytes of each index on all shards, by name. */
 function indexSizes(
   answers: readonly (readonly [member: string, reply: Uint8Array])[],
 ): [name: string, bytes: number][] {

@@ -36,7 +36,7 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   },
 }
 
-/** Numbers of any type, as the server reads them: truncated, and clamped to 32 bits. */
+/** The server reads numbers of any type: truncated, and clamped to 32 bits. */
 function toInt32(value: number): number {
   return Math.trunc(Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value))) || 0
 }

@@ -40,8 +40,8 @@ export const configureQueryAnalyzer: CommandRow<MongosInvocation> = {
 }
 
 /**
- * `{ mode, samplesPerSecond }`. @throws CommandError 2 BadValue for an unknown mode, 72
- * InvalidOptions
+ * `{ mode, samplesPerSecond }`.
+ * @throws CommandError 2 BadValue for an unknown mode, 72 InvalidOptions
  */
 function configurationOf({ args }: MongosInvocation): Uint8Array {
   const mode = args.string('mode')!

@@ -17,10 +17,7 @@ export const create: CommandRow<MongosInvocation> = {
   },
 }
 
-/**
- * Runs the client's command unchanged on the member that holds the database's untracked
- * collections.
- */
+/** Runs the client's command unchanged on the member that holds the untracked collections. */
 export function createWhereDatabaseIs(invocation: MongosInvocation): Promise<DocumentWriter> {
   const { db } = invocation
   const member = configMemberOf(db)

@@ -49,7 +49,7 @@ export const dbStats: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The sums with the fields of MMAPv1, which are zero for other storage engines. */
+/** The fields of MMAPv1 are zero for other storage engines. */
 function writeWithExtents(
   writer: DocumentWriter,
   objects: number,

@@ -25,7 +25,10 @@ export const enableSharding: CommandRow<MongosInvocation> = {
   },
 }
 
-/** Server: parseNs, BSONElement::String. @throws CommandError 73 InvalidNamespace, 13111 */
+/**
+ * Server: parseNs, BSONElement::String.
+ * @throws CommandError 73 InvalidNamespace, 13111
+ */
 function checkUntyped({ args, body }: MongosInvocation): void {
   if (args.target.type !== BsonType.string) throw new CommandError('InvalidNamespace', 'invalid db name specified: ')
   const primaryShard = findField(body, 'primaryShard')

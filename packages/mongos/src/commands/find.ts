@@ -44,8 +44,8 @@ interface FindTraits extends CursorTraits {
 }
 
 /**
- * The cursor's properties among the arguments. @throws CommandError those of
- * {@link checkFindArguments}, 2 BadValue for a projection that uses the router's own sort-key field
+ * @throws CommandError those of {@link checkFindArguments}, 2 BadValue for a projection that uses
+ *   the router's own sort-key field
  */
 function traitsOf(args: CommandArguments): FindTraits {
   checkFindArguments(args)
@@ -126,14 +126,13 @@ async function findOnSeveral(
   return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false })
 }
 
-/** The sort to merge by; null: none, or the natural order, by which the router cannot merge. */
+/** Null: none, or the natural order, by which the router cannot merge. */
 function mergeSortOf(sort: Uint8Array | undefined): SortPattern | null {
   if (sort === undefined || isEmptyDocument(sort)) return null
   const pattern = parseSort(sort)
   return pattern.natural === null ? pattern : null
 }
 
-/** The command for shards: up to `skip + limit` documents, with their sort keys. */
 function bodyForShards({ args, body }: MongosInvocation, sorted: boolean, skip: number, limit: number): Uint8Array {
   if (skip + limit >= 2 ** 63) {
     throw new CommandError(

@@ -54,7 +54,7 @@ async function writeChunks(writer: DocumentWriter, host: RoutingHost, ns: string
   writer.end()
 }
 
-/** Approximate size of the array around an element. */
+/** Approximate, for the array around an element. */
 const bytesPerElement = 8
 
 /** @throws CommandError 26 NamespaceNotFound */

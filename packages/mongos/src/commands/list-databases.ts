@@ -18,13 +18,13 @@ export const listDatabases: CommandRow<MongosInvocation> = {
     const { args, host, operation } = invocation
     const members = [...(await host.shards.ids(operation)), configAddress]
     const answers = await scatter(invocation, members, () => configCommand(invocation), true)
-    /** Bytes on each shard, by database. */
+    /** Bytes by database and shard. */
     const sizes = new Map<string, Map<string, number>>()
     for (const { member, body, error } of answers) {
       if (error !== null) throw error
       for (const entry of documentsIn(body, 'databases')) {
         const name = findField(entry, 'name')!.asString()
-        // Members have a `local` of their own and shards a `config` and `admin`, none of which are
+        // Members have a `local` of their own and shards a `config` and `admin`. None of them is
         // the cluster's.
         if (name === 'local' || isConfigDatabase(name) !== (member === configAddress)) continue
         let onMembers = sizes.get(name)

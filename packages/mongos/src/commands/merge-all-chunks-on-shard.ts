@@ -42,8 +42,8 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
 }
 
 /**
- * This command's parser accepts unknown arguments, but checks types. @throws CommandError 14
- * TypeMismatch
+ * This command's parser accepts unknown arguments, but checks types.
+ * @throws CommandError 14 TypeMismatch
  */
 function argument(args: CommandArguments, name: string, type: number): RawValue | undefined {
   const value = args.value(name)

@@ -37,7 +37,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
 }
 
 /**
- * The target database is created on the source's primary shard; an existing one must have the same.
+ * Creates the target database on the source's primary shard; an existing one must have the same.
  */
 async function checkSamePrimary(
   { host, operation }: MongosInvocation,

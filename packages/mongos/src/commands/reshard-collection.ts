@@ -20,7 +20,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, host } = invocation
     const { db, ns } = reshardedNamespace(args)
-    // Compared with other requests to find repetitions, so it must not contain generated values.
+    // The primary shard compares requests to find repetitions, so this one has no generated values.
     const request = new DocumentWriter(512).string('reshardCollection', ns)
     for (const name of Object.keys(reshardCollectionFields)) {
       const value = args.value(name)

@@ -2,7 +2,6 @@ import type { CommandRow } from '@shardlab/actor'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 
-/** Sections that only routers have. */
 const sections: readonly StatusSection<MongosHost>[] = [
   {
     name: 'sharding',

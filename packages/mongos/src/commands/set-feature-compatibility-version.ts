@@ -52,8 +52,8 @@ function confirmation(version: string, isUpgrade: boolean): string {
 }
 
 /**
- * Server: feature_compatibility_version_command_parser.cpp. @throws CommandError 14 TypeMismatch,
- * 72 InvalidOptions
+ * Server: feature_compatibility_version_command_parser.cpp.
+ * @throws CommandError 14 TypeMismatch, 72 InvalidOptions
  */
 function checkUntyped({ args, body, host }: MongosInvocation): void {
   const page = `See http://dochub.mongodb.org/core/${host.behaviours.featureCompatibilityVersion}-feature-compatibility.`

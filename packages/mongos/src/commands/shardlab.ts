@@ -1,5 +1,5 @@
 /**
- * Verbs about the emulated cluster as a whole, for clients in any language. Servers have no such
+ * Acts on the emulated cluster as a whole, for clients in any language. Servers have no such
  * command.
  */
 import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
@@ -9,7 +9,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 interface Verb {
-  /** The verb's argument; null: none. */
+  /** Null: no argument. */
   readonly field: string | null
   readonly run: (invocation: MongosInvocation, verb: string) => Promise<DocumentWriter>
 }
@@ -46,7 +46,8 @@ export const shardlab: CommandRow<MongosInvocation> = {
 
 /**
  * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the
- * shard without end. @throws CommandError 2 BadValue
+ * shard without end.
+ * @throws CommandError 2 BadValue
  */
 function refuseUnknown(body: Uint8Array, verb: string, field: string | null): void {
   const it = new FieldIterator(body)

@@ -52,7 +52,7 @@ const refusals: ChunkRefusals = { noKey: noCode, badBounds: noCode, noChunk: noC
 
 interface ChosenChunk {
   readonly chunk: Chunk
-  /** The split point; null: the middle of the chunk's documents. */
+  /** Null: the middle of the chunk's documents. */
   readonly middle: Uint8Array | null
 }
 
@@ -104,7 +104,6 @@ function boundDocument(value: RawValue, position: number): Uint8Array {
 }
 
 /**
- * The key in the middle of a chunk's documents.
  * @throws CommandError 87 CannotSplit for an indivisible chunk; those of the shard, such as 96 for
  *   an empty one
  */

@@ -1,5 +1,5 @@
 /**
- * Checks all databases. Server: cluster_check_metadata_consistency_cmd.cpp,
+ * Server: cluster_check_metadata_consistency_cmd.cpp,
  * configsvr_check_cluster_metadata_consistency_command.cpp.
  */
 import { emptyDocument, findField, DocumentWriter } from '@shardlab/bson'

@@ -1,5 +1,5 @@
 /**
- * Checks one database or one collection. Server: shardsvr_check_metadata_consistency_command.cpp,
+ * Server: shardsvr_check_metadata_consistency_command.cpp,
  * configsvr_check_metadata_consistency_command.cpp.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
@@ -15,14 +15,14 @@ export interface DatabaseCheck {
   readonly db: string
   /** Null: the config database, of which nothing on shards is checked. */
   readonly primary: string | null
-  /** The only namespace to check; null: all. */
+  /** Null: all. */
   readonly only: string | null
   readonly checkIndexes: boolean
 }
 
 /**
- * The inconsistencies, those found by shards first. @throws CommandError of members or of the
- * requests to them
+ * The inconsistencies found by shards come first.
+ * @throws CommandError of members or of the requests to them
  */
 export async function checkDatabase(invocation: MongosInvocation, check: DatabaseCheck): Promise<Uint8Array[]> {
   const { db, only, primary } = check

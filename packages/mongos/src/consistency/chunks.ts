@@ -29,7 +29,7 @@ export function chunkInconsistencies(
     ]
   const found: Uint8Array[] = []
   chunks.forEach((chunk, i) => {
-    // The server compares each chunk with the one before it, and so never checks the first one
+    // The server compares each chunk with the one before it, so it never checks the first one
     // alone.
     if (i === 0) return
     if (!isShardKey(shardKey, bound(chunk, 'min')) || !isShardKey(shardKey, bound(chunk, 'max')))
@@ -76,12 +76,11 @@ export function chunkInconsistencies(
   return found
 }
 
-/** Whether a key has all fields of the shard key and no other. */
 export function isShardKey(shardKey: ShardKeyPattern, key: Uint8Array): boolean {
   return shardKey.keyStringOfBound(key) !== undefined
 }
 
-/** A bound of a chunk or of a zone. @throws CommandError 4 NoSuchKey, 14 TypeMismatch */
+/** @throws CommandError 4 NoSuchKey, 14 TypeMismatch */
 export function bound(document: Uint8Array, name: 'min' | 'max'): Uint8Array {
   const value = findField(document, name)
   if (value === undefined) throw new CommandError('NoSuchKey', `Missing expected field "${name}"`)

@@ -1,13 +1,10 @@
-/**
- * Finds collection options that differ between shards. Server:
- * checkCollectionMetadataConsistencyAcrossShards.
- */
+/** Server: checkCollectionMetadataConsistencyAcrossShards. */
 import { compareDocuments, DocumentWriter } from '@shardlab/bson'
 import { inconsistency } from './inconsistency.js'
 
 /**
- * @param options by shard: of those owners of chunks, and the primary shard, that have the
- * collection
+ * @param options by shard, from those owners of chunks, and the primary shard, that have the
+ *   collection
  */
 export function optionInconsistencies(ns: string, options: ReadonlyMap<string, Uint8Array>): Uint8Array[] {
   const variants: { readonly options: Uint8Array; readonly shards: string[] }[] = []

@@ -1,12 +1,9 @@
-/**
- * An inconsistency as clients receive it. Manual: reference/inconsistency-type; server:
- * MetadataInconsistencyItem.
- */
+/** Manual: reference/inconsistency-type; server: MetadataInconsistencyItem. */
 import { DocumentWriter } from '@shardlab/bson'
 
 /**
- * `{ type, description, details: { namespace, … } }`. @param details appends the details after the
- * namespace
+ * `{ type, description, details: { namespace, … } }`.
+ * @param details appends the details after the namespace
  */
 export function inconsistency(
   type: string,

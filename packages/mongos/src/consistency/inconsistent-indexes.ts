@@ -1,14 +1,11 @@
-/**
- * Finds indexes of a sharded collection that differ between shards. Server:
- * metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards.
- */
+/** Server: metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards. */
 import { compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { scatter } from '../routing/scatter.js'
 
-/** More than a collection can have indexes, so that one batch holds them all. */
+/** A collection has fewer indexes, so one batch holds them all. */
 const wholeBatch = 1000
 const namespaceNotFound = 26
 
@@ -30,7 +27,7 @@ export async function inconsistentIndexes(
   return found
 }
 
-/** Specifications by shard and name. Omits shards without the collection. */
+/** By shard and name. Omits shards without the collection. */
 async function indexesOf(
   invocation: MongosInvocation,
   ns: string,
@@ -56,7 +53,7 @@ async function indexesOf(
   return specs
 }
 
-/** `{ k, v }` for each value of the properties that differ between the specifications. */
+/** `{ k, v }` for each value. */
 function differingProperties(specs: readonly Uint8Array[]): Uint8Array[] {
   const counts: { property: Uint8Array; count: number }[] = []
   for (const spec of specs) {

@@ -38,7 +38,7 @@ export function zoneInconsistencies(
   return found
 }
 
-/** `{ ns, tag, min, max }`, without `_id`. Server: TagsType::toBSON. */
+/** Without `_id`. Server: TagsType::toBSON. */
 function shownZone(zone: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(zone.length)
   for (const name of ['ns', 'tag', 'min', 'max']) {

@@ -1,7 +1,4 @@
-/**
- * Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual:
- * tutorial/iterate-a-cursor.
- */
+/** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
 import { cursorTimeoutMs, type TailableMode } from '@shardlab/member'
@@ -19,18 +16,15 @@ import type {
 
 interface Entry {
   readonly cursor: ClusterCursor
-  /** Key of the session that opened the cursor. */
   readonly session: string | null
   readonly noTimeout: boolean
   readonly tailable: TailableMode
-  /** The Stable API parameters of the command that opened the cursor. */
   readonly api: Uint8Array
-  /** Time left of the maxTimeMS of the command that opened the cursor; null: no limit. */
+  /** The rest of the opening command's maxTimeMS; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
-  /** The getMore that uses the cursor. */
+  /** A getMore; null: the cursor is idle. */
   user: Operation | null
-  /** Killed while a getMore used it. */
   killed: boolean
 }
 
@@ -50,13 +44,11 @@ export class ClusterCursorManager implements ClusterCursors {
     return this.#entries.size
   }
 
-  /** Cursors that no getMore uses, for currentOp. */
   *idle(): Generator<IdleClusterCursor> {
     for (const [id, { cursor, lastUsedMs, noTimeout, tailable, user }] of this.#entries)
       if (user === null) yield { id, ns: cursor.ns, lastUsedMs, noTimeout, tailable }
   }
 
-  /** Cursors that a getMore uses. */
   get pinnedCount(): number {
     return this.#count((entry) => entry.user !== null)
   }
@@ -133,7 +125,6 @@ export class ClusterCursorManager implements ClusterCursors {
     for (const [id, entry] of [...this.#entries]) if (entry.session !== null && fits(entry.session)) this.kill(id)
   }
 
-  /** Closes cursors that were idle for the time-out. */
   expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
     for (const [id, entry] of [...this.#entries]) {
       if (entry.noTimeout || entry.user !== null || nowMs - entry.lastUsedMs <= timeoutMs) continue
@@ -154,7 +145,6 @@ export class ClusterCursorManager implements ClusterCursors {
   }
 }
 
-/** Those of `apiVersion`, `apiStrict` and `apiDeprecationErrors` that a command has. */
 export function apiParameters(args: CommandArguments): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const name of ['apiVersion', 'apiStrict', 'apiDeprecationErrors']) {
@@ -172,7 +162,7 @@ function checkApi(opened: Uint8Array, used: Uint8Array): void {
   )
 }
 
-/** The rest of an operation's maxTimeMS, at least a millisecond. */
+/** At least a millisecond; null: no maxTimeMS. */
 function leftOf({ deadlineMs }: Operation, nowMs: number): number | null {
   return deadlineMs === null ? null : Math.max(1, deadlineMs - nowMs)
 }

@@ -1,4 +1,3 @@
-/** Cursors of clients, on one member or on several shards. */
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { batchBytesMax, defaultFirstBatch } from '@shardlab/member'
 import type { BatchRequest, ClusterCursor, MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -6,14 +5,13 @@ import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'
 import type { RemoteCursor } from './remote-cursor.js'
 
-/** A cursor on one member: its batches go to the client unchanged. */
+/** The member's batches go to the client unchanged. */
 export class SingleMemberCursor implements ClusterCursor {
   readonly ns: string
   readonly multiTarget = false
   readonly #remote: RemoteCursor
   #exhausted = false
 
-  /** @param ns the name that the client sent */
   constructor(remote: RemoteCursor, ns = remote.ns) {
     this.ns = ns
     this.#remote = remote
@@ -55,7 +53,7 @@ export class SingleMemberCursor implements ClusterCursor {
   }
 }
 
-/** Whether a batch has as many documents as requested. @param batchSize 0: any number */
+/** @param batchSize 0: any number, which no batch fills */
 export function fills(batch: RawValue, batchSize: number): boolean {
   if (batchSize === 0) return false
   let count = 0
@@ -67,7 +65,7 @@ export class MergedCursor implements ClusterCursor {
   readonly ns: string
   readonly multiTarget = true
   readonly #stream: DocumentStream
-  /** Taken from the stream, but too large for the last batch. */
+  /** The document did not fit into the last batch. */
   #pending: Uint8Array | null = null
   #exhausted = false
 
@@ -80,7 +78,7 @@ export class MergedCursor implements ClusterCursor {
     return this.#exhausted
   }
 
-  /** Reports left-out shards in versions that have a field for it. */
+  /** Not all versions have a field for it. */
   writePartial(writer: DocumentWriter, { host }: MongosInvocation): DocumentWriter {
     if (this.#stream.isPartial === true && host.behaviours.partialResultsAreReported)
       writer.bool('partialResultsReturned', true)
@@ -98,7 +96,7 @@ export class MergedCursor implements ClusterCursor {
   }
 
   /**
-   * Writes `firstBatch`, the array alone.
+   * Writes only the array.
    * @param batchSize undefined: the server's default
    */
   async writeFirstBatch(

@@ -1,14 +1,10 @@
-/** The `cursor` field in replies of find, aggregate, list commands and getMore. */
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { CursorReply } from '@shardlab/member'
 import { replyWriterFor } from '../remote/command-reply.js'
 
 export { readCursorReply, type CursorReply } from '@shardlab/member'
 
-/**
- * A member's reply with the router's cursor id in place of the member's. Copies the batch in one
- * piece.
- */
+/** Copies the batch in one piece. */
 export function writeCursorReply(
   body: Uint8Array,
   { cursor, id, ns }: CursorReply,

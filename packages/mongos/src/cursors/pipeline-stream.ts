@@ -3,7 +3,6 @@ import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
 
-/** Reads other collections for the joins of a pipeline. */
 export interface ForeignStreams {
   /** @throws CommandError of parsing, routing, shards and the requests to them */
   read(invocation: MongosInvocation, request: JoinRequest): Promise<ForeignBatch>
@@ -12,7 +11,6 @@ export interface ForeignStreams {
   kill(host: RoutingHost): void
 }
 
-/** A pipeline that runs on the router, over documents of the shards. */
 export class PipelineStream implements DocumentStream {
   readonly #input: DocumentStream
   readonly #run: PipelineRun

@@ -1,4 +1,3 @@
-/** A cursor of the router on one shard. */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { DocumentBatch, withContext } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -10,7 +9,7 @@ import { readCursorReply } from './cursor-reply.js'
 export interface RemoteCursorOptions {
   readonly shard: string
   readonly db: string
-  /** Namespace in the shard's reply: getMore must repeat its collection. */
+  /** As in the shard's reply: getMore must repeat its collection. */
   readonly ns: string
   readonly id: bigint
 }
@@ -32,7 +31,6 @@ export class RemoteCursor {
   }
 
   /**
-   * Fetches the next batch.
    * @param batchSize 0: as many as fit into a reply
    * @param awaitMs how long the shard waits for documents; undefined: not at all
    * @returns the reply's body and its batch
@@ -84,7 +82,7 @@ export class RemoteCursor {
     }
   }
 
-  /** Sends a request to close the cursor, without waiting for the reply. */
+  /** Does not wait for the reply. */
   kill(host: RoutingHost): void {
     if (this.id === 0n) return
     const body = new DocumentWriter(128)
@@ -107,7 +105,7 @@ export class RemoteCursor {
   }
 }
 
-/** A remote cursor with the documents of its last batch that were not taken yet. */
+/** Has the documents of the last batch that were not taken yet. */
 export class BufferedCursor extends DocumentBatch {
   readonly cursor: RemoteCursor
 

@@ -1,6 +1,6 @@
 /**
- * Merges the cursors of several shards. Server: async_results_merger.cpp, router_stage_merge;
- * requests the next batch from all drained shards at once.
+ * Requests the next batch from all drained shards at once. Server: async_results_merger.cpp,
+ * router_stage_merge.
  */
 import { failureOf, InputMerger, type MergeOrder } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'

@@ -1,7 +1,7 @@
 import type { DocumentSource } from '@shardlab/member'
 import type { DocumentStream } from './document-stream.js'
 
-/** Documents that the router produces. */
+/** The router produces the documents. */
 export class SourceStream implements DocumentStream {
   readonly #source: DocumentSource
   #ended = false

@@ -1,4 +1,4 @@
-/** From a client's command to its reply. Server: strategy.cpp, the router's service_entry_point. */
+/** Server: strategy.cpp, the router's service_entry_point. */
 import {
   checkDatabaseName,
   CommandArguments,
@@ -50,9 +50,8 @@ export interface DispatchHost extends MongosHost {
 const noTime: TimestampPair = [0, 0]
 
 /**
- * Runs one command; the client's errors are in the reply. Replies synchronously if nothing has to
- * be awaited.
- * @param internal whether the router itself sends it: failCommand does not apply
+ * The client's errors are in the reply. Replies synchronously if nothing has to be awaited.
+ * @param internal whether the router itself sends the command: failCommand does not apply
  */
 export function dispatch(
   host: DispatchHost,
@@ -105,7 +104,7 @@ class Dispatch {
     }
   }
 
-  /** Thrown errors propagate to the caller, which replies with them. */
+  /** The caller replies with thrown errors. */
   #perform(): Promise<ClientReply> | ClientReply {
     const row = this.#row!
     const invocation = this.#invocation!
@@ -123,7 +122,7 @@ class Dispatch {
     return runSnapshotRead(row, invocation, (on) => runResolvingViews(row, on, this.#findRow))
   }
 
-  /** A command on a view is run again on the underlying collection. */
+  /** A command on a view runs again on the underlying collection. */
   #failed(error: unknown): Promise<ClientReply> | ClientReply {
     const invocation = this.#invocation!
     const onView =
@@ -189,7 +188,6 @@ class Dispatch {
   }
 }
 
-/** The error for the client, with its labels. */
 function failureOf(
   host: MongosHost,
   { body }: ClientCommand,
@@ -202,9 +200,7 @@ function failureOf(
   return labels === null ? withErrorLabels(failure, body, host) : relabelled(failure, labels)
 }
 
-/**
- * Whether the reply can contain errors about the state of other members that clients must not see.
- */
+/** Whether the reply can contain errors about other members' state that clients must not see. */
 function mayContainStateErrors(
   { behaviours, table }: DispatchHost,
   operation: Operation | null,
@@ -222,12 +218,10 @@ function failableOf(
   return { host, row, operation, internal, deadlineMs: operation.deadlineMs }
 }
 
-/** Commands that report write concern errors of shards themselves. */
+/** These commands report write concern errors of shards themselves. */
 const statementCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'bulkWrite'])
 
-/**
- * Adds the write concern error that every shard returns for a concern that no shard can satisfy.
- */
+/** Every shard returns this error for a write concern that no shard can satisfy. */
 function withConcernError(
   reply: DocumentWriter,
   { name }: CommandRow<MongosInvocation>,
@@ -242,7 +236,7 @@ function withConcernError(
 
 /**
  * @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that must not be
- * sent as OP_QUERY
+ *   sent as OP_QUERY
  */
 function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
   host.clock.advanceFrom(body)
@@ -271,7 +265,7 @@ function newOperation(host: MongosHost, { body, connectionId, remote }: ClientCo
   })
 }
 
-/** The checks that all commands share. @throws CommandError */
+/** @throws CommandError if a check that all commands share fails */
 function prepare(
   host: MongosHost,
   { body, sequences, connectionId, remote }: ClientCommand,
@@ -330,7 +324,7 @@ function argumentsOf(
 
 /**
  * @throws CommandError 40571 without a database, 20 IllegalOperation for `local`, 73
- * InvalidNamespace
+ *   InvalidNamespace
  */
 function databaseOf({ db }: Operation, body: Uint8Array): string {
   if (db === '' && findField(body, '$db')?.type !== BsonType.string)

@@ -1,12 +1,10 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
-/** A running command of a client. */
 export class Operation extends RunningOperation {
   #deadlineMs: number | null = null
   #operationTime: TimestampPair = [0, 0]
 
-  /** @param maxTimeMs 0: no limit */
   constructor(id: number, request: OperationRequest, maxTimeMs = 0) {
     super(id, request)
     this.limit(maxTimeMs)
@@ -17,12 +15,12 @@ export class Operation extends RunningOperation {
     return this.#deadlineMs
   }
 
-  /** Sets maxTimeMS; 0: no limit. */
+  /** @param maxTimeMs 0: no limit */
   limit(maxTimeMs: number): void {
     this.#deadlineMs = maxTimeMs > 0 ? this.startedAtMs + maxTimeMs : null
   }
 
-  /** Newest operation time among the members of this operation; `[0, 0]`: none has replied. */
+  /** `[0, 0]`: no member of this operation has replied. */
   get operationTime(): TimestampPair {
     return this.#operationTime
   }
@@ -32,7 +30,8 @@ export class Operation extends RunningOperation {
   }
 
   /**
-   * Milliseconds left, at least 1; undefined: no limit. @throws CommandError 50 MaxTimeMSExpired
+   * At least 1; undefined: no limit.
+   * @throws CommandError 50 MaxTimeMSExpired
    */
   remainingMs(nowMs: number): number | undefined {
     if (this.#deadlineMs === null) return undefined

@@ -1,5 +1,5 @@
 /**
- * Reads with read concern snapshot: one time for all shards. Server: cluster_find.cpp,
+ * Reads with read concern snapshot use one time for all shards. Server: cluster_find.cpp,
  * computeAtClusterTime; manual: reference/read-concern-snapshot.
  */
 import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
@@ -9,7 +9,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { again, retryStale } from '../routing/retry-stale.js'
 
 /**
- * Runs the command at the client's time, or at a time that every shard can still read.
+ * Runs at the client's time, or at a time that every shard can still read.
  * @throws CommandError those of the command; 239 SnapshotTooOld, 250 StaleChunkHistory for an
  *   expired time of the client
  */
@@ -53,7 +53,6 @@ function isSnapshotError({ codeName }: CommandError): boolean {
   return snapshotErrors.has(codeName)
 }
 
-/** The command with the time in its read concern. */
 function at(
   row: CommandRow<MongosInvocation>,
   invocation: MongosInvocation,

@@ -1,7 +1,7 @@
 /**
- * Errors about a shard's own state (stepping down, shutting down) do not concern the router: a
- * driver that received one would assume that the router steps down. Clients get HostUnreachable
- * instead, which is retryable, too. Server: rewrite_state_change_errors.cpp.
+ * A driver that received an error about a shard's own state (stepping down, shutting down) would
+ * assume that the router steps down. Clients get HostUnreachable instead, which is retryable, too.
+ * Server: rewrite_state_change_errors.cpp.
  */
 import {
   BsonType,
@@ -14,7 +14,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 
-/** The server's category NotPrimaryError. */
+/** Server: category NotPrimaryError. */
 const notPrimary: ReadonlySet<number> = new Set<number>([
   ErrorCodes.PrimarySteppedDown,
   ErrorCodes.NotWritablePrimary,
@@ -22,12 +22,11 @@ const notPrimary: ReadonlySet<number> = new Set<number>([
   ErrorCodes.NotPrimaryNoSecondaryOk,
   ErrorCodes.NotPrimaryOrSecondary,
 ])
-/** The server's category ShutdownError. */
+/** Server: category ShutdownError. */
 const shutdown: ReadonlySet<number> = new Set<number>([ErrorCodes.ShutdownInProgress, ErrorCodes.InterruptedAtShutdown])
 
 /**
- * Replaces errors about the state of other members in the reply, at its top level and in
- * `writeErrors` and `writeConcernError`.
+ * Replaces the errors at the top level, in `writeErrors` and in `writeConcernError`.
  * @param stopping whether the router itself shuts down: errors about shutdown then apply to it and
  *   stay
  */
@@ -75,7 +74,6 @@ function writeNode(writer: DocumentWriter, name: string, node: RawValue, hidden:
   writer.end()
 }
 
-/** A field of a replaced error. */
 function writeField(writer: DocumentWriter, name: string, value: RawValue): void {
   if (name === 'code') writer.int32(name, ErrorCodes.HostUnreachable)
   else if (name === 'codeName') writer.string(name, errorCodeName(ErrorCodes.HostUnreachable))

@@ -1,7 +1,4 @@
-/**
- * Common parts of explains that shards answer: the request, and the fields at the end of the reply.
- * Server: cluster_explain.cpp.
- */
+/** Server: cluster_explain.cpp. */
 import { DocumentWriter, findField } from '@shardlab/bson'
 import {
   shownCommand,
@@ -15,7 +12,6 @@ import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import type { ShardExplain } from './merge-explains.js'
 
-/** The fields after plans and statistics. */
 export function writeTrailer(
   writer: DocumentWriter,
   invocation: MongosInvocation,
@@ -27,18 +23,12 @@ export function writeTrailer(
   return writeCommand(writer, invocation)
 }
 
-/**
- * The command with the generic arguments of the surrounding explain; last in every explain since
- * 5.0.
- */
+/** Has the generic arguments of the surrounding explain. Last in every explain since 5.0. */
 export function writeCommand(writer: DocumentWriter, { body, db, host, explain }: MongosInvocation): DocumentWriter {
   return host.behaviours.explainIsVersioned ? writer.document('command', shownCommand(body, db, explain)) : writer
 }
 
-/**
- * The shards' replies to an explain of `body`. @throws CommandError of a shard, with the shard's
- * name
- */
+/** @throws CommandError of a shard, with the shard's name */
 export function askForExplains(
   invocation: MongosInvocation,
   route: Route,

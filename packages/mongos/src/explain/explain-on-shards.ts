@@ -1,7 +1,4 @@
-/**
- * Explains a command that runs in the same way on each shard. Server: cluster_explain.cpp and the
- * explain of each cluster command.
- */
+/** Server: cluster_explain.cpp and the explain of each cluster command. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Verbosity } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'

@@ -1,7 +1,4 @@
-/**
- * Explains an aggregate: which part of its pipeline runs where. Server: sharded_agg_helpers.cpp,
- * appendExplainResults.
- */
+/** Server: sharded_agg_helpers.cpp, appendExplainResults. */
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
@@ -35,7 +32,7 @@ export function explainPipeline(invocation: MongosInvocation, verbosity: Verbosi
   return withRoute(invocation, ns, false, (route) => explainOn(invocation, ns, route, verbosity))
 }
 
-/** `{ aggregate, explain: true }`: the same as an explain without statistics. */
+/** `{ aggregate, explain: true }` is the same as an explain without statistics. */
 export function explainItself(invocation: MongosInvocation): Promise<DocumentWriter> {
   const body = withoutExplain(invocation.body)
   return explainPipeline(
@@ -90,7 +87,6 @@ function askMember(
   return askAll(invocation, [plan.member], () => commandToMember({ invocation, route }, plan, wrapped))
 }
 
-/** Fields about the member and its own reply. */
 const memberFields: ReadonlySet<string> = new Set([
   'serverInfo',
   'serverParameters',
@@ -150,7 +146,6 @@ function shownOf(stages: readonly Uint8Array[]): Uint8Array[] {
   return shownStages(stages).map(({ shown }) => shown)
 }
 
-/** The stage that receives the shards' output. */
 function mergeCursors(ns: string, sort: Uint8Array | null): Uint8Array {
   const writer = new DocumentWriter(256).startDocument('$mergeCursors')
   if (sort !== null) writer.document('sort', sort)

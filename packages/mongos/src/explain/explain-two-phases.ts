@@ -76,7 +76,6 @@ function searchCommand({ args, db }: MongosInvocation, statement: ModifyStatemen
   return writer.finish()
 }
 
-/** The command with the `_id` as its filter. */
 function writeCommandOf({ args, body }: MongosInvocation, statement: ModifyStatement): Uint8Array {
   const command = firstFieldName(body)!
   if (command !== 'update' && command !== 'delete')

@@ -1,7 +1,4 @@
-/**
- * Where an explained command goes, and the router's stage above the shards'. Server:
- * cluster_explain.cpp.
- */
+/** Server: cluster_explain.cpp. */
 import { CommandError, emptyDocument, firstFieldName, isEmptyDocument } from '@shardlab/bson'
 import { readFindAndModify, readModify, writeEvaluation, type ModifyKind, type ModifyStatement } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -12,15 +9,12 @@ import { targetModify, targetStatement } from '../writes/targeting/target-modify
 
 export type RouterStage = 'SINGLE_SHARD' | 'SHARD_MERGE' | 'SHARD_MERGE_SORT' | 'SHARD_WRITE'
 
-/** Where the command would go at present. */
 export interface ExplainedTarget {
   readonly members: readonly string[]
   readonly stage: RouterStage
   /** Routed without regard to placement, as multi-writes to several shards are. */
   readonly ignoresVersion: boolean
-  /**
-   * For a single-document write without a known shard: the statement to search for on the members.
-   */
+  /** The statement of a single-document write whose shard is unknown; null: another command. */
   readonly search: ModifyStatement | null
 }
 

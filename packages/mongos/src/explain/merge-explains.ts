@@ -1,7 +1,4 @@
-/**
- * Explains of shards under the router's own stage. Manual: reference/explain-results, sharded
- * collections. Server: cluster_explain.cpp.
- */
+/** Manual: reference/explain-results, sharded collections. Server: cluster_explain.cpp. */
 import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RouterStage } from './explained.js'
@@ -9,7 +6,6 @@ import type { RouterStage } from './explained.js'
 export type ShardExplain = readonly [shard: string, reply: Uint8Array]
 
 /**
- * `queryPlanner` with a plan for each shard.
  * @param name another name of the document
  * @param below writes the stages below the router's, after the shards
  */
@@ -38,7 +34,7 @@ export function writePlanners(
 }
 
 /**
- * `executionStats` with sums; nothing when the shards sent none.
+ * Sums the shards' statistics; writes nothing when the shards sent none.
  * @param name another name of the document
  * @param below writes the last fields
  */
@@ -93,7 +89,6 @@ function writePlansTried(
   writer.end()
 }
 
-/** `shards` of an explained pipeline. */
 export function writeShardPipelines(
   writer: DocumentWriter,
   { host }: MongosInvocation,

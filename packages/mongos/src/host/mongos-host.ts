@@ -1,6 +1,6 @@
 /**
- * The router as its commands see it. `Mongos` implements these interfaces; a class or function that
- * needs only a part of the router takes the narrow one.
+ * `Mongos` implements these interfaces. A class or function that needs only a part of the router
+ * takes the narrow one.
  */
 import type { ActorContext, Cancellation, ClientCommand, ClusterClock, CommandArguments, Random } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
@@ -24,32 +24,27 @@ import type { MongosParameterName } from '../parameters/mongos-parameters.js'
 import type { Remote } from '../remote/remote.js'
 import type { Statistics } from '../statistics/statistics.js'
 
-/** Limits, and the event that reports that one was reached. */
 export interface LimitsHost {
   readonly context: ActorContext
   readonly limits: MongosLimits
   limitReached(limit: string, value: number): void
 }
 
-/** Placement, and requests to members. */
 export interface RoutingHost extends LimitsHost {
   readonly behaviours: Behaviours
   readonly clock: ClusterClock
   readonly catalog: CatalogCache
   readonly shards: ShardRegistry
   readonly remote: Remote
-  /** Aborted when the router shuts down. */
   readonly stopping: Cancellation
-  /** `host:port` of a member, as far as it is known. */
   hostOf(member: string): string
   /**
-   * {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the
-   * step fail
+   * {@link ActorContext.reach}.
+   * @throws CommandError 192 FailPointEnabled when a fault makes the step fail
    */
   reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void>
 }
 
-/** A batch that a getMore requests. */
 export interface BatchRequest {
   /** 0: limited by bytes only. */
   readonly batchSize: number
@@ -57,13 +52,10 @@ export interface BatchRequest {
   readonly awaitMs?: number
 }
 
-/** A client's cursor on a router. */
 export interface ClusterCursor {
   readonly ns: string
-  /** Whether it reads from more than one shard. */
   readonly multiTarget: boolean
   /**
-   * Replies to a getMore.
    * @param ownId the cursor id of the reply while more documents may come
    * @throws CommandError of a shard or of the request to it
    */
@@ -74,11 +66,11 @@ export interface ClusterCursor {
    */
   readonly exhausted: boolean
   /**
-   * Called before the cursor is stored between two commands: copies what lies in buffers of the
-   * last reply.
+   * Runs before the cursor is stored between two commands: copies the documents that are in buffers
+   * of the last reply.
    */
   detach(): void
-  /** Closes the cursors that are open on shards. */
+  /** Closes the cursors on shards. */
   kill(host: RoutingHost): void
 }
 
@@ -88,21 +80,19 @@ export interface OpenCursorOptions {
   readonly noTimeout: boolean
   /** Default `no`. */
   readonly tailable?: TailableMode
-  /** Stable API parameters of the command that opens it. Default: none. */
+  /** Of the command that opens it. Default: none. */
   readonly api?: Uint8Array
-  /** The operation that opens it: the cursor inherits the rest of its maxTimeMS. */
+  /** The cursor inherits the rest of its maxTimeMS. */
   readonly operation: Operation
 }
 
-/** A cursor in use by one getMore. */
 export interface PinnedCursor {
   readonly cursor: ClusterCursor
   readonly tailable: TailableMode
-  /** Time left of the maxTimeMS of the command that opened it; null: no limit. */
+  /** The rest of the opening command's maxTimeMS; null: no limit. */
   readonly leftMs: number | null
 }
 
-/** A cursor that no getMore uses at the moment. */
 export interface IdleClusterCursor {
   readonly id: bigint
   readonly ns: string
@@ -111,32 +101,28 @@ export interface IdleClusterCursor {
   readonly tailable: TailableMode
 }
 
-/** The table of open cursors. */
 export interface ClusterCursors {
   readonly size: number
   readonly pinnedCount: number
   readonly multiTargetCount: number
-  /** Cursors closed because they were idle. */
   readonly timedOutCount: number
   idle(): Iterable<IdleClusterCursor>
   /**
-   * Stores a cursor. @throws CommandError 365 TemporarilyUnavailable when the table is full; the
-   * cursor is closed then
+   * @throws CommandError 365 TemporarilyUnavailable when the table is full; the cursor is closed
+   *   then
    */
   open(options: OpenCursorOptions): bigint
   /**
-   * Reserves a cursor for a getMore.
    * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for
    *   other sessions, 347 APIMismatchError
    */
   pin(id: bigint, ns: string, invocation: Pick<MongosInvocation, 'args' | 'operation' | 'session'>): PinnedCursor
-  /** Ends a getMore. @param gone the cursor failed or is exhausted */
+  /** @param gone the cursor failed or is exhausted */
   unpin(id: bigint, gone: boolean): void
   /** @returns whether the cursor existed */
   kill(id: bigint): boolean
 }
 
-/** A query that was selected as a sample. */
 export interface ChosenQuery {
   readonly ns: string
   readonly sampleId: Uint8Array
@@ -144,19 +130,17 @@ export interface ChosenQuery {
   readonly cmd: Uint8Array
 }
 
-/** Selects queries for analyzeShardKey. */
+/** For analyzeShardKey. */
 export interface QuerySampling extends SamplingReport {
-  /** Whether any collection is sampled: all that a command checks if none is. */
+  /** Whether any collection is sampled. If none is, a command checks nothing else. */
   readonly isActive: boolean
-  /** @returns the sample id of this query; null: it is not sampled */
+  /** @returns the sample id; null: the query is not sampled */
   choose(ns: string, kind: 'reads' | 'writes'): Uint8Array | null
   /** Keeps a sampled write until {@link noteRouted} names its shards. */
   keepLater(operation: Operation, query: ChosenQuery): void
-  /** Sends the samples of an operation to one of the shards to which it was routed. */
   noteRouted(invocation: MongosInvocation, ns: string, shards: readonly string[]): void
 }
 
-/** The parts of the router that the sampler uses. */
 export interface SamplerHost {
   readonly context: ActorContext
   readonly remote: Remote
@@ -165,7 +149,6 @@ export interface SamplerHost {
   readonly statistics: Statistics
 }
 
-/** The router as a whole. */
 export interface MongosHost extends MemberHost, RoutingHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
@@ -179,23 +162,20 @@ export interface MongosHost extends MemberHost, RoutingHost {
   readonly sampling: QuerySampling | null
   /** Null until the config server has replied for the first time. */
   readonly clusterId: Uint8Array | null
-  /** The default read and write concern, as of the last refresh. */
+  /** As of the last refresh. */
   readonly concernDefaults: ConcernDefaults
   readonly newObjectId: () => Uint8Array
-  /** Selects the merging shard where any shard may merge. */
+  /** Draws the merging shard where any shard may merge. */
   readonly mergeDice: Random
-  /** Reads the defaults from the config server. @throws CommandError of the request */
+  /** @throws CommandError of the request to the config server */
   refreshConcernDefaults(operation: Operation | null): Promise<void>
-  /** The environment of expressions. */
   evaluation(): EvaluationContext
-  /** Runs a command as if a client had sent it. */
   runInternally(command: ClientCommand): Promise<Uint8Array>
   /** Delays the shutdown of the router until {@link commandEnds}. */
   commandBegins(): void
   commandEnds(): void
 }
 
-/** One run of a command on a router. */
 export interface MongosInvocation extends MemberInvocation {
   readonly host: MongosHost
   readonly args: CommandArguments
@@ -205,11 +185,7 @@ export interface MongosInvocation extends MemberInvocation {
   readonly txnNumber: bigint | null
   readonly concerns: Concerns
   readonly operation: Operation
-  /**
-   * The view that the client named, while the command runs on its collection: the cursor carries
-   * this name.
-   */
+  /** The view that the client named, while the command runs on its collection. */
   readonly cursorNs?: string
-  /** The explain around the command. */
   readonly explain?: Uint8Array
 }

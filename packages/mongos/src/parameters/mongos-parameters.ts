@@ -2,7 +2,6 @@ import type { ParameterRow } from '@shardlab/member'
 
 const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 
-/** The parameters of a router in addition to those of every member. */
 export const mongosParameters = [
   {
     name: 'internalQueryProhibitMergingOnMongoS',

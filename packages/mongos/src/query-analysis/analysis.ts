@@ -16,12 +16,10 @@ export interface Analysis {
   readonly shardKey: ShardKeyPattern
   readonly options: AnalysisOptions
   readonly isSharded: boolean
-  /** The shards that own chunks of the collection. */
   readonly shards: readonly string[]
-  /** The shard that is asked first for monotonicity, and that stores the split points. */
+  /** The first shard is asked first for monotonicity, and stores the split points. */
   readonly first: string
-  /** As of the first shard. */
   readonly parameters: AnalysisParameters
-  /** The collection and the key, with the versions for a shard. */
+  /** Has the versions for a shard. */
   readonly about: (shard: string) => KeyAnalysis
 }

@@ -1,7 +1,6 @@
 /**
- * Analyses a shard key from partial results of shards. On the server a shard does this; here the
- * router does, which has the placement. Server: analyze_shard_key_cmd.cpp,
- * analyze_shard_key_cmd_util.cpp.
+ * On the server a shard analyses the key; here the router does, which has the placement. Server:
+ * analyze_shard_key_cmd.cpp, analyze_shard_key_cmd_util.cpp.
  */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
@@ -15,7 +14,7 @@ import { writeKeyCharacteristics } from './key-characteristics.js'
 import { writeReadWriteDistribution } from './read-write-distribution.js'
 
 /**
- * Returns the fields of the reply.
+ * @returns the fields of the reply
  * @throws CommandError 26, 166, 20 for collections that cannot be analysed; 2 for an array in the
  *   key; 4952606 for too few distinct values to form ranges; 7826505 to 7826507 for empty samples
  */

@@ -1,14 +1,11 @@
-/**
- * Cardinality, frequency and monotonicity of a shard key. Server:
- * calculateKeyCharacteristicsMetrics of analyze_shard_key_cmd_util.cpp.
- */
+/** Server: calculateKeyCharacteristicsMetrics of analyze_shard_key_cmd_util.cpp. */
 import type { ReplyOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, typeName, BsonType, type RawValue } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 import { KeyValueCounts, type ValueCounts } from './key-value-counts.js'
 
-/** Limit of all most common values together: a document, less room for the rest of the reply. */
+/** A document, less room for the rest of the reply. */
 const commonValuesBytesMax = 16 * 1024 * 1024 - 1000 * 1024
 
 const orphanNote =
@@ -16,10 +13,7 @@ const orphanNote =
   'characteristics of the shard key. Therefore, if "numOrphanDocs" is large relative to "numDocsTotal", you may want to rerun the command ' +
   'at some other time to get more accurate "numDistinctValues" and "mostCommonValues" metrics.'
 
-/**
- * Writes `keyCharacteristics`.
- * @returns false: no index supports the key, and nothing was written
- */
+/** @returns false: no index supports the key, and nothing was written */
 export async function writeKeyCharacteristics(writer: DocumentWriter, analysis: Analysis): Promise<boolean> {
   const { index, isUnique, monotonicity } = await describeKey(analysis)
   if (index === null) return false
@@ -43,8 +37,8 @@ export async function writeKeyCharacteristics(writer: DocumentWriter, analysis: 
 }
 
 /**
- * Asks the shards in turn until one has documents. @throws CommandError 20 IllegalOperation when
- * none has
+ * Asks the shards in turn until one has documents.
+ * @throws CommandError 20 IllegalOperation when none has
  */
 async function describeKey(analysis: Analysis): Promise<ReplyOf<'shard.describe-key'>> {
   const { invocation, first, shards, options, parameters, about } = analysis
@@ -158,7 +152,7 @@ async function firstValues({ invocation, shards, about }: Analysis, limit: numbe
   return values
 }
 
-/** Truncates a value to its share of the limit. */
+/** Each value gets an equal share of the limit. */
 function fitted(value: Uint8Array, count: number): Uint8Array {
   const bytesMax = Math.floor(commonValuesBytesMax / count)
   return value.length > bytesMax ? truncated(value, bytesMax, 0) : value

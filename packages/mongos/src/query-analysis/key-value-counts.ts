@@ -1,25 +1,21 @@
-/**
- * Counts how often each value of a key occurs on all shards: merges the shards' values, which
- * arrive in pages in index order.
- */
+/** Merges the shards' values, which arrive in pages in index order. */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 
 export interface ValueCounts {
-  /** Number of documents counted. */
+  /** The number of documents. */
   readonly sampled: number
-  /** Number of distinct values. */
   readonly distinct: number
-  /** The most common values, by descending frequency. */
+  /** By descending frequency. */
   readonly common: readonly { readonly value: Uint8Array; readonly frequency: number }[]
 }
 
 export interface CountOptions {
   readonly total: number
-  /** Number of documents to count. */
+  /** The number of documents. */
   readonly sampled: number
-  /** Number of most common values to return. */
+  /** The number of most common values. */
   readonly wanted: number
 }
 
@@ -108,12 +104,10 @@ class ValueStream {
     this.shard = shard
   }
 
-  /** The key of the next value; null: at the end. */
   get key(): string | null {
     return this.#keys[this.#at] ?? null
   }
 
-  /** Fetches the next page when the current one is used up. */
   async fill(): Promise<void> {
     if (this.#done || this.#at < this.#keys.length) return
     const { invocation, about } = this.#analysis
@@ -137,7 +131,6 @@ class ValueStream {
     this.#done = done
   }
 
-  /** Returns how often the next value occurs, and advances. */
   take(): number {
     return this.#frequencies[this.#at++]!
   }

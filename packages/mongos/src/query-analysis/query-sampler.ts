@@ -1,5 +1,4 @@
 /**
- * Samples queries for the analysis of shard keys and sends them to shards, which store them.
  * Server: query_analysis_sampler.cpp, query_analysis_sampler_util.cpp. Manual:
  * reference/command/configureQueryAnalyzer.
  */
@@ -19,9 +18,8 @@ export class QuerySampler implements QuerySampling {
   readonly #random: Random
   readonly #tracker = new SampleTracker('mongos')
   readonly #limiters = new Map<string, RateLimiter>()
-  /** Sampled writes that are not routed yet. */
   readonly #pending = new WeakMap<Operation, ChosenQuery[]>()
-  /** Moving average of the queries per second; null until the first refresh. */
+  /** A moving average, per second; null until the first refresh. */
   #averageQueries: number | null = null
   #countedQueries = 0
   #countedAtMs: number
@@ -33,15 +31,11 @@ export class QuerySampler implements QuerySampling {
     host.parameters.watch('queryAnalysisSamplerConfigurationRefreshSecs', () => this.start())
   }
 
-  /** Starts the timer of the next refresh. */
   start(): void {
     const { context, parameters } = this.#host
     context.setTimer(samplerTimer, parameters.number('queryAnalysisSamplerConfigurationRefreshSecs') * 1000)
   }
 
-  /**
-   * Reports the number of queries to the config server, and applies the configuration in its reply.
-   */
   async wake(): Promise<void> {
     const { context, remote, stopping } = this.#host
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', this.#queriesPerSecond()).finish()

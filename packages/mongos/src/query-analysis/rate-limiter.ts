@@ -3,7 +3,7 @@
  * SampleRateLimiter of query_analysis_sampler.cpp.
  */
 
-/** Tolerance within which a fraction of a token counts as a whole one. */
+/** A fraction of a token that is this close to 1 counts as a whole one. */
 const epsilon = 0.001
 
 export class RateLimiter {

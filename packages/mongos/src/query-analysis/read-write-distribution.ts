@@ -1,17 +1,13 @@
 /**
- * How reads and writes would be distributed over shards, from sampled queries: the key space is
- * divided into ranges of about equally many documents, and each query is targeted at them. Server:
- * calculateReadWriteDistributionMetrics, SamplingBasedSplitPolicy.
+ * Divides the key space into ranges of about equally many documents, and targets each sampled query
+ * at them. Server: calculateReadWriteDistributionMetrics, SamplingBasedSplitPolicy.
  */
 import { uuidV4 } from '@shardlab/actor'
 import { CommandError, compareBytes, DocumentWriter, elementsOf, FieldIterator, findField } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 
-/**
- * Writes `readDistribution` and `writeDistribution`.
- * @throws CommandError 4952606 for too few distinct values, 2 for an array in the key
- */
+/** @throws CommandError 4952606 for too few distinct values, 2 for an array in the key */
 export async function writeReadWriteDistribution(writer: DocumentWriter, analysis: Analysis): Promise<void> {
   const points = await splitPoints(analysis)
   const { invocation, shards, first, about } = analysis
@@ -60,7 +56,6 @@ function writeDistribution(
   return writer.end()
 }
 
-/** The sums of the shards' counters. */
 class Counters {
   readonly parts: readonly Uint8Array[]
   readonly commands: readonly (readonly [name: string, count: number])[]
@@ -85,7 +80,7 @@ class Counters {
     return sums
   }
 
-  /** Percentage of all queries, rounded to ten places as on the server. */
+  /** Rounded to ten places, as on the server. */
   percentage(name: string): number {
     const part = this.parts.reduce((sum, each) => sum + findField(each, name)!.asNumber(), 0)
     const factor = 10 ** 10
@@ -95,7 +90,7 @@ class Counters {
 
 /**
  * Ascending shard keys that divide the collection into ranges of about equally many documents:
- * every tenth key of a random sample with ten documents for each range, without duplicates.
+ * every `samplesPerRange`-th key of a random sample, without duplicates.
  */
 async function splitPoints(analysis: Analysis): Promise<Uint8Array[]> {
   const { shardKey, parameters } = analysis

@@ -1,7 +1,4 @@
-/**
- * The part of a sampled read that is stored. Server: SampledReadCommand of
- * analyze_shard_key_documents.idl.
- */
+/** Server: SampledReadCommand of analyze_shard_key_documents.idl. */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { collationOf, evaluationOf } from '@shardlab/member'
 import { compilePipeline } from '@shardlab/query'
@@ -13,7 +10,7 @@ interface SampledRead {
   readonly cmd: Uint8Array
 }
 
-/** Builds the sample of a read on demand; null: the command is not sampled. */
+/** Builds the sample on demand; null: the command is not sampled. */
 export function sampledRead(invocation: MongosInvocation): (() => SampledRead) | null {
   const { args } = invocation
   switch (args.command) {
@@ -49,7 +46,7 @@ function read(
   return { cmdName, cmd: writer.finish() }
 }
 
-/** The filter of the pipeline's first `$match`. */
+/** Reads the pipeline's first `$match`. */
 function leadingFilter({ args, db, host }: MongosInvocation): Uint8Array | undefined {
   const target = args.target.isNumber() ? 'none' : 'collection'
   return (

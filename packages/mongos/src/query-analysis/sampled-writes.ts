@@ -1,7 +1,7 @@
 /**
- * Samples writes by statement. A `sampleId` in a statement makes the shard store the changes of the
- * update to a document. Server: makeSampledUpdateCommandRequest and related functions of
- * query_analysis_writer.cpp, bulk_write.cpp.
+ * A `sampleId` in a statement makes the shard store the changes of the update to a document.
+ * Server: makeSampledUpdateCommandRequest and related functions of query_analysis_writer.cpp,
+ * bulk_write.cpp.
  */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
@@ -9,7 +9,7 @@ import { splitNamespace, findAndModifySpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { WriteCommand } from '../writes/write-command.js'
 
-/** The command with sample ids in the sampled statements; the same object if none is sampled. */
+/** Adds sample ids to the sampled statements. Returns the same object if none is sampled. */
 export function sampleWrites(invocation: MongosInvocation, command: WriteCommand): WriteCommand {
   const { host, operation, args } = invocation
   const { sampling } = host
@@ -30,7 +30,7 @@ export function sampleWrites(invocation: MongosInvocation, command: WriteCommand
   return chosen === 0 ? command : { ...command, statements, untouched: false }
 }
 
-/** The findAndModify with a sample id; the same object if it is not sampled. */
+/** Returns the same object if the command is not sampled. */
 export function sampleFindAndModify(invocation: MongosInvocation, ns: string): MongosInvocation {
   const { host, operation, body, args, db } = invocation
   const { sampling } = host
@@ -60,7 +60,6 @@ function withSampleId(document: Uint8Array, sampleId: Uint8Array): Uint8Array {
   return writer.uuid('sampleId', sampleId).finish()
 }
 
-/** An update or delete command of one statement, with the server's defaults. */
 function writeOf(kind: 'update' | 'delete', ns: string, statement: Uint8Array, args: CommandArguments): Uint8Array {
   const [db, name] = splitNamespace(ns)
   const writer = new DocumentWriter(statement.length + 256)
@@ -73,7 +72,7 @@ function writeOf(kind: 'update' | 'delete', ns: string, statement: Uint8Array, a
   return finish(writer, args, db)
 }
 
-/** `q`, `u` and related fields first, then `multi` and `upsert` with their defaults. */
+/** The server's order: `q`, `u` and related fields first, then `multi` and `upsert`. */
 function withDefaults(statement: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(statement.length + 32)
   const given = new Map<string, ReturnType<FieldIterator['value']>>()
@@ -91,7 +90,6 @@ function withDefaults(statement: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/** A bulkWrite of one op on one namespace. */
 function bulkWriteOf(ns: string, op: Uint8Array, args: CommandArguments): Uint8Array {
   const first = new DocumentWriter(op.length)
   let position = 0

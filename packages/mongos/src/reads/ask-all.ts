@@ -4,7 +4,7 @@ import type { RemoteCommand } from '../remote/remote.js'
 import { scatter } from '../routing/scatter.js'
 
 /**
- * The replies of members that must all succeed, in the order of the members.
+ * The replies are in the order of the members.
  * @throws CommandError the first error, a stale one before others
  */
 export async function askAll(

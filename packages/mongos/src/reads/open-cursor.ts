@@ -1,7 +1,4 @@
-/**
- * From the shards' first replies to the first reply to the client. Server: cluster_find.cpp,
- * establish_cursors.cpp.
- */
+/** Server: cluster_find.cpp, establish_cursors.cpp. */
 import { CommandError, DocumentWriter, isEmptyDocument, sameBytes } from '@shardlab/bson'
 import { defaultFirstBatch, type TailableMode } from '@shardlab/member'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
@@ -26,14 +23,14 @@ export interface CursorTraits {
    */
   readonly opensWhenFull?: boolean
   /**
-   * Whether the command must not be repeated, because its documents can be read only once. Default
+   * Whether the documents can be read only once, so the command must not be repeated. Default
    * false.
    */
   readonly sentOnce?: boolean
 }
 
 /**
- * Runs a command that opens a cursor on one member. Its batch goes to the client unchanged.
+ * The member's batch goes to the client unchanged.
  * @param opened called when the member has replied with a cursor
  * @throws CommandError of the member or of the request to it
  */
@@ -83,13 +80,12 @@ function openedOnOne(
 
 export interface EstablishedCursors {
   readonly remotes: readonly BufferedCursor[]
-  /** Whether unreachable shards were left out. */
   readonly partial: boolean
 }
 
 /**
  * Opens a cursor on every shard, or on none.
- * @param mayOmit which failed shards may be left out; default: none
+ * @param mayOmit default: no failed shard may be left out
  * @param omitsExhausted whether exhausted cursors without documents are left out; default: no
  * @throws CommandError the first error, a stale one before others
  */
@@ -129,7 +125,6 @@ export async function establishCursors(
   return { remotes, partial: answered < shards.length }
 }
 
-/** The reply with the first batch of a stream. Opens a cursor for the rest. */
 export async function openMerged(
   invocation: MongosInvocation,
   collectionNs: string,

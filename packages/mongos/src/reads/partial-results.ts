@@ -1,18 +1,15 @@
-/**
- * allowPartialResults: leaves out shards that are unreachable or late. Server: cluster_find.cpp,
- * establish_cursors.cpp.
- */
+/** allowPartialResults. Server: cluster_find.cpp, establish_cursors.cpp. */
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachable, type MemberAnswer } from '../routing/scatter.js'
 import { establishCursors, type EstablishedCursors } from './open-cursor.js'
 
-/** Longest part of maxTimeMS that is reserved for replying to the client. */
+/** The longest part of maxTimeMS that is reserved for replying to the client. */
 const spareMsMax = 100
 
 /**
- * Opens cursors on the shards that reply, which may be none. Where late shards may be left out,
- * they have the command's maxTimeMS less a quarter, or less 100 ms.
+ * Opens cursors on the shards that reply, which may be none. If late shards may be left out, they
+ * have the command's maxTimeMS less a quarter, or less 100 ms.
  * @throws CommandError the first error of a shard that replied, a stale one before others; 50
  *   MaxTimeMSExpired before 6.2
  */

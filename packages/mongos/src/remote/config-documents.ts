@@ -1,7 +1,4 @@
-/**
- * Catalog documents read from the config server, invalid ones included. Routing reads the cache
- * instead.
- */
+/** Includes invalid catalog documents. Routing reads the cache instead. */
 import { configAddress } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -12,7 +9,7 @@ import type { RemoteCommand } from './remote.js'
 const wholeBatch = 100_000
 
 /**
- * The matching documents of `config.<collection>`, in the order of `sort`.
+ * In the order of `sort`.
  * @throws CommandError of the config server or of the request to it
  */
 export async function configDocuments(
@@ -48,7 +45,6 @@ export async function configDocuments(
   }
 }
 
-/** A command to one member without versions. */
 export function unversioned(db: string, body: Uint8Array): RemoteCommand {
   return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
 }

@@ -1,7 +1,6 @@
 /**
- * Requests of a router to other members: finds the primary, repeats idempotent requests, and
- * converts failures to the server's errors. Server: async_requests_sender.cpp,
- * remote_command_targeter; manual: none.
+ * Finds the primary, repeats idempotent requests, and converts failures to the server's errors.
+ * Server: async_requests_sender.cpp, remote_command_targeter.
  */
 import {
   RequestFailedError,
@@ -22,18 +21,16 @@ import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
 
-/** A command to a member without the cluster time, which is added when it is sent. */
+/** The cluster time is added when the command is sent. */
 export type RemoteCommand = Omit<NodeCommand, 'clusterTime'>
 
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
   readonly limits: MongosLimits
-  /** Aborted when the router shuts down, which ends every search. */
   readonly stopping: CancelSignal
   hostOf(address: Address): string
 }
 
-/** The end of the search for a primary, and the next pause. */
 interface PrimarySearch {
   readonly untilMs: number
   readonly pauseMs: number
@@ -47,7 +44,6 @@ function noPrimary(to: Address): CommandError {
 /** Null: background work of no operation. */
 export type Requester = Operation | null
 
-/** A request with its addressee and its rules of repetition. */
 interface Sent {
   readonly to: Address
   readonly requester: Requester
@@ -63,9 +59,7 @@ type UseOfReply<R> = (reply: NodeReply) => R | Promise<R>
 
 const unchangedReply = (reply: NodeReply): NodeReply => reply
 
-/** The failures of one exchange so far. */
 interface ExchangeFailures {
-  /** How often the member failed during the request. */
   readonly broken: number
   readonly search: PrimarySearch | null
 }
@@ -76,7 +70,7 @@ export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
-  /** Members whose last reply was that they are not primary. */
+  /** Their last reply was that they are not primary. */
   readonly #withoutPrimary = new Set<Address>()
 
   constructor(context: ActorContext, clock: ClusterClock, options: RemoteOptions) {
@@ -86,8 +80,8 @@ export class Remote {
   }
 
   /**
-   * Runs a command on a member and takes over its cluster time and operation time. The reply may be
-   * an error of the command.
+   * Takes over the member's cluster time and operation time. The reply may be an error of the
+   * command.
    * @param idempotent sent again if the member failed while it ran, or replied with a retriable
    *   error
    * @param pinned must run in the current process of the member: fails at once if it is gone
@@ -174,9 +168,7 @@ export class Remote {
     return this.#send(sent, use, search, retries + 1)
   }
 
-  /**
-   * Pauses in the search for a primary. @throws CommandError 133 when the search has taken too long
-   */
+  /** @throws CommandError 133 when the search has taken too long */
   async #lookForPrimary(to: Address, search: PrimarySearch | null, requester: Requester): Promise<PrimarySearch> {
     const { limits, findReplicaSetHostTimeoutMs } = this.#options
     const now = this.#context.now()
@@ -189,7 +181,10 @@ export class Remote {
     return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
   }
 
-  /** Sends any other kind of request; all are idempotent. @throws as {@link command} */
+  /**
+   * For any other kind of request; all are idempotent.
+   * @throws as {@link command}
+   */
   request<K extends MessageKind>(
     to: Address,
     kind: K,
@@ -205,7 +200,6 @@ export class Remote {
     )
   }
 
-  /** @param use converts the reply; rejects with what it throws */
   #exchange<K extends MessageKind, R>(
     kind: K,
     request: RequestOf<K>,
@@ -227,7 +221,6 @@ export class Remote {
     return requester === null ? answer.then(use, retry) : requester.interruptible(answer, use, retry)
   }
 
-  /** After a failure: sends again when that is allowed, or throws the client's error. */
   async #exchangeAgain<K extends MessageKind, R>(
     kind: K,
     request: RequestOf<K>,

@@ -2,10 +2,7 @@ import { Cancellation, createDeferred, type ActorContext } from '@shardlab/actor
 import { maxTimeExpired } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 
-/**
- * Waits for shared work, at most as long as the operation may take.
- * @throws CommandError 50 MaxTimeMSExpired, 11601 Interrupted; the shared work continues
- */
+/** @throws CommandError 50 MaxTimeMSExpired, 11601 Interrupted; the shared work continues */
 export function withDeadline<T>(context: ActorContext, operation: Operation | null, shared: Promise<T>): Promise<T> {
   if (operation === null) return shared
   if (operation.deadlineMs === null) return operation.interruptible(shared)

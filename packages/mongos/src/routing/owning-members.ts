@@ -1,10 +1,7 @@
 import { CommandError } from '@shardlab/bson'
 import { soleMember, type Route } from './route.js'
 
-/**
- * The members that hold parts of a collection: the owners of its chunks, or the one member of an
- * unsharded collection. @throws CommandError 26 NamespaceNotFound without a database
- */
+/** @throws CommandError 26 NamespaceNotFound without a database */
 export function owningMembers(route: Route, db: string): readonly string[] {
   if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)
   return route.kind === 'sharded' ? route.placement.table.owners() : [soleMember(route)]

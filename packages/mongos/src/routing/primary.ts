@@ -1,4 +1,3 @@
-/** Commands that run on the primary shard of a database. */
 import { configAddress } from '@shardlab/actor'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
@@ -9,7 +8,7 @@ import { again, retryStale } from './retry-stale.js'
 import { isConfigDatabase } from './route.js'
 
 /**
- * Runs `attempt` with a database, again after each failure for a stale database version.
+ * Runs `attempt` again after each failure for a stale database version.
  * @throws CommandError those of the attempt; the stale error after the last attempt
  */
 export function withDatabase<T>(
@@ -41,13 +40,12 @@ export function withDatabase<T>(
   )
 }
 
-/** A command to the primary shard, with the cached database version. */
 export function primaryCommand({ db, body, sequences }: MongosInvocation, database: DatabaseEntry): RemoteCommand {
   return { db, body, sequences, shardVersion: null, databaseVersion: database.version, stmtIds: null }
 }
 
 /**
- * Sends the client's command unchanged to one member, and returns the fields of its reply.
+ * Sends the client's command unchanged.
  * @throws CommandError of the member or of the request to it
  */
 export async function passThrough(
@@ -66,9 +64,7 @@ export function configCommand({ db, body, sequences }: MongosInvocation): Remote
   return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
 }
 
-/**
- * The config server for the databases that it holds, `config` and `admin`; null: another database.
- */
+/** Null: another database than `config` and `admin`. */
 export function configMemberOf(db: string): string | null {
   return isConfigDatabase(db) ? configAddress : null
 }

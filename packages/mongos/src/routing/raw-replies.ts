@@ -1,29 +1,25 @@
-/**
- * Replies that hold those of several shards under `raw`, for commands on indexes and collections.
- * Server: appendRawResponses.
- */
+/** Replies of commands on indexes and collections. Server: appendRawResponses. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from './route.js'
 import { scatter, type MemberAnswer } from './scatter.js'
 
-/** Replies of members that succeeded, while others reported the router's routing as stale. */
+/** From an attempt in which other members reported the router's routing as stale. */
 export type SuccessfulAnswers = Map<string, MemberAnswer>
 
 export interface RawRepliesOptions {
   /** Shards that hold a copy of the collection without owning chunks. Default: none. */
   readonly further?: readonly string[]
   /**
-   * Replies of earlier attempts, for commands that must not run twice on a member: these members
-   * are not asked again. Successes of this attempt are added when it fails for a stale version.
-   * Server: StaleConfigRetryState of cluster_drop_indexes_cmd.cpp.
+   * For commands that must not run twice on a member: members that replied to earlier attempts are
+   * not asked again. Successes of this attempt are added when it fails for a stale version. Server:
+   * StaleConfigRetryState of cluster_drop_indexes_cmd.cpp.
    */
   readonly done?: SuccessfulAnswers
 }
 
 /**
- * Sends the client's command unchanged to the members that hold parts of the collection.
  * @throws CommandError a stale one before others, then the first failure, with `raw` in the reply
  */
 export async function rawReplies(
@@ -45,7 +41,7 @@ export async function rawReplies(
     (member) => routedCommand(invocation, route, member, body, sequences),
     true,
   )
-  // A new router has no hosts of shards yet.
+  // A new router does not have the hosts of shards yet.
   await invocation.host.shards.ids(invocation.operation)
   const stale = answers.find(({ error }) => error !== null && isStaleCode(error.code))
   if (stale?.error != null) {

@@ -1,17 +1,16 @@
 import type { LimitsHost } from '../host/mongos-host.js'
 
-/** Returned by an attempt that must be repeated. */
+/** An attempt that must be repeated returns this. */
 export const again = Symbol('again')
 
 /**
- * Runs `attempt` until it returns something other than {@link again}, at most `staleAttemptsMax`
- * times. Reaching the limit emits a `limit` event. All retries of a router for stale routing or
- * moved documents pass through here, except those of write batches: they run in rounds, limited by
- * `fruitlessRoundsMax` (`writes/batch/batch-write-executor.ts`). Server:
- * kMaxNumStaleVersionRetries.
+ * Makes at most `staleAttemptsMax` attempts. Reaching the limit emits a `limit` event. All retries
+ * of a router for stale routing or moved documents pass through here, except those of write
+ * batches: they run in rounds, limited by `fruitlessRoundsMax`
+ * (`writes/batch/batch-write-executor.ts`). Server: kMaxNumStaleVersionRetries.
  *
  * @param exhausted gives the result after the last attempt, or throws
- * @param firstAttempt the number of the first attempt: 2 where one was made before
+ * @param firstAttempt the number of the first attempt: 2 if one was made before
  */
 export async function retryStale<T>(
   host: LimitsHost,

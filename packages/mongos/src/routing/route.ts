@@ -1,4 +1,3 @@
-/** The cached location of a namespace. */
 import { configAddress } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
@@ -13,8 +12,8 @@ export type Route =
   /** `known`: the current placement, where `placement` has the owners at an earlier time. */
   | { readonly kind: 'sharded'; readonly placement: CollectionPlacement; readonly known?: CollectionPlacement }
   /**
-   * On the primary shard of its database, with `home` null; a moved collection is on the owner of
-   * its only chunk, with `home` as its placement.
+   * `home` is null on the primary shard of the database. A moved collection is on the owner of its
+   * only chunk, with `home` as its placement.
    */
   | { readonly kind: 'unsharded'; readonly database: DatabaseEntry; readonly home: CollectionPlacement | null }
   /** The database does not exist. */
@@ -30,7 +29,7 @@ export function isConfigDatabase(db: string): boolean {
 const configRoute: Route = { kind: 'config' }
 const missingRoute: Route = { kind: 'missing' }
 
-/** The route from cached entries; null: {@link resolveRoute} has to fetch. */
+/** Null: an entry is not cached. */
 export function knownRoute({ host, db, concerns }: MongosInvocation, ns: string): Route | null {
   if (isConfigDatabase(db)) return configRoute
   const placement = host.catalog.peekCollection(ns)
@@ -42,7 +41,7 @@ export function knownRoute({ host, db, concerns }: MongosInvocation, ns: string)
 
 /**
  * @throws CommandError 133, 6, 50, 250 StaleChunkHistory; with `createDatabase` also those of
- * creating it
+ *   creating it
  */
 export async function resolveRoute(invocation: MongosInvocation, ns: string, createDatabase: boolean): Promise<Route> {
   const { host, db, operation } = invocation
@@ -68,8 +67,8 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
 }
 
 /**
- * The placement whose history the catalog has: a newer one if the collection was recreated; null:
- * it was dropped. @throws CommandError 13388 StaleConfig when the placement cannot be fetched
+ * Returns a newer placement if the collection was recreated; null: it was dropped.
+ * @throws CommandError 13388 StaleConfig when the placement cannot be fetched
  */
 function withHistory(
   { host, operation }: MongosInvocation,
@@ -93,19 +92,17 @@ function withHistory(
   )
 }
 
-/** The member of a collection without chunks, or on one chunk. */
 export function soleMember(route: Extract<Route, { kind: 'config' | 'unsharded' }>): string {
   if (route.kind === 'config') return configAddress
   return route.home === null ? route.database.primaryShard : route.home.table.lowestShard()
 }
 
-/** The cached current placement; null: the collection is not in the catalog. */
+/** The current placement; null: the collection is not in the catalog. */
 export function placementOf(route: Route): CollectionPlacement | null {
   if (route.kind === 'sharded') return route.known ?? route.placement
   return route.kind === 'unsharded' ? route.home : null
 }
 
-/** A command to one member of a route, with the cached versions. */
 export function routedCommand(
   invocation: MongosInvocation,
   route: Route,

@@ -1,10 +1,9 @@
-/** Requests to several members at once. Server: async_requests_sender.cpp, scatterGather. */
+/** Server: async_requests_sender.cpp, scatterGather. */
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 
-/** The reply of a member, or its error. */
 export type MemberAnswer =
   | { readonly member: string; readonly body: Uint8Array; readonly error: null }
   /** `answered`: the error is in the member's reply. */
@@ -67,13 +66,13 @@ function unanswered(member: string, error: unknown): MemberAnswer {
   return { member, body: null, error, answered: false }
 }
 
-/** Whether the member is unreachable; allowPartialResults leaves out such members. */
+/** allowPartialResults leaves out such members. */
 export function isUnreachable(answer: MemberAnswer): boolean {
   return answer.error !== null && !answer.answered && isUnreachableError(answer.error)
 }
 
 /**
- * 6 HostUnreachable, 133 FailedToSatisfyReadPreference: the errors of {@link Remote.command} for an
+ * HostUnreachable and FailedToSatisfyReadPreference: the errors of {@link Remote.command} for an
  * unreachable member.
  */
 export function isUnreachableError({ code }: CommandError): boolean {

@@ -1,4 +1,4 @@
-/** Repeats attempts whose routing was stale. Server: router_role, kMaxNumStaleVersionRetries. */
+/** Server: router_role, kMaxNumStaleVersionRetries. */
 import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -7,8 +7,7 @@ import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
 /**
- * Runs `attempt` with a route. After each failure for stale routing the placement it used is
- * fetched again, and the attempt is repeated.
+ * After each failure for stale routing, fetches the placement again and repeats the attempt.
  * @throws CommandError those of the attempt; the stale error after the last attempt
  */
 export function withRoute<T>(
@@ -60,22 +59,21 @@ function withFetchedRoute<T>(
   )
 }
 
-/** Marks the route as stale. @throws the error itself unless it reports stale routing */
+/** @throws the error itself unless it reports stale routing */
 function noteFailure(invocation: MongosInvocation, ns: string, route: Route, error: unknown): void {
   if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
   noteStale(invocation, ns, route, error)
 }
 
 /**
- * A database that does not exist has no collection with that UUID. @throws CommandError 361
- * CollectionUUIDMismatch
+ * A database that does not exist has no collection with that UUID.
+ * @throws CommandError 361 CollectionUUIDMismatch
  */
 function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
   const uuid = collectionUuidOf(args, host.behaviours)
   if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }
 
-/** Marks the cached entries of the route as stale. */
 export function noteStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   host.catalog.staleConfigCount++
   if (error.code === 249) {

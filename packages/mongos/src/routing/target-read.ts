@@ -1,4 +1,4 @@
-/** Targets reads. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
+/** Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
 import { withLet } from '@shardlab/member'
 import { compileFilter } from '@shardlab/query'
 import { targetFilter, targetSoleEquality, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
@@ -23,7 +23,7 @@ import {
 import type { CountedCommand } from '../statistics/statistics.js'
 import { soleMember, type Route } from './route.js'
 
-/** The shards that a read with this filter needs. @throws CommandError for an invalid filter */
+/** @throws CommandError for an invalid filter */
 export function targetRead(
   { args, host }: MongosInvocation,
   placement: CollectionPlacement,
@@ -45,8 +45,8 @@ export interface ReadTargets {
 }
 
 /**
- * Empty: the database does not exist. One: an unsharded collection. @throws CommandError for an
- * invalid filter
+ * Empty: the database does not exist. One: an unsharded collection.
+ * @throws CommandError for an invalid filter
  */
 export function membersOfRead(
   invocation: MongosInvocation,
@@ -64,7 +64,7 @@ export function membersOfRead(
   return { members: targeting.shards, to: routedBy(ns, route, targeting) }
 }
 
-/** Emits the routed event and counts a find. */
+/** @param command null: the command has no targeting counters */
 export function noteRead(
   invocation: MongosInvocation,
   to: RoutedTo | null,
@@ -73,7 +73,6 @@ export function noteRead(
   if (to !== null) noteRouted(invocation, command === null ? [] : [{ command, shardCount: to.shards.length }], to)
 }
 
-/** As {@link noteRead}, from the result of targeting. */
 export function noteTargetedRead(
   invocation: MongosInvocation,
   ns: string,
@@ -86,10 +85,9 @@ export function noteTargetedRead(
 }
 
 // Except under the simple collation, equal strings may have different bytes and so different
-// shards. Which other collation it is does not matter.
+// shards. The comparison itself does not matter.
 const collated: { readonly strings: StringComparator } = { strings: (a, b) => (a < b ? -1 : a > b ? 1 : 0) }
 
-/** Options of targeting under the operation's collation, by default the collection's own. */
 export function collatedTargeting(
   placement: CollectionPlacement,
   collation: Uint8Array | undefined,
@@ -98,8 +96,7 @@ export function collatedTargeting(
 }
 
 /**
- * Whether the operation has the collection's default collation: only then does equality on `_id`
- * match at most one document.
+ * Only with the collection's default collation does equality on `_id` match at most one document.
  */
 export function hasDefaultCollation(placement: CollectionPlacement, collation: Uint8Array | undefined): boolean {
   const effective = effectiveCollation(placement, collation)

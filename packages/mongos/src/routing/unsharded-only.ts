@@ -6,7 +6,6 @@ import { placementOf, routedCommand } from './route.js'
 import { withRoute } from './stale-loop.js'
 
 /**
- * Runs a command on the primary shard, for unsharded collections only.
  * @param refusal error text for a sharded or moved collection
  * @throws CommandError 20 IllegalOperation, 26 NamespaceNotFound without the database
  */

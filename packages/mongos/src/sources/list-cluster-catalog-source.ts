@@ -1,6 +1,5 @@
 /**
- * All collections of the cluster or of one database, with their placement. Manual:
- * reference/operator/aggregation/listClusterCatalog. Server:
+ * Manual: reference/operator/aggregation/listClusterCatalog. Server:
  * document_source_list_cluster_catalog.cpp, document_source_internal_list_collections.cpp.
  */
 import { configAddress } from '@shardlab/actor'
@@ -45,7 +44,6 @@ export const listClusterCatalogSource: MongosStageSource = {
   },
 }
 
-/** What the stage adds to listCollections. */
 interface CatalogView {
   /** config.collections documents by namespace. */
   readonly tracked: ReadonlyMap<string, Uint8Array>

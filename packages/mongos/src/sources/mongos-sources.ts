@@ -15,7 +15,6 @@ const rows: readonly MongosStageSource[] = [
   shardedDataDistributionSource,
 ]
 
-/** By stage name. */
 export const mongosStageSources: ReadonlyMap<string, MongosStageSource> = new Map<string, MongosStageSource>(
   rows.map((row) => [row.name, row]),
 )

@@ -1,7 +1,6 @@
 import { checkSessionsCollection, listSource, sessionDocuments } from '@shardlab/member'
 import type { MongosStageSource } from './source.js'
 
-/** Sessions that this router has served. */
 export const listLocalSessionsSource: MongosStageSource = {
   name: '$listLocalSessions',
   place: () => 'router',

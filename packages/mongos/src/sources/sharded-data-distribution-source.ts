@@ -1,6 +1,5 @@
 /**
- * The distribution of documents of sharded collections over the shards. Manual:
- * reference/operator/aggregation/shardedDataDistribution; server:
+ * Manual: reference/operator/aggregation/shardedDataDistribution; server:
  * document_source_sharded_data_distribution.cpp.
  */
 import type { CollectionCountsTuple } from '@shardlab/actor'

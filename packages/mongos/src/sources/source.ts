@@ -26,6 +26,9 @@ export interface MongosStageSource {
   readonly name: string
   /** @throws CommandError for an invalid argument */
   place(argument: RawValue): SourcePlace
-  /** The documents; called for `router` only. @throws CommandError */
+  /**
+   * Called for `router` only.
+   * @throws CommandError
+   */
   open?(request: RouterSourceRequest): DocumentSource | Promise<DocumentSource>
 }

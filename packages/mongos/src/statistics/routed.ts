@@ -13,18 +13,14 @@ export interface RoutedTo {
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 }
 
-/** What numHostsTargeted counts of an operation. */
+/** For numHostsTargeted. */
 export interface CountedTargets {
   readonly command: CountedCommand
   readonly shardCount: number
-  /**
-   * Owners of chunks of all sharded collections that take part; undefined: those of the routed
-   * collection.
-   */
+  /** Of all sharded collections that take part; undefined: those of the routed collection. */
   readonly ownerCount?: number
 }
 
-/** The target of an operation on an unsharded collection. */
 export function routedToPrimary(ns: string, route: Route, shard: string): RoutedTo {
   return { ns, route, shards: [shard], kind: 'targeted', chunks: 0, bounds: [] }
 }
@@ -43,12 +39,10 @@ export function routedBy(ns: string, route: Route, targeting: Omit<Targeting, 'e
   }
 }
 
-/** Whether routed events have listeners. Counting needs fewer details. */
 export function isRoutingWatched({ host }: MongosInvocation): boolean {
   return host.sampling?.isActive === true || host.context.wants('routed')
 }
 
-/** Counts a routed operation and emits its event. */
 export function noteRouted(invocation: MongosInvocation, counted: readonly CountedTargets[], to: RoutedTo): void {
   countRouted(invocation, counted, to.route)
   emitRouted(invocation, to)

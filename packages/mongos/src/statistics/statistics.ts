@@ -1,12 +1,12 @@
-/** Counters for serverStatus. Server: num_hosts_targeted_metrics.cpp, counters.cpp. */
+/** Server: num_hosts_targeted_metrics.cpp, counters.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
 import { MemberStatistics } from '@shardlab/member'
 
-/** How many of the shards that own chunks a command was sent to. */
+/** The share of the shards that own chunks. */
 export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded'
 const targetedHosts: readonly TargetedHosts[] = ['allShards', 'manyShards', 'oneShard', 'unsharded']
 
-/** Commands with targeting counters, in the order of serverStatus. */
+/** In the order of serverStatus. */
 const countedCommands = ['find', 'insert', 'update', 'delete', 'aggregate'] as const
 export type CountedCommand = (typeof countedCommands)[number]
 

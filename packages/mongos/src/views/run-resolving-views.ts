@@ -1,7 +1,7 @@
 /**
- * Reads of views on a router. The primary shard replies with the view's definition, and the read
- * runs again as an aggregate on the underlying collection, wherever that is. Server:
- * cluster_find_cmd.h, cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
+ * The primary shard replies to a read of a view with the view's definition, and the read runs again
+ * as an aggregate on the underlying collection, wherever that is. Server: cluster_find_cmd.h,
+ * cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
  */
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
@@ -28,7 +28,7 @@ export function runResolvingViews(
   })
 }
 
-/** Runs a command again that failed because it names a view; null: it failed for another reason. */
+/** Null: the command failed for another reason than that it names a view. */
 export function runOnResolved(
   row: Row,
   invocation: MongosInvocation,

@@ -1,6 +1,6 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 
-/** Gives an `_id` to a document without one, so that a retry inserts the same document. */
+/** A document has its `_id` before it is sent, so a retry inserts the same document. */
 export function withId(host: { newObjectId(): Uint8Array }, document: Uint8Array): Uint8Array {
   if (startsWithId(document) || findField(document, '_id') !== undefined) return document
   return new DocumentWriter(document.length + 32).objectId('_id', host.newObjectId()).fields(document).finish()

@@ -1,4 +1,4 @@
-/** A batch of write statements, independent of the command that it was sent in. */
+/** Independent of the command in which the statements were sent. */
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
   databaseNameOf,
@@ -15,7 +15,6 @@ import {
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeErrorEntry } from './replies/shard-write-reply.js'
 
-/** A collection with statements in the batch. */
 export interface WriteNamespace {
   readonly ns: string
   /** The command as if sent to this collection's database. */
@@ -29,15 +28,12 @@ export interface WriteCommand {
   /** Whether the statements have the client's bytes. */
   readonly untouched: boolean
   readonly namespaces: readonly WriteNamespace[]
-  /** The name of a statement's filter. */
   readonly filterField: 'q' | 'filter'
-  /** Position in {@link namespaces}. */
   namespaceOf(index: number): number
   kindOf(index: number): WriteKind
   read(index: number): WriteStatement
-  /** The document sequences that follow {@link headerOf}. */
+  /** They follow {@link headerOf}. */
   sequencesFor(statements: readonly Uint8Array[]): readonly (readonly [string, readonly Uint8Array[]])[]
-  /** The form of an error in the replies of this command. */
   errorEntry(index: number, error: CommandError): Uint8Array
 }
 
@@ -48,7 +44,6 @@ export function parseWriteCommand(invocation: MongosInvocation, kind: WriteKind)
   return statementsCommand(kind, { ns, invocation }, args.bool('ordered') ?? true, statementsOf(invocation, kind), true)
 }
 
-/** The command with other statements. */
 export function withStatements(
   { name, namespaces, ordered }: WriteCommand,
   statements: readonly Uint8Array[],
@@ -80,8 +75,8 @@ function statementsCommand(
 }
 
 /**
- * `errorsOnly` and `cursor` affect only the reply to the client. @throws CommandError those of
- * {@link readBulkWrite}
+ * `errorsOnly` and `cursor` affect only the reply to the client.
+ * @throws CommandError those of {@link readBulkWrite}
  */
 export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkWriteOp) => BulkWriteOp): WriteCommand {
   const request = readBulkWrite(invocation)
@@ -112,8 +107,8 @@ export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkW
 const statementSequences: ReadonlySet<string> = new Set(['documents', 'updates', 'deletes', 'ops', 'nsInfo'])
 
 /**
- * The command without its statements, which follow as document sequences, and without the fields
- * that only affect the reply.
+ * Omits the statements, which follow as document sequences, and the fields that only affect the
+ * reply.
  */
 export function headerOf({ body }: MongosInvocation): Uint8Array {
   const writer = new DocumentWriter(256)

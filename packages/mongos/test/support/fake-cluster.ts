@@ -1,4 +1,4 @@
-/** A router with scripted shards and a config server that the test fills. */
+/** The shards are scripted, and the test fills the config server. */
 import {
   decode,
   DocumentWriter,
@@ -38,7 +38,7 @@ export class FakeCluster {
   readonly databases = new Map<string, { primary: string; lastMod: number }>()
   readonly collections = new Map<string, FakeCollection>()
   readonly scripts = new Map<string, ShardScript>()
-  /** config.settings by `_id`. */
+  /** By `_id`. */
   readonly settings = new Map<string, Document>()
   #connectionId = 1
 
@@ -73,20 +73,17 @@ export class FakeCluster {
     })
   }
 
-  /** Replies to requests other than commands; replaceable by tests. */
+  /** Tests replace it to reply to requests other than commands. */
   onShardExchange: (shard: string, kind: string, request: never) => unknown = (_, kind) => {
-    throw new Error(`nobody scripted ${kind}`)
+    throw new Error(`no scripted reply to ${kind}`)
   }
 
-  /** The chunk that the config server finds for a key; replaceable by tests. */
+  /** Tests replace it. */
   onFindChunk: (ns: string) => Document = (ns) => {
-    throw new Error(`nobody scripted config.find-chunk of ${ns}`)
+    throw new Error(`no scripted reply to config.find-chunk for ${ns}`)
   }
 
-  /**
-   * Shards a collection: `splits` are the inner bounds of a key with one field, chunk i is on
-   * `owners[i]`.
-   */
+  /** `splits` are the inner bounds of a key with one field; chunk i is on `owners[i]`. */
   shardByRange(
     ns: string,
     field: string,
@@ -123,7 +120,6 @@ export class FakeCluster {
     if (control !== undefined) Object.assign(control, { major, minor: 1 })
   }
 
-  /** The shard's own placement version. */
   versionOf(ns: string, shard: string): [number, number] {
     const own = this.collections.get(ns)!.chunks.filter((chunk) => chunk.shard === shard)
     return own.reduce<[number, number]>(
@@ -132,7 +128,7 @@ export class FakeCluster {
     )
   }
 
-  /** Whether the command has the shard's own version. */
+  /** Compares the major versions only. */
   isCurrent(ns: string, shard: string, command: NodeCommand): boolean {
     const received = command.shardVersion
     return Array.isArray(received) && received[3] === this.versionOf(ns, shard)[0]
@@ -174,7 +170,6 @@ export class FakeCluster {
     return reply.body
   }
 
-  /** Commands that reached a shard, decoded. */
   commandsTo(shard: string): { command: NodeCommand; body: Document; name: string }[] {
     return this.world.sent
       .filter((message: SentMessage) => message.to === shard && message.kind === 'node.command')
@@ -193,7 +188,6 @@ export class FakeCluster {
     return this.world.events.flatMap((event) => (event.type === 'routed' ? [event] : []))
   }
 
-  /** Makes all shards reply by the same script. */
   script(
     script: (
       shard: string,
@@ -242,7 +236,7 @@ export class FakeCluster {
         }))
       }
       default:
-        throw new Error(`nobody scripted ${kind}`)
+        throw new Error(`no scripted reply to ${kind}`)
     }
   }
 
@@ -298,17 +292,14 @@ export function cursorReply(
   }
 }
 
-/** The reply of a member with this error. */
 export function errorReply(error: CommandError): Uint8Array {
   return errorDocument(error)
 }
 
-/** A shard's StaleConfig error. */
 export function staleReply(ns = 'test.c'): Document {
   return { ok: 0, errmsg: `version mismatch detected for ${ns}`, code: 13388, codeName: 'StaleConfig', ns }
 }
 
-/** The statements of a write command as a shard receives them. */
 export function statementsOf(command: NodeCommand, field: string): Document[] {
   const sequence = command.sequences.find(([id]) => id === field)
   if (sequence !== undefined) return sequence[1].map((document) => decode(document))

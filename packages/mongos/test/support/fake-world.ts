@@ -1,6 +1,5 @@
 /**
- * A world for one router: members reply by script, and time advances only when nothing else can
- * happen.
+ * One router's world: members reply by script, and time advances only when nothing else can happen.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import {
@@ -31,7 +30,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Thrown by a scripted member to fail during a request. */
+/** A scripted member throws it to fail during a request. */
 export class Gone extends Error {}
 
 export class FakeWorld {
@@ -41,12 +40,10 @@ export class FakeWorld {
   readonly events: ClusterEvent[] = []
   readonly timers = new Map<string, number>()
   readonly reached: string[] = []
-  /** Called at each named step. */
   atStep: (step: string) => void = () => {}
   wantsRouted = true
   #sleepers: Sleeper[] = []
   #order = 0
-  /** Increases with every event. */
   #activity = 0
 
   context(address: Address = 'mongos01'): ActorContext {
@@ -76,9 +73,7 @@ export class FakeWorld {
     }
   }
 
-  /**
-   * Runs until the promise settles. Time advances to the next timer when nothing else can happen.
-   */
+  /** Advances time to the next timer when nothing else can happen. */
   async settle<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const watched = promise.finally(() => (settled = true))
@@ -86,11 +81,10 @@ export class FakeWorld {
     for (;;) {
       await this.drain()
       if (settled) return watched
-      if (!this.#wakeNext()) throw new Error('everybody waits and nobody sleeps')
+      if (!this.#wakeNext()) throw new Error('every task waits and no timer is set')
     }
   }
 
-  /** Runs everything that needs no time. */
   async drain(): Promise<void> {
     for (let quiet = 0, seen = -1; quiet < 3; quiet++) {
       await turn()

@@ -1,6 +1,3 @@
-/**
- * A cluster with a sharded collection `orders`, and pipelines on it that need merging.
- */
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { realCluster, type RealCluster, type ShardedCollection } from './real-cluster.js'
 
@@ -23,11 +20,10 @@ export async function filled(version: EmulatedVersion = '7.0'): Promise<RealClus
   return cluster
 }
 
-/** Cursors that are open on the shards. */
 export const openCursors = (cluster: RealCluster) =>
   [...cluster.nodes.values()].reduce((sum, { cursors }) => sum + cursors.size, 0)
 
-/** The shards that were asked to merge, once for each request. */
+/** One entry for each request. */
 export function mergers(cluster: RealCluster): string[] {
   return ['shard01', 'shard02', 'shard03'].flatMap((shard) =>
     cluster

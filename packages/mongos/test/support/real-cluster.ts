@@ -1,4 +1,4 @@
-/** A router over real storage nodes, whose role checks versions and filters by placement. */
+/** The shards are real storage nodes, whose role checks versions and filters by placement. */
 import { CommandError, decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { createRandom, type Disk, type NodeCommand } from '@shardlab/actor'
 import { splitNamespace } from '@shardlab/member'
@@ -13,20 +13,17 @@ import {
 } from '@shardlab/sharding'
 import { FakeCluster } from './fake-cluster.js'
 
-/** A collection with a range on each of the three shards. */
+/** One range on each of the three shards. */
 export interface ShardedCollection {
   readonly ns: string
   readonly field: string
-  /** The two inner bounds. */
   readonly splits: readonly number[]
-  /** Default collation. */
   readonly collation?: Document
 }
 
 export interface RealClusterOptions {
   /** Default 8.0. */
   readonly emulate?: EmulatedVersion
-  /** Default collation of test.c. */
   readonly collation?: Document
   /** Default: `test.c` by `x`, split at 0 and 100. */
   readonly sharded?: readonly ShardedCollection[]
@@ -36,7 +33,7 @@ const shards = ['shard01', 'shard02', 'shard03']
 
 export class RealCluster extends FakeCluster {
   readonly nodes = new Map<string, StorageNode>()
-  /** The shards' placements. */
+  /** By namespace; the router's cache may have older ones. */
   readonly placements = new Map<string, CollectionPlacement>()
 
   static async create({ emulate = '8.0', collation, sharded }: RealClusterOptions = {}): Promise<RealCluster> {
@@ -69,10 +66,7 @@ export class RealCluster extends FakeCluster {
     return cluster
   }
 
-  /**
-   * Shards a collection with an owner for each range. The shards have the new placement, the
-   * router's cache does not.
-   */
+  /** The shards have the new placement, the router's cache does not. */
   async shard({ ns, field, splits, collation }: ShardedCollection, owners: readonly string[] = shards): Promise<void> {
     this.shardByRange(ns, field, splits, owners, collation === undefined ? {} : { collation })
     const config = this.world.members.get('config')!
@@ -80,13 +74,11 @@ export class RealCluster extends FakeCluster {
     this.placements.set(ns, applyPlacementAnswer(ns, null, answer)!)
   }
 
-  /** All documents of a collection by `_id`. */
   async all(collection = 'c', db = 'test'): Promise<Document[]> {
     const reply = await this.run({ find: collection, sort: { _id: 1 }, batchSize: 1000, $db: db })
     return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
   }
 
-  /** Number of commands with a name that shards have received. */
   countOf(name: string): number {
     return shards.reduce((sum, shard) => sum + this.commandsTo(shard).filter((sent) => sent.name === name).length, 0)
   }
@@ -100,7 +92,7 @@ const noDisk: Disk = {
   hasRoom: () => true,
 }
 
-/** The commands that a primary shard coordinates run on it alone here, without the other shards. */
+/** Runs a command that a primary shard coordinates on that shard alone, without the others. */
 async function exchange(
   node: StorageNode,
   kind: string,
@@ -124,7 +116,7 @@ async function exchange(
   }
 }
 
-/** The reply if it is an error; null: success. */
+/** Null: success. */
 async function run(node: StorageNode, db: string, command: Document): Promise<Uint8Array | null> {
   const { body } = await node.nodeCommand({
     db,
@@ -143,7 +135,7 @@ export const realCluster = (
   emulate: EmulatedVersion = '8.0',
 ): Promise<RealCluster> => RealCluster.create({ sharded, emulate })
 
-/** All documents of a command's cursor. @param batchSize of each getMore; 0: no limit */
+/** @param batchSize of each getMore; 0: no limit */
 export async function drain(cluster: FakeCluster, command: Document, batchSize = 0): Promise<Document[]> {
   const reply = await cluster.run(command)
   if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))

@@ -2,14 +2,13 @@ import type { NodeCommand } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { FakeCluster, statementsOf } from './fake-cluster.js'
 
-/** test.c over x: below 0 on shard01, 0 to 100 on shard02, the rest on shard03. */
+/** `x` below 0 is on shard01, 0 to 100 on shard02, the rest on shard03. */
 export function threeShards(options = {}): FakeCluster {
   const cluster = new FakeCluster(options)
   cluster.shardByRange('test.c', 'x', [0, 100], ['shard01', 'shard02', 'shard03'])
   return cluster
 }
 
-/** The reply of a shard that has inserted every document of the batch. */
 export function inserted(command: NodeCommand): Document {
   return { n: statementsOf(command, 'documents').length, ok: 1 }
 }

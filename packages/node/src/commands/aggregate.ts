@@ -53,7 +53,6 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   }
 }
 
-/** Runs a pipeline that ends in $out or $merge; the first batch is empty. */
 async function runWriting(
   invocation: NodeInvocation,
   ns: string,

@@ -116,7 +116,6 @@ function refuseUnsupported({ host, args }: NodeInvocation): void {
   }
 }
 
-/** Options of the collection after the change. */
 function changedOptions({ host, args }: NodeInvocation, collection: Collection): Uint8Array {
   const { ns, options, capped } = collection
   const writer = new DocumentWriter(256)
@@ -186,8 +185,8 @@ function checkCappedSize(size: number): number {
 }
 
 /**
- * A dry run only reports which documents prevent the index from becoming unique. @throws
- * CommandError 72 InvalidOptions
+ * A dry run only reports which documents prevent the index from becoming unique.
+ * @throws CommandError 72 InvalidOptions
  */
 function checkDryRun({ args }: NodeInvocation): void {
   const index = args.document('index')

@@ -27,12 +27,10 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const before = host.collection(ns)
     if (before === undefined && viewOf(host, ns) !== null)
       throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
-    // All specifications are checked before the first index is built and before the collection is
-    // created.
+    // Check all specifications before creating the collection or building an index.
     const specs: Uint8Array[] = []
     for (const spec of asked) {
       const checked = withoutClusteredOption(spec, before)
-      // Each specification is also checked against the earlier ones of the same command.
       const known = {
         ns,
         defaultCollation: before?.defaultCollation ?? null,
@@ -62,12 +60,11 @@ export const createIndexes: CommandRow<NodeInvocation> = {
 
 /** Default commit quorum. */
 const votingMembers = stringValue('votingMembers')
-/** Most members of a replica set. */
 const membersMax = 50
 
 /**
- * The commit quorum, checked against a replica set of one member; null in versions without the
- * argument. Server: commit_quorum_options.cpp, `checkIfCommitQuorumCanBeSatisfied`.
+ * Checked against a replica set of one member; null in versions without the argument. Server:
+ * commit_quorum_options.cpp, `checkIfCommitQuorumCanBeSatisfied`.
  * @throws CommandError 2 BadValue in versions without the argument, 9 FailedToParse, 278
  *   UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
  */
@@ -104,7 +101,6 @@ function commitQuorumOf(args: CommandArguments, { behaviours }: NodeHost): RawVa
   return quorum
 }
 
-/** Builds the indexes. If one of them fails, drops those that this command has built. */
 function buildAllOrNone(host: NodeHost, collection: Collection, specs: readonly Uint8Array[]): void {
   const built: Uint8Array[] = []
   try {

@@ -6,7 +6,7 @@ import type { NodeInvocation } from '../host/node-host.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
 
-/** The filter on operations: the fields of the command other than its arguments. */
+/** The fields of the command that are not its arguments. */
 function currentOpFilter(body: Uint8Array): Uint8Array {
   const filter = new DocumentWriter(256)
   const it = new FieldIterator(body)
@@ -17,7 +17,6 @@ function currentOpFilter(body: Uint8Array): Uint8Array {
   return filter.finish()
 }
 
-/** The arguments of the command as options of `$currentOp`. */
 function currentOpCommandOptions(args: CommandArguments): {
   idleConnections: boolean
   idleCursors: boolean

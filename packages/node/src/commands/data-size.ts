@@ -62,7 +62,6 @@ export const dataSize: CommandRow<NodeInvocation> = {
   },
 }
 
-/** Null for an empty document, which means the same as an absent one. */
 function nonEmptyDocument(document: Uint8Array | undefined): Uint8Array | null {
   return document === undefined || isEmptyDocument(document) ? null : document
 }

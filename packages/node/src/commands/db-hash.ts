@@ -61,7 +61,6 @@ function wantedCollections(value: RawValue | undefined): ReadonlySet<string> {
   )
 }
 
-/** Hash of the bytes of the documents in the order of their `_id`s. */
 function hashOf(collection: Collection): string {
   const filter = compileFilter(emptyDocument, { nowMs: 0, random: () => 0 })
   const sort = parseSort(new DocumentWriter(16).int32('_id', 1).finish())

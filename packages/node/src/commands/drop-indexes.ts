@@ -50,7 +50,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
           : 'non-_id indexes dropped for collection',
       )
     } else {
-      // All indexes are found and checked before the first is dropped.
+      // Find and check all indexes before dropping the first.
       const dropped = indexesOf(collection, argument)
       if (collection.clustered && dropped.some((index) => isIdKey(index.key)))
         throw new CommandError(5979800, 'It is illegal to drop the clusteredIndex')
@@ -63,10 +63,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
   },
 }
 
-/**
- * Checks the indexes in the order in which they are dropped. @throws CommandError 370
- * CannotDropShardKeyIndex
- */
+/** Checks the indexes in drop order. @throws CommandError 370 CannotDropShardKeyIndex */
 function checkShardKeyKeepsIndex(
   { host }: NodeInvocation,
   access: Access,

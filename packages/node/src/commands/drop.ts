@@ -23,7 +23,6 @@ export const drop: CommandRow<NodeInvocation> = {
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()
     if (dropped === null) {
-      // Until 6.x dropping a missing collection is an error.
       if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
       return new DocumentWriter(128)
     }

@@ -60,7 +60,7 @@ async function explainCommand(
   return explainIsVersioned && isPipeline ? writer.document('command', shownCommand(body, db)) : writer
 }
 
-/** `{ aggregate, explain: true }`: the same as explain with verbosity queryPlanner. */
+/** For `{ aggregate, explain: true }`. */
 export function explainItself(invocation: NodeInvocation): Promise<DocumentWriter> {
   return explainCommand(invocation, withoutExplain(invocation.body), 'queryPlanner')
 }

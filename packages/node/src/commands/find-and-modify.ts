@@ -86,7 +86,6 @@ function withExecutionContext<T>(work: () => T): T {
 }
 
 /**
- * The reply to a repeated findAndModify, built from the history.
  * @throws CommandError 40606, 40608, 40609, 40611, 40612 when the repeated command differs from the
  *   first one
  */

@@ -19,7 +19,7 @@ export function refuseOnShards({ role }: NodeHost, command: string): void {
   if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
 }
 
-/** The document in config.settings; null: the defaults were never set. */
+/** null: the defaults were never set */
 export function storedConcernDefaults(node: NodeHost): Uint8Array | null {
   return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
 }

@@ -43,8 +43,8 @@ export const getMore: CommandRow<NodeInvocation> = {
 }
 
 /**
- * Runs before anything is read: when its collection is gone, a cursor loses even rows that were
- * read and sorted.
+ * Runs before anything is read: a cursor whose collection is gone loses even rows that were read
+ * and sorted.
  */
 function checkReads({ host, operation, routed }: NodeInvocation, { id, source }: OpenCursor): void {
   try {
@@ -56,7 +56,6 @@ function checkReads({ host, operation, routed }: NodeInvocation, { id, source }:
   }
 }
 
-/** Waits for an insert into the collection while the source has no documents. */
 async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   const { host, args, operation } = invocation
   const untilMs = host.context.now() + (args.number('maxTimeMS') ?? defaultAwaitMs)
@@ -74,7 +73,6 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
   return nextBatch(invocation, cursor, batchSize)
 }
 
-/** Waits for the other members from which the cursor reads. */
 async function gatherBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   cursor.timeLimit?.resume()
   cursor.waiting = invocation.operation

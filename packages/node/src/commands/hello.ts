@@ -3,10 +3,7 @@ import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawV
 import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
-/**
- * Checks the arguments of an awaitable hello; null: hello replies at once. @throws CommandError
- * 31368, 31373
- */
+/** null: hello replies at once. @throws CommandError 31368, 31373 */
 function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
   if ((topologyVersion === undefined) !== (maxAwaitTimeMS === undefined)) {
     throw new CommandError(
@@ -23,7 +20,7 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
 }
 
 /**
- * Whether the client has the topology of this process; otherwise hello replies at once. Server:
+ * hello waits only for a client that has the topology of this process. Server:
  * replication_coordinator_impl.cpp, awaitHelloResponse.
  */
 function hasProcessId(topologyVersion: RawValue | undefined, processId: Uint8Array): boolean {
@@ -33,15 +30,14 @@ function hasProcessId(topologyVersion: RawValue | undefined, processId: Uint8Arr
 }
 
 /**
- * Sleeps until the time is over, because the topology does not change. @throws CommandError 91 when
- * the member shuts down
+ * Only sleeps, because the topology does not change. @throws CommandError 91 when the member shuts
+ * down
  */
 async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
   if (!(await operation.sleep(host.context, waitMs)))
     throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
 }
 
-/** Describes this node as the primary of a replica set of one member. */
 export const hello: CommandRow<NodeInvocation> = {
   ...helloSpec,
   routing: 'local',
@@ -50,7 +46,6 @@ export const hello: CommandRow<NodeInvocation> = {
   run: (invocation) => writeHello(invocation, 'isWritablePrimary'),
 }
 
-/** The reply of hello and of its older form isMaster, which names its first field differently. */
 export async function writeHello(
   invocation: NodeInvocation,
   primaryField: 'isWritablePrimary' | 'ismaster',

@@ -4,7 +4,6 @@ import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatus
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
-/** Sections of a mongod, in addition to those of every member. */
 const sections: readonly StatusSection<NodeHost>[] = [
   {
     name: 'globalLock',
@@ -95,9 +94,7 @@ const metrics: StatusMetrics<NodeHost> = {
   },
 }
 
-/**
- * The config server's connection string as the shard received it; null on the config server itself.
- */
+/** null: this is the config server */
 function configServerOf(host: NodeHost): string | null {
   const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
   const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')

@@ -1,4 +1,4 @@
-/** Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h. */
+/** Server: cursor_manager.cpp, clientcursor.h. */
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
@@ -14,22 +14,20 @@ import {
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
 
-/** The command on whose behalf a source reads from other members. */
 export interface FillingCommand {
   readonly host: { readonly context: ActorContext }
   readonly session: SessionId | null
   readonly operation: RunningOperation
 }
 
-/** The documents of a cursor. A source owns the snapshot from which it reads. */
+/** A source owns the snapshot from which it reads. */
 export interface CursorSource extends DocumentSource {
-  /** Called after each batch; records what reading has cost. */
+  /** Called after each batch. */
   recordCost?(): void
   /** The collection and indexes that must still exist at the next batch. Absent: none. */
   readonly reads?: SourceReads | undefined
   /**
-   * Whether the source checks {@link reads} itself when it reads ahead. Otherwise every getMore
-   * checks it.
+   * The source checks {@link reads} itself when it reads ahead. Otherwise every getMore checks it.
    */
   readonly readsAhead?: boolean
   /** Whether {@link fill} must be called before `next` can return more documents. Absent: never. */
@@ -42,11 +40,11 @@ export interface CursorSource extends DocumentSource {
    */
   fill?(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void>
   /**
-   * Called before each batch to fetch documents from other members. Absent: all documents are
-   * local. @throws CommandError as `fill`
+   * Called before each batch to fetch documents from other members. Absent: all are local. @throws
+   * as `fill`
    */
   gather?(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void>
-  /** Called when the cursor is closed; closes cursors on other members. */
+  /** Closes cursors on other members. */
   close?(): void
 }
 
@@ -56,7 +54,7 @@ export interface CursorOptions {
   readonly session: SessionKey | null
   readonly noTimeout: boolean
   readonly tailable?: TailableMode
-  /** Time limit, paused, of the command that opens the cursor; default: none. */
+  /** Of the command that opens the cursor, paused. Default: none. */
   readonly timeLimit?: TimeLimit | null
 }
 
@@ -78,9 +76,7 @@ export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
-  /** Number of cursors closed because they were idle. */
   timedOutCount = 0
-  /** Called after a cursor was closed; null: no callback. */
   onEnd: (() => void) | null = null
 
   /** @param newId draws a random positive number */
@@ -97,7 +93,6 @@ export class CursorManager {
     return this.#cursors.size
   }
 
-  /** All open cursors, oldest first. */
   all(): IterableIterator<OpenCursor> {
     return this.#cursors.values()
   }
@@ -132,10 +127,7 @@ export class CursorManager {
     return cursor
   }
 
-  /**
-   * Closes the cursor and interrupts a getMore that waits on it. @returns whether the cursor was
-   * open
-   */
+  /** Also interrupts a getMore that waits on the cursor. @returns whether the cursor was open */
   close(id: bigint): boolean {
     const cursor = this.#cursors.get(id)
     cursor?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
@@ -149,7 +141,6 @@ export class CursorManager {
     for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.close(cursor.id)
   }
 
-  /** Closes cursors that have been idle for longer than the time-out. */
   expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
     const before = this.#cursors.size
     this.closeWhere((cursor) => !cursor.noTimeout && cursor.waiting === null && nowMs - cursor.lastUsedMs > timeoutMs)
@@ -159,16 +150,13 @@ export class CursorManager {
 
 export interface WrittenBatch {
   readonly count: number
-  /** Whether the source reported its end. */
   readonly exhausted: boolean
-  /** A document that was read but did not fit. */
   readonly pending: Uint8Array | null
 }
 
 /**
- * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached.
- * The first document always fits. With `countMax` 0 writes none. Reads nothing beyond the batch
- * except a document that does not fit.
+ * Writes documents as an array field until `countMax` documents or 16 MB are reached; the first
+ * document always fits. Reads nothing beyond the batch except a document that does not fit.
  * @throws CommandError 10334 BSONObjectTooLarge for a document that is too large for the server
  */
 export function writeBatch(

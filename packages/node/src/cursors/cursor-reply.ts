@@ -5,16 +5,15 @@ import type { NodeInvocation } from '../host/node-host.js'
 
 export interface FirstBatchOptions {
   readonly batchSize: number
-  /** Never keeps a cursor open. */
   readonly singleBatch: boolean
   readonly noTimeout: boolean
-  /** Whether the cursor stays open at the end of its collection. Default `no`. */
+  /** Default `no`. */
   readonly tailable?: TailableMode
 }
 
 /**
- * Writes `{ cursor: { firstBatch, id, ns } }`. The cursor stays open unless its source is known to
- * be exhausted. Server: find_cmd.cpp, shouldSaveCursor of find.cpp.
+ * The cursor stays open unless its source is known to be exhausted. Server: find_cmd.cpp,
+ * shouldSaveCursor of find.cpp.
  */
 export function writeFirstBatch(
   { host, session, cursorNs, operation }: NodeInvocation,

@@ -1,6 +1,6 @@
 /**
- * Waiters for inserts into a collection: getMore on awaitData cursors. Server: capped insert
- * notifier of capped_collection.h; manual: core/tailable-cursors.
+ * For getMore on awaitData cursors. Server: capped insert notifier of capped_collection.h; manual:
+ * core/tailable-cursors.
  */
 import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { RunningOperation } from '@shardlab/member'
@@ -9,10 +9,8 @@ export class InsertWaiters {
   readonly #waiting = new Map<string, Set<LinkedAbort>>()
 
   /**
-   * Waits until a document is inserted into the collection, for `durationMs` at most.
-   * @returns whether the caller should read again; false: the time is over, or the member shuts
-   *   down
-   * @throws CommandError the error with which the operation was killed
+   * @returns whether to read again; false: the time is over, or the member shuts down
+   * @throws CommandError with which the operation was killed
    */
   async wait(context: ActorContext, operation: RunningOperation, ns: string, durationMs: number): Promise<boolean> {
     const { signal } = operation

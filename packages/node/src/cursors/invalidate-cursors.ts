@@ -12,19 +12,17 @@ import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
 
-/** Called after the drop. */
 export function invalidateCursorsOfDropped(node: NodeHost, { ns }: Collection): void {
   const [db, name] = splitNamespace(ns)
   const [seconds, increment] = node.clock.time
   invalidateCursorsOn(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
 }
 
-/** Called after a rename within a database. */
+/** For a rename within a database. */
 export function invalidateCursorsOfRenamed(node: NodeHost, from: string, to: string): void {
   for (const ns of [from, to]) invalidateCursorsOn(node, ns, `renamed collection '${from}' to '${to}'`)
 }
 
-/** Called after the drop of an index. */
 export function invalidateCursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return invalidateCursorsOn(node, collection.ns, '')

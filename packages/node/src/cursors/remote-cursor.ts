@@ -1,6 +1,4 @@
-/**
- * A cursor on another member, as used by the member that merges. Server: async_results_merger.cpp.
- */
+/** Server: async_results_merger.cpp. */
 import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
@@ -15,7 +13,7 @@ import type { FillingCommand } from './cursor-manager.js'
 import type { NodeHost } from '../host/node-host.js'
 
 export interface RemoteCursorOptions {
-  /** Address of the member with the cursor; may be this member. */
+  /** Address; may be this member. */
   readonly member: string
   /** `host:port` of that member, for error texts. */
   readonly host: string
@@ -64,7 +62,7 @@ export class RemoteCursor extends DocumentBatch {
     else this.load(reply.batch)
   }
 
-  /** Closes the cursor on the other member without awaiting the reply. */
+  /** Does not await the reply. */
   close(): void {
     this.#closed = true
     this.#kill()

@@ -1,6 +1,5 @@
 /**
- * The collection and indexes that an open cursor needs, and the error when one is gone. Server:
- * requires_collection_stage.cpp, requires_index_stage.cpp; until 4.0
+ * Server: requires_collection_stage.cpp, requires_index_stage.cpp; until 4.0
  * `CursorManager::invalidateAll`.
  */
 import { CommandError, sameBytes } from '@shardlab/bson'
@@ -8,7 +7,6 @@ import { stagesOf, type Collection, type QueryPlan, type StorageEngine } from '@
 import { uuidText } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 
-/** Collections of now, or of the time of a snapshot. */
 export interface Collections {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
@@ -16,12 +14,10 @@ export interface Collections {
 }
 
 export class SourceReads {
-  /** Namespace of the collection when the cursor was opened. */
+  /** Namespace when the cursor was opened. */
   readonly ns: string
   readonly uuid: Uint8Array
-  /**
-   * Whether the plan filters out orphans, by the ownership of the time when the cursor was opened.
-   */
+  /** By the ownership when the cursor was opened. */
   readonly leavesOutOrphans: boolean
   readonly #host: Collections
   readonly #indexes: ReadonlySet<string>
@@ -58,7 +54,6 @@ export class SourceReads {
     return this.#indexes.has(index)
   }
 
-  /** Makes every later {@link check} fail with this error. */
   kill(error: CommandError): void {
     this.#killed ??= error
   }

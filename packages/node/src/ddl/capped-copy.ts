@@ -1,7 +1,4 @@
-/**
- * Copies the newest documents of a collection into a new capped one. Server:
- * cloneCollectionAsCapped in capped_utils.cpp.
- */
+/** Server: cloneCollectionAsCapped in capped_utils.cpp. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { cappedSizeBytes, type Collection } from '@shardlab/storage'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
@@ -48,7 +45,7 @@ function newestOf(source: Collection, sizeBytes: number): Uint8Array[] {
   return documents
 }
 
-/** The collection to copy. @throws CommandError 26 NamespaceNotFound, 166 for a view */
+/** @throws CommandError 26 NamespaceNotFound, 166 for a view */
 export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
   const source = host.collection(ns)
   if (source !== undefined) return source
@@ -56,7 +53,7 @@ export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
   throw new CommandError('NamespaceNotFound', `source collection ${ns} does not exist`)
 }
 
-/** The argument `size`, in bytes. @throws CommandError 72 InvalidOptions */
+/** In bytes. @throws CommandError 72 InvalidOptions */
 export function cappedSizeOf({ args }: NodeInvocation): number {
   // Clamped: infinity is accepted too.
   const size = Math.min(Math.trunc(args.number('size')!), Number.MAX_SAFE_INTEGER)

@@ -1,6 +1,5 @@
 /**
- * The options `clusteredIndex` and `expireAfterSeconds` of a collection. Manual:
- * core/clustered-collections. Server: create_collection.cpp (validateClusteredIndexSpec),
+ * Manual: core/clustered-collections. Server: create_collection.cpp (validateClusteredIndexSpec),
  * clustered_collection_util.cpp, index_key_validate.cpp.
  */
 import { checkFields, type CommandArguments } from '@shardlab/actor'
@@ -18,15 +17,14 @@ import { isIdKey, type Collection } from '@shardlab/storage'
 
 const fields = { v: 'number', key: 'object!', name: 'string', unique: 'bool!' } as const
 
-/** Whether `create` requests a clustered collection; `{ clusteredIndex: false }` does not. */
+/** `{ clusteredIndex: false }` requests none. */
 export function requestsClusteredIndex(args: CommandArguments): boolean {
   const value = args.value('clusteredIndex')
   return value !== undefined && (value.type !== BsonType.bool || value.asBool())
 }
 
 /**
- * Writes `clusteredIndex: { v, key, name, unique }` and `expireAfterSeconds` as they are stored, if
- * `create` requests them.
+ * Writes `clusteredIndex: { v, key, name, unique }` and `expireAfterSeconds` as they are stored.
  * @throws CommandError 14 TypeMismatch, 40414, 40415, 6127800, 6049200, 6049204, 6026500, 6026501,
  *   5979700, 5979703, 5979704, 197 InvalidIndexSpecificationOption, 72 InvalidOptions
  */
@@ -62,10 +60,7 @@ export function writeClusteredIndex(writer: DocumentWriter, args: CommandArgumen
   if (seconds !== undefined) writer.int64('expireAfterSeconds', Math.trunc(seconds))
 }
 
-/**
- * @param seconds lifetime of documents
- * @throws CommandError 72 InvalidOptions
- */
+/** @throws CommandError 72 InvalidOptions */
 export function checkClusteredExpiry(seconds: number, nowMs: number): void {
   if (Math.trunc(seconds) < 0)
     throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
@@ -78,8 +73,8 @@ export function checkClusteredExpiry(seconds: number, nowMs: number): void {
 }
 
 /**
- * Compares a specification for createIndexes with the existing clustered index and returns it
- * without `clustered`. Server: index_catalog_impl.cpp, isSpecOKClusteredIndexCheck.
+ * Compares a specification for createIndexes with the existing clustered index. Server:
+ * index_catalog_impl.cpp, isSpecOKClusteredIndexCheck.
  * @throws CommandError 6243700, 6479600, 6100906, 6100908, 6100909
  */
 export function withoutClusteredOption(spec: Uint8Array, collection: Collection | undefined): Uint8Array {
@@ -111,10 +106,7 @@ export function withoutClusteredOption(spec: Uint8Array, collection: Collection 
   return writer.finish()
 }
 
-/**
- * Returns the specification with the name of the existing index: like the server, ignores a
- * different name.
- */
+/** Like the server, replaces a different name by that of the existing index. */
 function checkSameClusteredIndex(spec: Uint8Array): Uint8Array {
   const different = (name: string): string =>
     `Cannot create an index with the same key pattern as the collection's clusteredIndex but a different '${name}' field`

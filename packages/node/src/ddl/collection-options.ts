@@ -1,7 +1,5 @@
 /**
- * The options of a collection: checked as the server's `create` checks them, stored and listed in
- * its order. Manual: reference/command/create. Server: create_command.cpp, create.idl,
- * collection_options.cpp.
+ * Manual: reference/command/create. Server: create_command.cpp, create.idl, collection_options.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
 import {
@@ -23,7 +21,6 @@ import type { NodeHost } from '../host/node-host.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { requestsClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 
-/** The order in which stored options are listed. */
 const storedOrder = [
   'capped',
   'size',
@@ -46,7 +43,7 @@ const storedOrder = [
 const cappedSizeBytesMax = 2 ** 50
 
 /**
- * The options of `create`, including those of a view, as they are stored.
+ * The stored form of the options of `create`, including those of a view.
  * @param mayBeTemporary true for members of the cluster, which may create temporary collections;
  *   clients may not
  * @throws CommandError 72 InvalidOptions, 51024, 2 BadValue, 40415 IDLUnknownField, and the errors
@@ -86,7 +83,6 @@ export function collectionOptions(
   return writer.finish()
 }
 
-/** The stored options in the server's order, as listCollections returns them. */
 export function listedOptions(options: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(options.length + 16)
   for (const name of storedOrder) {
@@ -99,10 +95,7 @@ export function listedOptions(options: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/**
- * Whether stored and requested options describe the same collection. Server:
- * CollectionOptions::matchesStorageOptions.
- */
+/** Server: CollectionOptions::matchesStorageOptions. */
 export function sameOptions(stored: Uint8Array, requested: Uint8Array): boolean {
   return storedOrder.every(
     (name) =>
@@ -144,7 +137,6 @@ export function checkEnumeration(command: string, name: 'validationLevel' | 'val
     )
 }
 
-/** Refuses options that the emulated version does not have and those that are not built. */
 function checkVersion(node: NodeHost, args: CommandArguments): void {
   const { behaviours } = node
   const unknown = (name: string): CommandError =>
@@ -247,7 +239,7 @@ function writeStorageOptions(writer: DocumentWriter, args: CommandArguments): vo
   if (findField(defaults, 'storageEngine') !== undefined) writer.document('indexOptionDefaults', defaults)
 }
 
-/** Checks that each field names a storage engine. Server: validateStorageEngineOptions. */
+/** Server: validateStorageEngineOptions. */
 function checkStorageEngine(option: string, engines: Uint8Array): void {
   for (const it = new FieldIterator(engines); it.next();) {
     const name = it.name()
@@ -272,13 +264,12 @@ function writeValidation(node: NodeHost, ns: string, writer: DocumentWriter, arg
   }
 }
 
-/** Writes int32 if the value fits, else int64, as the server's builders do with 64-bit numbers. */
+/** Writes int32 if the value fits, else int64, as the server's builders do. */
 export function writeInteger(writer: DocumentWriter, name: string, value: number): void {
   if (value < 2 ** 31) writer.int32(name, Math.trunc(value))
   else writer.int64(name, Math.trunc(value))
 }
 
-/** The stages of a stored `pipeline`. */
 export function pipelineOf(options: Uint8Array): Uint8Array[] {
   const pipeline: RawValue | undefined = findField(options, 'pipeline')
   return pipeline === undefined ? [] : elementsOf(pipeline).map((stage) => stage.slice())

@@ -1,6 +1,6 @@
 /**
- * The argument `collectionUUID`: the command fails unless the collection has this UUID. Server:
- * collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
+ * The argument `collectionUUID`. Server: collection_uuid_mismatch.cpp,
+ * collection_uuid_mismatch_info.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
 import { sameBytes } from '@shardlab/bson'
@@ -15,8 +15,8 @@ interface UuidHost {
 }
 
 /**
- * Checks the argument of a command on `ns`; a view does not count as a collection. @throws
- * CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf}
+ * A view does not count as a collection.
+ * @throws CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf}
  */
 export function checkCollectionUuid(host: UuidHost, ns: string, args: CommandArguments): void {
   expectUuid(host, ns, collectionUuidOf(args, host.behaviours))

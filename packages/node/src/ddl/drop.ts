@@ -9,10 +9,7 @@ export interface Dropped {
   readonly indexCount: number | null
 }
 
-/**
- * Drops a collection or view of this node; returns null if there was none. Call
- * {@link NodeHost.flush} afterwards.
- */
+/** null: there was no collection or view. Call {@link NodeHost.flush} afterwards. */
 export function dropLocalNamespace(node: NodeHost, ns: string): Dropped | null {
   const indexCount = dropLocalCollection(node, ns)
   if (indexCount !== null) return { indexCount }
@@ -20,8 +17,8 @@ export function dropLocalNamespace(node: NodeHost, ns: string): Dropped | null {
 }
 
 /**
- * Drops a collection of this node and returns its number of indexes; null if there was none. Call
- * {@link NodeHost.flush} afterwards.
+ * Returns the number of indexes; null: there was no collection. Call {@link NodeHost.flush}
+ * afterwards.
  */
 export function dropLocalCollection(node: NodeHost, ns: string): number | null {
   const collection = node.collection(ns)
@@ -40,7 +37,7 @@ export function dropLocalCollection(node: NodeHost, ns: string): number | null {
   return indexCount
 }
 
-/** Drops every collection and view of a database on this node. */
+/** Drops the views too. */
 export function dropLocalDatabase(node: NodeHost, db: string): void {
   for (const collection of node.engine.collections(db)) dropLocalCollection(node, collection.ns)
 }

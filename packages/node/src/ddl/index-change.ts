@@ -1,7 +1,4 @@
-/**
- * The argument `index` of collMod. Manual: reference/command/collMod. Server: coll_mod.cpp
- * (parseCollModRequest).
- */
+/** Manual: reference/command/collMod. Server: coll_mod.cpp (parseCollModRequest). */
 import { checkFields } from '@shardlab/actor'
 import {
   BsonType,
@@ -103,7 +100,7 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   return { index, specification: changes > 0 ? change.finish() : null, makesUnique, reply: reply.finish() }
 }
 
-/** A field of the request; undefined also for the value null. */
+/** undefined: absent or null */
 function givenField(request: Uint8Array, name: string): RawValue | undefined {
   const value = findField(request, name)
   return value?.type === BsonType.null ? undefined : value

@@ -4,7 +4,7 @@ import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { invalidateCursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 
-/** Builds one index by a log entry. The specification must be complete and checked. */
+/** The specification must be complete and checked. */
 export function buildIndex(node: NodeHost, collection: Collection, spec: Uint8Array): void {
   applyIndexCommand(
     node,

@@ -1,4 +1,4 @@
-/** The changes of collMod, as log entries. Server: coll_mod.cpp, coll_mod_index.cpp. */
+/** Server: coll_mod.cpp, coll_mod_index.cpp. */
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
@@ -40,7 +40,7 @@ export function checkUniqueKeys(collection: Collection, index: Index): void {
   )
 }
 
-/** Rebuilds an index as a unique one. @throws CommandError as {@link checkUniqueKeys} */
+/** @throws CommandError as {@link checkUniqueKeys} */
 export function convertToUnique(node: NodeHost, collection: Collection, index: Index): void {
   checkUniqueKeys(collection, index)
   const spec = new DocumentWriter(128)
@@ -50,7 +50,7 @@ export function convertToUnique(node: NodeHost, collection: Collection, index: I
   buildIndex(node, collection, spec.bool('unique', true).finish())
 }
 
-/** Documents that share a key, grouped by key. */
+/** Grouped by key. */
 function duplicatesIn(collection: Collection, index: Index): Uint8Array[][] {
   const byKey = new Map<string, Uint8Array[]>()
   const scan = collection.scan()

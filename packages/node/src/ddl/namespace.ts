@@ -27,7 +27,6 @@ export function checkNewName({ behaviours }: NodeHost, ns: string): void {
 }
 
 /**
- * Creates a collection by a log entry.
  * @param options the options document, without `create`
  * @param uuid chosen by the coordinator; default: a new one
  * @param isOwn whether the member creates it for itself, under a name that clients may not choose;
@@ -54,7 +53,6 @@ export function createCollection(
   return node.collection(ns)!
 }
 
-/** The collection of a write. Creates it if it does not exist and the write may create it. */
 export function collectionForWrite(invocation: NodeInvocation, ns: string): Collection {
   const { host } = invocation
   const found = host.collection(ns)

@@ -8,9 +8,9 @@ import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
 
 /**
- * Renames a collection and replaces the target if it exists. Within a database the collection keeps
- * its UUID; into another one it is copied, as on the server. Call {@link NodeHost.flush}
- * afterwards. Server: rename_collection.cpp.
+ * Replaces the target if it exists. Within a database the collection keeps its UUID; into another
+ * one it is copied, as on the server. Call {@link NodeHost.flush} afterwards. Server:
+ * rename_collection.cpp.
  * @param stayTemp whether a temporary collection stays temporary; default false
  */
 export function renameLocalCollection(node: NodeHost, collection: Collection, to: string, stayTemp = false): void {

@@ -1,6 +1,6 @@
 /**
- * Temporary collections. A member drops them when it starts or becomes primary, because the
- * operation that created them no longer runs. Server:
+ * A member drops temporary collections when it starts or becomes primary, because the operation
+ * that created them no longer runs. Server:
  * ReplicationCoordinatorExternalStateImpl::_dropAllTempCollections, clearTempCollections of
  * startup_recovery.cpp.
  */
@@ -14,8 +14,8 @@ export function isTemporary({ options }: Collection): boolean {
 }
 
 /**
- * The entries need no {@link NodeHost.flush}: a drop that does not reach the disk is repeated at
- * the next start.
+ * Needs no {@link NodeHost.flush}: a drop that does not reach the disk is repeated at the next
+ * start.
  */
 export function dropTemporaryCollections(node: NodeHost): void {
   for (const collection of node.engine.collections())

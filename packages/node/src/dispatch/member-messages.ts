@@ -1,4 +1,3 @@
-/** Messages of clients and other members to a storage node, and the replies. */
 import {
   noAnswer,
   writeTimes,
@@ -17,7 +16,6 @@ import type { NodeHost } from '../host/node-host.js'
 // Functions instead of methods of the node: a node at a past time inherits the methods of the live
 // one but not its private state.
 
-/** Serves the messages that every storage node serves; returns undefined for other kinds. */
 export function serveMessage(
   node: NodeHost,
   kind: MessageKind,
@@ -43,7 +41,6 @@ export function serveMessage(
   }
 }
 
-/** Runs a command of a client that is connected to this member. */
 export function answerClient(node: NodeHost, command: ClientCommand): Promise<ClientReply> | ClientReply {
   noteConnected(node, command.connectionId, command.remote)
   const db = findField(command.body, '$db')
@@ -59,7 +56,6 @@ export function answerClient(node: NodeHost, command: ClientCommand): Promise<Cl
     : replyToClient(node, command, writer)
 }
 
-/** Runs a command of another member. */
 export function answerMember(node: NodeHost, command: NodeCommand): Promise<NodeReply> | NodeReply {
   node.clock.advance(command.clusterTime)
   const writer = runCommand(node, {

@@ -44,7 +44,6 @@ import { top } from '../commands/top.js'
 import { update } from '../commands/update.js'
 import { validate } from '../commands/validate.js'
 
-/** The command table of every storage node; roles add rows. */
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   ...(memberRows as readonly CommandRow<NodeInvocation>[]),
   aggregate,

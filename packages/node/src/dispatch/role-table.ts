@@ -5,8 +5,7 @@ import type { NodeInvocation, NodeRole } from '../host/node-host.js'
 const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
 
 /**
- * The command table of a role, made once per process: a process may run a hundred nodes, and every
- * command is looked up in it.
+ * Made once per process: a process may run a hundred nodes, and every command is looked up here.
  */
 export function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
   let table = tables.get(rows)

@@ -1,7 +1,4 @@
-/**
- * Runs a command that has reached a node, from its row to its reply. Server:
- * service_entry_point_shard_role.cpp.
- */
+/** Server: service_entry_point_shard_role.cpp. */
 import {
   CommandArguments,
   commandErrorOf,
@@ -40,7 +37,6 @@ import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
-/** A command and its origin: a router or a client. */
 export interface CommandRequest {
   readonly body: Uint8Array
   readonly sequences: NodeCommand['sequences']
@@ -50,8 +46,8 @@ export interface CommandRequest {
 }
 
 /**
- * Runs a command. The reply holds errors of the client and no times yet. Null: send no reply and
- * close the client's connection. Returns without a promise if the command awaits nothing.
+ * The reply holds errors of the client and no times yet. Null: send no reply and close the client's
+ * connection. Returns no promise if the command awaits nothing.
  */
 export function runCommand(
   node: NodeHost,
@@ -181,7 +177,6 @@ function newOperation(
 
 const noSequences: readonly string[] = []
 
-/** The checks that all commands share. @throws CommandError */
 function prepare(
   node: NodeHost,
   { body, sequences, db, routed, client }: CommandRequest,
@@ -224,8 +219,8 @@ function prepare(
 }
 
 /**
- * The concerns of a command; chooses the time of a snapshot. @throws CommandError those of
- * {@link checkConcerns} and {@link checkReadTime}
+ * Chooses the time of a snapshot.
+ * @throws CommandError those of {@link checkConcerns} and {@link checkReadTime}
  */
 function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
   const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
@@ -237,7 +232,7 @@ function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: Comma
     : concerns
 }
 
-/** Begins the retryable write of a command. @throws CommandError 225 TransactionTooOld */
+/** @throws CommandError 225 TransactionTooOld */
 function retryableWriteOf(
   node: NodeHost,
   { session, txnNumber }: SessionOptions,

@@ -1,6 +1,6 @@
 /**
- * One mongod as its commands and its role use it. `StorageNode` implements {@link NodeHost}. A
- * class or function that needs only a part of the node takes one of the narrow interfaces.
+ * `StorageNode` implements {@link NodeHost}. Code that needs only a part of the node takes one of
+ * the narrow interfaces.
  */
 import type {
   Cancellation,
@@ -37,14 +37,13 @@ import type { CollectionSizes, KeyBounds } from '../statistics/collection-sizes.
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { NodeStatistics } from '../statistics/node-statistics.js'
 
-/** Reads the collections of now, or of the time of a snapshot. */
+/** Reads the current collections, or those at the time of a snapshot. */
 export interface CollectionReader {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
   collection(ns: string): Collection | undefined
 }
 
-/** Changes the node through its log. */
 export interface ChangeWriter {
   /**
    * Applies one change. Call {@link flush} before acknowledging it; the bytes must not change
@@ -64,7 +63,6 @@ export interface ChangeWriter {
    * Inserts documents with new `_id`s, all or none. Call {@link flush} before acknowledging them.
    */
   insertAll(collection: Collection, documents: Iterable<Uint8Array>): void
-  /** Whether the disk has room for documents of this size in this many entries. */
   hasRoom(documentBytes: number, entries: number): boolean
   /**
    * Call before the first change of an operation that can still be refused.
@@ -79,20 +77,22 @@ export interface ChangeWriter {
    * OutOfDiskSpace
    */
   flush(): Promise<void>
-  /** Calls the observer with every change. @returns a function that removes the observer */
+  /** @returns a function that removes the observer */
   observe(observer: ChangeObserver): () => void
 }
 
-/** Whether the node, the only member of its replica set, is primary. */
 export interface Primary {
   readonly isPrimary: boolean
-  /** Number of elections so far. */
   readonly term: bigint
-  /** The election id of hello. */
   readonly electionId: Uint8Array
-  /** Adopts the term of a previous incarnation of this member if it is higher. */
+  /**
+   * Adopts the term of a previous incarnation if it is higher: clients take a lower term for that
+   * of a stale primary.
+   */
   adopt(term: bigint): void
-  /** Interrupts running writes and becomes a secondary. */
+  /**
+   * Kills running writes, because their outcome is unknown to the client, and becomes a secondary.
+   */
   stepDown(): void
   stepUp(): void
   /**
@@ -104,14 +104,12 @@ export interface Primary {
 
 /** `metrics.ttl` of serverStatus. */
 export interface TtlCounters {
-  /** Passes since the start of the member. */
   passes: number
   deletedDocuments: number
 }
 
 export interface StorageNodeOptions {
   readonly behaviours: Behaviours
-  /** Highest wire version that hello announces. */
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
@@ -119,7 +117,6 @@ export interface StorageNodeOptions {
   readonly checkpointAfterBytes?: number
 }
 
-/** The node as a whole. */
 export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly behaviours: Behaviours
   readonly process: 'mongod'
@@ -141,23 +138,17 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   /** Aborted when the member shuts down. */
   readonly stopping: Cancellation
   backgroundOperations(shard: ShardLabel): Iterable<Uint8Array>
-  /** The environment of expressions. */
   evaluation(): EvaluationContext
-  /** Runs a command of a client connected to this member. */
   clientCommand(command: ClientCommand): Promise<ClientReply> | ClientReply
-  /** Runs a command of another member. */
   nodeCommand(command: NodeCommand): Promise<NodeReply> | NodeReply
 }
 
-/** The retryable write that a command belongs to. */
 export interface RetryableWrite {
   readonly session: SessionId
   readonly txnNumber: bigint
-  /** Statement id of each statement of the batch. */
   stmtId(index: number): number
 }
 
-/** One run of a command on a storage node. */
 export interface NodeInvocation extends MemberInvocation {
   readonly host: NodeHost
   readonly args: CommandArguments
@@ -179,7 +170,7 @@ export interface SampledWrites extends SamplingReport {
   readonly isActive: boolean
   /**
    * Announces the statement that causes the replacements until the next call: a statement of an
-   * update, an op of a bulkWrite, or the body of a findAndModify. A `sampleId` in it marks it as
+   * update, an op of a bulkWrite, or the body of a findAndModify. Its `sampleId` marks it as
    * sampled.
    */
   statementBegins(ns: string, statement: Uint8Array, invocation: NodeInvocation): void
@@ -192,8 +183,7 @@ export interface Access {
 }
 
 /**
- * The part of a command that {@link NodeRole.enter} needs; some entrants run on behalf of another
- * member.
+ * What {@link NodeRole.enter} needs of a command. Some entrants run on behalf of another member.
  */
 export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
   readonly routed: RoutedBy | null
@@ -221,13 +211,9 @@ export interface IndexRules {
   checkNewIndex(access: Access, ns: string, spec: Uint8Array): void
 }
 
-/** The additions of a role to its node. */
 export interface NodeRole {
-  /** For logs and serverStatus. */
   readonly name: 'shard' | 'config-server'
-  /** Replica set name that hello announces. */
   readonly setName: string
-  /** Commands of the role, in addition to those of every node. */
   readonly rows: readonly CommandRow<NodeInvocation>[]
   /**
    * Called before a command uses a collection: compares the versions in the command with the
@@ -259,20 +245,18 @@ export interface NodeRole {
    * @throws CommandError 338 ReshardCollectionInProgress
    */
   checkDefinitionChange?(ns: string): void
-  /** Documents of currentOp for work that no command runs. Absent: there is none. */
+  /** Entries of currentOp for work that no command runs. Absent: none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   /** @throws CommandError if a client's write must not create this collection */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
-  /** Requirements of sharding on indexes. Absent: none. */
+  /** Absent: sharding requires no indexes. */
   readonly indexRules?: IndexRules
   /**
    * The collections whose placement this member has cached, with the version; null: unsharded.
    * Absent: no collection.
    */
   placements?(): Iterable<readonly [ns: string, version: PlacementVersion | null]>
-  /**
-   * Appends the role's counters to the section shardingStatistics of serverStatus. Absent: none.
-   */
+  /** Appends the role's counters to shardingStatistics of serverStatus. Absent: none. */
   writeShardingStatistics?(writer: DocumentWriter): void
   /** Number of documents of a collection that belong to other members. Absent: 0. */
   orphanCount?(collection: Collection): number
@@ -282,7 +266,7 @@ export interface NodeRole {
    * @throws CommandError 115 CommandNotSupported for bounds that are not of the shard key
    */
   sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null
-  /** The store of sampled queries; null or absent: none. */
+  /** null or absent: there are no sampled queries */
   readonly sampling?: SampledWrites | null
   /**
    * Access for work that no command runs: the documents that this member owns. Absent: everything.

@@ -1,4 +1,4 @@
-/** The state from which a copy of a storage node starts, instead of a disk. */
+/** A copy of a storage node starts from this state instead of a disk. */
 import type { Random, TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
@@ -13,7 +13,6 @@ import type { NodeHost } from './node-host.js'
  */
 export interface NodeState {
   readonly engine: StorageEngine
-  /** Entries that are applied but not on the disk. */
   readonly unwritten: readonly Uint8Array[]
   readonly time: TimestampPair
   readonly term: bigint

@@ -1,7 +1,7 @@
 /**
- * Whether a storage node, the only member of its replica set, is its primary. A fault makes it step
- * down; it is a secondary until it is elected again. Server: service_entry_point_common.cpp,
- * runCommandImpl; replication_coordinator_impl.cpp, stepDown.
+ * A storage node is the only member of its replica set. A fault makes it step down; it stays a
+ * secondary until it is elected again. Server: service_entry_point_common.cpp, runCommandImpl;
+ * replication_coordinator_impl.cpp, stepDown.
  */
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
@@ -35,15 +35,10 @@ export class PrimaryState implements Primary {
     return id
   }
 
-  /**
-   * Adopts the term of a previous incarnation if it is higher: clients take a lower term for that
-   * of a stale primary.
-   */
   adopt(term: bigint): void {
     if (term > this.#term) this.#term = term
   }
 
-  /** Kills running writes, because their outcome is unknown to the client. */
   stepDown(): void {
     if (!this.#isPrimary) return
     this.#isPrimary = false
@@ -53,7 +48,6 @@ export class PrimaryState implements Primary {
     }
   }
 
-  /** Wins the election, as the only member. */
   stepUp(): void {
     if (this.#isPrimary) return
     this.#isPrimary = true

@@ -2,7 +2,6 @@ import { BsonType, CommandError, elementsOf, FieldIterator, findField, DocumentW
 
 const standardFields = new Set(['ok', 'errmsg', 'code', 'codeName', 'errorLabels'])
 
-/** Converts an error document of a reply between members to an error. */
 export function toCommandError(document: Uint8Array): CommandError {
   const labels = findField(document, 'errorLabels')
   const extra = new DocumentWriter(128)
@@ -18,7 +17,6 @@ export function toCommandError(document: Uint8Array): CommandError {
   )
 }
 
-/** Throws the error in the field, unless it is null. */
 export function raiseError(document: Uint8Array | null): void {
   if (document !== null) throw toCommandError(document)
 }

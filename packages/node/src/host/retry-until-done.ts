@@ -1,4 +1,3 @@
-/** Retries of work that is already committed, and steps that must not fail it. */
 import { RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from './node-host.js'
@@ -7,7 +6,8 @@ const retryPauseMs = 250
 const failedToSatisfyReadPreference = 133
 
 /**
- * Repeats the work while members are unreachable or a fault makes a step fail.
+ * Repeats work that is already committed while members are unreachable or a fault makes a step
+ * fail.
  * @param isTransient whether another error of the work is worth a retry; default: none
  * @throws RequestFailedError only when this member shuts down; other errors of the work
  */
@@ -19,7 +19,6 @@ export function retryUntilDone<T>(
   return work().catch((error: unknown) => again(node, work, isTransient, error))
 }
 
-/** @param failure of the first attempt */
 async function again<T>(
   { context, stopping }: NodeHost,
   work: () => Promise<T>,
@@ -37,10 +36,7 @@ async function again<T>(
   }
 }
 
-/**
- * Reaches a named step and ignores a fault that makes it fail, because committed work must
- * continue.
- */
+/** Ignores a fault that makes the step fail, because committed work must continue. */
 export function reachIgnoringFault(
   context: ActorContext,
   step: string,
@@ -53,7 +49,6 @@ function unlessStepFailed(error: unknown): void {
   if (!(error instanceof StepFailedError)) throw error
 }
 
-/** Whether a member was unreachable, or a fault made a step fail. */
 function isInterruption(error: unknown): boolean {
   if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
   return (

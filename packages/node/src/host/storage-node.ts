@@ -1,6 +1,6 @@
 /**
- * One mongod without sharding: owns the engine, the log, cursors and sessions, and runs commands.
- * Its role (shard, config server) decides which documents a command may use.
+ * One mongod without sharding. Its role (shard, config server) decides which documents a command
+ * may use.
  */
 import {
   Cancellation,
@@ -81,7 +81,6 @@ export class StorageNode implements NodeHost {
   readonly failPoints: FailPoints
   readonly primary = new PrimaryState(this)
   readonly parameters: ParameterSet<NodeParameterName>
-  /** The process id part of hello's topologyVersion. */
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
   readonly stopping = new Cancellation()
@@ -121,7 +120,6 @@ export class StorageNode implements NodeHost {
     this.table = tableOf(this.role.rows)
   }
 
-  /** Rebuilds the state from the disk and starts housekeeping. */
   start(): void {
     this.#log.recover()
     dropTemporaryCollections(this)
@@ -130,12 +128,10 @@ export class StorageNode implements NodeHost {
     this.ttl.start()
   }
 
-  /** See {@link Actor.exportState}. */
   exportState(): NodeState {
     return exportNodeState(this, this.#log)
   }
 
-  /** See {@link Actor.exportClients}. */
   exportClients(): NodeClients {
     return {
       connections: this.connections,
@@ -145,7 +141,7 @@ export class StorageNode implements NodeHost {
     }
   }
 
-  /** See {@link Actor.resume}. Counters start at 0, as after a restart. */
+  /** Counters start at 0, as after a restart. */
   resume(state: NodeState, clients: NodeClients | null): void {
     resumeNode(this, this.#log, state)
     if (clients === null) return
@@ -158,7 +154,7 @@ export class StorageNode implements NodeHost {
     this.#cursorIds = clients.cursorIds
   }
 
-  /** Serves the node's own timers; returns false for other names. */
+  /** Returns false for timers of the role. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
     if (timer !== 'housekeeping') return false
@@ -266,7 +262,7 @@ export class StorageNode implements NodeHost {
     return this.#log.flush()
   }
 
-  /** Serves the messages that every storage node serves; returns undefined for other kinds. */
+  /** Returns undefined for kinds that only a role serves. */
   serve(kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
     return serveMessage(this, kind, request)
   }

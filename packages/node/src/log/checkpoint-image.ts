@@ -22,7 +22,7 @@ export function checkpointImage(engine: DiskImage, sessions: Uint8Array, time: T
   }
 }
 
-/** The parts of a checkpoint. The engine's is a view of the bytes; sessions are a copy. */
+/** The engine is a view of the bytes; sessions are a copy. */
 export function readCheckpointImage(bytes: Uint8Array): {
   readonly engine: Uint8Array
   readonly sessions: Uint8Array

@@ -1,9 +1,9 @@
 import type { LogEntry } from '@shardlab/storage'
 
-/** The parts of an entry that its writer chooses; the log adds time and wall clock. */
+/** The log adds time and wall clock. */
 export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
 
-/** Copies field by field: spreading the change would cost as much as everything else here. */
+/** Copies field by field: a spread would cost as much as everything else here. */
 export function stamped(
   { op, ns, uuid, object, id, session }: LogChange,
   ts: LogEntry['ts'],

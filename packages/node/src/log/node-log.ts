@@ -1,6 +1,6 @@
 /**
  * The one log of a node. Every change of documents and collections is an entry that is applied to
- * the engine and written to the disk. Recovery is replay; observers receive the entries.
+ * the engine and written to the disk. Recovery is replay.
  */
 import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
@@ -28,15 +28,15 @@ import { ignoreFullDisk, hasSucceeded } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
 
 /**
- * Called with every change after it was applied, in the same turn. `preImage`: the document before
- * an update or delete, else null.
+ * Called after a change was applied, in the same turn. `preImage`: the document before an update or
+ * delete, else null.
  */
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
 
 export interface NodeLogOptions {
   /**
-   * A checkpoint is written when the log on disk is larger than this and also larger than twice the
-   * last checkpoint. On a disk that keeps images a sixteenth of the last checkpoint counts.
+   * A checkpoint is written when the log on disk is larger than this and than twice the last
+   * checkpoint, or a sixteenth of it on a disk that keeps images.
    */
   readonly checkpointAfterBytes: number
 }
@@ -49,7 +49,7 @@ export class NodeLog {
   readonly #detach: (work: Promise<unknown>) => void
   readonly #retries: RetryHistory
   readonly #options: NodeLogOptions
-  /** Called with each change; not during recovery. */
+  /** Not called during recovery. */
   readonly observers = new Set<ChangeObserver>()
   #unwritten: Pending[] = []
   /** Bytes reserved on the disk for entries that are unwritten or being appended. */
@@ -58,12 +58,11 @@ export class NodeLog {
   #fullAtBytes = -1
   readonly #reservedBytes: number
   #appending: Promise<void> | null = null
-  /** Entries whose append is in progress. */
   #inAppend: readonly Pending[] = none
   #checkpointing: Promise<void> | null = null
   /**
-   * Bytes that may still be appended before the log checks whether a checkpoint is due. An upper
-   * bound, so that most appends do not query the disk's usage.
+   * Bytes that may be appended before the log checks whether a checkpoint is due. An upper bound,
+   * so that most appends do not query the disk's usage.
    */
   #untilCheckpoint = 0
 
@@ -87,7 +86,6 @@ export class NodeLog {
     this.#reservedBytes = parts.disk.usage().limitBytes / reserveDivisor
   }
 
-  /** Rebuilds engine, retry history and clock from the disk. */
   recover(): void {
     const { checkpoint, records } = this.#disk.read()
     if (checkpoint !== null) {
@@ -108,7 +106,7 @@ export class NodeLog {
     }
   }
 
-  /** Entries that are applied but not on the disk. No write may be in progress. */
+  /** No write may be in progress. */
   get unwritten(): readonly Uint8Array[] {
     return this.#unwritten.map(bytesOf)
   }
@@ -118,8 +116,8 @@ export class NodeLog {
   }
 
   /**
-   * Replaces {@link recover} for a copy, whose engine, retry history and clock come from the
-   * original.
+   * For a copy, whose engine, retry history and clock come from the original. Replaces {@link
+   * recover}.
    * @param unwritten entries that the original had not written
    */
   resume(unwritten: readonly Uint8Array[]): void {
@@ -128,8 +126,7 @@ export class NodeLog {
   }
 
   /**
-   * Applies one change in memory and queues it for the disk. Call {@link flush} before
-   * acknowledging it; its bytes must not change until then.
+   * Call {@link flush} before acknowledging the change; its bytes must not change until then.
    * @throws CommandError of the engine (duplicate keys …); then nothing has changed
    */
   apply(change: LogChange): LogEntry {
@@ -173,9 +170,9 @@ export class NodeLog {
   }
 
   /**
-   * Inserts many documents, all or none, as one record with an entry for each, all with the same
-   * time. Observers receive each entry. If the record is so large that a checkpoint follows, only
-   * the checkpoint is written.
+   * Inserts all documents or none, as one record with an entry for each, all with the same time.
+   * Observers receive each entry. If the record is so large that a checkpoint follows, only the
+   * checkpoint is written.
    * @returns number of documents, and their time
    * @throws CommandError as {@link apply}
    */
@@ -199,23 +196,21 @@ export class NodeLog {
     }
   }
 
-  /** See {@link requireRoom}. */
   hasRoom(documentBytes: number, entries: number): boolean {
     const roomBytes = documentBytes + entries * entryBytes + this.#reservedBytes
     if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
     const { logBytes } = this.#disk.usage()
     if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
-    // A log of many changes to few documents shrinks to a checkpoint. A disk without latency writes
-    // it at once.
+    // A log of many changes to few documents shrinks to a checkpoint, which a disk without latency
+    // writes at once.
     this.#fullAtBytes = logBytes
     this.#detach(this.#checkpoint().catch(ignoreFullDisk))
     return this.#disk.hasRoom(this.#claimedBytes + roomBytes)
   }
 
   /**
-   * Resolves when everything applied so far is on the disk.
-   * @throws CommandError 14031 OutOfDiskSpace when it does not fit, not even as a checkpoint; the
-   *   entries stay queued for the next flush
+   * @throws CommandError 14031 OutOfDiskSpace when the changes do not fit, not even as a
+   *   checkpoint; the entries stay queued for the next flush
    */
   flush(): Promise<void> {
     if (this.#writing !== null) return this.#flushAfterwards()
@@ -228,8 +223,8 @@ export class NodeLog {
   }
 
   /**
-   * Waits for the write in progress, which may include the caller's changes. Writes are sequential:
-   * entries depend on earlier ones, so none may reach the disk if an earlier one did not.
+   * The write in progress may include the caller's changes. Writes are sequential: no entry may
+   * reach the disk if an earlier one did not.
    */
   async #flushAfterwards(): Promise<void> {
     while (this.#writing !== null) await hasSucceeded(this.#writing)
@@ -243,7 +238,6 @@ export class NodeLog {
     if (this.#unwritten.length > 0) await this.#append()
   }
 
-  /** Length of the log, in bytes, beyond which a checkpoint is due. */
   #checkpointAt({ checkpointBytes }: DiskUsage): number {
     const { checkpointAfterBytes } = this.#options
     // Images share unchanged pages, so a checkpoint costs only the copies of changed pages.
@@ -261,8 +255,7 @@ export class NodeLog {
   }
 
   /**
-   * Requires room for changes and their documents, beyond the share of the disk that is reserved
-   * for operations in progress.
+   * Requires room beyond the share of the disk that is reserved for operations in progress.
    * @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes: number, entries: number): void {
@@ -293,7 +286,7 @@ export class NodeLog {
     return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
   }
 
-  /** One function for all appends, which are sequential. */
+  /** Appends are sequential, so one function serves all. */
   readonly #onAppended = (): Promise<void> | undefined => {
     const roomBytes = roomOf(this.#inAppend)
     this.#claimedBytes -= roomBytes
@@ -302,7 +295,6 @@ export class NodeLog {
     return this.#appended(roomBytes)
   }
 
-  /** Starts a checkpoint when the log has become too long. */
   #appended(bytes: number): Promise<void> | undefined {
     this.#untilCheckpoint -= bytes + entryHeaderBytes
     if (this.#untilCheckpoint >= 0) return undefined
@@ -369,7 +361,7 @@ export class NodeLog {
 /** Upper bound of the bytes of an entry without its documents. */
 const entryBytes = 128
 
-/** A sixteenth of the disk is held in reserve. */
+/** Share of the disk held in reserve: a sixteenth. */
 const reserveDivisor = 16
 
 const none: readonly Pending[] = []

@@ -1,7 +1,6 @@
-/** Outcomes of writes to the disk. */
 import { DiskFullError } from '@shardlab/actor'
 
-/** Waits for the work; resolves to whether it succeeded. */
+/** Never rejects. */
 export function hasSucceeded(work: Promise<void>): Promise<boolean> {
   return work.then(
     () => true,

@@ -1,4 +1,3 @@
-/** Log entries that are not on the disk yet. */
 import { emptyDocument } from '@shardlab/bson'
 import {
   encodeLogEntry,
@@ -64,14 +63,14 @@ export function bytesOf(pending: Pending): Uint8Array {
   return bytes
 }
 
-/** Upper bound of the bytes that the entries take on the disk. */
+/** Upper bound of the bytes on the disk. */
 export function roomOf(entries: readonly Pending[]): number {
   let bytes = 0
   for (const { length } of entries) bytes += length + entryHeaderBytes
   return bytes
 }
 
-/** All entries, at least one, as one record. Valid until the next call: disks copy it. */
+/** At least one entry. The record is valid until the next call: disks copy it. */
 export function recordOf(entries: readonly Pending[]): Uint8Array {
   if (entries.length === 1 && entries[0] instanceof Uint8Array) return entries[0]
   let length = 0

@@ -1,6 +1,6 @@
 /**
- * Parameters of the balancer, which reads those of the config server. Server:
- * sharding_config_server_parameters.idl, auto_merger_server_parameters.idl.
+ * Read by the balancer from the config server. Server: sharding_config_server_parameters.idl,
+ * auto_merger_server_parameters.idl.
  */
 import type { ParameterRow } from '@shardlab/member'
 

@@ -1,7 +1,4 @@
-/**
- * The feature compatibility version of a mongod, stored where the server stores it. Server:
- * feature_compatibility_version.cpp.
- */
+/** Stored where the server stores it. Server: feature_compatibility_version.cpp. */
 import { DocumentWriter, emptyDocument, findField, stringValue } from '@shardlab/bson'
 import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
@@ -9,7 +6,7 @@ import type { NodeHost } from '../host/node-host.js'
 const ns = 'admin.system.version'
 const id = 'featureCompatibilityVersion'
 
-/** The stored version; by default the one of the emulated binaries. */
+/** Default: the version of the emulated binaries. */
 export function featureCompatibilityVersionOf(node: NodeHost): string {
   const document = node.collection(ns)?.findById(stringValue(id))?.document
   const version = document === undefined ? undefined : findField(document, 'version')

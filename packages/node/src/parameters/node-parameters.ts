@@ -10,7 +10,6 @@ interface Owner extends ParameterOwner {
   readonly featureCompatibilityVersion: string
 }
 
-/** The parameters of a mongod, in addition to those of every member. */
 export const nodeParameters = [
   ...balancerParameters,
   {

@@ -1,4 +1,4 @@
-/** Parameters of resharding. Server: resharding_server_parameters.idl. */
+/** Server: resharding_server_parameters.idl. */
 import type { ParameterRow } from '@shardlab/member'
 
 const traits = {

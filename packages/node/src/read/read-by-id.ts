@@ -1,8 +1,7 @@
 /**
  * Finds whose filter is an equality on `_id` and nothing else. Their plan, IDHACK without a shard
- * filter, does not depend on the value. Whether a command shape can be such a find is computed once
- * per shape; then only the value is checked. Server: get_executor.cpp, isIdHackEligibleQuery;
- * plan_executor_express.cpp.
+ * filter, does not depend on the value, so the check runs once per command shape; then only the
+ * value is checked. Server: get_executor.cpp, isIdHackEligibleQuery; plan_executor_express.cpp.
  */
 import { soleEquality, type SoleEquality } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
@@ -12,8 +11,7 @@ import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /**
- * The document of a find by `_id`; null: the find needs a plan. Only for finds whose first batch
- * may hold a document.
+ * Only for finds whose first batch may hold a document. Null: the find needs a plan.
  * @param ownership null: every document may be read
  * @throws CommandError as {@link findOptionsOf}
  */

@@ -1,4 +1,4 @@
-/** Plans of count. Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
+/** Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planCount, type Collection, type QueryPlan } from '@shardlab/storage'
 import type { CountQuery } from '@shardlab/member'

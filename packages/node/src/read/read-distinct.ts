@@ -1,15 +1,12 @@
 /**
- * Plans of distinct and the values that it collects. Manual: reference/command/distinct. Server:
- * distinct.cpp, canonical_distinct.cpp, dotted_path_support (extractAllElementsAlongPath).
+ * Manual: reference/command/distinct. Server: distinct.cpp, canonical_distinct.cpp,
+ * dotted_path_support (extractAllElementsAlongPath).
  */
 import { BsonType, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { planDistinct, type Collection, type QueryPlan } from '@shardlab/storage'
 import type { DistinctQuery } from '@shardlab/member'
 
-/**
- * Documents whose values distinct collects. Like the server, includes orphans. @throws CommandError
- * for an invalid hint
- */
+/** Like the server, includes orphans. @throws CommandError for an invalid hint */
 export function planDistinctRows(
   collection: Collection,
   { key, filter, hint, context: { strings } }: DistinctQuery,

@@ -1,11 +1,10 @@
-/** Plans of reading commands. */
 import { BsonType } from '@shardlab/bson'
 import { equalityValues, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
 import type { FindQuery } from '@shardlab/member'
 
-/** The shard filter of a plan. Null: the plan returns all documents. */
+/** Without a shard filter the plan returns all documents. */
 export function shardFilterOf(
   ownership: OwnershipFilter | null,
   { root, strings }: Pick<Filter, 'root' | 'strings'>,

@@ -1,4 +1,3 @@
-/** Documents of a collection as a find or aggregate reads them. */
 import {
   executePlan,
   type ExecuteOptions,
@@ -14,11 +13,11 @@ import type { QueryEffort } from '../statistics/query-effort.js'
 
 export interface PlanSourceOptions {
   readonly execute?: ExecuteOptions
-  /** Converts a row to a result; default: the row's document. */
+  /** Default: the row's document. */
   readonly apply?: ((record: StoredRecord) => Uint8Array) | null
-  /** Largest possible number of rows: nothing is read after that many. Default: unlimited. */
+  /** Nothing is read after this many rows. Default: unlimited. */
   readonly rowsMax?: number
-  /** Receives the cost of reading; default: not recorded. */
+  /** Default: the cost is not recorded. */
   readonly effort?: QueryEffort
   /**
    * The node on which the collection must exist while a cursor is open. Default: none, for plans
@@ -27,7 +26,6 @@ export interface PlanSourceOptions {
   readonly host?: Collections
 }
 
-/** Rows of a plan. */
 export class PlanSource implements CursorSource {
   readonly executor: PlanExecutor
   readonly #root: PlanStage

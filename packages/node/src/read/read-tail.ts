@@ -1,7 +1,4 @@
-/**
- * A tailable cursor on a capped collection. Server: collection_scan.cpp; manual:
- * core/tailable-cursors.
- */
+/** Server: collection_scan.cpp; manual: core/tailable-cursors. */
 import { CommandError } from '@shardlab/bson'
 import type { Collection, StoredRecord } from '@shardlab/storage'
 import type { OwnershipFilter } from '@shardlab/sharding'

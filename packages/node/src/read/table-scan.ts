@@ -4,8 +4,8 @@ import { stagesOf, type QueryPlan } from '@shardlab/storage'
 import { type ParameterSet, splitNamespace } from '@shardlab/member'
 
 /**
- * Refuses a collection scan for a query with a predicate on a user collection if the parameter
- * `notablescan` is set. Server: fillOutPlannerParams, query_planner.cpp.
+ * Refuses collection scans of user collections by queries with a predicate if `notablescan` is set.
+ * Server: fillOutPlannerParams, query_planner.cpp.
  * @param hint of the query, including `$natural`
  * @throws CommandError 291 NoQueryExecutionPlans
  */

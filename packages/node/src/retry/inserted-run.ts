@@ -3,7 +3,7 @@ import type { ExecutedStatement } from './executed-statement.js'
 
 /**
  * Statements of one session that were inserted together. Their `_id`s are packed in one buffer,
- * because repeated inserts, which read them, are rare.
+ * because the repeated inserts that read them are rare.
  */
 export class InsertedRun {
   readonly #stmtIds: readonly number[]
@@ -31,7 +31,6 @@ export class InsertedRun {
     }
   }
 
-  /** @param stmtId one of those that were inserted */
   statement(stmtId: number): ExecutedStatement {
     this.#places ??= new Map(this.#stmtIds.map((each, i) => [each, i]))
     const i = this.#places.get(stmtId)!

@@ -1,7 +1,7 @@
 /**
- * The executed statements of each session's newest retryable write, so that a repeated one is
- * answered instead of run again. Built from the log alone: replaying it rebuilds the history.
- * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
+ * The executed statements of each session's newest retryable write: a repeated one is answered, not
+ * run again. Built from the log alone, so replay rebuilds it. Server: transaction_participant,
+ * session_catalog; manual: core/retryable-writes.
  */
 import { CommandError, findField } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
@@ -17,7 +17,7 @@ function statementOf(known: ExecutedStatement | InsertedRun, stmtId: number): Ex
 }
 
 interface SessionHistory {
-  /** The history that may add statements; other histories share the map and must copy it first. */
+  /** The history that may add statements; other histories that share the map must copy it first. */
   readonly owner: object
   readonly txnNumber: bigint
   readonly statements: Statements
@@ -68,7 +68,7 @@ export class RetryHistory {
     if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
   }
 
-  /** The effect of the statement if it was executed before; undefined if it was not. */
+  /** undefined: the statement was not executed */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
     if (history?.txnNumber !== txnNumber || this.#isForgetful) return undefined
@@ -77,7 +77,7 @@ export class RetryHistory {
   }
 
   /**
-   * Records the statements of an applied log entry, or those that another member has executed and
+   * Records the statements of an applied log entry, or those that another member executed and
    * handed over.
    */
   record(entry: LogEntry): void {
@@ -99,7 +99,7 @@ export class RetryHistory {
       })
   }
 
-  /** Records documents that were inserted together, one per statement. */
+  /** One document per statement. */
   recordInserts(
     key: SessionKey,
     txnNumber: bigint,
@@ -116,7 +116,7 @@ export class RetryHistory {
     this.#sessions.delete(key)
   }
 
-  /** The history of sessions, for a checkpoint or another member. Default: all sessions. */
+  /** For a checkpoint or another member. Default: all sessions. */
   export(keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
     const image: Mutable<RetryHistoryImage> = []
     for (const key of keys) {
@@ -137,24 +137,20 @@ export class RetryHistory {
     }
   }
 
-  /**
-   * An independent history with the same contents. Costs O(sessions): the statements of a session
-   * are copied on write.
-   */
+  /** Costs O(sessions): the statements of a session are copied on write. */
   clone(): RetryHistory {
     const copy = new RetryHistory(this.#isForgetful)
     copy.adopt(this)
     return copy
   }
 
-  /** Replaces the contents by those of another history. */
   adopt(other: RetryHistory): void {
     other.#owner = {}
     this.#sessions.clear()
     for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
   }
 
-  /** The statements of the session's write with this number, for additions. */
+  /** For additions: statements that other histories share are copied first. */
   #statementsOf(key: SessionKey, txnNumber: bigint): Statements {
     const known = this.#sessions.get(key)
     if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)

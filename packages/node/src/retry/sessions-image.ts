@@ -1,4 +1,4 @@
-/** The retry history as bytes, for checkpoints and for members that take over documents. */
+/** For checkpoints, and for members that take over documents. */
 import { BsonType, DocumentWriter, elementsOf, findField, documentsOf, type RawValue } from '@shardlab/bson'
 import type { RetryImage } from '@shardlab/storage'
 import type { RetryHistoryImage, ExecutedStatement } from './executed-statement.js'
@@ -22,7 +22,6 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
   return writer.end().finish()
 }
 
-/** Whether the object of a no-op log entry is such an image. */
 export function isSessionsImage(object: Uint8Array): boolean {
   return findField(object, 'sessions')?.type === BsonType.array
 }

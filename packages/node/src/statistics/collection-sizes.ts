@@ -1,4 +1,3 @@
-/** Number and size of the documents of a collection, as stored or as the role reports them. */
 import type { Collection } from '@shardlab/storage'
 
 export interface CollectionSizes {
@@ -6,14 +5,13 @@ export interface CollectionSizes {
   readonly dataSizeBytes: number
 }
 
-/** Bounds of the shard key. */
 export interface KeyBounds {
   readonly min: Uint8Array
   /** Exclusive. */
   readonly max: Uint8Array
 }
 
-/** A node whose role may report sizes without storing documents. */
+/** The role may report sizes without storing documents. */
 interface SizedNode {
   readonly role: { sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null }
 }

@@ -1,6 +1,6 @@
 /**
- * The checks of `validate`. Manual: reference/command/validate. Server: validate.cpp,
- * collection_validation.cpp, index_consistency.cpp.
+ * Manual: reference/command/validate. Server: validate.cpp, collection_validation.cpp,
+ * index_consistency.cpp.
  */
 import { BsonType, DocumentWriter, findField, keyStringFieldEnd, nullValue, validateBson } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
@@ -45,7 +45,6 @@ export function inspectCollection(host: NodeHost, collection: Collection): Inspe
   return { records, invalid, nonCompliant, indexes }
 }
 
-/** The reply. */
 export function writeInspection(
   collection: Collection,
   inspection: Inspection,
@@ -139,7 +138,7 @@ interface Listed {
   readonly isShortened: boolean
 }
 
-/** The smallest entries up to {@link listedBytes}, at least one. */
+/** At least one, even if it exceeds {@link listedBytes}. */
 function listed(entries: readonly Uint8Array[]): Listed {
   let bytes = 0
   const sorted = [...entries].sort((a, b) => a.length - b.length)

@@ -1,4 +1,4 @@
-/** Counters of a mongod, in addition to those of every member. Server: counters.cpp, top.cpp. */
+/** Server: counters.cpp, top.cpp. */
 import { findField, firstFieldName, type CommandError } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
 import { databaseNameOf, MemberStatistics } from '@shardlab/member'
@@ -6,7 +6,7 @@ import { QueryEffort } from './query-effort.js'
 import { CollectionUsage } from './usage.js'
 
 export class NodeStatistics extends MemberStatistics {
-  /** Documents that log entries inserted, changed and removed, and that cursors returned. */
+  /** Counted from log entries; `returned` by cursors. */
   readonly documents = { deleted: 0, inserted: 0, returned: 0, updated: 0 }
   readonly queries = new QueryEffort()
   readonly usage = new CollectionUsage()
@@ -16,7 +16,7 @@ export class NodeStatistics extends MemberStatistics {
     if (ns !== null) this.usage.add(ns, name, durationMs * 1000)
   }
 
-  /** Counts a log entry that was applied. A drop removes the counters of its collection. */
+  /** A drop removes the counters of its collection. */
   changed({ op, ns, object }: Pick<LogEntry, 'op' | 'ns' | 'object'>): void {
     if (op === 'i') this.documents.inserted++
     else if (op === 'u') this.documents.updated++

@@ -1,6 +1,6 @@
 /**
- * Cost of executed plans, for `metrics.queryExecutor` and `metrics.operation` of serverStatus.
- * Server: curop.cpp (recordCurOpMetrics).
+ * For `metrics.queryExecutor` and `metrics.operation` of serverStatus. Server: curop.cpp
+ * (recordCurOpMetrics).
  */
 import type { DocumentWriter } from '@shardlab/bson'
 import { inputsOf, type ExecutionStats, type PlanExecutor, type PlanStage } from '@shardlab/storage'
@@ -13,16 +13,12 @@ function scansCollection(stage: PlanStage): boolean {
 export class QueryEffort {
   /** Index keys examined. */
   scanned = 0
-  /** Documents examined. */
   scannedObjects = 0
   readonly collectionScans = { nonTailable: 0, total: 0 }
   /** Queries that sorted in memory, because no index has the order. */
   scanAndOrder = 0
 
-  /**
-   * Adds the statistics of an executor.
-   * @param before the statistics that were added earlier for it; null: none
-   */
+  /** @param before the statistics that were added earlier for the executor; null: none */
   add(
     root: PlanStage,
     { keysExamined, docsExamined, hasSortStage }: ExecutionStats,
@@ -37,23 +33,19 @@ export class QueryEffort {
     this.collectionScans.nonTailable++
   }
 
-  /** Adds the statistics of a completed plan. */
   addCompleted(root: PlanStage, { stats }: Pick<PlanExecutor, 'stats'>): void {
     this.add(root, stats, null)
   }
 
-  /** Counts a lookup by `_id` without a plan. */
   addLookupById(): void {
     this.scanned++
     this.scannedObjects++
   }
 
-  /** Counts a tailable cursor when it is opened. */
   addTailable(): void {
     this.collectionScans.total++
   }
 
-  /** Appends `operation` and `queryExecutor`. */
   write(writer: DocumentWriter): void {
     writer.startDocument('operation').int64('scanAndOrder', this.scanAndOrder).int64('writeConflicts', 0).end()
     writer.startDocument('queryExecutor').int64('scanned', this.scanned).int64('scannedObjects', this.scannedObjects)

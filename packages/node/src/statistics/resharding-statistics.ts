@@ -1,5 +1,5 @@
 /**
- * The member's resharding counters since its start, in shardingStatistics of serverStatus. Server:
+ * Since the start of the member, in shardingStatistics of serverStatus. Server:
  * sharding_data_transform_cumulative_metrics.cpp, resharding_cumulative_metrics.cpp.
  */
 import type { ReshardingProvenance } from '@shardlab/actor'
@@ -19,10 +19,7 @@ export interface ReceivedInResharding {
   readonly waits: number
 }
 
-/**
- * The current states of operations: `Coordinator cloning`, `Donor blocking-writes`,
- * `Recipient applying`.
- */
+/** For example `Coordinator cloning`, `Donor blocking-writes`, `Recipient applying`. */
 export type ReshardingStates = readonly string[]
 
 const coordinatorStates = [
@@ -74,10 +71,9 @@ const nothingReceived: ReceivedInResharding = {
 }
 
 export class ReshardingStatistics {
-  /** Sections by name. A section exists since the first operation of its kind. */
+  /** A section exists since the first operation of its kind. */
   readonly #sections = new Map<string, Section>()
 
-  /** A resharding started, with this member as coordinator or participant. */
   recordStart(provenance: ReshardingProvenance): void {
     this.#of(provenance)
   }
@@ -103,16 +99,12 @@ export class ReshardingStatistics {
     this.#of(provenance).imbalance = chunks
   }
 
-  /** Adds the work of a recipient that has finished. */
   add(provenance: ReshardingProvenance, received: ReceivedInResharding): void {
     const section = this.#of(provenance)
     section.received = sumOf(section.received, received)
   }
 
-  /**
-   * Appends the existing sections.
-   * @param now the work in progress of a section
-   */
+  /** @param now the work in progress of a section */
   write(
     writer: DocumentWriter,
     format: Behaviours['reshardingStatistics'],
@@ -145,7 +137,6 @@ export class ReshardingStatistics {
   }
 }
 
-/** The section in which an operation is counted. */
 export function reshardingSectionOf(provenance: ReshardingProvenance): string {
   return provenance === null || provenance === 'reshardCollection' ? 'resharding' : provenance
 }

@@ -1,5 +1,5 @@
 /**
- * Sizes of a collection, for collStats and $collStats. Server: storage_stats.cpp; manual:
+ * For collStats and $collStats. Server: storage_stats.cpp; manual:
  * reference/operator/aggregation/collStats.
  */
 import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
@@ -9,10 +9,7 @@ import { writeNumber, writeEmptyStorageStats } from '@shardlab/member'
 import { sizesOf } from './collection-sizes.js'
 import type { NodeRole } from '../host/node-host.js'
 
-/**
- * The `scale` argument; default 1.
- * @throws CommandError 2 BadValue
- */
+/** Default 1. @throws CommandError 2 BadValue */
 export function scaleOf(value: RawValue | undefined): number {
   if (value === undefined) return 1
   if (value.isNumber()) {
@@ -29,13 +26,12 @@ export function indexBytes(collection: Collection): number {
   return collection.indexes().reduce((sum, index) => sum + index.sizeBytes, 0)
 }
 
-/** The fields depend on the version; the number of orphans comes from the role. */
 export interface StorageStatsHost {
   readonly behaviours: Behaviours
   readonly role: Pick<NodeRole, 'orphanCount' | 'sizesOf'>
 }
 
-/** Appends the fields; those of a collection that does not exist are zero. */
+/** The fields of a collection that does not exist are zero. */
 export function writeStorageStats(
   writer: DocumentWriter,
   collection: Collection | undefined,

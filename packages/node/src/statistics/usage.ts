@@ -1,7 +1,4 @@
-/**
- * Usage of collections since the start of the member. Manual: reference/command/top. Server:
- * top.cpp.
- */
+/** Since the start of the member. Manual: reference/command/top. Server: top.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
 
 /** In the order of the report. */
@@ -38,7 +35,7 @@ const readers: ReadonlySet<string> = new Set([
   'dataSize',
 ])
 
-/** Limit of collections; the one seen first is dropped first. */
+/** The collection seen first is dropped first. */
 const namespacesMax = 10_000
 
 function count(of: Usage[UsageKind], micros: number): void {
@@ -62,16 +59,15 @@ export class CollectionUsage {
     count(usage[operation], micros)
   }
 
-  /**
-   * Removes a dropped collection's counters; the command that dropped it is not counted for it
-   * either.
-   */
+  /** The command that dropped the collection is not counted for it either. */
   dropped(ns: string): void {
     this.#namespaces.delete(ns)
     this.#lastDropped = ns
   }
 
-  /** Appends `{ total: { time, count }, … }` of each collection, times in microseconds, by name. */
+  /**
+   * Appends `{ total: { time, count }, … }` for each collection, by name; times in microseconds.
+   */
   write(writer: DocumentWriter): DocumentWriter {
     for (const [ns, usage] of [...this.#namespaces].sort(([a], [b]) => (a < b ? -1 : 1))) {
       writer.startDocument(ns)

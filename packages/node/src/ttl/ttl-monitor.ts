@@ -1,7 +1,4 @@
-/**
- * Deletes expired documents by TTL indexes. Manual: core/index-ttl. Server: ttl.cpp. Parameters:
- * ttlMonitorEnabled, ttlMonitorSleepSecs.
- */
+/** Manual: core/index-ttl. Server: ttl.cpp. Parameters: ttlMonitorEnabled, ttlMonitorSleepSecs. */
 import {
   CommandError,
   BsonType,
@@ -29,7 +26,6 @@ export class TtlMonitor {
     this.#node = node
   }
 
-  /** Arms the timer for the next pass. */
   start(): void {
     this.#node.context.setTimer(ttlTimer, this.#node.parameters.number('ttlMonitorSleepSecs') * 1000)
   }
@@ -39,10 +35,7 @@ export class TtlMonitor {
     this.#limited = null
   }
 
-  /**
-   * Runs one pass over all collections and arms the timer again. Entries that a full disk refuses
-   * are written by a later flush.
-   */
+  /** Runs one pass. Entries that a full disk refuses are written by a later flush. */
   async wake(): Promise<void> {
     const node = this.#node
     try {
@@ -96,7 +89,6 @@ export class TtlMonitor {
   }
 }
 
-/** A date index and the lifetime of its documents. */
 interface TimeLimit {
   readonly index: Index
   readonly seconds: number
@@ -106,7 +98,7 @@ function namespacesWithTimeLimit(collections: readonly Collection[]): string[] {
   return collections.filter((collection) => timeLimits(collection).length > 0).map(({ ns }) => ns)
 }
 
-/** The limits of the TTL indexes and that of a clustered collection, which applies to `_id`. */
+/** Includes the limit of a clustered collection, which applies to `_id`. */
 function timeLimits(collection: Collection): TimeLimit[] {
   const limits: TimeLimit[] = []
   for (const index of collection.indexes()) {
@@ -123,9 +115,7 @@ function secondsIn(document: Uint8Array): number | null {
   return value === undefined ? null : Math.trunc(value.asNumber())
 }
 
-/**
- * Documents with an expired date in the index; of several dates in an array the earliest counts.
- */
+/** Of several dates in an array the earliest counts. */
 function expiredBy(collection: Collection, { index, seconds }: TimeLimit, nowMs: number): Uint8Array[] {
   const cutoffMs = BigInt(nowMs) - BigInt(seconds) * 1000n
   const descending = index.pattern[0]!.direction === -1

@@ -1,6 +1,6 @@
 /**
- * Checks documents against the validator of their collection. Manual: core/schema-validation.
- * Server: CollectionImpl::checkValidation, collection_write_path.cpp, document_validation.h.
+ * Manual: core/schema-validation. Server: CollectionImpl::checkValidation,
+ * collection_write_path.cpp, document_validation.h.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { compileFilter, type Filter } from '@shardlab/query'
@@ -12,11 +12,9 @@ import { validationErrorDetails } from './error-details.js'
 export interface ValidationRequest {
   /** The replaced document of an update; absent or null for an insert and an upsert. */
   readonly before?: Uint8Array | null
-  /** The command's `bypassDocumentValidation`. */
   readonly bypass?: boolean
 }
 
-/** A collection's `validator` with its options, compiled. */
 interface Validator {
   readonly filter: Filter
   readonly isModerate: boolean
@@ -54,7 +52,6 @@ export function checkDocument(
   throw failure(host, collection, document, id)
 }
 
-/** Whether {@link checkDocument} checks the documents of this collection. */
 export function hasValidator(host: NodeHost, collection: Collection): boolean {
   return validatorOf(host, collection) !== null
 }

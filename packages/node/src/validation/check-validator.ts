@@ -1,7 +1,4 @@
-/**
- * Checks the definition of a validator. Server: CollectionImpl::parseValidator,
- * checkValidatorCanBeUsedOnNs.
- */
+/** Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
 import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
 import { withCollation, splitNamespace } from '@shardlab/member'

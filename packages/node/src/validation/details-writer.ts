@@ -1,4 +1,4 @@
-/** Shared pieces of validation errors. Server: doc_validation_error.cpp. */
+/** Server: doc_validation_error.cpp. */
 import { BsonType, CommandError, DocumentWriter, errorCodeName, RawValue, typeName } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 
@@ -11,9 +11,7 @@ export interface DetailsContext {
   readonly truncate: boolean
 }
 
-/**
- * Most values that `consideredValues` lists: internalQueryMaxDocValidationErrorConsideredValues.
- */
+/** Parameter internalQueryMaxDocValidationErrorConsideredValues. */
 export const consideredValuesMax = 10
 
 /** Values that an operator examined; null: the field is missing. */
@@ -33,7 +31,6 @@ export function startDetails(
   return writer
 }
 
-/** `{ name: value }`. */
 export function wrapped(name: string, value: RawValue): Uint8Array {
   return new DocumentWriter(64).value(name, value).finish()
 }
@@ -80,12 +77,10 @@ export function writeValues(writer: DocumentWriter, name: string, values: readon
   return writer.end()
 }
 
-/** Writes int32 if the value fits, else int64, as the server's builders do with 64-bit numbers. */
 export function writeNumber(writer: DocumentWriter, name: string, value: number): DocumentWriter {
   return value < 2 ** 31 ? writer.int32(name, value) : writer.int64(name, value)
 }
 
-/** `{ code, codeName, errmsg }` of the error of an expression. */
 export function writeThrown(writer: DocumentWriter, name: string, error: CommandError): DocumentWriter {
   return writer
     .startDocument(name)
@@ -95,7 +90,7 @@ export function writeThrown(writer: DocumentWriter, name: string, error: Command
     .end()
 }
 
-/** The result of `work`; false if the evaluation fails. */
+/** False if the evaluation fails. */
 export function holds(work: () => boolean): boolean {
   try {
     return work()

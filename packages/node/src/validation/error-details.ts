@@ -9,7 +9,7 @@ import { holds, startDetails, wrapped, writeThrown, type DetailsContext } from '
 import { leafDetails } from './leaf-details.js'
 import { jsonSchemaDetails } from './schema-details.js'
 
-/** Details larger than this are written again without values of validator and document. */
+/** Larger details are written again without values of validator and document. */
 const detailsBytesMax = 8 * 1024 * 1024
 
 /** @returns the fields of `errInfo` after `failingDocumentId`: `[truncated], details` or `note` */
@@ -28,14 +28,12 @@ export function validationErrorDetails(
   return new DocumentWriter(64).string('note', 'detailed error was too large').finish()
 }
 
-/** A part of a validator with its own entry in the details. */
 interface Clause {
   matches(document: Uint8Array): boolean
   /** @param inverted whether the clause is below a negation and matched */
   details(document: Uint8Array, inverted: boolean): Uint8Array
 }
 
-/** A filter document: its one clause, or all of them under `$and`. */
 function filterClause(filter: Uint8Array, context: DetailsContext): Clause {
   const clauses = clausesOf(filter, context)
   return clauses.length === 1 ? clauses[0]! : treeClause('$and', clauses)

@@ -1,11 +1,8 @@
-/**
- * Shared parts of the `$jsonSchema` keywords for error details. Server: doc_validation_error.cpp.
- */
+/** Server: doc_validation_error.cpp. */
 import { FieldIterator, findField, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import { compileJsonSchema } from '@shardlab/query'
 import type { DetailsContext } from './details-writer.js'
 
-/** The input of a keyword's details. */
 export interface KeywordCall {
   readonly argument: RawValue
   readonly schema: RawValue
@@ -15,12 +12,11 @@ export interface KeywordCall {
   readonly failures: (schema: RawValue, value: RawValue) => Uint8Array[]
 }
 
-/** The entries of one keyword that the value fails; empty if the keyword reports nothing. */
+/** Empty: the keyword reports nothing. */
 export type KeywordDetails = (call: KeywordCall) => readonly Uint8Array[]
 
 export type Keywords = readonly (readonly [name: string, details: KeywordDetails])[]
 
-/** Appends `title` and `description` of a schema. */
 export function writeAnnotations(writer: DocumentWriter, schema: RawValue): DocumentWriter {
   for (const name of ['title', 'description']) {
     const text = findField(schema.bytes, name, schema.start)

@@ -20,9 +20,8 @@ interface Wording {
   readonly leafArrays?: LeafArrays
   /** Whether the operator is itself a negation, whose reason is that of the negated operator. */
   readonly negated?: boolean
-  /** Whether considered values are omitted. */
   readonly omitsValues?: boolean
-  /** Whether the types of the considered values follow them. */
+  /** Appends the types of the considered values. */
   readonly showsTypes?: boolean
 }
 
@@ -76,13 +75,11 @@ const wordings: Readonly<Record<string, Wording>> = {
 export interface Leaf {
   readonly operator: string
   readonly path: string
-  /** The clause as it is in the validator. */
   readonly specifiedAs: Uint8Array
   readonly document: Uint8Array
   readonly inverted: boolean
 }
 
-/** `{ operatorName, specifiedAs, reason, … }`. */
 export function leafDetails(
   { operator, path, specifiedAs, document, inverted }: Leaf,
   context: DetailsContext,
@@ -106,7 +103,6 @@ export function leafDetails(
   return writer.finish()
 }
 
-/** Value of `$exists` in `{ path: { $exists: … } }`. */
 function existsArgument(specifiedAs: Uint8Array, path: string): boolean {
   const operators = findField(specifiedAs, path)!
   return findField(operators.bytes, '$exists', operators.start)!.isTruthy()

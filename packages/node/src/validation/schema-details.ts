@@ -28,7 +28,6 @@ export function jsonSchemaDetails(
     .finish()
 }
 
-/** The entries of all keywords of a schema that the value fails. */
 function schemaFailures(schema: RawValue, value: RawValue, context: DetailsContext, isRoot = false): Uint8Array[] {
   const failures: Uint8Array[] = []
   const below = (inner: RawValue, innerValue: RawValue) => schemaFailures(inner, innerValue, context)

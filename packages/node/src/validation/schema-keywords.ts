@@ -1,4 +1,4 @@
-/** The details of each `$jsonSchema` keyword, in the order of the server's parser. */
+/** In the order of the server's parser. */
 import { BsonType, compareValues, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compilePattern } from '@shardlab/query'
 import { numberTypes, startDetails, wrapped, writeNumber, writeStrings, writeValues } from './details-writer.js'
@@ -62,7 +62,6 @@ export const scalarKeywords: Keywords = [
   simple('minimum', numberTypes, 'comparison failed'),
 ]
 
-/** The first item that fails a schema. */
 function failingItem(
   operatorName: string,
   reason: string,
@@ -114,7 +113,6 @@ const additionalItems: KeywordDetails = (call) => {
   return [writeValues(writer, 'additionalItems', rest).finish()]
 }
 
-/** The first value that equals an earlier element. */
 function duplicateIn(value: RawValue): RawValue | undefined {
   const elements = elementsOf(value)
   return elements.find((element, i) => elements.some((other, j) => j < i && compareValues(element, other) === 0))

@@ -1,7 +1,4 @@
-/**
- * Resolves a view to its collection and pipeline. Server: resolveView in view_catalog_helpers.cpp,
- * resolved_view.cpp.
- */
+/** Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { splitNamespace, type ResolvedView } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'

@@ -1,4 +1,3 @@
-/** Reads of views on a node. Server: the read commands of mongod. */
 import { CommandArguments } from '@shardlab/actor'
 import { refuseUuidOfView, commandOnView, resolvedViewError, type ResolvedView } from '@shardlab/member'
 import { resolveView } from './resolve-view.js'
@@ -6,7 +5,7 @@ import { viewOf } from './view-catalog.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /**
- * The resolved view that a read names; null for a collection or an unused name.
+ * null: a collection or an unused name
  * @throws CommandError 361 CollectionUUIDMismatch; 169 CommandOnShardedViewNotSupportedOnMongod
  *   with `resolvedView` for a router, which runs the resolved command itself, because the
  *   collection below may be sharded
@@ -21,7 +20,7 @@ export function viewFor({ host, routed, body }: NodeInvocation, ns: string): Res
   return resolved
 }
 
-/** The command as an aggregate on the collection below; its cursor reports the name of the view. */
+/** The cursor reports the name of the view. */
 export function invocationOnView(invocation: NodeInvocation, ns: string, view: ResolvedView): NodeInvocation {
   const body = commandOnView(invocation.body, view)
   return { ...invocation, body, args: CommandArguments.parse(body, null), sequences: [], cursorNs: ns }

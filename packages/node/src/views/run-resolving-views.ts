@@ -9,7 +9,7 @@ type Row = CommandRow<NodeInvocation>
 
 const explainable: ReadonlySet<string> = new Set(['find', 'count', 'distinct', 'aggregate'])
 
-/** Runs a command. @throws CommandError as {@link viewFor}, and the errors of the command */
+/** @throws CommandError as {@link viewFor}, and the errors of the command */
 export function runResolvingViews(row: Row, invocation: NodeInvocation): Promise<DocumentWriter> | DocumentWriter {
   switch (row.name) {
     case 'find':
@@ -38,7 +38,7 @@ async function runOnView(
   return viewReply(row.name, await aggregate.run(invocationOnView(invocation, ns, view)))
 }
 
-/** If the explained command names a view, the explain of the command on the collection below. */
+/** If the explained command names a view, explains the command on the collection below. */
 function explainOnView(invocation: NodeInvocation): NodeInvocation {
   const { args, db } = invocation
   if (args.target.type !== BsonType.object) return invocation

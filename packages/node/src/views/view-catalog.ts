@@ -1,7 +1,7 @@
 /**
- * View definitions: documents of `<db>.system.views`,
- * `{ _id: 'db.view', viewOn, pipeline, collation? }`, which log entries change like any other.
- * Manual: core/views. Server: view_catalog.cpp, durable_view_catalog.cpp.
+ * Definitions are documents of `<db>.system.views`, `{ _id: 'db.view', viewOn, pipeline, collation?
+ * }`, which log entries change like any other. Manual: core/views. Server: view_catalog.cpp,
+ * durable_view_catalog.cpp.
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
@@ -13,7 +13,7 @@ import { checkViewGraph } from './view-graph.js'
 
 const emptyOptions = new Uint8Array([5, 0, 0, 0, 0])
 
-/** The view of this name; null if there is none. @throws CommandError 182 InvalidViewDefinition */
+/** null: there is no such view. @throws CommandError 182 InvalidViewDefinition */
 export function viewOf(node: NodeHost, ns: string): ViewDefinition | null {
   const [db] = splitNamespace(ns)
   const views = node.collection(`${db}.${viewsCollection}`)
@@ -22,7 +22,7 @@ export function viewOf(node: NodeHost, ns: string): ViewDefinition | null {
   return document === undefined ? null : parseView(document)
 }
 
-/** All views of a database, by name. @throws CommandError 182 InvalidViewDefinition */
+/** By name. @throws CommandError 182 InvalidViewDefinition */
 export function viewsOf(node: NodeHost, db: string): ViewDefinition[] {
   const views: ViewDefinition[] = []
   const scan = node.collection(`${db}.${viewsCollection}`)?.scan()
@@ -31,7 +31,7 @@ export function viewsOf(node: NodeHost, db: string): ViewDefinition[] {
 }
 
 /**
- * Stores a view. Call {@link NodeHost.flush} afterwards.
+ * Call {@link NodeHost.flush} afterwards.
  * @param collation as the client sent it; absent: the simple one
  * @throws CommandError 73 InvalidNamespace, 167 OptionNotSupportedOnView, 5 GraphContainsCycle, 165
  *   ViewDepthLimitExceeded, and the errors of the pipeline and the collation
@@ -48,7 +48,7 @@ export function createView(
   storeView(node, ns, viewOn, pipeline, compiled?.document ?? null)
 }
 
-/** Redefines a view, which keeps its collation. @throws as {@link createView} */
+/** The view keeps its collation. @throws as {@link createView} */
 export function modifyView(
   node: NodeHost,
   view: ViewDefinition,
@@ -132,8 +132,8 @@ function storeView(
 }
 
 /**
- * Names of the collections that a view reads. @throws CommandError for a pipeline that views do not
- * allow
+ * @returns names of the collections that the view reads
+ * @throws CommandError for a pipeline that views do not allow
  */
 function checkPipeline(node: NodeHost, view: ViewDefinition): string[] {
   const { ns, pipeline } = view

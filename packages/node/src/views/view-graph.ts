@@ -1,10 +1,9 @@
-/** Checks views on views: no cycles, and at most the server's depth. Server: view_graph.cpp. */
+/** Server: view_graph.cpp. */
 import { CommandError } from '@shardlab/bson'
 import { sameCollation, type ViewDefinition } from './view-definition.js'
 
-/** Most views in a chain, including the first. */
+/** Of a chain, including the first view. */
 export const viewDepthMax = 20
-/** Largest total size of the pipelines of a chain. */
 const viewPipelineBytesMax = 16 * 1000 * 1000
 
 interface Node {

@@ -1,4 +1,4 @@
-/** Prepares a document for storage. Server: fixDocumentForInsert in insert.cpp. */
+/** Server: fixDocumentForInsert in insert.cpp. */
 import {
   BsonType,
   CommandError,
@@ -16,13 +16,12 @@ import type { NodeHost } from '../host/node-host.js'
 const dollarSign = 0x24
 
 export interface FixOptions {
-  /** Stores empty timestamps unchanged; default false. */
   readonly keepsEmptyTimestamps?: boolean
 }
 
 /**
- * The document as it is stored: `_id` first, generated if it is missing, and empty timestamps of
- * the top level replaced by the time. Returns the same bytes if nothing changes.
+ * Returns the document as it is stored: `_id` first, generated if it is missing, and empty
+ * timestamps of the top level replaced by the time. Returns the same bytes if nothing changes.
  * @throws CommandError 2 BadValue, 15 Overflow for a document that is nested too deeply, 52
  *   DollarPrefixedFieldName
  */

@@ -15,18 +15,15 @@ import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
 const runTogetherMax = 1000
 const runTogetherMin = 4
 
-/** One kind of write. */
 export interface StatementRunner {
   readonly kind: WriteKind
   /**
-   * Runs one statement.
-   * @param session for its log entries
+   * @param session for the log entries of the statement
    * @throws CommandError that becomes a write error
    */
   run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
   /**
-   * Runs up to `limit` statements together, from position `from` on. Absent: statements run one by
-   * one.
+   * Runs up to `limit` statements, from position `from` on. Absent: statements run one by one.
    * @returns number of statements run
    */
   runMany?(statements: readonly Uint8Array[], from: number, limit: number, scope: WriteScope): number
@@ -89,7 +86,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   }
 }
 
-/** The retryable write for a log entry; null if the command is none. */
+/** null: the command is not retryable */
 export function logSession(retryable: RetryableWrite | null, stmtId: number): LogSession | null {
   return retryable === null
     ? null

@@ -1,4 +1,4 @@
-/** One delete statement. Server: delete_stage.cpp, write_ops_exec.cpp. */
+/** Server: delete_stage.cpp, write_ops_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
 import { type DeleteStatement, withCollation } from '@shardlab/member'

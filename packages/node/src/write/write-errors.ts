@@ -1,4 +1,4 @@
-/** The `writeErrors` of a batch, and the errors that end it. Server: write_ops_exec.cpp. */
+/** Server: write_ops_exec.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
@@ -8,24 +8,23 @@ export interface WriteError {
 }
 
 /**
- * Whether the router must refresh its routing table. No later statement of the batch may run, not
- * even of an unordered one.
+ * The router must refresh its routing table. No later statement may run, not even of an unordered
+ * batch.
  */
 export function isStaleError(error: CommandError): boolean {
   return error.code === 13388 || error.code === 249
 }
 
 /**
- * Whether the error ends the command instead of becoming a write error: MaxTimeMSExpired, like
- * other interruptions. Earlier writes stay.
+ * MaxTimeMSExpired, like other interruptions, ends the command instead of becoming a write error.
+ * Earlier writes stay.
  */
 export function failsBatch(error: CommandError): boolean {
   return error.code === 50
 }
 
 /**
- * The fields of an entry of `writeErrors`. Server: `WriteError::serialize`, before 5.1
- * `generateError`.
+ * Server: `WriteError::serialize`, before 5.1 `generateError`.
  * @param messageFirst whether the extra fields of the error follow its message
  */
 function writeErrorFields(

@@ -1,4 +1,4 @@
-/** Stores a new document. Server: collection_write_path.cpp. */
+/** Server: collection_write_path.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import type { Collection, LogSession } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
@@ -7,9 +7,8 @@ import { collectionForWrite } from '../ddl/namespace.js'
 import type { WriteScope } from './write-scope.js'
 
 /**
- * Stores a document that {@link fixDocumentForInsert} has prepared: creates its collection if the
- * write may do so, checks the validator and removes the overflow of a capped collection. Returns
- * its `_id`.
+ * Stores a document that {@link fixDocumentForInsert} has prepared. Creates its collection if the
+ * write may do so, and removes the overflow of a capped collection. @returns the `_id`
  * @throws CommandError 121 DocumentValidationFailure, 2 BadValue for a document that is too large
  *   for the capped collection, and those of the engine
  */
@@ -28,7 +27,6 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
   return id
 }
 
-/** Removes the oldest documents of a capped collection that exceeds its limits. */
 function removeOverflow(host: NodeHost, collection: Collection): void {
   for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
 }

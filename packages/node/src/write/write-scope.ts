@@ -2,14 +2,12 @@ import type { EvaluationContext } from '@shardlab/query'
 import { withTimeLimit, writeEvaluation } from '@shardlab/member'
 import type { Access, NodeInvocation } from '../host/node-host.js'
 
-/** Shared by the statements of one command on one collection. */
 export interface WriteScope {
   readonly invocation: NodeInvocation
   readonly ns: string
   readonly access: Access
   /** Clock, randomness and `let` of the command. The collation belongs to each statement. */
   readonly evaluation: EvaluationContext
-  /** `bypassDocumentValidation` */
   readonly bypassValidation: boolean
   /** `bypassEmptyTsReplacement`: empty timestamps are stored unchanged. */
   readonly keepsEmptyTimestamps: boolean

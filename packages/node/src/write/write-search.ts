@@ -1,7 +1,4 @@
-/**
- * Finds the documents of a statement. Server: get_executor.cpp, getExecutorUpdate and
- * getExecutorDelete.
- */
+/** Server: get_executor.cpp, getExecutorUpdate and getExecutorDelete. */
 import { BsonType, documentValue, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
 import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
@@ -9,14 +6,9 @@ import type { ModifyStatement } from '@shardlab/member'
 import { checkTableScan } from '../read/table-scan.js'
 import type { WriteScope } from './write-scope.js'
 
-/**
- * The filter of a statement, compiled on first use: an equality on `_id` alone may never need it.
- */
+/** Compiled on first use: an equality on `_id` alone may never need it. */
 export class StatementFilter {
-  /**
-   * The `_id` if the filter is an equality on nothing else, for which the server makes no plan
-   * either.
-   */
+  /** Set if the filter is an equality on `_id` alone, for which the server makes no plan either. */
   readonly id: RawValue | null
   readonly #document: Uint8Array
   readonly #context: EvaluationContext
@@ -38,7 +30,6 @@ export class StatementFilter {
 
 /**
  * Collects all documents before the first change, so that a changed document is not found again.
- * Without `multi` at most one.
  * @throws CommandError errors of a hint or a sort
  */
 export function documentsToModify(

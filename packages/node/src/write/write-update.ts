@@ -1,5 +1,5 @@
 /**
- * One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual:
+ * Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual:
  * reference/command/update.
  */
 import {
@@ -37,7 +37,7 @@ export interface UpdateOutcome {
   readonly after: Uint8Array | null
 }
 
-/** A compiled statement: errors that do not depend on documents have been thrown. */
+/** Errors that do not depend on documents have already been thrown. */
 export interface PreparedUpdate {
   /**
    * @param image which document the log keeps for a repeated findAndModify; default none
@@ -156,10 +156,7 @@ function checkSize(document: Uint8Array, code: number, what: string): void {
 
 const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
 
-/**
- * Refuses field names that old versions do not store, at any depth. Server: storage_validation.cpp.
- * @throws CommandError 52 DollarPrefixedFieldName
- */
+/** At any depth. Server: storage_validation.cpp. @throws CommandError 52 DollarPrefixedFieldName */
 function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
   for (const it = new FieldIterator(document, start); it.next();) {
     const name = it.name()

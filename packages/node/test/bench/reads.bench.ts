@@ -1,7 +1,7 @@
 /**
- * Run by hand: `node packages/node/dist/test/bench/reads.bench.js`. Measures the cost of reading
- * commands on one node, from the bytes of the command to those of the reply: microseconds of the
- * best of several slices, on a collection of 100,000 documents.
+ * Run by hand: `node packages/node/dist/test/bench/reads.bench.js`. Measures reading commands on
+ * one node, from the bytes of the command to those of the reply: microseconds of the best of
+ * several slices, on a collection of 100,000 documents.
  */
 import { decode, Long, type Document } from '@shardlab/bson'
 import { performance } from 'node:perf_hooks'
@@ -35,7 +35,6 @@ for (let from = 0; from < count; from += documentsPerInsert) {
   await node.ok({ insert: 'c', documents })
 }
 
-/** Repeatedly runs the commands that `commandOf` returns for increasing numbers. */
 async function measure(name: string, commandOf: (i: number) => Document): Promise<void> {
   const commands = Array.from({ length: 256 }, (_, i) => node.command(commandOf((i * 7919) % count)))
   const run = (i: number) => node.node.nodeCommand(commands[i & 255]!)

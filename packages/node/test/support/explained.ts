@@ -12,7 +12,6 @@ export async function filled(version: EmulatedVersion = '8.0'): Promise<NodeUnde
 
 export const namesOf = (document: unknown) => Object.keys(document as Document)
 
-/** Names of the stages from the top. */
 export function stages(plan: Document): string[] {
   return [plan['stage'], ...(plan['inputStage'] === undefined ? [] : stages(plan['inputStage']))]
 }

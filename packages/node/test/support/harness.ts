@@ -19,7 +19,6 @@ const plainRole: NodeRole = {
   checkImplicitCreate: () => {},
 }
 
-/** One node, driven by commands as documents. */
 export class NodeUnderTest {
   readonly context: FakeContext
   readonly node: StorageNode
@@ -49,7 +48,7 @@ export class NodeUnderTest {
     this.node.start()
   }
 
-  /** A new node on the same disk, without the state in memory. */
+  /** On the same disk, without the state in memory. */
   restarted(): NodeUnderTest {
     return new NodeUnderTest({
       disk: this.context.disk,
@@ -80,14 +79,12 @@ export class NodeUnderTest {
     return decode(await this.raw(command, options))
   }
 
-  /** The reply of a command that must succeed. */
   async ok(command: Document, options: RunOptions = {}): Promise<Document> {
     const reply = await this.run(command, options)
     if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
     return reply
   }
 
-  /** All documents of a collection by `_id`, through a cursor. */
   async all(collection: string, db = 'test'): Promise<Document[]> {
     const reply = await this.ok({ find: collection, sort: { _id: 1 }, batchSize: 1_000_000 }, { db })
     return (reply['cursor'] as { firstBatch: Document[] }).firstBatch

@@ -1,14 +1,13 @@
 import type { Document } from '@shardlab/bson'
 import { NodeUnderTest } from './harness.js'
 
-/** A node with a collection `c` under this validator. */
+/** The collection is `c`. */
 export async function validated(validator: Document, options: Document = {}): Promise<NodeUnderTest> {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ create: 'c', validator, ...options })
   return node
 }
 
-/** `errInfo.details` of an insert that must fail. */
 export async function details(validator: Document, document: Document): Promise<unknown> {
   const node = await validated(validator)
   const reply = await node.run({ insert: 'c', documents: [{ _id: 1, ...document }] })

@@ -1,21 +1,16 @@
-/**
- * The `let` of commands: constants for expressions as `$$name`. Server:
- * `Variables::seedVariablesWithLetParameters`.
- */
+/** The `let` of commands. Server: `Variables::seedVariablesWithLetParameters`. */
 import { CommandError, emptyDocument, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import { compileExpression } from './expressions/compile.js'
 import { checkVariableName } from './expressions/variable-name.js'
 
-/** Variables that the server sets itself; only members of the cluster may send them. */
+/** The server sets these itself; only members of the cluster may send them. */
 const systemVariables = new Set(['NOW', 'CLUSTER_TIME', 'JS_SCOPE', 'IS_MR', 'USER_ROLES'])
 
 /**
- * Evaluates the fields of a `let` (or of an update's `c`); later fields see earlier ones. A missing
- * value is `undefined`.
+ * For a `let` or an update's `c`; later fields see earlier ones. A missing value is `undefined`.
  * @throws CommandError 4890500 for an expression that reads the document, 4738901 for a system
- *   variable, FailedToParse (9) for a bad name, and the errors of compiling and evaluating the
- *   expressions
+ *   variable, FailedToParse (9) for a bad name, and the errors of the expressions
  */
 export function letVariables(
   document: Uint8Array,

@@ -1,7 +1,3 @@
-/**
- * Values that a predicate fixes by equality: full shard keys of writes, and the document that an
- * upsert starts from.
- */
 import { BsonType, CommandError, DocumentWriter, findPath, type RawValue } from '@shardlab/bson'
 import type { FilterNode } from '../filter/ast.js'
 import type { Filter } from '../filter/compile.js'
@@ -11,7 +7,7 @@ interface Equality {
   readonly value: RawValue
 }
 
-/** Direct equalities, `$eq`, `$and` of them, and `$in` with a single value. */
+/** From direct equalities, `$eq`, `$and` of them, and `$in` with a single value. */
 function equalitiesOf(root: FilterNode): Equality[] {
   switch (root.kind) {
     case 'and':
@@ -26,9 +22,8 @@ function equalitiesOf(root: FilterNode): Equality[] {
 }
 
 /**
- * The value of each path when equality fixes all of them, else null. An equality of `a` with a
- * document also fixes `a.b`. An array, or two equalities on one path, fix nothing. Server:
- * `extractShardKeyFromQuery`.
+ * Null unless equality fixes the value of every path. An equality of `a` with a document also fixes
+ * `a.b`. An array, or two equalities on one path, fix nothing. Server: `extractShardKeyFromQuery`.
  */
 export function equalityValues(root: FilterNode, paths: readonly string[]): Map<string, RawValue> | null {
   const equalities = equalitiesOf(root)
@@ -58,8 +53,7 @@ interface Branch {
 }
 
 /**
- * The document that an upsert inserts before its update is applied: the filter's equalities, `_id`
- * first.
+ * The document to which an upsert applies its update: the filter's equalities, `_id` first.
  * @throws CommandError NotSingleValueField (54) when they contradict each other
  */
 export function upsertBase(filter: Filter): Uint8Array {

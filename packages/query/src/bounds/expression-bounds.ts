@@ -1,7 +1,7 @@
 /**
- * Bounds from `$expr`: a comparison of one field with a constant gives intervals. The types of the
- * two do not matter, because expressions compare all values in canonical order. Server:
- * rewrite_expr.cpp, and INTERNAL_EXPR_* in index_bounds_builder.cpp.
+ * In `$expr`, a comparison of one field with a constant gives intervals, whatever the types:
+ * expressions compare all values in canonical order. Server: rewrite_expr.cpp, and INTERNAL_EXPR_*
+ * in index_bounds_builder.cpp.
  */
 import { BsonType, elementsOf, FieldIterator, maxKeyValue, minKeyValue, type RawValue } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'

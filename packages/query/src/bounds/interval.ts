@@ -1,7 +1,4 @@
-/**
- * Sets of values as ascending, disjoint intervals in canonical order. Server: index_bounds.h,
- * Interval.
- */
+/** Sets of values are ascending, disjoint intervals in canonical order. Server: index_bounds.h. */
 import { compareValues, maxKeyValue, minKeyValue, type RawValue } from '@shardlab/bson'
 
 export interface Interval {
@@ -44,7 +41,7 @@ function compareLows(a: Interval, b: Interval): number {
   return compareValues(a.low, b.low) || Number(b.lowInclusive) - Number(a.lowInclusive)
 }
 
-/** Sorts the intervals, drops empty ones, and joins those that overlap or touch. */
+/** Joins intervals that overlap or touch, and drops empty ones. The result is ascending. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const sorted = intervals.filter((interval) => !isEmpty(interval)).sort(compareLows)
   const joined: Interval[] = []
@@ -63,7 +60,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined
 }
 
-/** Both lists have to be ascending and disjoint. */
+/** Both lists must be ascending and disjoint. */
 export function intersection(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const both: Interval[] = []
   for (let i = 0, j = 0; i < a.length && j < b.length;) {

@@ -1,5 +1,4 @@
 /**
- * From a predicate to bounds over a key pattern, for the targeting of routers and for index scans.
  * Intervals are ascending whatever the direction of the field; over a hashed field they are points
  * of the hash.
  */
@@ -27,24 +26,21 @@ export interface BoundsOptions {
   /** The query's collation: strings, objects and arrays then give no bounds. */
   readonly strings?: StringComparator | undefined
   /**
-   * A document may have several values in the key field. Two predicates on it may then be satisfied
-   * by different values, so they are not intersected. True: all fields; a set: the paths of the
-   * multikey fields. Default false, as for shard keys.
+   * Different values of one document may satisfy two predicates on the key field, so the predicates
+   * are not intersected. True: all fields; a set: the paths of the multikey fields. Default false,
+   * as for shard keys.
    */
   readonly multikey?: boolean | ReadonlySet<string>
-  /** Whether null in a predicate also matches undefined. Default true. */
+  /** Default true: null in a predicate also matches undefined. */
   readonly undefinedMatchesNull?: boolean
-  /**
-   * The context for bounds of `$expr`. Absent: `$expr` gives no bounds. Not together with
-   * `multikey`.
-   */
+  /** Absent: `$expr` gives no bounds. Not together with `multikey`. */
   readonly expressions?: EvaluationContext
 }
 
 /**
- * Bounds for every field of the pattern. A `$or` gives, field by field, the union over its
- * branches: a superset when branches restrict several fields ({@link boundsForOr} keeps them
- * apart). Worked cases: chunk_manager_query_test.cpp of the server.
+ * A `$or` gives, field by field, the union over its branches: a superset when branches restrict
+ * several fields ({@link boundsForOr} keeps them apart). Worked cases: the server's
+ * chunk_manager_query_test.cpp.
  */
 export function boundsFor(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds {
   return {
@@ -64,7 +60,7 @@ export function boundsFor(root: FilterNode, pattern: KeyPattern, options: Bounds
 
 /**
  * One KeyBounds per alternative of a rooted `$or`, or of an `$and` with exactly one `$or` in it;
- * else a list of one. Each contains the keys of every document that its alternative matches.
+ * else one. Each contains the keys of every document that its alternative matches.
  */
 export function boundsForOr(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds[] {
   const alternatives = alternativesOf(root)
@@ -82,8 +78,7 @@ function alternativesOf(root: FilterNode): readonly FilterNode[] {
 }
 
 /**
- * Whether a `$or` combines this path with another one. Then the field's union is weaker than the
- * predicate.
+ * If a `$or` combines this path with another one, the field's union is weaker than the predicate.
  */
 function mixesFields(node: FilterNode, path: string): boolean {
   switch (node.kind) {
@@ -163,8 +158,7 @@ class FieldBuilder {
       }
       case 'elemMatchValue': {
         if (node.path !== key) return touches(node.path, key) ? unbounded : unconstrained
-        // All conditions apply to the same element, so they are intersected even if the key is
-        // multikey.
+        // All conditions apply to the same element: intersect them even if the key is multikey.
         const element = new FieldBuilder(this.#rules, false, null).of({ kind: 'and', children: node.children }, '')
         return { ...element, exact: false, invertible: false }
       }

@@ -1,4 +1,3 @@
-/** Key patterns of indexes and shard keys. */
 import { BsonType, CommandError, FieldIterator, isEmptyDocument } from '@shardlab/bson'
 import { toNumber } from '../values/arithmetic.js'
 import { formatField } from '../values/format.js'
@@ -12,8 +11,8 @@ export type KeyPattern = readonly KeyField[]
 
 /**
  * Reads `{a: 1, b: -1, c: 'hashed'}`; any number but zero counts by its sign.
- * @throws CommandError CannotCreateIndex (67) for a key that is neither ordered nor hashed; callers
- *   with rules of their own (shard keys, createIndexes) check those first
+ * @throws CommandError CannotCreateIndex (67) for a key that is neither ordered nor hashed; shard
+ *   keys and createIndexes have rules of their own, which their callers check first
  */
 export function parseKeyPattern(document: Uint8Array): KeyPattern {
   if (isEmptyDocument(document)) throw new CommandError('CannotCreateIndex', 'Index keys cannot be an empty object')

@@ -1,8 +1,4 @@
-/**
- * From one predicate to the interval of key values that its matches can have. Server:
- * index_bounds_builder.cpp. Every result contains the key of every matching document; `exact` means
- * that the converse holds too.
- */
+/** Intervals contain the key of every matching document. Server: index_bounds_builder.cpp. */
 import {
   BsonType,
   canonicalType,
@@ -24,11 +20,11 @@ import { lowestNumber, typeRange } from './type-range.js'
 
 export interface FieldBounds {
   readonly intervals: readonly Interval[]
-  /** The intervals alone decide the predicate. */
+  /** The converse holds too: the intervals alone decide the predicate. */
   readonly exact: boolean
   /**
-   * The intervals may be complemented for `$not`: on single-valued keys they are neither too wide
-   * nor too narrow.
+   * May be complemented for `$not`: on single-valued keys the intervals are neither too wide nor
+   * too narrow.
    */
   readonly invertible: boolean
 }
@@ -47,7 +43,7 @@ function bounds(intervals: readonly Interval[], exact: boolean, invertible = exa
   return { intervals: intervals.length > 1 ? union(intervals) : intervals, exact, invertible }
 }
 
-/** Bounds of a predicate on the key field's own path. */
+/** The predicate must be on the key field's own path. */
 export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBounds {
   switch (node.kind) {
     case 'comparison':
@@ -65,7 +61,6 @@ export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBoun
   }
 }
 
-/** Whether a collation affects how this value compares. */
 function isCollatable(value: RawValue): boolean {
   return (
     value.type === BsonType.string ||
@@ -174,7 +169,7 @@ function regexBounds(node: RegexNode): FieldBounds {
   return bounds([strings, point(itself)], prefix.whole)
 }
 
-/** The lowest string, by bytes, above all strings with this prefix; null when there is none. */
+/** The lowest string, by bytes, above all strings with this prefix; null: there is none. */
 function successor(text: string): RawValue | null {
   const utf8 = Buffer.from(text, 'utf8')
   let length = utf8.length

@@ -9,7 +9,7 @@ export interface RegexPrefix {
   readonly whole: boolean
 }
 
-/** Null when the pattern has no usable prefix. */
+/** Null: the pattern has no usable prefix. */
 export function regexPrefix(pattern: string, flags: string): RegexPrefix | null {
   let multilineFine = false
   let at: number
@@ -24,8 +24,8 @@ export function regexPrefix(pattern: string, flags: string): RegexPrefix | null 
     if (flag !== 'x') return null
     extended = true
   }
-  // An alternative may start differently. A bar in a class or in \Q…\E is also treated as one,
-  // which only makes the bounds less exact.
+  // An alternative may start differently. A bar in a class or in \Q…\E is treated as one too, which
+  // only makes the bounds less exact.
   if (/(^|[^\\]|\\\\)\|/.test(pattern.slice(at))) return null
   let text = ''
   for (; at < pattern.length; at++) {

@@ -1,10 +1,9 @@
 /**
- * Filters that consist of one equality, recognized from their bytes. Most commands by key have such
- * a filter and need no parsed predicate.
+ * Recognizes filters that consist of one equality by their bytes. Most commands by key have such a
+ * filter and need no parsed predicate.
  */
 import { BsonType, RawValue, valueEnd } from '@shardlab/bson'
 
-/** One path and the value that it must have. */
 export class SoleEquality {
   readonly path: string
   readonly value: RawValue
@@ -14,16 +13,15 @@ export class SoleEquality {
     this.value = value
   }
 
-  /** The value on this path; undefined for all others. */
   get(path: string): RawValue | undefined {
     return path === this.path ? this.value : undefined
   }
 }
 
 /**
- * The equality on this path that a filter consists of. Null: the filter has another form, or only
- * parsing can decide. A document may contain operators; arrays, null, undefined and regular
- * expressions match more values than themselves.
+ * Null: the filter is not a sole equality on this path, or only parsing can decide. A document may
+ * contain operators; arrays, null, undefined and regular expressions match more values than
+ * themselves.
  */
 export function soleEquality(
   { bytes, start: documentStart, end: documentEnd }: RawValue,

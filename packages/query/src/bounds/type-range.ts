@@ -1,4 +1,4 @@
-/** The lowest and highest value of a type's bracket. Server: appendMinForType, appendMaxForType. */
+/** Server: appendMinForType, appendMaxForType. */
 import {
   BsonType,
   boolValue,
@@ -36,7 +36,7 @@ function closed(low: RawValue, high: RawValue): Interval {
   return { low, lowInclusive: true, high, highInclusive: true }
 }
 
-/** From the lowest value to the first value of the next bracket, which is excluded. */
+/** `next`, the first value of the next bracket, is excluded. */
 function below(low: RawValue, next: RawValue): Interval {
   return { low, lowInclusive: true, high: next, highInclusive: false }
 }
@@ -85,8 +85,5 @@ export function typeRange(type: number): Interval {
   }
 }
 
-/**
- * Negative infinity: the start of one-sided ranges of numbers. NaN, which sorts below it, is not in
- * them.
- */
+/** The start of one-sided ranges of numbers. NaN, which sorts below it, is not in them. */
 export const lowestNumber = doubleValue(-Infinity)

@@ -1,6 +1,6 @@
 /**
- * A parsed filter, which planners and routers read. As in the server's match expressions, a negated
- * operator ($ne, $nin, $not) is a `not` over the positive one, and $all is an `and`.
+ * As in the server's match expressions, a negated operator ($ne, $nin, $not) is a `not` over the
+ * positive one, and $all is an `and`.
  */
 import type { RawValue } from '@shardlab/bson'
 
@@ -83,7 +83,6 @@ export interface ExprNode {
   readonly kind: 'expr'
   readonly expression: RawValue
 }
-/** A predicate on the whole document. */
 export interface JsonSchemaNode {
   readonly kind: 'jsonSchema'
   readonly schema: RawValue
@@ -93,7 +92,6 @@ export interface AlwaysNode {
   readonly value: boolean
 }
 
-/** A predicate on the values at one path. */
 export type PathNode =
   | ComparisonNode
   | RegexNode
@@ -108,12 +106,11 @@ export type PathNode =
 
 export type FilterNode = AndNode | OrNode | NorNode | NotNode | PathNode | ExprNode | JsonSchemaNode | AlwaysNode
 
-/** A single child needs no `and`. */
 export function andOf(children: readonly FilterNode[]): FilterNode {
   return children.length === 1 ? children[0]! : { kind: 'and', children }
 }
 
-/** All predicates below a node, depth first, regardless of negations above them. */
+/** Depth first, regardless of negations. */
 export function* pathNodes(node: FilterNode): Generator<PathNode> {
   switch (node.kind) {
     case 'and':

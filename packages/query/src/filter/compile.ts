@@ -1,4 +1,3 @@
-/** Compiles parsed filters to closures over raw documents. */
 import { BsonType, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import type { EvaluationContext } from '../context.js'
@@ -12,32 +11,30 @@ import { compileJsonSchema } from './json-schema/compile.js'
 import { compileLeaf, isPathNode } from './operators/table.js'
 import { parseFilter } from './parse.js'
 
-/** A compiled filter. Documents are raw and must have passed validation. */
+/** Documents must have passed validation. */
 export interface Filter {
   matches(document: Uint8Array): boolean
-  /** The parsed predicate, for planners and routers. */
   readonly root: FilterNode
   /**
    * Index of the array element that made the document match, for the positional operator `$`. The
    * last predicate that passes through an array decides. -1: none does.
    */
   matchedPosition(document: Uint8Array): number
-  /** The string comparison of its collation; undefined: by bytes. */
+  /** The collation's comparison; undefined: by bytes. */
   readonly strings: StringComparator | undefined
   readonly context: EvaluationContext
-  /** Compiles a part of the predicate in the same context. */
   part(node: FilterNode): Filter
 }
 
 /**
- * @param features allowed by the context of the filter; default all, as in the filter of a command
+ * @param features allowed by the context of the filter; default all, as in the filter of a
+ *   command
  * @throws CommandError BadValue (2) and the errors of the operators, with the server's messages
  */
 export function compileFilter(filter: Uint8Array, context: EvaluationContext, features?: FilterFeatures): Filter {
   return compileFilterNode(parseFilter(filter, features), context)
 }
 
-/** As {@link compileFilter}, for a parsed predicate. */
 export function compileFilterNode(root: FilterNode, context: EvaluationContext): Filter {
   const compiler = compilerOf(context)
   const test = compiler.compileDocument(root)
@@ -51,7 +48,6 @@ export function compileFilterNode(root: FilterNode, context: EvaluationContext):
   }
 }
 
-/** Adds the check for interruption only where the context has one. */
 function interruptibly(context: EvaluationContext, matches: Filter['matches']): Filter['matches'] {
   if (context.checkForInterrupt === undefined) return matches
   return (document) => {
@@ -131,7 +127,7 @@ function compileAnd(
   }
 }
 
-/** A predicate on one path, or its negation, as an entry of the field table. */
+/** For a predicate on one path, or its negation; null: the table cannot test it. */
 function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | null {
   if (node.kind === 'not') {
     const entry = fieldEntry(node.child, compiler)
@@ -156,7 +152,7 @@ function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | nu
   }
 }
 
-/** Tests one value; arrays are not traversed. */
+/** Arrays are not traversed. */
 function compileValue(node: FilterNode, compiler: FilterCompiler): ValueTest {
   switch (node.kind) {
     case 'and':

@@ -6,7 +6,6 @@ import { BsonType, valueEnd } from '@shardlab/bson'
 import type { ValueTest } from '../path/walk.js'
 import type { DocumentTest } from './operator.js'
 
-/** A predicate on the value of one top-level field. */
 export interface FieldEntry {
   readonly name: Uint8Array
   readonly test: ValueTest

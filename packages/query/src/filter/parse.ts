@@ -1,6 +1,6 @@
 /**
- * Parses filter documents into {@link FilterNode}. Server: matcher/expression_parser.cpp.
- * All errors are CommandError BadValue unless an operator says otherwise.
+ * Server: matcher/expression_parser.cpp. All errors are CommandError BadValue unless an operator
+ * says otherwise.
  */
 import { BsonType, CommandError, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
 import { andOf, type FilterNode } from './ast.js'
@@ -11,12 +11,10 @@ import { regexNodeOfValue } from './operators/regex.js'
 import { pathOperators, rootOperators } from './operators/table.js'
 
 const maxDepth = 100
-/** Most names in a path; server: `BSONDepth::getMaxDepthForUserStorage`. */
+/** Server: `BSONDepth::getMaxDepthForUserStorage`. */
 const maxPathParts = 180
 
-/**
- * @param features allowed by the context of the filter; default all, as in the filter of a command
- */
+/** @param features default: all, as in the filter of a command */
 export function parseFilter(document: Uint8Array, features = allFilterFeatures): FilterNode {
   return parseDocument(document, features, 0, true)
 }
@@ -49,10 +47,7 @@ class ParserAt implements FilterParser {
   }
 }
 
-/**
- * @param isTopLevel the filter applies to the document itself, possibly inside $and, and not to an
- *   array element
- */
+/** @param isTopLevel false: the filter applies to an array element */
 function parseDocument(document: Uint8Array, features: FilterFeatures, depth: number, isTopLevel: boolean): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
@@ -111,10 +106,7 @@ function parseOperators(path: string, operators: Uint8Array, features: FilterFea
   return nodes
 }
 
-/**
- * Whether the value is `{$op: …}`: an object whose first name starts with $ and that is not a
- * DBRef.
- */
+/** An object whose first name starts with $ and that is not a DBRef. */
 function isOperatorDocument(value: RawValue, incompleteDbRefs = false): boolean {
   if (value.type !== BsonType.object) return false
   const document = value.slice()

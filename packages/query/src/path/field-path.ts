@@ -1,8 +1,6 @@
-/** Parsed dotted paths. */
-
 export interface PathPart {
   readonly name: string
-  /** The name in UTF-8, to compare with stored names. */
+  /** UTF-8, to compare with stored names. */
   readonly bytes: Uint8Array
   /** All digits: may be an array index. */
   readonly isIndex: boolean
@@ -13,7 +11,6 @@ export interface FieldPath {
   readonly parts: readonly PathPart[]
 }
 
-/** Recently parsed paths, cleared when full. A memo of a pure function. */
 const cache = new Map<string, FieldPath>()
 const maxCached = 1000
 
@@ -35,15 +32,12 @@ function parse(dotted: string): FieldPath {
   }
 }
 
-/** Whether the name consists of decimal digits only; false for "". */
+/** False for "". */
 export function isDigits(name: string): boolean {
   return /^[0-9]+$/.test(name)
 }
 
-/**
- * Whether the name is an array index in the form in which indexes are stored: without leading
- * zeros.
- */
+/** Without leading zeros, the form in which array indexes are stored. */
 export function isArrayIndex(name: string): boolean {
   return /^(0|[1-9][0-9]*)$/.test(name)
 }

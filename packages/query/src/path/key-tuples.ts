@@ -1,6 +1,6 @@
 /**
- * The tuples of values that a document has under a list of paths, as an ordered index stores them:
- * an array gives one tuple for each of its elements. Server: index/btree_key_generator.cpp.
+ * The tuples that an ordered index stores for a document: an array gives one for each of its
+ * elements. Server: index/btree_key_generator.cpp.
  */
 import { BsonType, CommandError, FieldIterator, findField, nullValue, RawValue, undefinedValue } from '@shardlab/bson'
 import type { FieldPath, PathPart } from './field-path.js'
@@ -19,10 +19,10 @@ interface Target {
 }
 
 /**
- * All tuples, in the arrays' order and with duplicates; `undefined` is a missing value. An empty
- * array at the end of a path counts as the BSON value undefined.
- * @throws CommandError CannotIndexParallelArrays (171), or the error of `parallel`, when two paths
- *   reach different arrays
+ * The tuples have the arrays' order and may repeat; `undefined` is a missing value. An empty array
+ * at the end of a path counts as the BSON value undefined.
+ * @throws CommandError CannotIndexParallelArrays (171), or the error of `parallel`, when two
+ *   paths reach different arrays
  */
 export function keyTuplesOf(document: Uint8Array, paths: readonly FieldPath[], parallel?: () => Error): KeyTuple[] {
   const target: Target = {
@@ -50,10 +50,7 @@ function parallelMessage(document: Uint8Array, paths: readonly FieldPath[]): str
     .join(' ')}`
 }
 
-/**
- * Walks every pending path inside one object up to the first array, then expands the array's
- * elements.
- */
+/** Walks every pending path up to the first array, then expands the array's elements. */
 function expand(object: RawValue, pending: readonly Pending[], values: (RawValue | undefined)[], target: Target): void {
   let array: RawValue | undefined
   const stopped: Pending[] = []

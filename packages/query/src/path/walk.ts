@@ -1,20 +1,20 @@
 /**
- * Walks a path through raw documents as query predicates do: arrays on the path are traversed, an
- * array at the end gives its elements and then itself, a missing value is passed as type 0. Server:
- * `ElementPath` and `BSONElementIterator` of matcher/path.cpp.
+ * Walks a path as query predicates do: arrays on the path are traversed, an array at the end gives
+ * its elements and then itself, a missing value is passed as type 0. Server: `ElementPath` and
+ * `BSONElementIterator` of matcher/path.cpp.
  */
 import { BsonType, cstringEnd, valueEnd } from '@shardlab/bson'
 import type { PathPart } from './field-path.js'
 
-/** The type byte for a missing value. */
 export const missingType = 0
 
-/**
- * A predicate on one value inside its buffer; `type` is {@link missingType} when there is no value.
- */
+/** `type` is {@link missingType} when there is no value. */
 export type ValueTest = (type: number, bytes: Uint8Array, start: number, end: number) => boolean
 
-/** An array at the end of the path is tested by its elements and as a whole, or only as a whole. */
+/**
+ * How an array at the end of the path is tested: by its elements and as a whole, or only as a
+ * whole.
+ */
 export type LeafArrays = 'elements' | 'whole'
 
 let foundType = 0
@@ -39,7 +39,6 @@ function locate(bytes: Uint8Array, documentStart: number, name: Uint8Array): num
   }
 }
 
-/** Whether any value at the path passes the test. */
 export function anyValue(
   bytes: Uint8Array,
   documentStart: number,
@@ -64,7 +63,7 @@ export function anyValue(
   }
 }
 
-/** As {@link anyValue}, for a caller that already has the value of the part before `next`. */
+/** For a caller that already has the value of the part before `next`. */
 export function anyValueBelow(
   type: number,
   bytes: Uint8Array,
@@ -84,7 +83,7 @@ export function anyValueBelow(
   return test(missingType, bytes, 0, 0)
 }
 
-/** Whether an element of an array at the end of a path, or the array itself, passes the test. */
+/** The elements come first, then the array itself. */
 export function anyElement(bytes: Uint8Array, arrayStart: number, test: ValueTest): boolean {
   let at = arrayStart + 4
   for (;;) {

@@ -34,8 +34,8 @@ export function compileAddFields(specification: Uint8Array, context: EvaluationC
 }
 
 /**
- * Whether the value is a document whose fields are paths rather than an expression. @throws
- * CommandError 40181, 40183
+ * Whether the value is a document whose fields are paths rather than an expression.
+ * @throws CommandError 40181, 40183
  */
 function isSubDocument(value: RawValue, specification: Uint8Array): boolean {
   const names: string[] = []

@@ -1,7 +1,4 @@
-/**
- * Applies a projection tree to raw documents: fields keep the document's order, computed ones
- * follow.
- */
+/** Fields keep the document's order, computed ones follow. */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../values/build.js'
 import type { ProjectionNode } from './tree.js'
@@ -39,7 +36,7 @@ function projectObject(
   return writer.finish()
 }
 
-/** The field in the result; undefined drops it. */
+/** Undefined: the field is dropped. */
 function projectField(
   node: ProjectionNode,
   mode: ProjectionMode,
@@ -85,7 +82,7 @@ function projectValue(
   return mode === 'exclude' ? value : undefined
 }
 
-/** A new object for computed fields below a name that the document does not have. */
+/** For computed fields below a name that the document does not have. */
 function computeBelow(node: ProjectionNode, root: Uint8Array): RawValue {
   const writer = new DocumentWriter()
   for (const name of node.computedNames) {

@@ -1,4 +1,4 @@
-/** Projections of find and of $project. Server: query/projection_parser.cpp. */
+/** Server: query/projection_parser.cpp. */
 import {
   BsonType,
   CommandError,
@@ -30,13 +30,13 @@ export interface Projection {
 
 export interface ProjectionOptions {
   /**
-   * `aggregate`, for $project, does not have find's $slice, $elemMatch and positional fields.
-   * Default `find`.
+   * `aggregate`, for $project, lacks find's $slice, $elemMatch and positional fields. Default
+   * `find`.
    */
   readonly dialect?: 'find' | 'aggregate'
-  /** The query, for the positional `path.$`. */
+  /** For the positional `path.$`. */
   readonly filter?: Filter
-  /** The sort, for `{$meta: "sortKey"}`. */
+  /** For `{$meta: "sortKey"}`. */
   readonly sort?: SortPattern
 }
 
@@ -90,7 +90,7 @@ class ProjectionParser {
     }
   }
 
-  /** The mode of specifications that contain only `_id` or operators of find. */
+  /** For specifications that contain only `_id` or operators of find. */
   #defaultMode(): ProjectionMode {
     if (this.#hasSlice) return this.#id === 'keep' ? 'include' : 'exclude'
     if (this.#hasElemMatch) return 'include'

@@ -1,4 +1,3 @@
-/** Operators of find's projections only: $slice, $elemMatch and the positional `path.$`. */
 import {
   BsonType,
   CommandError,
@@ -49,7 +48,6 @@ function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {
   return (value) => (value.type === BsonType.array ? arrayValue(pick(elementsOf(value))) : value)
 }
 
-/** An array with the first matching element. */
 export function compileElemMatch(field: string, argument: RawValue, context: EvaluationContext): Compute {
   if (argument.type !== BsonType.object)
     throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
@@ -65,7 +63,7 @@ export function compileElemMatch(field: string, argument: RawValue, context: Eva
   }
 }
 
-/** `'a.$': 1`: an array with the element that the query matched. */
+/** `'a.$': 1` keeps the element that the query matched. */
 export function positionalTransform(filter: Filter, position: () => number): Transform {
   return (value) => {
     if (value.type !== BsonType.array) return value

@@ -1,10 +1,8 @@
-/** A projection as a tree of fields. Rejects paths that collide. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import { checkPathLength } from '../aggregation/expressions/field-path.js'
 
-/** Computes a field from the whole document. */
 export type Compute = (document: Uint8Array) => RawValue | undefined
-/** Replaces a value in place ($slice). */
+/** For $slice. */
 export type Transform = (value: RawValue) => RawValue
 
 export type ProjectionLeaf =

@@ -1,17 +1,14 @@
-/**
- * The order of documents under a sort and a collation. Without a collation the keys are KeyStrings,
- * with one they are the values.
- */
+/** Without a collation the keys are KeyStrings, with one they are the values. */
 import type { RawValue, StringComparator } from '@shardlab/bson'
 import { compareTuples, lowestTuple, sortKeyOf, sortKeyOfValues, type SortPattern } from './sort-pattern.js'
 
-/** The sort key of one document; comparable only by the order that created it. */
+/** Comparable only by the order that created it. */
 export type SortKey = string | readonly (RawValue | undefined)[]
 
 export interface SortOrder {
   /** @throws CommandError BadValue (2) for parallel arrays */
   keyOf(document: Uint8Array): SortKey
-  /** The key of given values, such as a `$sortKey` array from a shard. */
+  /** For values such as a `$sortKey` array from a shard. */
   keyOfValues(values: readonly (RawValue | undefined)[]): SortKey
   compare(a: SortKey, b: SortKey): number
 }

@@ -1,7 +1,4 @@
-/**
- * Sort specifications and the sort keys of documents. Server: query/sort_pattern.cpp,
- * sort_key_generator.cpp.
- */
+/** Server: query/sort_pattern.cpp, sort_key_generator.cpp. */
 import {
   BsonType,
   CommandError,
@@ -32,7 +29,7 @@ export interface SortPattern {
   readonly natural: 1 | -1 | null
 }
 
-/** The server's limit for parts of a pattern. */
+/** The server's limit. */
 const maxParts = 32
 
 /**
@@ -109,10 +106,10 @@ export function sortKeyOf(document: Uint8Array, sort: SortPattern): string {
 }
 
 /**
- * The values of {@link sortKeyOf}, as `{$meta: "sortKey"}` shows them. Missing values are
+ * The values of {@link sortKeyOf}, as `{$meta: "sortKey"}` shows them. A missing value is
  * `undefined`.
- * @param strings the collation's comparison, which decides which element of an array sorts first;
- *   absent: by bytes
+ * @param strings the collation, which decides which element of an array sorts first; absent: by
+ *   bytes
  */
 export function sortKeyValues(
   document: Uint8Array,
@@ -136,7 +133,7 @@ export function lowestTuple(
   return values!
 }
 
-/** Compares field by field; a missing value sorts as null. */
+/** A missing value sorts as null. */
 export function compareTuples(
   a: readonly (RawValue | undefined)[],
   b: readonly (RawValue | undefined)[],
@@ -150,12 +147,11 @@ export function compareTuples(
   return 0
 }
 
-/** The key of given values, such as a `$sortKey` array from a shard. */
 export function sortKeyOfValues(values: readonly (RawValue | undefined)[], sort: SortPattern): string {
   return encodeKeyString(values, sort.descending)
 }
 
-/** One value per part when the paths contain no array; null otherwise. */
+/** One value per part; null: a path contains an array. */
 function simpleValues(document: Uint8Array, sort: SortPattern): (RawValue | undefined)[] | null {
   const values: (RawValue | undefined)[] = []
   for (const { parts } of sort.paths) {

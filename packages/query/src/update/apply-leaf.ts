@@ -1,4 +1,3 @@
-/** Applies one modifier to the values at its path. */
 import {
   BsonType,
   CommandError,
@@ -16,13 +15,10 @@ import { keepValue, removeValue, type Leaf, type LeafContext } from './modifier.
 import type { UpdatePart, UpdatePath } from './update-path.js'
 
 export interface ApplyContext extends Omit<LeafContext, 'path'> {
-  /** Index for `$`. @throws CommandError BadValue when the query matched no array element */
+  /** @throws CommandError BadValue when the query matched no array element */
   matchedPosition(): number
   readonly arrayFilters: ReadonlyMap<string, Filter>
-  /**
-   * Detects conflicts between paths that are known only during application; null: the paths have no
-   * positional parts that could conflict.
-   */
+  /** Null: the paths have no positional parts that could conflict. */
   readonly reached: ReachedPaths | null
 }
 
@@ -167,7 +163,7 @@ function applyToElements(
   return changed
 }
 
-/** Handles a value that cannot contain the next part of the path. */
+/** `container` cannot contain the next part of the path. */
 function applyToBlocked(
   container: TreeNode,
   path: UpdatePath,

@@ -1,7 +1,4 @@
-/**
- * Updates: operators, replacements and pipelines. Server: update/update_driver.cpp and the nodes
- * next to it.
- */
+/** Server: update/update_driver.cpp and the nodes next to it. */
 import {
   BsonType,
   CommandError,
@@ -29,21 +26,21 @@ export type UpdateSpecification = { readonly document: Uint8Array } | { readonly
 
 export interface UpdateOptions {
   readonly arrayFilters?: readonly Uint8Array[]
-  /** Constants of a pipeline update (`c`). */
+  /** `c` of a pipeline update. */
   readonly constants?: ReadonlyMap<string, RawValue>
 }
 
 export interface ApplyOptions {
   /** The document is the start of an upsert: $setOnInsert applies. Default false. */
   readonly isInsert?: boolean
-  /** The query, for the positional `$`. */
+  /** For the positional `$`. */
   readonly filter?: Filter
 }
 
 export interface Update {
   readonly isReplacement: boolean
   /**
-   * The document after the update, or null when nothing changes.
+   * Null: nothing changes.
    * @throws CommandError ImmutableField (66) when `_id` would change, PathNotViable (28),
    *   TypeMismatch (14), BadValue (2) and the errors of the operators
    */
@@ -82,7 +79,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
     isReplacement: false,
     apply(document, options = {}) {
       const { isInsert = false } = options
-      // Only when needed: the filter may be compiled lazily by this call.
+      // Only when needed: this call may compile the filter.
       const position = isMatched ? (options.filter?.matchedPosition(document) ?? -1) : -1
       const applying: ApplyContext = {
         evaluation: context,
@@ -110,7 +107,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   }
 }
 
-/** In the order of their paths with this index in the place of `$`. */
+/** Sorts by the paths with this index in the place of `$`. */
 function inOrderAt(steps: readonly Step[], position: number): Step[] {
   const placed = steps.map((step) => ({ step, path: withPosition(step.path, position) }))
   return placed.sort((a, b) => comparePaths(a.path, b.path)).map(({ step }) => step)
@@ -152,7 +149,7 @@ function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
     )
 }
 
-/** Checks that a pipeline has not changed `_id`, the one field that it may not replace. */
+/** A pipeline may change any field but `_id`. */
 function checkedResult(before: Uint8Array, after: Uint8Array): Uint8Array | null {
   const old = findField(before, '_id')
   const now = findField(after, '_id')

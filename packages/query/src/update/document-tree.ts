@@ -9,7 +9,6 @@ interface Entry {
   node: TreeNode
 }
 
-/** One value of the tree: raw, or decoded into fields. */
 export class TreeNode {
   readonly type: number
   #raw: RawValue | null
@@ -41,7 +40,6 @@ export class TreeNode {
     return this.type === BsonType.array
   }
 
-  /** Number of fields of an object or elements of an array. */
   get length(): number {
     return this.#open().length
   }
@@ -56,7 +54,6 @@ export class TreeNode {
     return this.#open()[index]?.node
   }
 
-  /** Replaces the field in place, or appends it. */
   set(name: string, node: TreeNode): void {
     const entries = this.#changed()
     const entry = entries.find((candidate) => candidate.name === name)
@@ -64,12 +61,12 @@ export class TreeNode {
     else entry.node = node
   }
 
-  /** Inserts before all other fields; the field must not exist. */
+  /** The field must not exist. */
   prepend(name: string, node: TreeNode): void {
     this.#changed().unshift({ name, node })
   }
 
-  /** Sets an element of an array, filled up to it with nulls. */
+  /** For arrays. Adds `filler` up to the index if the array is shorter. */
   setAt(index: number, node: TreeNode, filler: TreeNode): void {
     const entries = this.#changed()
     while (entries.length < index) entries.push({ name: '', node: filler })
@@ -84,7 +81,7 @@ export class TreeNode {
     if (index >= 0) entries.splice(index, 1)
   }
 
-  /** Marks a change below this value: its raw bytes are no longer valid. */
+  /** Call it after a change below this value: the raw bytes are no longer valid. */
   touch(): void {
     this.#changed()
   }

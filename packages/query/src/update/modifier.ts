@@ -1,11 +1,8 @@
-/** The types of update operators. */
 import { findField, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../context.js'
 import { formatValue } from '../values/format.js'
 
-/** Removes the value. */
 export const removeValue = Symbol('remove')
-/** Nothing changes. */
 export const keepValue = Symbol('keep')
 
 export type LeafResult = RawValue | typeof removeValue | typeof keepValue
@@ -13,33 +10,25 @@ export type LeafResult = RawValue | typeof removeValue | typeof keepValue
 export interface LeafContext {
   readonly evaluation: EvaluationContext
   readonly isInsert: boolean
-  /** The path with positional parts replaced by indexes, for messages. */
+  /** For messages, with positional parts replaced by indexes. */
   readonly path: string
-  /** `_id: …` of the document as messages print it. */
+  /** `_id: …` as messages print it. */
   documentId(): string
   /** The document before the update, for values elsewhere in it ($rename). */
   readonly original: Uint8Array
 }
 
-/** The document's name in messages. */
 export function documentIdText(document: Uint8Array): string {
   const id = findField(document, '_id')
   return id === undefined ? 'no id' : `_id: ${formatValue(id)}`
 }
 
-/** A modifier on one path, with checked arguments. */
 export interface Leaf {
   /** Missing parts of the path are created. */
   readonly createsPath: boolean
-  /**
-   * Where paths are not created: a value that cannot contain the next part is not an error. Default
-   * false.
-   */
+  /** A value that cannot contain the next part of the path is not an error. Default false. */
   readonly toleratesBlocked?: boolean
-  /**
-   * Called before the path is walked; false: the leaf changes nothing. Absent: the path is always
-   * walked.
-   */
+  /** Called before the path is walked; false: the leaf changes nothing. */
   isNeeded?(original: Uint8Array): boolean
   apply(existing: RawValue | undefined, context: LeafContext): LeafResult
 }
@@ -50,7 +39,7 @@ export interface LeafAt {
 }
 
 export interface Modifier extends OperatorRow {
-  /** One field of the modifier's document; most give one leaf at the path. */
+  /** For one field of the modifier's document; most give one leaf at the path. */
   compile(path: string, argument: RawValue, context: EvaluationContext): LeafAt[]
 }
 

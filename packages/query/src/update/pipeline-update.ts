@@ -1,4 +1,3 @@
-/** Updates with a pipeline. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import { compilePipeline } from '../aggregation/pipeline/pipeline.js'
 import { expandStages } from '../aggregation/pipeline/steps.js'

@@ -1,4 +1,4 @@
-/** Replacement documents: everything except `_id` is replaced. */
+/** Everything except `_id` is replaced. */
 import { CommandError, compareValues, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { formatValue } from '../values/format.js'
 
@@ -15,7 +15,7 @@ export function checkReplacement(replacement: Uint8Array): void {
   }
 }
 
-/** The replacement with the document's `_id` as its first field. */
+/** The document's `_id` is the first field of the result. */
 export function replaceDocument(document: Uint8Array, replacement: Uint8Array): Uint8Array {
   const oldId = findField(document, '_id')
   const newId = findField(replacement, '_id')

@@ -1,6 +1,6 @@
 /**
- * Applies modifiers of top-level fields without a tree: copies the unchanged bytes of the document
- * and inserts the new values between them. The results are the same as those of applyLeaf.
+ * Copies the unchanged bytes of the document and inserts the new values between them: no tree. Same
+ * results as applyLeaf.
  */
 import { asBuffer, cstringEnd, valueEnd, RawValue, writeInt32 } from '@shardlab/bson'
 import type { ApplyContext } from './apply-leaf.js'
@@ -13,7 +13,7 @@ export interface Step {
 }
 
 interface Edit {
-  /** The bytes from..to of the document are replaced by the field with its new value. */
+  /** The field replaces the bytes from..to of the document. */
   readonly from: number
   readonly to: number
   /** Null removes the field. */
@@ -55,7 +55,7 @@ function leafContext(context: ApplyContext, path: string) {
   }
 }
 
-/** Offset of the type byte of the first field with this name, or -1. */
+/** The offset of its type byte, or -1. Of repeated names the first counts. */
 function findHeader(document: Uint8Array, name: Uint8Array): number {
   const length = name.length
   let at = 4

@@ -1,4 +1,3 @@
-/** Paths of update operators: order of application, conflicts, positional parts. */
 import { CommandError } from '@shardlab/bson'
 import { isArrayIndex } from '../path/field-path.js'
 
@@ -52,7 +51,6 @@ export function parseUpdatePath(dotted: string): UpdatePath {
   return { dotted, names, nameBytes: Buffer.from(dotted, 'utf8'), parts }
 }
 
-/** The path with an index in the place of `$`. */
 export function withPosition(path: UpdatePath, position: number): UpdatePath {
   return path.names.includes('$')
     ? parseUpdatePath(path.names.map((name) => (name === '$' ? String(position) : name)).join('.'))
@@ -75,9 +73,9 @@ export function comparePaths(a: UpdatePath, b: UpdatePath): number {
 }
 
 /**
- * @throws CommandError ConflictingUpdateOperators (40) when one path equals or contains another, or
- *   when two paths treat the same value as different containers; paths are checked in the order
- *   given
+ * Checks the paths in the order given.
+ * @throws CommandError ConflictingUpdateOperators (40) when one path equals or contains another,
+ *   or when two paths treat the same value as different containers
  */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
   const seen = new Map<string, 'leaf' | 'fields' | 'elements'>()

@@ -1,6 +1,6 @@
 /**
- * Arithmetic with the server's type rules: an int32 result that overflows becomes an int64, a
- * double operand makes the result a double, a decimal operand makes it a decimal.
+ * The server's type rules: an int32 result that overflows becomes an int64, a double operand makes
+ * the result a double, a decimal operand makes it a decimal.
  */
 import { BsonType, doubleValue, int32Value, int64Value, type RawValue } from '@shardlab/bson'
 import { addDecimals, decimalToNumber, multiplyDecimals, negateDecimal, truncateDecimal } from './decimals/decimal.js'
@@ -47,12 +47,12 @@ function int64OrOverflow(value: bigint, overflow: OverflowRule, double: () => nu
   return overflow === 'double' ? doubleValue(double()) : null
 }
 
-/** Any number, including decimal128, as the nearest double. */
+/** The nearest double, also of a decimal128. */
 export function toNumber(value: RawValue): number {
   return value.type === BsonType.decimal128 ? decimalToNumber(value) : value.asNumber()
 }
 
-/** The integer part of any number; null when it is NaN, infinite or out of the range of int64. */
+/** Null: NaN, infinite or out of the range of int64. */
 export function truncateToInt64(value: RawValue): bigint | null {
   if (value.type === BsonType.int32 || value.type === BsonType.int64) return value.asBigInt()
   if (value.type === BsonType.decimal128) {
@@ -65,7 +65,7 @@ export function truncateToInt64(value: RawValue): bigint | null {
   return fitsInt64(integer) ? integer : null
 }
 
-/** A number without a fraction within int64, as a bigint; null for everything else. */
+/** Null: not a number, has a fraction or is out of the range of int64. */
 export function exactInteger(value: RawValue): bigint | null {
   const truncated = value.isNumber() ? truncateToInt64(value) : null
   if (truncated === null) return null

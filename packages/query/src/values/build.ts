@@ -1,4 +1,3 @@
-/** Raw values of types that have no builder in bson. */
 import { BsonType, DocumentWriter, RawValue, writeInt32, writeInt64 } from '@shardlab/bson'
 
 export function dateValue(ms: number | bigint): RawValue {
@@ -22,7 +21,6 @@ export function arrayValue(elements: Iterable<RawValue>): RawValue {
   return new RawValue(BsonType.array, bytes, 0, bytes.length)
 }
 
-/** Whether type and bytes are the same. */
 export function identical(a: RawValue, b: RawValue): boolean {
   const length = a.end - a.start
   if (a.type !== b.type || b.end - b.start !== length) return false

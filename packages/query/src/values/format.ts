@@ -68,10 +68,7 @@ export function formatValue(value: RawValue | undefined): string {
   }
 }
 
-/**
- * The beginning of a long string, `bytes` of UTF-8; a character cut in the middle becomes a
- * replacement character.
- */
+/** A character cut in the middle becomes a replacement character. */
 const firstBytes = (value: RawValue, bytes: number) =>
   asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
 
@@ -85,21 +82,19 @@ function formatBinary(value: RawValue): string {
   return `BinData(${subtype}, ${hex.toUpperCase()}${shown < length ? '...' : ''})`
 }
 
-/** Pattern and flags of a regex value. */
 export function regexParts(value: RawValue): [pattern: string, flags: string] {
   let middle = value.start
   while (value.bytes[middle] !== 0) middle++
   return [readUtf8(value.bytes, value.start, middle), readUtf8(value.bytes, middle + 1, value.end - 1)]
 }
 
-/** A whole document: `{ a: 1 }`, `{}` when empty. */
+/** `{ a: 1 }`, `{}` when empty. */
 export function formatDocument(bytes: Uint8Array, start = 0): string {
   const parts: string[] = []
   for (const it = new FieldIterator(bytes, start); it.next();) parts.push(`${it.name()}: ${formatValue(it.value())}`)
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
 }
 
-/** One field as the server prints an element: `a: 1`. */
 export function formatField(name: string, value: RawValue): string {
   return `${name}: ${formatValue(value)}`
 }
@@ -116,7 +111,7 @@ function formatDouble(value: number): string {
   return digits.includes('.') ? digits : `${digits}.0`
 }
 
-/** A double with at most `digits` significant digits, as C's `%g`. */
+/** C's `%g` with at most `digits` significant digits. */
 function general(value: number, digits: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
@@ -130,7 +125,7 @@ function general(value: number, digits: number): string {
 const scientificExponent = (exponent: number) =>
   `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 
-/** A double as `$toString` prints it: with the fewest digits that identify it. */
+/** As `$toString` prints it: with the fewest digits that identify it. */
 export function shortestDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
@@ -142,7 +137,7 @@ export function shortestDouble(value: number): string {
   return value.toFixed(Math.max(0, fraction - exponent))
 }
 
-/** A double in implicit conversions of the server to strings: 16 digits. */
+/** As in the server's implicit conversions to strings: 16 digits. */
 export function plainDouble(value: number): string {
   return general(value, 16)
 }

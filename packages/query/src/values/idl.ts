@@ -1,11 +1,10 @@
 /**
- * Parses arguments that the server declares as structures (IDL), with the errors of its generated
- * parsers.
+ * Arguments that the server declares as structures (IDL), with the errors of its generated parsers.
  */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 
 export interface StructField {
-  /** Allowed type aliases; absent: any type. */
+  /** Type aliases; absent: any type. */
   readonly types?: readonly string[]
   readonly required?: boolean
 }
@@ -48,7 +47,7 @@ function checkType(path: string, value: RawValue, types: readonly string[] | und
   throw new CommandError('TypeMismatch', `BSON field '${path}' is the wrong type '${type}', expected ${expected}`)
 }
 
-/** The strings of an array. @throws CommandError TypeMismatch (14) */
+/** @throws CommandError TypeMismatch (14) */
 export function stringsOf(path: string, array: RawValue): string[] {
   const texts: string[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) {

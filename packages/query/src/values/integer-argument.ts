@@ -1,7 +1,4 @@
-/**
- * Integers as arguments of operators. Server: BSONElement::parseIntegerElementToLong and similar
- * functions.
- */
+/** Server: BSONElement::parseIntegerElementToLong and similar functions. */
 import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
 import { exactInteger } from './arithmetic.js'
 import { formatField } from './format.js'
@@ -23,7 +20,7 @@ export function integerArgument(name: string, value: RawValue): bigint {
   return fail(Math.abs(double) >= 2 ** 63 ? 'Cannot represent as a 64-bit integer' : 'Expected an integer')
 }
 
-/** As {@link integerArgument}, at least 0. @throws CommandError FailedToParse (9) */
+/** @throws CommandError FailedToParse (9) unless it is an int64 of at least 0 */
 export function nonNegativeArgument(name: string, value: RawValue): bigint {
   const integer = integerArgument(name, value)
   if (integer < 0n)
@@ -31,9 +28,7 @@ export function nonNegativeArgument(name: string, value: RawValue): bigint {
   return integer
 }
 
-/**
- * As {@link integerArgument}, an int32 that is at least 0. @throws CommandError FailedToParse (9)
- */
+/** @throws CommandError FailedToParse (9) unless it is an int32 of at least 0 */
 export function nonNegativeInt32Argument(name: string, value: RawValue): number {
   const integer = integerArgument(name, value)
   if (BigInt.asIntN(32, integer) !== integer)
@@ -44,8 +39,8 @@ export function nonNegativeInt32Argument(name: string, value: RawValue): number 
 }
 
 /**
- * Replaces the code of errors, and adds a prefix to their messages. @throws CommandError BadValue
- * (2)
+ * Changes errors to BadValue, with a prefix before their messages.
+ * @throws CommandError BadValue (2)
  */
 export function badValue<Result>(prefix: string, parse: () => Result): Result {
   try {

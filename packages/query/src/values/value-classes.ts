@@ -1,7 +1,4 @@
-/**
- * Equality keys of values under a collation: equal strings have the same key, whatever their bytes.
- * For grouping, sets and `distinct`.
- */
+/** For grouping, sets and `distinct` under a collation. */
 import {
   BsonType,
   DocumentWriter,
@@ -13,9 +10,9 @@ import {
 } from '@shardlab/bson'
 
 /**
- * Returns a function that maps equal values to equal strings. Without a collation the string is the
- * KeyString, and strings have the order of their values. With a collation the first member
- * represents each class of equal strings, and the order of the keys means nothing.
+ * Maps equal values to equal strings. Without a collation the string is the KeyString, and strings
+ * have the order of their values. With a collation the first member represents each class of equal
+ * strings, and the order of the keys means nothing.
  */
 export function valueClasses(strings: StringComparator | undefined): (value: RawValue) => string {
   if (strings === undefined) return (value) => encodeKeyString([value])
@@ -23,7 +20,6 @@ export function valueClasses(strings: StringComparator | undefined): (value: Raw
   return (value) => encodeKeyString([representative(value, representativeOf)])
 }
 
-/** The first string of each class. */
 function stringClasses(compare: StringComparator): (text: string) => string {
   const known = new Map<string, string>()
   const sorted: string[] = []

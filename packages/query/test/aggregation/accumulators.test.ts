@@ -12,9 +12,7 @@ const documents: Document[] = [
   { _id: 6, k: 'b', n: 9, s: 'y' },
 ]
 
-/**
- * The groups by `_id`, computed as a whole and in two halves over three shards, which must agree.
- */
+/** By `_id`; computed as a whole and in two halves over three shards, which must agree. */
 function grouped(accumulators: Document, over: EvaluationContext = context): Document {
   const stages = [{ $group: { _id: '$k', ...accumulators } }, { $sort: { _id: 1 } }].map((stage) => encode(stage))
   const whole = run(stages, documents.map(encode), over).map((document) => decode(document))

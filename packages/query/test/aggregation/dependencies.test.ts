@@ -1,4 +1,3 @@
-/** The fields that a pipeline needs from its collection. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { compilePipeline } from '../../src/index.js'

@@ -79,7 +79,7 @@ t.test('$lookup matches by equality', (t) => {
   ]
   for (const [local, foreign, ids, what] of table) {
     t.same(joined([local], foreign), [ids], what)
-    // Several documents are joined with one read, whose results are assigned to them.
+    // One read serves several documents; its results must be assigned to the right ones.
     t.same(joined([local, { a: 'other' }, local], foreign), [ids, [], ids], `${what}, several at once`)
   }
   t.end()

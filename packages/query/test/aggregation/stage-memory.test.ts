@@ -1,4 +1,3 @@
-/** Memory limits of stages. */
 import t from 'tap'
 import { DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { compilePipeline } from '../../src/index.js'

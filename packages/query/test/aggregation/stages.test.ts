@@ -84,7 +84,7 @@ t.test('property: split accumulators give the results of whole ones', (t) => {
     ),
     { numRuns: 300 },
   )
-  // int32 values whose sum overflows on one shard but not over all shards.
+  // The sum overflows int32 on one shard but not over all shards.
   const sum = splitPipeline([encode({ $group: { _id: null, v: { $sum: '$n' } } })])
   const partials = [[{ n: 1 }], [{ n: -2147483648 }, { n: -1 }]].flatMap((part) =>
     run(

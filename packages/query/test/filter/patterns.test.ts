@@ -1,9 +1,8 @@
-/** Regular expressions match and are refused as in PCRE. */
 import t from 'tap'
 import { compilePattern } from '../../src/index.js'
 import { codeOf } from '../support/helpers.js'
 
-/** `pattern`, `options`, texts that match, texts that do not. Source: the pcre2pattern manual. */
+/** Source: the pcre2pattern manual. */
 const patterns: readonly (readonly [
   pattern: string,
   options: string,

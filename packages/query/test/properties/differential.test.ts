@@ -19,7 +19,6 @@ function text(value: unknown): string {
   )
 }
 
-/** The result of the action as text, or that it was refused. */
 function outcome(action: () => unknown): string {
   try {
     return text(action())

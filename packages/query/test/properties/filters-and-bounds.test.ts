@@ -40,7 +40,7 @@ function contains(bounds: KeyBounds, key: readonly (RawValue | undefined)[]): bo
   )
 }
 
-/** Fails the property; fast-check prints the seed and the smallest case. */
+/** Throwing makes fast-check print the seed and the smallest case. */
 function check(holds: boolean, ...details: unknown[]): void {
   if (!holds) throw new Error(details.map((each) => JSON.stringify(each)).join(' on '))
 }
@@ -60,9 +60,7 @@ t.test('property: filters match the documents that a slow evaluator matches', (t
   t.end()
 })
 
-/**
- * The shard key of a document, with null for a missing field; null when a path contains an array.
- */
+/** A missing field counts as null. Returns null if a path contains an array. */
 function shardKey(bytes: Uint8Array, keyPattern: KeyPattern): (RawValue | undefined)[] | null {
   const key = keyPattern.map((field) => findPath(bytes, field.path) ?? nullValue)
   const crossesArray = keyPattern.some(({ path: dotted }) =>

@@ -9,13 +9,11 @@ function valueOf(expression: unknown): Uint8Array {
   return run([encode({ $project: { _id: 0, v: expression } as Document })], [encode({ _id: 1 })])[0]!
 }
 
-/** Type and value as text; numbers by value. */
 function numberText(value: Number_): string {
   if (value.type === 'decimal') return `decimal ${value.value}`
   return 'value' in value ? `${value.type} ${value.value}` : value.type
 }
 
-/** As {@link numberText}, for the result of the evaluator. */
 function actualNumber(expression: unknown): string {
   let bytes
   try {
@@ -30,7 +28,7 @@ function actualNumber(expression: unknown): string {
   return value.isNumber() ? `${typeName(value.type)} ${value.asBigInt()}` : typeName(value.type)
 }
 
-/** A decimal's text in units of 10^-20. */
+/** In units of 10^-20. */
 function decimalUnits(text: string): bigint {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:E([+-]?\d+))?$/.exec(text)!
   const shift = 20 - fraction.length + Number(exponent)

@@ -15,7 +15,6 @@ const collection = fc
   .array(fc.record({ a: value, b: value }, { requiredKeys: [] }), { maxLength: 6 })
   .map((documents) => documents.map((document, _id) => ({ _id, ...document })))
 
-/** The values at a path, in plain JavaScript. */
 function reference(document: unknown, names: readonly string[]): unknown[] {
   const [name, ...rest] = names
   if (name === undefined) return Array.isArray(document) ? document : [document]

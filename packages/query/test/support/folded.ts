@@ -1,7 +1,6 @@
 /**
- * Aggregation expressions with their expected values. Each generator computes the value while it
- * builds the expression, over tagged numbers, plain strings, arrays and dates, without the real
- * evaluator.
+ * Each generator computes the value while it builds the expression, over tagged numbers, plain
+ * strings, arrays and dates, without the real evaluator.
  */
 import { Decimal128, Double, Int32, Long } from '@shardlab/bson'
 import fc from 'fast-check'
@@ -131,7 +130,7 @@ const inner = fc.oneof(
   binary(double, int, '$add', '$subtract', '$multiply'),
 )
 
-/** Numbers of mixed types. Decimals are combined with leaves only, so that their digits suffice. */
+/** Decimals are combined with leaves only, so that their digits suffice. */
 export const arithmetic: fc.Arbitrary<Folded<Number_>> = fc.oneof(
   binary(inner, inner, '$add', '$subtract', '$multiply'),
   binary(inner, leaf, '$mod'),
@@ -152,7 +151,6 @@ const date = fc
   .integer({ min: -20_000, max: 60_000 })
   .chain((days) => fc.nat(day - 1).map((ms) => new Date(days * day + ms)))
 
-/** Strings, arrays and dates; the values are plain JavaScript. */
 export const functions: fc.Arbitrary<Folded<unknown>> = fc.oneof(
   fc.tuple(text, piece).map(([s, by]) => ({ expression: { $split: [s, by] }, value: s.split(by) })),
   fc.tuple(text, fc.nat(4), fc.nat(4)).map(([s, from, count]) => ({

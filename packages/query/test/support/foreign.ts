@@ -1,4 +1,3 @@
-/** A fake reader of other collections, for pipelines with joins. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import {
   compilePipeline,
@@ -12,7 +11,7 @@ import { context } from './helpers.js'
 
 export type Collections = Readonly<Record<string, readonly Document[]>>
 
-/** Returns documents in batches of `batchSize`, so that reads take several batches. */
+/** Returns batches of `batchSize` documents, so that reads take several batches. */
 export class FakeReader {
   readonly requests: JoinRequest[] = []
   readonly #collections: Collections
@@ -59,7 +58,6 @@ export function drain(run: PipelineRun, documents: readonly Uint8Array[], reader
   return run.output
 }
 
-/** Runs a pipeline over `documents`, with joins over `collections`. */
 export function join(
   stages: readonly Document[],
   documents: readonly Document[],

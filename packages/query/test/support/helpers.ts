@@ -17,7 +17,6 @@ import {
   type EvaluationContext,
 } from '../../src/index.js'
 
-/** A context with a fixed clock and fixed random numbers. */
 export const context: EvaluationContext = { nowMs: 1_700_000_000_000, random: () => 0.5 }
 
 export function matches(filter: Document, document: Document, over: EvaluationContext = context): boolean {
@@ -28,7 +27,7 @@ export function project(projection: Document, document: Document): Document {
   return decode(compileProjection(encode(projection), context).apply(encode(document)))
 }
 
-/** Canonical text of the result, which includes types and order; null when nothing changes. */
+/** Canonical Extended JSON, which shows types and order; null: nothing changes. */
 export function update(
   specification: Document,
   document: Document,
@@ -70,7 +69,7 @@ export function run(
   return pipeline.output
 }
 
-/** The expression's value as `{v: …}` in Extended JSON; `{}` for a missing value. */
+/** `{v: …}` in Extended JSON; `{}` for a missing value. */
 export function evaluate(expression: unknown, document: Document = {}): string {
   const value = compileExpression(toRawValue(expression), context).evaluateOn(encode(document))
   return value === undefined ? '{}' : toExtendedJson(compileWrap(value))
@@ -80,7 +79,7 @@ function compileWrap(value: RawValue): Uint8Array {
   return new DocumentWriter().value('v', value).finish()
 }
 
-/** Code of the CommandError that the function throws; 0 when it does not. */
+/** 0: no error. */
 export function codeOf(action: () => unknown): number {
   return failure(action)?.code ?? 0
 }

@@ -1,4 +1,3 @@
-/** `$setWindowFields` with one output field. */
 import type { Document } from '@shardlab/bson'
 import { aggregate } from './helpers.js'
 

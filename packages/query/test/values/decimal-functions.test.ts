@@ -1,7 +1,4 @@
-/**
- * Functions of decimal128 with 34 digits. The expected values come from an arbitrary-precision
- * library with 100 digits and more.
- */
+/** The expected values come from an arbitrary-precision library with 100 digits and more. */
 import { Decimal128, encode, fromRawValue, toRawValue } from '@shardlab/bson'
 import t from 'tap'
 import { compileExpression } from '../../src/index.js'
@@ -108,7 +105,7 @@ const compute = (operator: string, operands: readonly unknown[]): unknown =>
 const decimals = (texts: readonly string[]) => texts.map((text) => Decimal128.fromString(text))
 const text = (operator: string, ...operands: string[]) => String(compute(operator, decimals(operands)))
 
-/** Digits and exponent without trailing zeros: the same for equal numbers. */
+/** The same text for equal numbers. */
 function normal(decimal: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:E([+-]?\d+))?$/.exec(decimal) ?? [
     decimal,

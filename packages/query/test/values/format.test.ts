@@ -1,4 +1,3 @@
-/** Values as messages and plans print them. */
 import t from 'tap'
 import { Binary, BSON, Code, DBRef, Double, Long, ObjectId, UUID } from 'mongodb'
 import { formatDocument } from '../../src/index.js'

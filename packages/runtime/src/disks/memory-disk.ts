@@ -24,10 +24,7 @@ export class MemoryDisk implements Disk {
     this.#limitBytes = limitBytes
   }
 
-  /**
-   * An independent disk with the same contents. Their bytes are shared, because written bytes never
-   * change.
-   */
+  /** Shares the written bytes, which never change. */
   clone(): MemoryDisk {
     const copy = new MemoryDisk(this.#limitBytes)
     copy.#checkpoint = this.#checkpoint

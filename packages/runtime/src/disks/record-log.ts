@@ -8,7 +8,6 @@ const longBytes = 512 * 1024
 /** The length before each record. */
 export const recordHeaderBytes = 4
 
-/** Memory with records in it, one after the other. */
 interface Slab {
   readonly bytes: Uint8Array
   readonly used: number
@@ -18,10 +17,9 @@ const noBytes = unzeroed(0)
 
 /** Records in a few slabs of memory. A buffer for each record would be larger than most records. */
 export class RecordLog {
-  /** The slab that is written to; no other log shares it. */
+  /** The slab that is written to. No other log shares it. */
   #bytes: Uint8Array = noBytes
   #used = 0
-  /** The full slabs before it. */
   #slabs: Slab[]
   /** How many of the full slabs other logs may share. */
   #shared: number
@@ -42,7 +40,7 @@ export class RecordLog {
     this.#used += recordHeaderBytes + length
   }
 
-  /** Drops all records. Views of them must not be read any longer, except those of clones. */
+  /** Views of the records must not be read any longer, except those of clones. */
   clear(): void {
     giveBack(this.#bytes)
     for (let i = this.#shared; i < this.#slabs.length; i++) giveBack(this.#slabs[i]!.bytes)
@@ -53,14 +51,14 @@ export class RecordLog {
     this.#slabBytes = 0
   }
 
-  /** An independent log that shares the memory of the present records. */
+  /** Shares the memory of the present records. */
   clone(): RecordLog {
     this.#close()
     this.#shared = this.#slabs.length
     return new RecordLog(this.#slabs)
   }
 
-  /** The records as views, valid until {@link clear}; never write to them. */
+  /** Views, valid until {@link clear}; never write to them. */
   records(): Uint8Array[] {
     return [...this.#slabs, { bytes: this.#bytes, used: this.#used }].flatMap(recordsIn)
   }
@@ -80,10 +78,7 @@ export class RecordLog {
   }
 }
 
-/**
- * Releases slabs to their pools. Records larger than a slab have memory of their own, which is left
- * to the collector.
- */
+/** Records larger than a slab have memory of their own, which is left to the collector. */
 function giveBack(bytes: Uint8Array): void {
   for (const slabs of [smallSlabs, largeSlabs]) if (bytes.length === slabs.bytes) slabs.give(bytes)
 }

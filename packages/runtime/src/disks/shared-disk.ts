@@ -1,7 +1,7 @@
 import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
 import { recordHeaderBytes } from './record-log.js'
 
-/** The shared memory of a disk, which can be posted to a worker and outlives it. */
+/** Can be posted to a worker, and outlives it. */
 export interface SharedDiskBuffers {
   readonly limitBytes: number
   /**
@@ -18,8 +18,8 @@ const firstGrowthBytes = 64 * 1024
 const largestLimitBytes = 2 ** 32 - 2
 
 /**
- * Makes an empty disk. Its memory grows as it fills and never shrinks. A checkpoint is written to
- * the other area, so a disk may use twice the memory of its contents.
+ * The memory grows as the disk fills and never shrinks. A checkpoint is written to the other area,
+ * so a disk may use twice the memory of its contents.
  * @throws RangeError for a limit of 4 GiB or more
  */
 export function createSharedDisk(limitBytes: number): SharedDiskBuffers {
@@ -119,10 +119,7 @@ export class SharedDisk implements Disk {
   }
 }
 
-/**
- * A copy in memory of its own, because many functions of the platform refuse views on shared
- * memory.
- */
+/** Many functions of the platform refuse views on shared memory. */
 function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const copy = new Uint8Array(end - start)
   copy.set(bytes.subarray(start, end))

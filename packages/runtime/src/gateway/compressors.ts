@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CompressorId, type Compressor } from '@shardlab/wire'
 
-/** An upper bound of Snappy's ratio: a copy of three bytes gives 64. */
+/** Above Snappy's highest ratio: a copy of three bytes gives 64. */
 const snappyMaxRatio = 32
 
 const noop: Compressor = { id: CompressorId.noop, compress: (bytes) => bytes, uncompress: (bytes) => bytes }
@@ -15,7 +15,7 @@ const zlib: Compressor = {
 
 let snappy: Compressor | undefined
 
-/** Loaded when the first client uses it, because most clients never do. */
+/** Loaded on first use, because most clients never need it. */
 function loadSnappy(): Compressor {
   const library = createRequire(import.meta.url)('snappy') as typeof import('snappy')
   return {
@@ -31,9 +31,7 @@ function loadSnappy(): Compressor {
   }
 }
 
-/**
- * The uncompressed length with which Snappy data begins, seven bits a byte; NaN: it is malformed.
- */
+/** The length at the beginning of Snappy data, seven bits a byte; NaN: malformed. */
 function announcedSnappySize(bytes: Uint8Array): number {
   let size = 0
   for (let at = 0; at < 5; at++) {
@@ -45,7 +43,6 @@ function announcedSnappySize(bytes: Uint8Array): number {
   return Number.NaN
 }
 
-/** The compressors of this server, by their identifier on the wire. */
 export function findCompressor(id: number): Compressor | undefined {
   switch (id) {
     case CompressorId.noop:

@@ -15,28 +15,25 @@ import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
 
-/** The part of a gateway that a connection uses. */
 export interface ConnectionHost {
   readonly target: GatewayTarget
   readonly maxQueuedInputBytes: number
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
-  /** The next `requestID` of this server. */
   nextRequestId(): number
-  /** Calls `connection.flush()` when this turn of the event loop is over. */
+  /** Calls `connection.flush()` at the end of this turn of the event loop. */
   flushLater(connection: Connection): void
-  /** The socket is gone. */
   closed(connection: Connection): void
 }
 
 type ClientReply = ReplyOf<'client.command'>
 
-/** Answers of this many bytes are written before the next command runs. */
+/** Answers of this size are written before the next command runs. */
 const flushAtBytes = 1_048_576
 
 /**
- * One client. Its commands run one after the other, in the order in which they arrived, and the
- * answers of one turn of the event loop leave in one write. The socket is not read while too much
- * input waits for a running command, nor while the client does not read its answers.
+ * Runs one client's commands in the order in which they arrived. The answers of one turn of the
+ * event loop leave in one write. The socket is not read while too much input waits for a running
+ * command, nor while the client does not read its answers.
  */
 export class Connection {
   readonly id: number
@@ -46,7 +43,6 @@ export class Connection {
   readonly #host: ConnectionHost
   readonly #reader = new FrameReader()
   readonly #replies = new ReplyBatch()
-  /** The command that the target is working on. */
   #running: CommandRequest | null = null
   /** The next request of an exhaust stream, which the client did not send. */
   #following: CommandRequest | null = null
@@ -55,7 +51,6 @@ export class Connection {
   /** The socket's buffer is full: the client does not read. */
   #blocked = false
   #paused = false
-  /** The client will send nothing more. */
   #inputEnded = false
   /** No further command is started. */
   #closing = false
@@ -84,13 +79,11 @@ export class Connection {
     this.#throttle()
   }
 
-  /** Resets the connection at once. */
   destroy(): void {
     this.#closing = true
     this.socket.resetAndDestroy()
   }
 
-  /** Writes the waiting answers. */
   flush(): void {
     this.#flushScheduled = false
     if (this.#replies.isEmpty || this.socket.destroyed) return
@@ -122,7 +115,7 @@ export class Connection {
     if (this.#running === null && !this.#blocked) this.#finish()
   }
 
-  /** Runs the waiting commands until one is not answered at once. */
+  /** Stops at a command that is not answered at once. */
   #run(): void {
     try {
       while (!this.#closing && !this.#blocked) {
@@ -181,9 +174,6 @@ export class Connection {
     )
   }
 
-  /**
-   * Ends the connection without an answer to this command, after the answers to those before it.
-   */
   #hangUp(): void {
     this.#closing = true
     this.flush()
@@ -223,7 +213,6 @@ export class Connection {
     else this.#fail(error)
   }
 
-  /** Writes half of the answer and ends the connection. */
   #cut({ format }: CommandRequest, body: Uint8Array): void {
     this.#closing = true
     if (this.socket.destroyed) return
@@ -246,7 +235,7 @@ export class Connection {
     this.socket.resetAndDestroy()
   }
 
-  /** Closes the connection after malformed input. Answers to earlier commands are still written. */
+  /** Answers to earlier commands are still written. */
   #reject(error: ProtocolError): void {
     this.#closing = true
     this.#host.log(error.closingBytes === null ? 'warn' : 'info', 'malformed message: connection closed', {
@@ -277,7 +266,6 @@ export class Connection {
     this.#host.flushLater(this)
   }
 
-  /** Stops or resumes reading from the socket. */
   #throttle(): void {
     const pause =
       !this.#closing &&

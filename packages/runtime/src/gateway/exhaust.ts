@@ -1,8 +1,7 @@
 /**
- * Exhaust: a stream of answers to one request. Drivers that stream the state of a server (since
- * 4.4) treat a single answer to their awaitable hello as a failure of the server, and close the
- * connections of their pool. Server: service_entry_point (makeExhaustMessage), hello commands
- * (setNextInvocation).
+ * Exhaust: a stream of answers to one request. Since 4.4, drivers that stream the state of a server
+ * treat a single answer to their awaitable hello as a failure, and close the connections of their
+ * pool. Server: service_entry_point (makeExhaustMessage), hello commands (setNextInvocation).
  */
 import { BsonType, DocumentWriter, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
 import type { CommandRequest } from '@shardlab/wire'
@@ -11,8 +10,8 @@ const helloNames = new Set(['hello', 'isMaster', 'ismaster'])
 
 /**
  * The request to run after this answer; null: the answer is the last one. Only a successful
- * awaitable hello is followed by another request. That one asks for changes since the topology
- * version of the answer, and its own answer responds to the answer before it.
+ * awaitable hello has one: it asks for changes since the topology version of the answer, and its
+ * own answer responds to the answer before it.
  * @param answerId requestID of the answer
  */
 export function followingRequest(request: CommandRequest, answer: Uint8Array, answerId: number): CommandRequest | null {

@@ -9,39 +9,34 @@ export interface GatewayOptions {
   readonly port: number
   readonly target: GatewayTarget
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
-  /** Whether a new client may connect now; otherwise its connection is reset. Default: always. */
+  /** Whether a new client may connect; if not, its connection is reset. Default: always. */
   readonly accepts?: () => boolean
-  /** Connections of further clients are closed at once. Default 10,000. */
+  /** Further connections are closed at once. Default 10,000. */
   readonly maxConnections?: number
   /**
-   * Bytes of a client's input that may wait while its command runs; above that its socket is not
-   * read. Default 256 KiB.
+   * Input of a client that may wait while its command runs; above that its socket is not read.
+   * Default 256 KiB.
    */
   readonly maxQueuedInputBytes?: number
-  /**
-   * How long `close` waits for running commands and for clients to disconnect, in milliseconds.
-   * Default 500.
-   */
+  /** How long `close` waits for running commands and for clients to disconnect. Default 500. */
   readonly closeTimeoutMs?: number
 }
 
 /** A TCP port on which clients reach one actor. */
 export interface Gateway {
-  /** The address it listens on. */
   readonly host: string
   readonly port: number
   /**
-   * Orderly: accepts no new connection, finishes running commands, ends all connections, within
+   * Accepts no new connection, finishes running commands and ends all connections, within
    * `closeTimeoutMs`.
    */
   close(): Promise<void>
   /** Like a crash: resets all connections and frees the port at once. */
   destroy(): void
-  /** How many clients are connected. */
   connections(): number
 }
 
-/** Opens a listener. Rejects with Node's own error (`EADDRINUSE`, …) when it cannot. */
+/** Rejects with Node's own error (`EADDRINUSE`, …) when it cannot listen. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const gateway = new TcpGateway(options)
   await gateway.listen(options.host, options.port)
@@ -61,7 +56,6 @@ class TcpGateway implements Gateway, ConnectionHost {
   #lastRequestId = 0
   #destroyed = false
   #closed: Promise<void> | null = null
-  /** Resolves `close` once the last connection is gone. */
   #lastGone: (() => void) | null = null
   #address: AddressInfo | null = null
 

@@ -2,26 +2,23 @@ import type { Socket } from 'node:net'
 import { encodeReply, replySizeBytes, writeReply, writeReplyHead, type ReplyFormat } from '@shardlab/wire'
 import { findCompressor } from './compressors.js'
 
-/**
- * A document of this size or more is sent from its own memory instead of being copied after its
- * header.
- */
+/** Documents of this size or more are sent from their own memory instead of being copied. */
 const gatherFromBytes = 65_536
 
-/** The answers of one connection that have not been written yet. They leave in one write. */
+/** The unwritten answers of one connection. They leave in one write. */
 export class ReplyBatch {
   readonly #formats: ReplyFormat[] = []
   readonly #bodies: Uint8Array[] = []
   readonly #requestIds: number[] = []
   #sizeBytes = 0
-  /** Whether an answer is sent in pieces: it is compressed, or too large to copy. */
+  /** An answer is sent in pieces: it is compressed, or too large to copy. */
   #special = false
 
   get isEmpty(): boolean {
     return this.#formats.length === 0
   }
 
-  /** Bytes of the answers, before compression. */
+  /** Before compression. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
@@ -34,7 +31,7 @@ export class ReplyBatch {
     if (format.compressorId !== null || body.length >= gatherFromBytes) this.#special = true
   }
 
-  /** Writes everything; false: the socket's buffer is full, wait for `drain`. */
+  /** @returns false: the socket's buffer is full, wait for `drain` */
   flush(socket: Socket): boolean {
     const accepted = this.#special ? this.#flushPieces(socket) : this.#flushCopied(socket)
     this.#formats.length = 0

@@ -6,7 +6,6 @@ import { IntrusiveList, type ListNode } from './intrusive-list.js'
 import type { Peer } from './mailbox/peer.js'
 import type { HostClock } from './time/clock.js'
 
-/** The data by which a host runs one incarnation of a member. */
 export interface MemberBoot {
   readonly index: number
   readonly address: Address
@@ -14,13 +13,12 @@ export interface MemberBoot {
   readonly options: unknown
   readonly listen: { readonly host: string; readonly port: number } | null
   /**
-   * How often the member was started before. Part of the path of its generator, so that draws are
-   * not repeated.
+   * The number of earlier starts. Part of the path of the generator, so that draws are not
+   * repeated.
    */
   readonly incarnation: number
 }
 
-/** Where a request came from, as needed to answer it. */
 export interface RequestOrigin {
   readonly peer: Peer
   readonly id: number
@@ -28,7 +26,6 @@ export interface RequestOrigin {
   readonly kind: MessageKind
 }
 
-/** A request that an actor is working on. */
 export class Job implements RequestOrigin, ListNode<Job> {
   readonly peer: Peer
   readonly id: number
@@ -45,38 +42,27 @@ export class Job implements RequestOrigin, ListNode<Job> {
   }
 }
 
-/**
- * A cell in `stopping` still serves requests. `gone` is final: a restarted member is another cell.
- */
+/** `stopping` still serves requests. `gone` is final: a restarted member is another cell. */
 export type CellState = 'starting' | 'running' | 'stopping' | 'gone'
 
-/** A message or timer that is held back until the actor has started. */
 export interface HeldDelivery {
   deliver(): void
   /** Called instead when the actor crashed before it had started. */
   refuse(): void
 }
 
-/** A named timer that has not woken its actor. */
 export interface ArmedTimer {
   readonly dueAtMs: number
-  /**
-   * Of two timers of a host that are due at the same time, the one with the lower number wakes
-   * first.
-   */
+  /** Of two timers of a host that are due at the same time, the lower one wakes first. */
   readonly order: number
   cancel(): void
 }
 
-/** A sleep of an actor that has not ended. */
 export interface PendingSleep extends ListNode<PendingSleep> {
-  /** Removes its alarm and its listener, so that it never settles. */
+  /** Removes alarm and listener, so that the sleep never settles. */
   disconnect(): void
 }
 
-/**
- * One incarnation of one member on its host: the actor, its disk, and everything that it waits for.
- */
 export class ActorCell {
   readonly boot: MemberBoot
   /** Copied out of {@link boot}, because every message reads them. */
@@ -91,13 +77,11 @@ export class ActorCell {
   actor: Actor | null = null
   endpoint: string
   gateway: OpenedGateway | null = null
-  /** Deliveries that wait for the start, in order. */
   waiting: HeldDelivery[] = []
-  /** Rejects the promise of the start; null once the actor has started. */
+  /** Rejects the start; null once the actor has started. */
   failStart: ((error: Error) => void) | null = null
-  /** Requests without an answer yet. */
   readonly jobs = new IntrusiveList<Job>()
-  /** How many handlers of notices and timers are running. */
+  /** Running handlers of notices and timers. */
   backgroundWork = 0
   readonly timers = new Map<string, ArmedTimer>()
   readonly sleeps = new IntrusiveList<PendingSleep>()
@@ -120,10 +104,7 @@ export class ActorCell {
     return this.state === 'gone'
   }
 
-  /**
-   * Ends the incarnation: removes its timers, sleeps and held deliveries. `why` rejects a start
-   * under way.
-   */
+  /** `why` rejects a start under way. */
   destroy(why: Error): void {
     this.state = 'gone'
     this.failStart?.(why)

@@ -6,7 +6,6 @@ import type { HostLimits } from './limits.js'
 import type { Link } from './mailbox/link-table.js'
 import type { HostClock } from './time/clock.js'
 
-/** Everything that a world gives to its hosts. */
 export interface ActorHostOptions {
   readonly hostId: number
   /** Shared with the world, which adds the members. */
@@ -18,11 +17,10 @@ export interface ActorHostOptions {
   readonly limits: HostLimits
   /** See `PacketWriterOptions.checked`. */
   readonly checked: boolean
-  /** See `PacketWriterOptions.pooled`. Default false. */
+  /** See `PacketWriterOptions.pooled`. */
   readonly pooled?: boolean
-  /** Defects that are built into the members of this host. Default: none. */
   readonly mutations?: readonly MutationName[]
-  /** Whether members attach objects to messages; only where all members are in one thread. */
+  /** Only where all members are in one thread. */
   readonly attaches?: boolean
   /** See `OutboxOptions.atEndOfTurn`. */
   readonly atEndOfTurn: (flush: () => void) => void
@@ -30,14 +28,14 @@ export interface ActorHostOptions {
   readonly findLink?: (index: number) => Link | undefined
   /** null: clients cannot connect, though members may have endpoints. */
   readonly openGateway: GatewayOpener | null
-  /** A member of this host crashed, by an exception of its own or (null) by a fault. */
+  /** `error` null: a fault crashed the member. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, address: Address) => void
   /**
-   * Called when the answer to a client's command is a promise. `isGone`: whether the member is
-   * gone, so that no answer will come.
+   * The answer to a client's command is a promise. `isGone`: the member is gone, so no answer will
+   * come.
    */
   readonly onClientWaiting?: (answer: Promise<unknown>, isGone: () => boolean) => void
-  /** A named timer is about to wake its actor. */
+  /** Called before the actor is woken. */
   readonly onWake?: (address: Address, timer: string) => void
 }

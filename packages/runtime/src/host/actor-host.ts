@@ -36,8 +36,8 @@ import type { HostClock } from './time/clock.js'
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
 /**
- * Runs actors: delivers their messages, wakes their timers, ends their incarnations. The same in
- * every world.
+ * Delivers messages to actors, wakes their timers and ends their incarnations, in every world
+ * alike.
  */
 export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly hostId: number
@@ -50,7 +50,6 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly mailbox: Mailbox
   readonly #options: ActorHostOptions
   readonly #directory: AddressDirectory
-  /** By the member's number. */
   readonly #cells: (ActorCell | undefined)[] = []
   /**
    * The receiver of the last message. Most hosts of a large cluster have one member, so this saves
@@ -58,7 +57,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
    */
   #latest: ActorCell | undefined
   /**
-   * Listeners that are being opened, by the member's number; each resolves when it is open or has
+   * Ports that are being opened, by the member's number. Resolve when opening has succeeded or
    * failed.
    */
   readonly #opening = new Map<number, Promise<void>>()
@@ -89,26 +88,23 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     })
   }
 
-  /**
-   * Called when the answer to a client's command is a promise. An awaitable hello is left out: it
-   * waits for a topology change by design.
-   */
+  /** An awaitable hello is left out: it waits for a topology change by design. */
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
     const { onClientWaiting } = this.#options
     if (onClientWaiting !== undefined && !isHello(command.body)) onClientWaiting(answer, () => cell.gone)
   }
 
-  /** The latest incarnation of a member on this host, even if it is gone. */
+  /** The latest incarnation, even if it is gone. */
   cell(index: number): ActorCell | undefined {
     return this.#cells[index]
   }
 
-  /** The incarnations that are not gone. */
+  /** Excludes incarnations that are gone. */
   cells(): ActorCell[] {
     return this.#cells.filter((cell) => cell !== undefined && !cell.gone) as ActorCell[]
   }
 
-  /** Makes a new incarnation of a member, whose messages are held until it has started. */
+  /** Messages are held until the new incarnation has started. */
   addCell(boot: MemberBoot, disk: Disk): ActorCell {
     const cell = new ActorCell(boot, disk, this.clock, this.#onFailure)
     this.faults.adopt(cell)
@@ -118,8 +114,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /**
-   * Gives an address to a party outside of the cluster, such as the API. `actor` serves requests to
-   * it; null: they fail.
+   * Adds a party outside of the cluster, such as the API. `actor` serves requests to it; null: they
+   * fail.
    */
   addSender(index: number, address: Address, actor: Actor | null): ActorCell {
     const cell = this.addCell(
@@ -131,9 +127,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return cell
   }
 
-  /**
-   * Gives an address and a context to an actor outside of the cluster, such as a simulated client.
-   */
+  /** Adds an actor with a context outside of the cluster, such as a simulated client. */
   addOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
     const cell = this.addSender(index, address, null)
     const actor = make(new CellContext(this, cell, this.#options.random.fork('outsider').fork(address)))
@@ -142,8 +136,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /**
-   * Opens the member's port, makes the actor and starts it. Rejects when the actor crashes before
-   * it has started, after {@link ActorHostOptions.onCrash} has been called.
+   * Opens the port, makes the actor and starts it. Rejects when the actor crashes before it has
+   * started, after {@link ActorHostOptions.onCrash} has been called.
    */
   start(
     cell: ActorCell,
@@ -205,10 +199,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.endpoint = endpointOf(gateway.host, gateway.port)
   }
 
-  /**
-   * Ends an incarnation without warning. `error`: the exception that left a handler; null: a fault
-   * ends it.
-   */
+  /** `error` null: a fault ends the incarnation. */
   crash(cell: ActorCell, error: unknown): void {
     if (cell.gone) return
     const { jobs, waiting } = cell
@@ -221,7 +212,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
 
   readonly #onFailure = (cell: ActorCell, error: unknown): void => this.crash(cell, error)
 
-  /** Ends an incarnation without reporting a crash. `why` rejects a start under way. */
+  /** Reports no crash. `why` rejects a start under way. */
   remove(cell: ActorCell, why: Error): void {
     this.mailbox.dropRequestsOf(cell)
     this.faults.dropMessagesTo(cell.address)
@@ -231,10 +222,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.gateway = null
   }
 
-  /**
-   * Shuts the member down in order: it accepts nothing new from clients, and serves its peers until
-   * it is removed.
-   */
+  /** Accepts nothing new from clients, and serves its peers until it is removed. */
   async stop(cell: ActorCell): Promise<void> {
     if (cell.state !== 'running') return
     cell.state = 'stopping'
@@ -256,10 +244,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return actor.describe?.() ?? {}
   }
 
-  /**
-   * The member's reply to a request that skips the network.
-   * @throws Error when the member is not running here
-   */
+  /** Asks the member without the network. @throws Error when the member is not running here */
   peek(index: number, kind: MessageKind, request: unknown): unknown {
     const cell = this.#cells[index]
     const actor = cell?.gone === false && cell.state === 'running' ? cell.actor : null
@@ -288,7 +273,6 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.events.emit({ type: 'log', atMs: this.clock.now(), member: cell.address, level, message, fields })
   }
 
-  /** See {@link Receiver}. */
   accept(peer: Peer, message: MessageTuple): void {
     const index = message[2]
     const cell = this.#latest?.index === index ? this.#latest : (this.#latest = this.#cells[index])
@@ -297,8 +281,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     else this.#deliver(cell, peer, message)
   }
 
-  // A method of its own, like #answerLater: a function that may make a closure allocates a context
-  // for its variables on each call, even when no closure is made.
+  // Separate, like #answerLater: a function that may make a closure allocates a context for its
+  // variables on each call, even when it makes none.
   #hold(cell: ActorCell, peer: Peer, message: MessageTuple): void {
     if (cell.waiting.length < this.#options.limits.waitingMessages) {
       const refuse = () => this.#refuse(peer, message, 'crashed while it was starting')

@@ -23,13 +23,11 @@ import { never } from './never.js'
 import type { HostClock } from './time/clock.js'
 import { Sleep } from './time/sleep.js'
 
-/** What a context needs of the host that runs its member. */
 export interface ContextHost {
   readonly clock: HostClock
   readonly events: EventSink
   readonly mailbox: Mailbox
   readonly mutations: ReadonlySet<MutationName>
-  /** Whether members attach objects to messages. */
   readonly attaches: boolean
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
@@ -38,16 +36,10 @@ export interface ContextHost {
   log(cell: ActorCell, level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/**
- * The result of a step without faults. One promise for all calls, so that passing a step allocates
- * nothing.
- */
+/** One promise for all calls: passing a step without faults allocates nothing. */
 const passedStep: Promise<void> = Promise.resolve()
 
-/**
- * What one incarnation of an actor may use of the world. Once the incarnation is gone, no call has
- * an effect and no promise settles.
- */
+/** Once the incarnation is gone, no call has an effect and no promise settles. */
 export class CellContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string
@@ -98,7 +90,7 @@ export class CellContext implements ActorContext {
     return sleep.promise
   }
 
-  /** One error for all cancelled sleeps: collecting a stack trace for each is what would cost. */
+  /** One error for all cancelled sleeps, because a stack trace for each is expensive. */
   readonly #cancelled = (): RequestFailedError =>
     (this.#cancelledSleep ??= new RequestFailedError('cancelled', this.address, 'the sleep was cancelled'))
 

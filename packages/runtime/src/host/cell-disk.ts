@@ -2,10 +2,7 @@ import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskU
 import type { ActorCell } from './actor-cell.js'
 import { never } from './never.js'
 
-/**
- * The disk as one incarnation of its member uses it: subject to the member's faults, and without
- * effect once the incarnation is gone.
- */
+/** A member's disk, subject to its faults, and without effect once the incarnation is gone. */
 export class CellDisk implements Disk {
   readonly #cell: ActorCell
 

@@ -2,10 +2,7 @@ import type { ClusterEvent, LogLevel } from '@shardlab/actor'
 
 export type EventType = ClusterEvent['type']
 
-/**
- * The types that are delivered before `watch` is called: all but `routed`, which is emitted for
- * each operation.
- */
+/** `routed` is emitted for each operation, so it is off until `watch` is called. */
 const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   routed: false,
   member: true,
@@ -24,12 +21,11 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
 const everyType = Object.keys(wantedAtFirst) as readonly EventType[]
 const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** The types of events that a runtime delivers before `watch` is called. */
+/** Delivered before `watch` is called. */
 export const defaultWatched: readonly EventType[] = everyType.filter((type) => wantedAtFirst[type])
 
-/** Passes on the events of a host whose types are wanted. */
 export class EventSink {
-  /** Read on hot paths; changed in place by {@link watch}. */
+  /** Read on hot paths; {@link watch} changes it in place. */
   readonly wanted: Record<EventType, boolean> = { ...wantedAtFirst }
   readonly #deliver: (event: ClusterEvent) => void
   readonly #leastLevel: number
@@ -40,9 +36,7 @@ export class EventSink {
     this.#leastLevel = logLevels.indexOf(logLevel)
   }
 
-  /**
-   * Events of type `member` are always delivered: faults of a member are removed when it goes down.
-   */
+  /** Type `member` is always delivered: faults of a member are removed when it goes down. */
   watch(types: readonly EventType[]): void {
     for (const type of everyType) this.wanted[type] = type === 'member' || types.includes(type)
   }

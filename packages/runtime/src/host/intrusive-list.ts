@@ -1,12 +1,12 @@
-/** An object that can be in one {@link IntrusiveList} at a time. */
+/** Can be in one {@link IntrusiveList} at a time. */
 export interface ListNode<Item> {
   previous: Item | null
   next: Item | null
 }
 
 /**
- * A doubly linked list through its items, in the order in which they were added. Items are added
- * and deleted with every message, for which a Set would reallocate its table again and again.
+ * Linked through its items, in the order in which they were added. Every message adds and deletes
+ * items, for which a Set would reallocate its table again and again.
  */
 export class IntrusiveList<Item extends ListNode<Item>> {
   #first: Item | null = null
@@ -39,7 +39,6 @@ export class IntrusiveList<Item extends ListNode<Item>> {
     this.#size--
   }
 
-  /** Empties the list and returns its items. */
   takeAll(): Item[] {
     const items: Item[] = []
     for (let item = this.#first; item !== null; item = this.#first) {

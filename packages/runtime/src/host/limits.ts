@@ -1,15 +1,10 @@
-/** Limits of a host's queues. Reaching one is a `limit` event of the member concerned. */
+/** Reaching a limit is a `limit` event of the member concerned. */
 export interface HostLimits {
   /** A packet that reaches this size is sent before the turn ends. Default 4 MiB. */
   readonly packetBytes: number
-  /**
-   * Messages held for a member that is starting; further ones fail as unreachable. Default 10,000.
-   */
+  /** Messages held for a starting member; further ones fail as unreachable. Default 10,000. */
   readonly waitingMessages: number
-  /**
-   * Requests of one host without an answer; further ones fail as unreachable. Default 100,000, at
-   * most 131,072.
-   */
+  /** Of one host; further requests fail as unreachable. Default 100,000, at most 131,072. */
   readonly outstandingRequests: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * A promise that never settles, for a member that is gone. A new one each time: a shared one would
- * keep everything that awaits it in memory.
+ * For a member that is gone. A new promise each time: a shared one would keep everything that
+ * awaits it in memory.
  */
 export function never<T>(): Promise<T> {
   return new Promise(() => {})

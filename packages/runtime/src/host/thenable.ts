@@ -1,4 +1,3 @@
-/** Whether a handler returned a promise instead of its result. */
 export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

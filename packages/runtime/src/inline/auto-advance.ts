@@ -1,10 +1,9 @@
 import type { VirtualClock } from '../host/time/virtual-clock.js'
 
-/** The state of the world that {@link AutoAdvance} reads before it moves the time. */
 export interface WorldActivity {
   /** Resolves when no message is under way and all promise jobs have run. */
   quiet(): Promise<void>
-  /** Whether another call moves the time, or waits for sockets to open or close. */
+  /** Another call moves the time, or waits for sockets to open or close. */
   isBusy(): boolean
 }
 
@@ -16,7 +15,7 @@ export interface WorldActivity {
 export class AutoAdvance {
   readonly #clock: VirtualClock
   readonly #surroundings: WorldActivity
-  /** The waiting callers. A function that returns true: the member that was to answer is gone. */
+  /** Each returns true when the member that was to answer is gone. */
   readonly #waiting = new Set<() => boolean>()
   #running = false
 
@@ -25,7 +24,7 @@ export class AutoAdvance {
     this.#surroundings = activity
   }
 
-  /** A caller from outside waits for this answer. `isGone`: whether no answer can come any more. */
+  /** `isGone`: no answer can come any more. */
   waitFor(answer: Promise<unknown>, isGone: () => boolean): void {
     // A new function for each caller, as several may pass the same one.
     const waiter = () => isGone()

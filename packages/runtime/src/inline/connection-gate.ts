@@ -7,17 +7,14 @@ import { isThenable } from '../host/thenable.js'
 type ClientReply = ReplyOf<'client.command'>
 
 /**
- * Stands between one member's gateway and its actor. While it is closed commands wait; it can be
+ * Between one member's gateway and its actor. Commands wait while it is closed. It can be
  * redirected to another actor.
  */
 class MemberGate implements GatewayTarget {
   readonly #isClosed: () => boolean
   #target: GatewayTarget
-  /** Commands that wait for the gate to open. */
   #queue: (() => void)[] = []
-  /**
-   * Awaitable hellos without an answer: each function sends its hello again, to the present target.
-   */
+  /** Awaitable hellos without an answer: each function repeats its hello to the present target. */
   readonly #hellos = new Set<() => void>()
   /** Other commands without an answer. */
   running = 0
@@ -40,7 +37,7 @@ class MemberGate implements GatewayTarget {
     for (const run of this.#queue.splice(0)) run()
   }
 
-  /** Sends requests to another actor from now on, hellos without an answer among them. */
+  /** Repeats unanswered hellos to the new target. */
   redirect(target: GatewayTarget): void {
     this.#target = target
     this.running = 0
@@ -80,9 +77,7 @@ class MemberGate implements GatewayTarget {
     })
   }
 
-  /**
-   * @param schedule gets a function that runs the command, to be called when the command may run
-   */
+  /** @param schedule gets a function to be called when the command may run */
   #defer(
     request: RequestOf<'client.command'>,
     schedule: (run: () => void, resolve: (reply: ClientReply) => void, reject: (error: unknown) => void) => void,
@@ -100,14 +95,11 @@ class MemberGate implements GatewayTarget {
   }
 }
 
-/**
- * Holds back the commands of clients of a world, for the time in which it is copied or restored.
- */
+/** Blocks commands of clients while a world is copied or restored. */
 export class ConnectionGate {
   readonly #gates = new Map<Address, MemberGate>()
   #isClosed = false
 
-  /** An opener whose gateways send their requests through this gate. */
   wrap(open: GatewayOpener): GatewayOpener {
     return (request) => {
       const gate = new MemberGate(request.target, () => this.#isClosed)
@@ -116,7 +108,6 @@ export class ConnectionGate {
     }
   }
 
-  /** Commands of clients wait until {@link open}. */
   close(): void {
     this.#isClosed = true
   }
@@ -134,12 +125,11 @@ export class ConnectionGate {
     this.#gates.delete(address)
   }
 
-  /** How many commands of clients a member works on, awaitable hellos not counted. */
+  /** Without awaitable hellos. */
   running(address: Address): number {
     return this.#gates.get(address)?.running ?? 0
   }
 
-  /** How many awaitable hellos of clients wait at a member. */
   waitingHellos(address: Address): number {
     return this.#gates.get(address)?.waitingHellos ?? 0
   }

@@ -41,12 +41,9 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
   readonly limits?: Partial<HostLimits>
   /** Lower lines are dropped. Default `info`. */
   readonly logLevel?: LogLevel
-  /** How long an actor may take to shut down, in milliseconds. Default 10,000. */
+  /** How long an actor may take to shut down. Default 10,000. */
   readonly stopTimeoutMs?: number
-  /**
-   * `manual`: alarms and timeouts wait until {@link InlineRuntime.advance} moves the time. Default
-   * `real`.
-   */
+  /** `manual`: only {@link InlineRuntime.advance} moves the time. Default `real`. */
   readonly clock?: 'real' | 'manual'
   /**
    * With a manual clock: move the time to the next alarm while a client or the API waits for an
@@ -55,8 +52,8 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
    */
   readonly autoAdvance?: boolean
   /**
-   * How long running work may take to end before a copy fails, in milliseconds of the machine's
-   * clock. Default 10,000.
+   * How long running work may take to end before a copy fails, on the machine's clock. Default
+   * 10,000.
    */
   readonly copyPatienceMs?: number
   /** Default: TCP. */
@@ -71,29 +68,26 @@ export interface InlineRuntime extends Runtime {
    * the clock is the machine's.
    */
   advance(durationMs: number): Promise<void>
-  /**
-   * @throws BusyWorldError when a member does work that a copy could not continue, and that does
-   * not end soon
-   */
+  /** @throws BusyWorldError when a member does long work that a copy could not continue */
   checkIdle(): void
   /**
-   * Copies this world at the next moment in which no member works on anything. Running commands of
-   * clients end first, new ones wait until the copy is made.
+   * Copies this world when no member works on anything. Running commands of clients end first, new
+   * ones wait until the copy is made.
    * @throws BusyWorldError
    */
   copy(): Promise<WorldCopy>
   /**
-   * Continues from a copy, of this world or of another one. Members that the copy does not have are
-   * removed. Clients of members that are running now and in the copy stay connected, without their
-   * cursors. No fault may be active.
-   * @param listen the address to listen on for a member that is not running; default: the last one,
-   *   or that of its specification
+   * Continues from a copy of any world. Members that the copy does not have are removed. Clients of
+   * members that are running now and in the copy stay connected, without their cursors. No fault
+   * may be active.
+   * @param listen for a member that is not running; default: its last address, or that of its
+   *   specification
    * @throws BusyWorldError
    */
   restore(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]>
 }
 
-/** All actors in the caller's thread: the fastest start. */
+/** All actors run in the caller's thread: the fastest start. */
 export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntime {
   return new InlineWorld(options)
 }
@@ -119,9 +113,8 @@ class InlineWorld implements InlineRuntime {
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate = new ConnectionGate()
   readonly #quiescence: Quiescence
-  /** How many calls are running that move the time or wait for sockets. */
+  /** Running calls that move the time or wait for sockets. */
   #busyCalls = 0
-  /** The last of the calls that must not overlap. */
   #lastCall: Promise<unknown> = Promise.resolve()
   #stopped = false
 
@@ -297,8 +290,7 @@ class InlineWorld implements InlineRuntime {
   }
 
   /**
-   * Runs the work in a moment in which no member works on anything, and holds commands of clients
-   * back until it has ended.
+   * Runs the work while no member works on anything. Commands of clients wait until it has ended.
    */
   #whenQuiescent<T>(work: () => Promise<T>): Promise<T> {
     return this.#keepAlive.during(() =>
@@ -316,9 +308,7 @@ class InlineWorld implements InlineRuntime {
     )
   }
 
-  /**
-   * Runs such calls one after the other. Auto-advance does not move the time while one is running.
-   */
+  /** Runs one call after the other. Auto-advance does not move the time meanwhile. */
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const run = async () => {
       this.#busyCalls++
@@ -348,7 +338,6 @@ class InlineWorld implements InlineRuntime {
     })
   }
 
-  /** Resolves when no message is under way and all promise jobs have run. */
   async #quiet(): Promise<void> {
     do await new Promise(setImmediate)
     while (this.#host.mailbox.busy)

@@ -9,23 +9,19 @@ import { BusyWorldError } from './world-copy.js'
 const idleTurns = 4
 
 export interface QuiescenceOptions {
-  /** How long running work may take to end, in milliseconds of the machine's clock. */
+  /** How long running work may take to end, on the machine's clock. */
   readonly patienceMs: number
   readonly host: ActorHost
   readonly gate: ConnectionGate
   /**
-   * A clock to be moved when only timers are left; null: the clock is the machine's, or moved by
-   * `advance` only.
+   * Moved when only timers are left; null: the machine's clock, or one that only `advance` moves.
    */
   readonly clock: VirtualClock | null
   /** Resolves when no message is under way and all promise jobs have run. */
   readonly quiet: () => Promise<void>
 }
 
-/**
- * Finds the moment in which no member of a world works on anything, so that the world can be
- * copied.
- */
+/** Finds a moment in which no member works on anything, so that the world can be copied. */
 export class Quiescence {
   readonly #options: QuiescenceOptions
 
@@ -34,7 +30,7 @@ export class Quiescence {
   }
 
   /**
-   * Resolves in that moment. Commands of clients must be held back until then.
+   * Resolves in that moment. Commands of clients must be blocked until then.
    * @throws BusyWorldError at once when a member does long work that a copy could not continue, or
    *   after `patienceMs`
    */

@@ -15,7 +15,6 @@ interface Place {
   disk: MemoryDisk
 }
 
-/** The world that a copy is restored into. */
 export interface RestoredWorld {
   readonly host: ActorHost
   readonly gate: ConnectionGate
@@ -27,16 +26,15 @@ export interface RestoredWorld {
   readonly listen?: (spec: MemberSpec) => MemberSpec['listen']
 }
 
-/** A member that is started from its copy. */
 interface Successor {
   readonly member: Member<Place>
   readonly copy: MemberCopy
   readonly cell: ActorCell
-  /** The state of its predecessor's clients (`Actor.exportClients`); null: no predecessor ran. */
+  /** `Actor.exportClients` of its predecessor; null: no predecessor ran. */
   readonly clients: unknown
 }
 
-/** Replaces the members of a world by those of a copy. No member may be working on anything. */
+/** No member may be working on anything. */
 export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promise<MemberInfo[]> {
   const { host, members, clock } = world
   const addresses = new Set(copy.members.map(({ spec }) => spec.address))
@@ -96,7 +94,7 @@ function replace(copy: MemberCopy, { host, gate, members, directory, self, liste
   return { member, copy, cell, clients }
 }
 
-/** Arms the timers of the copy, in place of those that the members armed at their start. */
+/** Replaces the timers that the members armed at their start. */
 function armTimers(copy: WorldCopy, cells: ReadonlyMap<Address, ActorCell>, host: ActorHost): void {
   for (const { address, timer } of timersInOrder(copy)) {
     const cell = cells.get(address)

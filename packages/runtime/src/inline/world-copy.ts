@@ -4,7 +4,6 @@ import type { ActorCell } from '../host/actor-cell.js'
 import type { MemberSpec, MemberState } from '../runtime.js'
 import type { Member } from '../supervisor/member-table.js'
 
-/** An armed timer. */
 export interface TimerCopy {
   readonly name: string
   readonly dueInMs: number
@@ -12,9 +11,8 @@ export interface TimerCopy {
   readonly order: number
 }
 
-/** The actor of a running member. */
 export interface ActorCopy {
-  /** The result of {@link Actor.exportState}; undefined: the copy is started from its disk. */
+  /** The result of {@link Actor.exportState}; undefined: start from the disk. */
   readonly state: unknown
   readonly timers: readonly TimerCopy[]
 }
@@ -31,17 +29,17 @@ export interface MemberCopy {
 }
 
 /**
- * All members of a world at a moment in which none of them worked on anything. It can be restored
- * any number of times.
+ * A world at a moment in which no member worked on anything. It can be restored any number of
+ * times.
  */
 export interface WorldCopy {
   /** The time of a manual clock; null: the clock is the machine's. */
   readonly nowMicros: number | null
-  /** In the order in which they were started. */
+  /** In the order of their start. */
   readonly members: readonly MemberCopy[]
 }
 
-/** Thrown when a world cannot be copied now. The message says which member is doing what. */
+/** The message says which member is doing what. */
 export class BusyWorldError extends Error {
   constructor(what: readonly string[]) {
     super(
@@ -51,7 +49,7 @@ export class BusyWorldError extends Error {
   }
 }
 
-/** @param cell the member's incarnation; undefined or gone: the member is down */
+/** @param cell undefined or gone: the member is down */
 export function copyMember(
   { spec, state, incarnation, endpoint, place }: Member<{ readonly disk: MemoryDisk }>,
   cell: ActorCell | undefined,
@@ -76,7 +74,6 @@ function copyActor(cell: ActorCell, nowMs: number): ActorCopy {
   return { state: cell.actor?.exportState?.(), timers }
 }
 
-/** The timers of all members in the order in which they are due. */
 export function timersInOrder({ members }: WorldCopy): { readonly address: Address; readonly timer: TimerCopy }[] {
   const timers = members.flatMap(({ spec: { address }, actor }) =>
     (actor?.timers ?? []).map((timer) => ({ address, timer })),

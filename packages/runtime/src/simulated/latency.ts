@@ -1,20 +1,18 @@
 import type { Address } from '@shardlab/actor'
 
-/**
- * The delay of packets between two members, in whole microseconds, drawn evenly from this range.
- */
+/** Delays of packets are whole microseconds, drawn evenly from this range. */
 export interface LatencyRange {
   readonly minMicros: number
   readonly maxMicros: number
 }
 
-/** One range for all links, or one for each direction of each pair. */
+/** A function gives each direction of each pair of members its own range. */
 export type LatencyOption = LatencyRange | ((from: Address, to: Address) => LatencyRange)
 
 /** Two machines in one data centre. */
 export const defaultLatency: LatencyRange = { minMicros: 200, maxMicros: 1000 }
 
-/** The delays of one link. @throws RangeError for an invalid range */
+/** @throws RangeError for an invalid range */
 export function latencyRange(option: LatencyOption, from: Address, to: Address): LatencyRange {
   const range = typeof option === 'function' ? option(from, to) : option
   const { minMicros, maxMicros } = range

@@ -6,14 +6,11 @@ import { TimedEvent, type VirtualClock } from '../host/time/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
 
-/** One end of a link: a host on the simulated network. */
 export interface LinkEndpoint {
-  /** The number of its member. */
   readonly index: number
   readonly host: { readonly mailbox: Mailbox }
 }
 
-/** The arrival of a packet. */
 class Arrival extends TimedEvent {
   readonly #link: NetworkLink
   readonly #packet: Packet
@@ -34,21 +31,19 @@ class Arrival extends TimedEvent {
  * hundreds of thousands of them, so each holds little, and everything that a packet needs.
  */
 export class NetworkLink extends Peer implements Link {
-  /** The number of the receiving member. */
   readonly index: number
   readonly #fromIndex: number
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
   readonly #inbox: Mailbox
-  /** The other direction, by which the receiver answers. Null until {@link pair}. */
+  /** The receiver answers by it; null until {@link pair}. */
   #reverse: NetworkLink | null = null
   /**
-   * The shortest delay, and the number of possible delays. Copied, because the object of the range
-   * may be reused.
+   * The shortest delay and the number of delays. Copied, because the range object may be reused.
    */
   readonly #minMicros: number
   readonly #delays: number
-  /** Draws the delays of this link; null: the delay is constant. */
+  /** null: the delay is constant. */
   readonly #random: Random | null
   #lastArrivalMicros = 0
   #sends = true
@@ -77,17 +72,16 @@ export class NetworkLink extends Peer implements Link {
     return this
   }
 
-  /** Sets the other direction, which is made and removed together with this one. */
+  /** Both directions are made and removed together. */
   pair(reverse: NetworkLink): void {
     this.#reverse = reverse
   }
 
-  /** Drops packets that are sent from now on. */
   stopSending(): void {
     this.#sends = false
   }
 
-  /** Drops packets that would arrive from now on, those under way included. */
+  /** Also drops packets under way. */
   stopDelivering(): void {
     this.#arrives = false
   }
@@ -97,7 +91,7 @@ export class NetworkLink extends Peer implements Link {
     if (this.#sends) this.schedule(new Arrival(this, packet))
   }
 
-  /** Schedules an event at the other end, after the link's delay and not before earlier ones. */
+  /** Fires at the other end, after the link's delay and not before earlier events. */
   schedule(event: TimedEvent): void {
     const { nowMicros } = this.#clock
     if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, event)

@@ -5,11 +5,11 @@ import { latencyRange, type LatencyOption } from './latency.js'
 import { NetworkLink, type LinkEndpoint } from './network-link.js'
 import type { TraceHash } from './trace-hash.js'
 
-/** One incarnation of one member on the simulated network: a machine of its own. */
+/** One incarnation of one member, on a machine of its own. */
 export interface NetworkNode extends LinkEndpoint {
   readonly address: string
   readonly host: ActorHost
-  /** Its links to the nodes that it has exchanged messages with. */
+  /** Links to the nodes that it has exchanged messages with. */
   readonly links: Map<NetworkNode, NetworkLink>
   crashed: boolean
 }
@@ -28,16 +28,13 @@ class DisconnectNotice extends TimedEvent {
   }
 }
 
-/**
- * Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP
- * connection.
- */
+/** Delays are seeded. Between two nodes nothing overtakes, as on one TCP connection. */
 export class Network {
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
   readonly #random: Random
   readonly #latency: LatencyOption
-  /** The nodes that are up, by the member's number. */
+  /** Nodes that are up, by the member's number. */
   readonly #nodes: (NetworkNode | undefined)[] = []
 
   constructor(clock: VirtualClock, trace: TraceHash, random: Random, latency: LatencyOption) {
@@ -47,7 +44,7 @@ export class Network {
     this.#latency = latency
   }
 
-  /** Adds a node. Connections of others to an earlier incarnation of its member are closed now. */
+  /** Also closes the connections of others to an earlier incarnation of the member. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
       for (const former of other.links.keys())
@@ -56,7 +53,7 @@ export class Network {
     this.#nodes[node.index] = node
   }
 
-  /** The nodes that are up, in the order of their numbers. */
+  /** Nodes that are up, in the order of their numbers. */
   nodes(): NetworkNode[] {
     return this.#nodes.filter((node) => node !== undefined)
   }
@@ -65,16 +62,16 @@ export class Network {
     return this.#nodes[index]
   }
 
-  /** The link from a node to a member; undefined: the member is down. */
+  /** undefined: the member is down. */
   linkTo(from: NetworkNode, index: number): NetworkLink | undefined {
     const to = this.#nodes[index]
     return to === undefined ? undefined : this.#connect(from, to)
   }
 
   /**
-   * Removes a node. Packets under way to it are lost. The nodes that it was connected with notice
-   * its end after the link's latency. Packets that it has sent still arrive (only the process died)
-   * or are lost (the machine did): the seed decides, with equal probability.
+   * Packets under way to the node are lost. Nodes that it was connected with notice its end after
+   * the link's latency. Packets that it has sent still arrive (only the process died) or are lost
+   * (the machine did): the seed decides, with equal probability.
    */
   leave(node: NetworkNode): void {
     node.crashed = true
@@ -89,15 +86,14 @@ export class Network {
   }
 
   /**
-   * Breaks the connection of two nodes: packets under way are lost, and both ends notice. The next
-   * message opens another one.
+   * Packets under way are lost, and both ends notice. The next message opens another connection.
    */
   sever(one: NetworkNode, other: NetworkNode): void {
     this.#disconnect(one, other)
     this.#disconnect(other, one)
   }
 
-  /** Closes one end of a connection; no error when there is none. */
+  /** Closes one end. No error when there is no connection. */
   #disconnect(from: NetworkNode, to: NetworkNode): void {
     const link = from.links.get(to)
     if (link === undefined) return

@@ -1,11 +1,10 @@
 import type { VirtualClock } from '../host/time/virtual-clock.js'
 
-/** A call from outside that waits for the simulation. */
 interface Waiter {
   isDone(): boolean
-  /** The time up to which it waits; Infinity: until no event is due. */
+  /** Infinity: until no event is due. */
   readonly untilMicros: number
-  /** Called when no event is left before that time. */
+  /** No event is left before that time. */
   onTimeOver(): void
   onFailure(error: Error): void
 }
@@ -18,15 +17,12 @@ const turnsInARow = 64
 
 /**
  * Runs the virtual clock while a call from outside waits. A turn is: all events of one instant,
- * then all promise jobs, then the flush of the packets that were written.
+ * then all promise jobs, then the flush of the written packets.
  */
 export class Scheduler {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
-  /**
-   * The flushes of this turn: the first `#turnEndCount` entries. The array keeps its length from
-   * turn to turn.
-   */
+  /** The flushes of this turn are the first `#turnEndCount` entries. The array keeps its length. */
   readonly #turnEnds: (() => void)[] = []
   #turnEndCount = 0
   #running = false
@@ -42,12 +38,12 @@ export class Scheduler {
     this.#turnEnds[this.#turnEndCount++] = flush
   }
 
-  /** Ends the simulation: every waiting call, now or later, rejects with this error. */
+  /** Every waiting call, now or later, rejects with this error. */
   fail(error: Error): void {
     this.#failure ??= error
   }
 
-  /** Runs until the work has settled. Rejects with `stuck()` when no event is left before that. */
+  /** Rejects with `stuck()` when no event is left before the work has settled. */
   during<T>(work: Promise<T>, stuck: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       let settle: (() => void) | null = null
@@ -67,10 +63,7 @@ export class Scheduler {
     })
   }
 
-  /**
-   * Runs until that time, or with `idle` until no event is left.
-   * @returns whether no event is left
-   */
+  /** `idle`: end earlier when no event is left. @returns whether no event is left */
   until(timeMicros: number, idle: boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const isIdle = () => this.#clock.nextMicros() === Infinity
@@ -95,8 +88,8 @@ export class Scheduler {
   }
 
   /**
-   * Calls {@link #turn} when all promise jobs have run. Every {@link turnsInARow} turns it goes
-   * through the process's event loop, so that its timers and sockets run.
+   * Runs {@link #turn} after all promise jobs, and every {@link turnsInARow} turns also after
+   * timers and sockets of the process.
    */
   #afterAllJobs(): void {
     if (++this.#turns % turnsInARow === 0) setImmediate(this.#turn)
@@ -122,8 +115,8 @@ export class Scheduler {
     }
     let isAnyDone = false
     for (const waiter of this.#waiters) if (waiter.isDone()) isAnyDone = this.#waiters.delete(waiter)
-    // A call that has ended may be followed by another one, so do not report to the others yet that
-    // no event is left.
+    // Another call may follow one that has ended, so do not report to the others yet that no event
+    // is left.
     if (!isAnyDone) this.#next()
     this.#afterAllJobs()
   }

@@ -9,15 +9,12 @@ export interface SimulatedRuntimeOptions extends RuntimeHooks {
   readonly seed: number | string
   /** Default: 200 to 1000 microseconds on all links. */
   readonly latency?: LatencyOption
-  /**
-   * Defects that are built into every member, so that checkers can show that they find them.
-   * Default: none.
-   */
+  /** Built in so that checkers can show that they find them. Default: none. */
   readonly mutations?: readonly MutationName[]
   /**
-   * Whether members attach large immutable objects to messages instead of packing them, which saves
-   * time and memory in clusters of many shards with many chunks. Members act the same; the trace
-   * does not depend on the content of attachments. Default false.
+   * Attach large immutable objects to messages instead of packing them, which saves time and memory
+   * in clusters of many shards with many chunks. Members act the same; the trace does not depend on
+   * the content of attachments. Default false.
    */
   readonly attaches?: boolean
   readonly limits?: Partial<HostLimits>

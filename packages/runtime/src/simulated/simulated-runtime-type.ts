@@ -2,16 +2,14 @@ import type { Actor, ActorContext, Address, MessageKind, ReplyOf, RequestOf } fr
 import type { Runtime } from '../runtime.js'
 
 /**
- * A simulated world. Its time passes only while a call waits: `advance`, `runUntilIdle`, `start`,
- * `restart`, `request` or `stop`. Once an exception has left a handler, each of them rejects with a
- * SimulationFailedError.
+ * Time passes only while a call waits: `advance`, `runUntilIdle`, `start`, `restart`, `request` or
+ * `stop`. Once an exception has left a handler, each of them rejects with a SimulationFailedError.
  */
 export interface SimulatedRuntime extends Runtime {
   readonly kind: 'simulated'
   readonly seed: number | string
-  /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
+  /** A simulation begins on 2026-01-01. */
   now(): number
-  /** Advances the time, with everything that happens until then. */
   advance(durationMs: number): Promise<void>
   /**
    * Runs until no event is left, or that much time has passed (default: an hour).
@@ -19,25 +17,22 @@ export interface SimulatedRuntime extends Runtime {
    */
   runUntilIdle(options?: { readonly maxVirtualMs?: number }): Promise<boolean>
   /**
-   * Adds an actor to the network that is not a member, such as a client. It has a machine of its
-   * own and never crashes.
+   * Adds an actor that is not a member, such as a client. It has a machine of its own and never
+   * crashes.
    * @throws Error when the address is taken
    */
   addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A
-  /**
-   * Breaks the connection of two members, as a network does: packets under way are lost, requests
-   * without an answer fail.
-   */
+  /** Breaks the connection of two members: packets under way are lost, unanswered requests fail. */
   sever(one: Address, other: Address): void
   /**
-   * Calls a member without the network: nothing is sent, no time passes, and the trace hash does
-   * not change. Only for kinds that change nothing and need no other member.
+   * Calls a member without the network: no time passes, and the trace hash does not change. Only
+   * for kinds that change nothing and need no other member.
    * @throws Error when the member is not running
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>>
   /**
-   * A hash of everything that happened so far: times, members, bytes. Equal seeds and equal calls
-   * from outside give equal hashes.
+   * A hash of times, members and bytes so far. Equal seeds and equal calls from outside give equal
+   * hashes.
    */
   traceHash(): string
 }

@@ -44,7 +44,7 @@ interface SimulatedPlace {
   disk: MemoryDisk
 }
 
-/** 2026-01-01T00:00:00Z: the time at which every simulation begins. */
+/** 2026-01-01T00:00:00Z */
 const beginMs = 1_767_225_600_000
 const stopWithinMs = 60_000
 
@@ -223,7 +223,6 @@ class Simulation implements SimulatedRuntime {
     }
   }
 
-  /** Waits for shutdowns, but not longer than {@link stopWithinMs}. */
   async #orTimeout(ends: Promise<unknown>): Promise<void> {
     const timeout = createDeferred<void>()
     const alarm = this.#clock.alarm(stopWithinMs, timeout.resolve)
@@ -267,7 +266,6 @@ class Simulation implements SimulatedRuntime {
     )
   }
 
-  /** Makes a host for a new incarnation and adds it to the network. */
   #join(address: Address): NetworkNode {
     const index = this.#directory.add(address)
     const host: ActorHost = new ActorHost({

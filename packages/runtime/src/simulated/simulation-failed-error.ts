@@ -1,9 +1,6 @@
 import type { Address } from '@shardlab/actor'
 
-/**
- * Ends a simulation: an exception left a handler, which is a broken invariant. `cause` is that
- * exception.
- */
+/** `cause` is the exception that left a handler, a broken invariant. */
 export class SimulationFailedError extends Error {
   readonly seed: number | string
   readonly member: Address

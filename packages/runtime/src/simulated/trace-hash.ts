@@ -7,10 +7,7 @@ function mixed(state: number, word: number): number {
   return (Math.imul((turned << 13) | (turned >>> 19), 5) + 0xe654_6b64) | 0
 }
 
-/**
- * A running 64-bit hash of events in their order: two halves of 32 bits, each with its own mix of
- * the words.
- */
+/** A running 64-bit hash: two halves of 32 bits, each with its own mix of the words. */
 export class TraceHash {
   #low = 0x9e37_79b9
   #high = 0x7f4a_7c15

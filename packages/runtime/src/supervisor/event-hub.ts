@@ -1,6 +1,5 @@
 import type { ClusterEvent } from '@shardlab/actor'
 
-/** Passes events on to listeners, in the order in which they were emitted. */
 export class EventHub {
   readonly #listeners = new Set<(event: ClusterEvent) => void>()
 

@@ -2,10 +2,7 @@ import type { FaultBroadcast, HostFault, NewHostFault } from '../host/faults/hos
 import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
 import type { FaultControls } from '../runtime.js'
 
-/**
- * The supervisor's side of the faults of links and members: it numbers them and gives them to new
- * hosts.
- */
+/** Numbers the faults of links and members, and gives them to new hosts. */
 export class FaultRegistry implements FaultControls {
   readonly #broadcast: FaultBroadcast
   readonly #faults = new Map<number, HostFault>()
@@ -33,7 +30,6 @@ export class FaultRegistry implements FaultControls {
     return fault?.scope === 'link' ? strikesOf(fault.strikes) : 0
   }
 
-  /** The faults that a new host has to apply. */
   applied(): HostFault[] {
     return [...this.#faults.values()]
   }

@@ -1,9 +1,6 @@
 const longMs = 2 ** 30
 
-/**
- * Keeps the process alive while the caller waits for something. Alarms and idle hosts do not keep
- * it alive.
- */
+/** Keeps the process alive during a call. Alarms and idle hosts do not. */
 export class KeepAlive {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
@@ -22,7 +19,6 @@ export class KeepAlive {
   }
 }
 
-/** Resolves when the work has settled or that time has passed. */
 export async function waitAtMost(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {

@@ -2,9 +2,7 @@ import type { ActorHost } from '../host/actor-host.js'
 import { FaultRegistry } from './fault-registry.js'
 import { StepFaultRegistry } from './step-fault-registry.js'
 
-/**
- * The fault registries of a world whose hosts are in one thread. `hosts`: the hosts at that moment.
- */
+/** `hosts` returns the present hosts. */
 export function localRegistries(hosts: () => readonly ActorHost[]): {
   readonly steps: StepFaultRegistry
   readonly faults: FaultRegistry

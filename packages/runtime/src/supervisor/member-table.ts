@@ -3,27 +3,24 @@ import type { MemberBoot } from '../host/actor-cell.js'
 import { endpointOf } from '../host/clients/endpoint.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
-/** The supervisor's record of a member. `Place`: what the kind of world adds to it. */
+/** `Place`: what the kind of world adds. */
 export interface Member<Place> {
   readonly spec: MemberSpec
-  /** Its number in the address directory. */
   readonly index: number
   readonly place: Place
   state: MemberState
-  /** Where it listens at its next start: the port that it was bound to first. */
+  /** The address of the next start: the port that was bound first. */
   listen: MemberSpec['listen']
   endpoint: string
   threadId: number
-  /** How often it was restarted. */
   incarnation: number
 }
 
-/** Whether the member is running or starting. */
 export function isUp({ state }: { readonly state: MemberState }): boolean {
   return state === 'running' || state === 'starting'
 }
 
-/** All members of a world. It emits the `member` events. */
+/** Emits the `member` events. */
 export class MemberTable<Place> {
   readonly #members = new Map<Address, Member<Place>>()
   readonly #emit: (event: ClusterEvent) => void
@@ -44,7 +41,7 @@ export class MemberTable<Place> {
     }
   }
 
-  /** Adds a member that {@link check} has accepted. */
+  /** For a member that {@link check} has accepted. */
   add(spec: MemberSpec, index: number, place: Place): Member<Place> {
     const member: Member<Place> = {
       spec,
@@ -67,7 +64,6 @@ export class MemberTable<Place> {
     return member
   }
 
-  /** Undefined: the member is unknown. */
   find(address: Address): Member<Place> | undefined {
     return this.#members.get(address)
   }
@@ -84,7 +80,6 @@ export class MemberTable<Place> {
     return this.all().map(memberInfo)
   }
 
-  /** Undefined: the member is unknown. */
   info(address: Address): MemberInfo | undefined {
     const member = this.#members.get(address)
     return member === undefined ? undefined : memberInfo(member)
@@ -97,7 +92,7 @@ export class MemberTable<Place> {
     return member
   }
 
-  /** Changes a crashed or stopped member to `starting`. @throws Error when it is neither */
+  /** @throws Error unless the member is crashed or stopped */
   restarting(address: Address): Member<Place> {
     const member = this.get(address)
     if (member.state !== 'crashed' && member.state !== 'stopped')
@@ -113,7 +108,7 @@ export class MemberTable<Place> {
     member.state = 'running'
     member.endpoint = endpoint
     const port = Number(endpoint.slice(endpoint.lastIndexOf(':') + 1))
-    // Its next incarnation listens there again. Without a listener the endpoint is only a name.
+    // The next incarnation listens there again. Without a listener the endpoint is only a name.
     if (member.listen !== null && endpoint === endpointOf(member.listen.host, port))
       member.listen = { host: member.listen.host, port }
     member.threadId = threadId
@@ -125,7 +120,7 @@ export class MemberTable<Place> {
     this.#report(member, 'stopped')
   }
 
-  /** `error`: the exception that crashed it; null: a fault did. */
+  /** `error` null: a fault crashed it. */
   crashed(member: Member<Place>, error: Error | null): void {
     member.state = 'crashed'
     if (error !== null) {
@@ -148,7 +143,6 @@ export class MemberTable<Place> {
   }
 }
 
-/** The data by which the member's host runs its present incarnation. */
 export function memberBoot({ spec, index, listen, incarnation }: Member<unknown>): MemberBoot {
   return { index, address: spec.address, role: spec.role, options: spec.options, listen, incarnation }
 }

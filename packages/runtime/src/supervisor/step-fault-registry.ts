@@ -3,10 +3,7 @@ import type { StepFault, StepFaultAction } from '../host/faults/step-faults.js'
 import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
 import type { StepControls, StepFaultOptions } from '../runtime.js'
 
-/**
- * Sends step faults to the hosts of a world; the promises resolve once every host has armed or
- * healed the fault.
- */
+/** The promises resolve once every host has armed or healed the fault. */
 export interface StepBroadcast {
   arm(fault: StepFault): Promise<void>
   heal(id: number): Promise<void>
@@ -19,10 +16,7 @@ interface KnownFault {
   isHealed: boolean
 }
 
-/**
- * The supervisor's side of the step faults: it numbers them, records their strikes and gives them
- * to new hosts.
- */
+/** Numbers the step faults, records their strikes and gives them to new hosts. */
 export class StepFaultRegistry implements StepControls {
   readonly #broadcast: StepBroadcast
   readonly #faults = new Map<number, KnownFault>()
@@ -57,7 +51,7 @@ export class StepFaultRegistry implements StepControls {
     return known === undefined ? 0 : strikesOf(known.fault.strikes)
   }
 
-  /** Records that a fault struck a member; called by its host. */
+  /** Called by the member's host. */
   report(id: number, address: Address): void {
     const known = this.#faults.get(id)
     if (known === undefined) return
@@ -65,7 +59,6 @@ export class StepFaultRegistry implements StepControls {
     known.onStruck?.(address)
   }
 
-  /** The faults that a new host has to arm. */
   armed(): StepFault[] {
     return [...this.#faults.values()].filter(({ isHealed }) => !isHealed).map(({ fault }) => fault)
   }

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * So many members have a worker each on any machine: three shards, config server, mongos and
+ * This many members have a worker each on any machine: three shards, config server, mongos and
  * balancer.
  */
 const ownWorkerMembers = 6
-/** So many members have a worker each where there are as many cores. */
+/** This many have a worker each where there are as many cores. */
 const mostOwnWorkers = 12
 const mostDefaultHosts = 4
 
@@ -16,7 +16,7 @@ const mostDefaultHosts = 4
  */
 export type HostsOption = number | 'per-member'
 
-/** The number of workers that so many members share; null: each member has its own. */
+/** null: each member has its own worker. */
 export function sharedHostCount(hosts: HostsOption | undefined, members: number): number | null {
   if (hosts === 'per-member') return null
   if (hosts !== undefined) {

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ActorHost } from '../host/actor-host.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 
-/** Makes a peer of the host at the other end of a channel. It is closed when that thread ends. */
+/** The peer is closed when the thread at the other end ends. */
 export function attachPort(host: ActorHost, port: MessagePort): Peer {
   const peer = new CallbackPeer(host.mailbox.packing, (written) => {
     const { buffer } = written.take()

@@ -1,6 +1,5 @@
 /**
- * An error as data. A structured clone would lose the system's `code` and `port`, which callers
- * need to tell errors apart.
+ * A structured clone would lose the system's `code` and `port`, by which callers tell errors apart.
  */
 export interface PortableError {
   readonly name: string

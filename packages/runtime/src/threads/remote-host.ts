@@ -3,13 +3,10 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import { fromPortable } from './portable-error.js'
 import type { HostAnswer, HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
 
-/** The supervisor's handle of a worker. */
 export class RemoteHost {
   readonly hostId: number
   readonly threadId: number
-  /**
-   * Resolves when the thread has ended, with the error that ended it; null: {@link terminate} did.
-   */
+  /** Resolves with the error that ended the thread; null: {@link terminate} did. */
   readonly exited: Promise<Error | null>
   readonly #worker: Worker
   readonly #calls = new Map<number, Deferred<unknown>>()
@@ -47,7 +44,7 @@ export class RemoteHost {
     })
   }
 
-  /** Rejects with the host's error, or when it ends before it has answered. */
+  /** Rejects with the host's error, or when the worker ends before it has answered. */
   call<N extends HostCommandName>(
     command: N,
     args: Parameters<HostCommands[N]>,
@@ -62,7 +59,7 @@ export class RemoteHost {
     return call.promise as Promise<Awaited<ReturnType<HostCommands[N]>>>
   }
 
-  /** Ends the thread at any point of its execution; resolves when it has ended. */
+  /** At any point of the thread's execution. Resolves when it has ended. */
   async terminate(): Promise<void> {
     this.#terminated = true
     await this.#worker.terminate()

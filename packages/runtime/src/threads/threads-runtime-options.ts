@@ -12,6 +12,6 @@ export interface ThreadsRuntimeOptions extends RuntimeHooks {
   readonly limits?: Partial<HostLimits>
   /** Lower lines are dropped. Default `info`. */
   readonly logLevel?: LogLevel
-  /** How long the actors may take to shut down, in milliseconds. Default 10,000. */
+  /** How long the actors may take to shut down. Default 10,000. */
   readonly stopTimeoutMs?: number
 }

@@ -32,9 +32,7 @@ import { WorkerPeers } from './worker-peers.js'
 import { connect, hostedMember, locationOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 
-/**
- * Actors on worker threads with direct channels between them; the caller's thread only supervises.
- */
+/** Actors run on worker threads with direct channels; the caller's thread only supervises. */
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
   return new ThreadsRuntime(options)
 }
@@ -137,8 +135,8 @@ class ThreadsRuntime implements Runtime {
     const check = () => {
       if (member.incarnation !== incarnation || !isUp(member)) throw endOf(member)
     }
-    // Its port is free only then. No wait otherwise: the member must not be found down between here
-    // and its start.
+    // The port is free only after the worker's end. No wait otherwise: the member must not be found
+    // down between here and its start.
     if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     check()
     await this.#place([member], host?.sharing ?? null)
@@ -195,8 +193,8 @@ class ThreadsRuntime implements Runtime {
   }
 
   /**
-   * Assigns members to workers, new ones where needed, and sends their locations to all hosts.
-   * `sharing`: see {@link sharedHostCount}.
+   * Adds workers where needed, and sends the locations to all hosts. `sharing`: see
+   * {@link sharedHostCount}.
    */
   async #place(members: readonly Member<ThreadsPlace>[], sharing: number | null): Promise<void> {
     if (this.#stopped) throw new Error('the runtime has been stopped')
@@ -219,7 +217,7 @@ class ThreadsRuntime implements Runtime {
   }
 
   /**
-   * Starts the added workers, with channels among them, to the existing ones and to this thread.
+   * Opens channels among the added workers, to the existing ones and to this thread.
    * @returns calls under way
    */
   #spawn(added: readonly WorkerPlace[], existing: readonly WorkerPlace[]): Promise<unknown>[] {
@@ -289,10 +287,7 @@ class ThreadsRuntime implements Runtime {
     return this.#takeDown(member, () => this.#members.crashed(member, error))
   }
 
-  /**
-   * A member is down: fails requests to it on all hosts, and terminates a worker that ran this
-   * member alone.
-   */
+  /** Fails requests to the member on all hosts, and terminates a worker that ran it alone. */
   async #takeDown(member: Member<ThreadsPlace>, report: () => void): Promise<void> {
     const worker = member.place.host!
     report()
@@ -325,7 +320,6 @@ class ThreadsRuntime implements Runtime {
     }
   }
 
-  /** Sends nothing to that worker any more. */
   #detach(worker: WorkerPlace): void {
     worker.isEnding = true
     this.#fleet.workers.delete(worker)
@@ -333,7 +327,7 @@ class ThreadsRuntime implements Runtime {
   }
 }
 
-/** The error for a start that the end of the member prevented. */
+/** The error of a start that the member's end prevented. */
 function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
   if (state === 'stopped') return new Error(`${address} was stopped`)
   return error ?? new Error(`${address} crashed while it was starting`)

@@ -2,14 +2,12 @@ import type { Member } from '../supervisor/member-table.js'
 import type { HostCommandName, HostCommands } from './protocol.js'
 import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
-/** The workers of one world. */
 export class WorkerFleet {
-  /** The workers that have not ended and are not being terminated. */
+  /** Neither ended nor being terminated. */
   readonly workers = new Set<WorkerPlace>()
   #lastHostId = mainHostId
 
   /**
-   * The worker for a member.
    * @param sharing how many workers share the members; null: each member has its own
    * @param added gets the worker if it is a new one
    */
@@ -22,7 +20,7 @@ export class WorkerFleet {
         : [...this.workers, ...added].filter((worker) => worker.sharing !== null && !worker.isEnding)
     if (sharing !== null && sharers.length >= sharing)
       return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
-    // Its thread is started once all new workers are known, because it needs channels to all of
+    // The thread is started once all new workers are known, because it needs channels to all of
     // them.
     const worker = {
       hostId: ++this.#lastHostId,
@@ -35,10 +33,7 @@ export class WorkerFleet {
     return worker
   }
 
-  /**
-   * Calls a command on all workers. Ignores workers that end before they answer: the supervisor
-   * handles their end.
-   */
+  /** Ignores workers that end before they answer: the supervisor handles their end. */
   async broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
     await Promise.allSettled([...this.workers].map(({ remote }) => remote.call(command, args)))
   }

@@ -19,8 +19,8 @@ import type {
 } from './protocol.js'
 
 /**
- * Loads the factory of a role. Called when the first member of the role starts, so that a worker
- * evaluates only the code of its roles.
+ * Called when the first member of the role starts, so that a worker evaluates only the code of its
+ * roles.
  */
 export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
@@ -29,8 +29,8 @@ export interface WorkerHostOptions {
 }
 
 /**
- * Makes this worker a host of the threads runtime that started it. A worker entry calls it, and
- * nothing else.
+ * Makes this worker a host of the threads runtime that started it. A worker entry calls nothing
+ * else.
  * @throws Error outside a worker of that runtime
  */
 export function runWorkerHost(options: WorkerHostOptions): void {

@@ -5,7 +5,6 @@ import type { Member } from '../supervisor/member-table.js'
 import { attachPort } from './port-peer.js'
 import { locationOf, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
-/** The peers of the supervisor's thread: its workers. */
 export class WorkerPeers {
   readonly #host: ActorHost
   readonly #peers = new Map<number, Peer>()
@@ -18,14 +17,13 @@ export class WorkerPeers {
     this.#peers.set(hostId, attachPort(this.#host, port))
   }
 
-  /** Sends nothing to that worker any more. */
   close({ hostId }: WorkerPlace): void {
     const peer = this.#peers.get(hostId)
     this.#peers.delete(hostId)
     if (peer !== undefined) this.#host.mailbox.closePeer(peer)
   }
 
-  /** Sets or deletes the supervisor's link to a member, by its present state. */
+  /** Sets or deletes the supervisor's link, by the member's state. */
   route(member: Member<ThreadsPlace>): void {
     const { hostId } = locationOf(member)
     const peer = hostId === null ? undefined : this.#peers.get(hostId)

@@ -4,22 +4,19 @@ import { isUp, memberBoot, type Member } from '../supervisor/member-table.js'
 import type { HostedMember, MemberLocation } from './protocol.js'
 import type { RemoteHost } from './remote-host.js'
 
-/** The host in the caller's thread, which has the address of the API only. */
+/** The caller's thread, which only has the address of the API. */
 export const mainHostId = 0
 
-/** The supervisor's record of where a member runs. */
 export interface ThreadsPlace {
   disk: SharedDiskBuffers
-  /** The worker it runs on, or ran on last. */
+  /** Runs the member, or ran it last. */
   host: WorkerPlace | null
-  /** The error of its last crash. */
   error: Error | null
 }
 
-/** A worker with its members. */
 export interface WorkerPlace {
   readonly hostId: number
-  /** How many workers share the members; null: this worker runs one member alone. */
+  /** How many workers share the members; null: this one runs one member alone. */
   readonly sharing: number | null
   readonly members: Set<Member<ThreadsPlace>>
   remote: RemoteHost
@@ -28,7 +25,7 @@ export interface WorkerPlace {
   hasEnded: boolean
 }
 
-/** Receives those ends of new channels that do not go to new workers. */
+/** For ends of new channels that do not go to new workers. */
 export interface ChannelEnds {
   toMain(worker: WorkerPlace, port: MessagePort): void
   toExisting(other: WorkerPlace, worker: WorkerPlace, port: MessagePort): void
@@ -64,14 +61,12 @@ export function connect(
   return ports
 }
 
-/** The location of a member, for all hosts. */
 export function locationOf(member: Member<ThreadsPlace>): MemberLocation {
   const { index, spec, place } = member
   const isThere = isUp(member) && place.host !== null && !place.host.isEnding
   return { index, address: spec.address, hostId: isThere ? place.host!.hostId : null }
 }
 
-/** A member, for the worker that is to run it. */
 export function hostedMember(member: Member<ThreadsPlace>): HostedMember {
   return { boot: memberBoot(member), disk: member.place.disk }
 }

@@ -3,7 +3,6 @@ import { FaultRegistry } from '../supervisor/fault-registry.js'
 import { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import type { WorkerFleet } from './worker-fleet.js'
 
-/** Step faults, sent to all workers. */
 export function stepFaultRegistry(fleet: WorkerFleet): StepFaultRegistry {
   return new StepFaultRegistry({
     arm: (fault) => fleet.broadcast('arm', [fault]),
@@ -11,10 +10,7 @@ export function stepFaultRegistry(fleet: WorkerFleet): StepFaultRegistry {
   })
 }
 
-/**
- * Other faults, sent to all workers and to the supervisor's own thread, which sends and receives
- * messages as every host does.
- */
+/** Includes the supervisor's own thread, which sends and receives messages as every host does. */
 export function faultRegistry(fleet: WorkerFleet, { faults }: ActorHost): FaultRegistry {
   return new FaultRegistry({
     apply: (fault) => {

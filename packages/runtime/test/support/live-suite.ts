@@ -4,8 +4,8 @@ import type { World } from './runtime-suite.js'
 import { ask, nextEvent, spec } from './toy-world.js'
 
 /**
- * Tests of worlds with a real clock: an exception that would end a simulation is reported, and
- * other members keep running.
+ * For worlds with a real clock: an exception that would end a simulation is reported, and other
+ * members keep running.
  */
 export function liveSuite(world: World): void {
   for (const [operation, error] of [

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import type { MemberSpec, Runtime } from '../../src/index.js'
 import { ask, nextEvent, spec } from './toy-world.js'
 
-/** A way to make one of the three worlds. */
 export interface World {
   readonly name: string
   create(): Runtime
@@ -11,7 +10,6 @@ export interface World {
 
 type Body = (test: Test, runtime: Runtime) => Promise<void>
 
-/** Tests of every world. */
 export function runtimeSuite(world: World): void {
   const check = (name: string, specs: readonly MemberSpec[], body: Body) =>
     t.test(`${world.name}: ${name}`, async (test) => {
@@ -321,7 +319,7 @@ export function runtimeSuite(world: World): void {
   })
 }
 
-/** Waits for a strike. In a simulation it advances the time until then. */
+/** A simulation advances the time until then. */
 export async function untilStruck(runtime: Runtime, id: number): Promise<string> {
   const struck = runtime.steps.struck(id)
   let done = false

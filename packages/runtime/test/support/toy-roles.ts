@@ -28,7 +28,6 @@ function toyReply(value: unknown): ReplyOf<'node.command'> {
 
 type Operation = (argument: never, from: Address) => unknown
 
-/** An actor whose operations are functions by name. */
 function toyActor(operations: Readonly<Record<string, Operation>>, rest: Omit<Actor, 'receive'> = {}): Actor {
   return {
     ...rest,
@@ -42,7 +41,6 @@ function toyActor(operations: Readonly<Record<string, Operation>>, rest: Omit<Ac
   }
 }
 
-/** Answers at once, later or never. */
 const echo: ActorFactory<never> = (context) => {
   return toyActor({
     echo: (value: unknown, from) => ({ value, from }),
@@ -69,7 +67,6 @@ const echo: ActorFactory<never> = (context) => {
       context.detach(work())
       await context.sleep(10_000)
     },
-    /** A rejection without a handler. */
     float: async () => {
       void Promise.reject(new Error('floating on purpose'))
       await context.sleep(10_000)
@@ -77,7 +74,6 @@ const echo: ActorFactory<never> = (context) => {
   })
 }
 
-/** Keeps a sum on its disk. */
 const counter: ActorFactory<never> = (context) => {
   let sum = 0
   const record = (value: number) => Buffer.from(String(value))
@@ -153,7 +149,6 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
  */
 const resumed: string[] = []
 
-/** Sends requests to others. */
 const forwarder: ActorFactory<never> = (context: ActorContext) => {
   const ask = ({ to, operation, argument, timeoutMs }: Forward, signal?: AbortSignal) =>
     context
@@ -171,7 +166,6 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       controller.abort()
       return answer
     },
-    /** Sends numbered notices in several turns. */
     notices: async ({ to, count }: { to: Address; count: number }) => {
       for (let value = 0; value < count; value++) {
         context.send(to, 'node.command', toyRequest('collect', value))
@@ -179,14 +173,10 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       }
       return 'sent'
     },
-    /** Sends numbered notices in one turn, and asks for those that arrived. */
     burst: ({ to, count }: { to: Address; count: number }) => {
       for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
       return ask({ to, operation: 'collected' })
     },
-    /**
-     * Sends one numbered notice to each address in one turn, and asks each for those that arrived.
-     */
     scatter: async (to: readonly Address[]) => {
       to.forEach((address, value) => context.send(address, 'node.command', toyRequest('collect', value)))
       await context.sleep(100)
@@ -234,7 +224,6 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
   })
 }
 
-/** Records the notices that it received, and in how many packets. */
 const collector: ActorFactory<never> = () => {
   const values: unknown[] = []
   let packets = 0
@@ -257,7 +246,6 @@ const collector: ActorFactory<never> = () => {
   }
 }
 
-/** Sets timers and records when they wake it. */
 const sleeper: ActorFactory<never> = (context) => {
   const woken: { name: string; lateMs: number }[] = []
   const due = new Map<string, number>()
@@ -282,7 +270,6 @@ const sleeper: ActorFactory<never> = (context) => {
   )
 }
 
-/** Starts slowly, and sends a request to another member during its start. */
 const slowStarter: ActorFactory<never> = (
   context,
   { ask, delayMs, fail }: { ask: Address | null; delayMs: number; fail?: boolean },
@@ -300,7 +287,7 @@ const slowStarter: ActorFactory<never> = (
   )
 }
 
-/** Draws, sleeps and sends at random, as input for the trace hash. */
+/** Input for the trace hash: draws, sleeps and sends at random. */
 const gossip: ActorFactory<never> = (context, { peers }: { peers: readonly Address[] }) => {
   let heard = 0
   const talk = () => context.setTimer('talk', 1 + context.random.below(20))

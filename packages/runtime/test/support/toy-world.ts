@@ -6,7 +6,6 @@ export function spec(address: Address, role: string, rest: Partial<MemberSpec> =
   return { address, role, options: null, listen: null, diskLimitBytes: 1024 * 1024, ...rest }
 }
 
-/** Runs one operation of a toy role, from the API. */
 export async function ask(
   runtime: Runtime,
   to: Address,
@@ -16,7 +15,7 @@ export async function ask(
   return toyAnswer(await runtime.request(to, 'node.command', toyRequest(operation, argument)))
 }
 
-/** Resolves with the next event that matches. Call it before the event can happen. */
+/** Call it before the event can happen. */
 export function nextEvent(runtime: Runtime, matches: (event: ClusterEvent) => boolean): Promise<ClusterEvent> {
   return new Promise((resolve) => {
     // Alarms alone do not keep a process alive.

@@ -1,6 +1,5 @@
 /**
- * One attempt to run a command on one mongos: what drivers add to the command, and how they react
- * to its outcome.
+ * An attempt on one mongos: adds the fields that drivers add, and reacts to the outcome as they do.
  */
 import type { Document, Long, Timestamp } from '@shardlab/bson'
 import type { ClusterTimes } from './cluster-times.js'
@@ -22,16 +21,16 @@ export interface Sending {
   readonly command: Document
   readonly sequences: Sequences
   readonly kind: CommandKind
-  /** Null: without a session. */
+  /** null: without a session. */
   readonly session: Session | null
-  /** Of a retryable write, the same in each attempt; null: not one. */
+  /** The same in each attempt; null: not a retryable write. */
   readonly txnNumber: Long | null
 }
 
 export interface AttemptParts {
   readonly times: ClusterTimes
   readonly onSend: (body: Document) => void
-  /** Whether the client retries writes and labels network errors accordingly. */
+  /** If true, network errors are labelled accordingly. */
   readonly retryWrites: boolean
 }
 
@@ -69,7 +68,6 @@ export async function sendOnce(sending: Sending, router: Router, parts: AttemptP
   }
 }
 
-/** The command with the fields that drivers add. */
 function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, times: ClusterTimes): Document {
   const body = { ...command }
   // A command with its own lsid manages its own retries.
@@ -100,7 +98,6 @@ function understood(reply: Document, { session }: Sending, times: ClusterTimes):
   }
 }
 
-/** The connection broke during the command. */
 function broken(
   error: NetworkFailure,
   { session }: Sending,
@@ -108,7 +105,7 @@ function broken(
   connection: Connection,
   retryWrites: boolean,
 ): NetworkFailure {
-  // Commands that wait for a connection fail too, and do not open another one.
+  // Commands that wait for a connection fail too, instead of opening another one.
   notice(error, router, connection)
   router.pool.checkIn(connection, true)
   if (session !== null) session.server.isDirty = true
@@ -117,10 +114,7 @@ function broken(
   return new NetworkFailure(message, { isTimeout, isUndelivered }, [...labels, retryableWriteError])
 }
 
-/**
- * Marks a mongos unknown where its error says so. Specification Server Discovery and Monitoring,
- * "Error handling".
- */
+/** Marks a mongos unknown. Specification Server Discovery and Monitoring, "Error handling". */
 function notice(error: NetworkFailure | CommandFailure, router: Router, connection: Connection | null): void {
   if (connection !== null && connection.generation < router.pool.generation) return
   if (error instanceof CommandFailure) {

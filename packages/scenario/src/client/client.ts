@@ -1,7 +1,4 @@
-/**
- * The simulated client: sends commands as drivers do, over simulated connections to several
- * mongoses.
- */
+/** Sends commands as drivers do, over simulated connections to several mongoses. */
 import type { Actor, ActorContext, Address } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
 import { ClusterTimes } from './cluster-times.js'
@@ -36,24 +33,21 @@ import type {
   SessionOptions,
 } from './types.js'
 
-/** The parts of its world that a client uses. */
 export interface ClientWorld {
   readonly context: ActorContext
   readonly mongos: readonly Address[]
-  /** Numbers unique to this client's connections. */
+  /** Unique among all clients. */
   readonly nextConnectionId: () => number
 }
 
-/** Session timeout until a mongos has reported its own. */
 const sessionTimeoutMs = 30 * 60_000
-/** Sessions per `endSessions`. */
 const endedSessionsMax = 10_000
 
 export class SimulatedClient implements Client, Actor {
   readonly address: Address
   readonly #context: ActorContext
   readonly #routers: readonly Router[]
-  /** Members other than the client's mongoses to which commands were sent. */
+  /** Other members to which commands were sent. */
   readonly #others: Router[] = []
   readonly #selection: ServerSelection
   readonly #times = new ClusterTimes()
@@ -136,7 +130,7 @@ export class SimulatedClient implements Client, Actor {
     for (const router of [...this.#routers, ...this.#others]) router.close()
   }
 
-  /** A member by name. A member that is not a mongos of the client is monitored from then on. */
+  /** A member that is not a mongos of the client is monitored from then on. */
   #direct(parts: RouterParts, address: Address): Router {
     const known = [...this.#routers, ...this.#others].find((router) => router.address === address)
     if (known !== undefined) return known
@@ -153,7 +147,7 @@ export class SimulatedClient implements Client, Actor {
     return new Session(this.#sessions, Math.min(sessionTimeoutMs, ...timeouts), isExplicit, options)
   }
 
-  /** Runs the attempts of one operation. Never rejects for failures of the cluster. */
+  /** Never rejects for failures of the cluster. */
   async #run(command: Document, options: RunOptions, session: Session | null): Promise<Outcome> {
     const { sequences = [], to = null } = options
     const kind = kindOf(command, sequences, options.retryable !== false)
@@ -198,7 +192,6 @@ export class SimulatedClient implements Client, Actor {
     }
   }
 
-  /** One attempt on one mongos, and its effects on the client's state. */
   async #once(sending: Sending, router: Router, tally: Tally): Promise<Attempted> {
     router.operations++
     try {
@@ -248,7 +241,6 @@ interface Failing {
   readonly reply: Document | null
 }
 
-/** The state of an operation across attempts. */
 interface Tally {
   attempts: number
   mayHaveActed: boolean
@@ -283,7 +275,6 @@ function sessionOf(session: ClientSession | undefined): Session | null {
   throw new TypeError('the session comes from another kind of client')
 }
 
-/** The client metadata of handshakes. */
 function metadataOf(appName: string | null): Document {
   return {
     ...(appName === null ? {} : { application: { name: appName } }),

@@ -1,11 +1,11 @@
 /**
- * Keeps the newest `$clusterTime` that the client received, and sends it with every command.
- * Drivers' specification: Driver Sessions, "Gossiping".
+ * The newest `$clusterTime` received is sent with every command. Drivers' specification: Driver
+ * Sessions, "Gossiping".
  */
 import type { Document, Timestamp } from '@shardlab/bson'
 
 export class ClusterTimes {
-  /** Null before the first one. */
+  /** null before the first one. */
   newest: Document | null = null
 
   learn(reply: Document): void {

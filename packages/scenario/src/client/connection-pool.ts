@@ -1,6 +1,6 @@
 /**
- * Connections to one mongos. Drivers' specification: Connection Monitoring and Pooling. A
- * connection is a number under which the mongos knows the client; its commands run in sequence.
+ * Drivers' specification: Connection Monitoring and Pooling. A connection is a number under which
+ * the mongos knows the client; its commands run in sequence.
  */
 import {
   createDeferred,
@@ -17,25 +17,22 @@ import { overloadLabels, type Sequences } from './retry-rules.js'
 
 export interface Connection {
   readonly id: number
-  /** Generation of the pool when it was opened. */
+  /** Generation of the pool when the connection was opened. */
   readonly generation: number
-  /** The last unacknowledged command: the mongos takes the next one after it. */
+  /** The last unacknowledged command; the mongos takes the next one after it. */
   unanswered: Promise<unknown> | null
 }
 
-/** The parts that all pools of a client share. */
 export interface PoolParts {
   readonly context: ActorContext
   /** Sent with each handshake. */
   readonly metadata: Document
-  /** Numbers unique to this client's connections. */
   readonly nextConnectionId: () => number
-  /** Limit of open connections per mongos; further commands wait. */
+  /** Per mongos; further commands wait. */
   readonly maxPoolSize: number
   readonly socketTimeoutMs: number | null
 }
 
-/** Timeout of a handshake. */
 const connectTimeoutMs = 30_000
 
 export class ConnectionPool {
@@ -45,7 +42,7 @@ export class ConnectionPool {
   #waiting: Deferred<Connection>[] = []
   #open = 0
   generation = 0
-  /** No connection is handed out before the mongos has replied once. */
+  /** Paused until the mongos has replied once. */
   isPaused = true
   opened = 0
 
@@ -55,7 +52,7 @@ export class ConnectionPool {
   }
 
   /**
-   * @throws NetworkFailure, CommandFailure of the handshake; NetworkFailure `cleared` when the pool
+   * @throws NetworkFailure, CommandFailure of the handshake; NetworkFailure `cleared` if the pool
    * was cleared
    */
   async checkOut(): Promise<Connection> {
@@ -70,7 +67,6 @@ export class ConnectionPool {
     return this.#connect()
   }
 
-  /** @param isBroken the connection cannot be used again */
   checkIn(connection: Connection, isBroken: boolean): void {
     const waiter = this.#waiting.shift()
     if (!isBroken && connection.generation === this.generation) {
@@ -82,7 +78,7 @@ export class ConnectionPool {
     if (waiter !== undefined) this.#connect().then(waiter.resolve, waiter.reject)
   }
 
-  /** Discards all connections: the mongos has changed, or has not replied yet. */
+  /** Call if the mongos has changed, or has not replied yet. */
   clear(): void {
     this.generation++
     this.isPaused = true
@@ -91,7 +87,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a command. `timeoutMs` null: no timeout.
+   * @param timeoutMs null: no timeout
    * @throws NetworkFailure; the connection is broken then
    */
   async command(
@@ -119,7 +115,6 @@ export class ConnectionPool {
     }
   }
 
-  /** Sends a command without waiting for a reply. */
   commandUnanswered(connection: Connection, body: Document, sequences: Sequences): void {
     connection.unanswered = this.#parts.context
       .request(this.#to, 'client.command', this.#message(connection, body, sequences))
@@ -129,7 +124,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Opens a connection outside the pool's limit, with its handshake.
+   * The connection does not count for the pool's limit.
    * @throws NetworkFailure, CommandFailure
    */
   async handshake(): Promise<{ readonly connection: Connection; readonly hello: Document }> {
@@ -151,7 +146,6 @@ export class ConnectionPool {
     throw new CommandFailure(codeOf(hello['code']), String(hello['errmsg']), labelsOf(hello), hello)
   }
 
-  /** Closes the connection at the mongos. */
   disconnect(connection: Connection): void {
     this.#parts.context.send(this.#to, 'client.disconnected', { connectionId: connection.id })
   }

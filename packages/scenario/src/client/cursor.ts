@@ -1,4 +1,4 @@
-/** A cursor of the simulated client. Its batches come from the mongos that opened it. */
+/** All batches come from the mongos that opened the cursor. */
 import type { Address } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { cursorId, isNoCursor } from './reply.js'

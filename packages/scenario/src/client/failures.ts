@@ -1,10 +1,9 @@
-/** Outcomes of attempts without `ok: 1`. */
 import type { Document } from '@shardlab/bson'
 
 /** The connection broke, or the reply timed out. */
 export class NetworkFailure extends Error {
   readonly isTimeout: boolean
-  /** Whether the command was certainly not delivered. */
+  /** The command was certainly not delivered. */
   readonly isUndelivered: boolean
   readonly labels: readonly string[]
 
@@ -20,7 +19,7 @@ export class NetworkFailure extends Error {
     this.labels = labels
   }
 
-  /** Adds labels for failures of a handshake: the command was not sent. */
+  /** For failures of a handshake: the command was not sent. */
   labelled(labels: readonly string[]): NetworkFailure {
     return new NetworkFailure(this.message, { isTimeout: this.isTimeout, isUndelivered: true }, [
       ...this.labels,
@@ -29,7 +28,7 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** The server replied with an error; `code` null: it has none. */
+/** The server replied with an error. `code` null: the error has none. */
 export class CommandFailure extends Error {
   readonly code: number | null
   readonly labels: readonly string[]
@@ -52,7 +51,6 @@ export class ClientFailure extends Error {
   }
 }
 
-/** No mongos became available in time. */
 export class SelectionFailure extends Error {
   constructor(timeoutMs: number) {
     super(`Server selection timed out after ${timeoutMs} ms`)

@@ -1,4 +1,3 @@
-/** A client of a simulated cluster, the counterpart of a driver on a live one. */
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { SimulatedClient } from './client.js'
 import type { Client, ClientOptions } from './types.js'
@@ -6,7 +5,7 @@ import type { Client, ClientOptions } from './types.js'
 export { errorsOf, labelsOf } from './reply.js'
 export type * from './types.js'
 
-/** Adds a client to the cluster's network. It discovers the mongoses as time passes. */
+/** Adds a client, which discovers the mongoses as time passes, to the cluster's network. */
 export function createClient(cluster: SimulatedCluster, options: ClientOptions = {}): Client {
   return cluster.addClient(
     (context, nextConnectionId) => new SimulatedClient({ context, mongos: cluster.mongos, nextConnectionId }, options),

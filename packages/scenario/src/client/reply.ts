@@ -1,14 +1,10 @@
-/** Readers of replies. */
 import { Long, type Document } from '@shardlab/bson'
 
 export function labelsOf(reply: Document): readonly string[] {
   return (reply['errorLabels'] as string[] | undefined) ?? []
 }
 
-/**
- * All errors in a reply: its own, and those of batch statements, bulkWrite operations and single
- * shards.
- */
+/** The reply's own error, and those of batch statements, bulkWrite operations and single shards. */
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
@@ -18,13 +14,11 @@ export function errorsOf(reply: Document): Document[] {
   return [...(reply['ok'] === 1 ? [] : [reply]), ...ofStatements, ...ofBulk, ...ofShards]
 }
 
-/** Whether a cursor id means exhausted. */
 export const isNoCursor = (id: unknown): boolean => id === 0 || id === 0n || (Long.isLong(id) && id.isZero())
 
-/** A cursor id in the server's type. */
 export const cursorId = (id: unknown): Long => (Long.isLong(id) ? id : Long.fromNumber(Number(id)))
 
-/** A BSON number however it was decoded; null: not a number. */
+/** However the number was decoded; null: not a number. */
 export function codeOf(value: unknown): number | null {
   return typeof value === 'number' ? value : value === undefined || value === null ? null : Number(value)
 }

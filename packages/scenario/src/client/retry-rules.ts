@@ -1,21 +1,19 @@
 /**
- * Which commands drivers retry, and after which errors. Drivers' specifications: Retryable Reads,
- * Retryable Writes, Server Discovery and Monitoring, Client Backpressure.
+ * Drivers' specifications: Retryable Reads, Retryable Writes, Server Discovery and Monitoring,
+ * Client Backpressure.
  */
 import { BsonType, findField, type Document } from '@shardlab/bson'
 
-/** A command as drivers classify it. */
 export interface CommandKind {
   /** The first field of the command. */
   readonly name: string
   readonly aspect: 'read' | 'write' | 'other'
-  /** Whether it is retried once after a transient error. */
+  /** Retried once after a transient error. */
   readonly retryable: boolean
   /** Write concern `{ w: 0 }`: no reply. */
   readonly unacknowledged: boolean
 }
 
-/** Arguments sent as document sequences. */
 export type Sequences = readonly (readonly [identifier: string, documents: readonly Uint8Array[]])[]
 
 const reads: ReadonlySet<string> = new Set([
@@ -36,7 +34,7 @@ const writes: ReadonlySet<string> = new Set([
   'bulkWrite',
 ])
 /**
- * Writes without statement number, and commands of driver helpers; all others are sent like
+ * Writes without statement number, and commands of driver helpers; others are sent like
  * `runCommand`.
  */
 const otherWrites: ReadonlySet<string> = new Set([
@@ -48,7 +46,7 @@ const otherWrites: ReadonlySet<string> = new Set([
   'renameCollection',
 ])
 
-/** @param helper whether it is sent like the driver's helper rather than like `runCommand` */
+/** @param helper sent like the driver's helper rather than like `runCommand` */
 export function kindOf(command: Document, sequences: Sequences, helper: boolean): CommandKind {
   const name = Object.keys(command)[0] ?? ''
   const unacknowledged = command['writeConcern']?.w === 0
@@ -72,7 +70,6 @@ function hasWriteStage(pipeline: readonly Document[] | undefined): boolean {
   return last !== undefined && ('$out' in last || '$merge' in last)
 }
 
-/** Whether a statement may change several documents. */
 function hasMulti(command: Document, sequences: Sequences): boolean {
   for (const name of ['updates', 'deletes', 'ops']) {
     for (const statement of (command[name] as readonly Document[] | undefined) ?? [])
@@ -93,17 +90,14 @@ function hasMulti(command: Document, sequences: Sequences): boolean {
 const isZero = (limit: unknown): boolean => limit !== undefined && Number(limit) === 0
 
 /**
- * Errors of a member that shuts down or is not primary, and network errors. Specification Retryable
- * Reads; includes 134 and 262.
+ * A member shuts down or is not primary, or the network fails. Specification Retryable Reads, which
+ * includes 134 and 262.
  */
 const passingCodes: ReadonlySet<number> = new Set([
   6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ])
-/**
- * The member is no longer primary, or is recovering. Specification Server Discovery and Monitoring.
- */
+/** The member is no longer primary, or recovers. Specification Server Discovery and Monitoring. */
 const stateChangeCodes: ReadonlySet<number> = new Set([91, 189, 10058, 10107, 11600, 11602, 13435, 13436])
-/** The member is shutting down. */
 const shuttingDownCodes: ReadonlySet<number> = new Set([91, 11600])
 
 export const isPassing = (code: number | null): boolean => code !== null && passingCodes.has(code)
@@ -115,12 +109,11 @@ export const retryableWriteError = 'RetryableWriteError'
 export const noWritesPerformed = 'NoWritesPerformed'
 /** No connection could be opened, or the server is overloaded: retried after a pause. */
 export const overloadLabels = ['SystemOverloadedError', 'RetryableError'] as const
-/** Retries after such an error, and the shortest and longest pause in ms. */
 export const overloadRetriesMax = 2
 const backoffBaseMs = 100
 const backoffMsMax = 10_000
 
-/** Longest pause before this attempt; the first attempt is 0. */
+/** The first attempt is 0. */
 export function backoffMs(attempt: number): number {
   return Math.min(backoffMsMax, backoffBaseMs * 2 ** attempt)
 }
@@ -142,5 +135,5 @@ const withCausalTime: ReadonlySet<string> = new Set([
   ...['dropIndexes', 'findAndModify', 'insert', 'update'],
 ])
 
-/** Whether the command waits for the session's operation time in a causally consistent session. */
+/** In a causally consistent session, the command waits for the session's operation time. */
 export const waitsForSession = (name: string): boolean => withCausalTime.has(name)

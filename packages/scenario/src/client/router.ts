@@ -1,6 +1,6 @@
 /**
- * One mongos as the client sees it, and its monitor. Drivers' specification: Server Discovery and
- * Monitoring, Server Monitoring (streaming protocol, here as a repeated awaitable hello).
+ * One mongos as the client sees it, with its monitor. Drivers' specifications: Server Discovery and
+ * Monitoring; Server Monitoring (streaming protocol, here as a repeated awaitable hello).
  */
 import { createDeferred, type ActorContext, type Address } from '@shardlab/actor'
 import { Long, type Document } from '@shardlab/bson'
@@ -11,17 +11,16 @@ import { sleepOr } from './sleep-or.js'
 
 export interface RouterParts extends PoolParts {
   readonly heartbeatMs: number
-  /** Called when new information about a mongos arrives. */
   readonly onChange: () => void
   readonly onHello: (hello: Document) => void
   readonly onCleared: () => void
 }
 
-/** Shortest interval between two checks. */
+/** Between two checks. */
 const minHeartbeatMs = 500
-/** Timeout of a `hello` that the mongos does not hold open. */
+/** For a `hello` that the mongos does not hold open. */
 const connectTimeoutMs = 30_000
-/** Weight of a new sample in the average. */
+/** Weight of a new sample in the average round trip. */
 const newestWeight = 0.2
 
 export class Router {
@@ -29,11 +28,10 @@ export class Router {
   readonly pool: ConnectionPool
   readonly #parts: RouterParts
   readonly #context: ActorContext
-  /** It has replied, and no failure has been seen since. */
+  /** The mongos has replied, and no failure has been seen since. */
   isKnown = false
-  /** How long the server keeps an idle session, in ms; null: no sessions. */
+  /** How long the server keeps an idle session; null: no sessions. */
   sessionTimeoutMs: number | null = null
-  /** Average round trip time. */
   roundTripMs = 0
   /** Commands in progress for this client. */
   operations = 0
@@ -43,7 +41,7 @@ export class Router {
   #lastCheckMs = Number.NEGATIVE_INFINITY
   /** Ends the pause between two checks; null: a check is running. */
   #wake: (() => void) | null = null
-  /** Changes when the state is reset: a running check is ignored then. */
+  /** Changes when the state is reset: a running check is then ignored. */
   #life = 0
   #closed = false
 
@@ -54,7 +52,6 @@ export class Router {
     this.pool = new ConnectionPool(parts, address)
   }
 
-  /** Starts the monitor. */
   watch(): void {
     void this.#watch(this.#life)
   }
@@ -66,12 +63,12 @@ export class Router {
     this.pool.clear()
   }
 
-  /** Requests a check as soon as allowed. No effect while one is running. */
+  /** As soon as allowed. No effect while a check is running. */
   requestCheck(): void {
     this.#wake?.()
   }
 
-  /** Marks it unknown. @param goes its connections cannot be used again */
+  /** @param goes its connections cannot be used again */
   markUnknown(goes: boolean): void {
     if (goes) {
       this.pool.clear()
@@ -81,7 +78,7 @@ export class Router {
     this.#parts.onChange()
   }
 
-  /** A connection broke: discard the monitor's too. */
+  /** A connection broke: discard the monitor's, too. */
   lost(): void {
     this.markUnknown(true)
     if (this.#topologyVersion === null || this.#closed) return
@@ -178,7 +175,6 @@ export class Router {
     this.roundTripMs = this.roundTripMs === 0 ? ms : newestWeight * ms + (1 - newestWeight) * this.roundTripMs
   }
 
-  /** Waits until the next heartbeat or a requested check. */
   async #pause(life: number): Promise<void> {
     const asked = createDeferred<void>()
     this.#wake = asked.resolve

@@ -1,6 +1,4 @@
-/**
- * Selects the mongos for a command. Drivers' specification: Server Selection, for sharded clusters.
- */
+/** Drivers' specification: Server Selection, for sharded clusters. */
 import { createDeferred, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
 import { SelectionFailure } from './failures.js'
 import type { Router } from './router.js'
@@ -16,7 +14,7 @@ export class ServerSelection {
   readonly #timeoutMs: number
   #changed: Deferred<void> = createDeferred()
 
-  /** @param direct connections to members addressed by name, which need not be in `routers` */
+  /** @param direct for members addressed by name, which need not be in `routers` */
   constructor(
     context: ActorContext,
     routers: readonly Router[],
@@ -37,7 +35,6 @@ export class ServerSelection {
   }
 
   /**
-   * Waits for an available mongos.
    * @param wanted null: any mongos
    * @param avoided selected only if there is no other
    * @throws SelectionFailure

@@ -1,18 +1,15 @@
-/**
- * Sessions of a client, and the pool of server sessions. Drivers' specification: Driver Sessions,
- * Causal Consistency.
- */
+/** Drivers' specifications: Driver Sessions, Causal Consistency. */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document, type Timestamp } from '@shardlab/bson'
 import type { ClientSession, SessionOptions } from './types.js'
 
-/** A server session, used by one client session at a time. */
+/** Used by one client session at a time. */
 export interface ServerSession {
   readonly lsid: Document
   txnNumber: number
   lastUsedMs: number
   /**
-   * A command on it failed by a network error: the server may still run it, so it is not reused.
+   * A command failed by a network error: the server may still run it, so the session is not reused.
    */
   isDirty: boolean
 }
@@ -20,10 +17,9 @@ export interface ServerSession {
 /** Server sessions that would time out within this time are dropped. */
 const marginMs = 60_000
 
-/** Unused server sessions; the one used last is taken first. */
+/** The server session that was used last is taken first. */
 export class SessionPool {
   readonly #random: Random
-  /** Milliseconds on the client's clock. */
   readonly now: () => number
   readonly #idle: ServerSession[] = []
 
@@ -42,7 +38,6 @@ export class SessionPool {
     if (!session.isDirty) this.#idle.push(session)
   }
 
-  /** Empties the pool. */
   drain(): Document[] {
     return this.#idle.splice(0).map(({ lsid }) => lsid)
   }
@@ -52,7 +47,7 @@ export class SessionPool {
   }
 }
 
-/** A session of the client. {@link isExplicit}: created by its user. */
+/** {@link isExplicit}: created by the client's user. */
 export class Session implements ClientSession {
   readonly isExplicit: boolean
   readonly isCausal: boolean
@@ -85,7 +80,6 @@ export class Session implements ClientSession {
     return this.#ended
   }
 
-  /** The number of the next retryable write. */
   nextTxnNumber(): Long {
     return Long.fromNumber(++this.server.txnNumber)
   }

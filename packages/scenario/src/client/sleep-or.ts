@@ -1,6 +1,6 @@
 import { Cancellation, RequestFailedError, type ActorContext } from '@shardlab/actor'
 
-/** Sleeps for the duration, or until `happened` resolves. */
+/** Also ends when `happened` resolves. */
 export async function sleepOr(context: ActorContext, durationMs: number, happened: Promise<void>): Promise<void> {
   const waiting = new Cancellation()
   void happened.then(() => waiting.abort())

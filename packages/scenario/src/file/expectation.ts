@@ -1,6 +1,5 @@
 /**
- * Expectations compare a number of the result, given by its path: `imbalance.last < 1.2`,
- * `bytesMoved <= 20MB`.
+ * Compare a number of the result, given by its path: `imbalance.last < 1.2`, `bytesMoved <= 20MB`.
  */
 import { nearest } from '@shardlab/load'
 import { parseBytes, parseTime } from './quantities.js'
@@ -21,13 +20,11 @@ export interface Expectation {
   readonly value: number
 }
 
-/** An expectation that a variant does not meet. */
 export interface FailedExpectation {
   readonly expect: string
   readonly path: string
-  /** Null: the result has no number there, such as a convergence time without convergence. */
+  /** null: the result has no such number, such as a convergence time without convergence. */
   readonly actual: number | null
-  /** One sentence. */
   readonly message: string
 }
 

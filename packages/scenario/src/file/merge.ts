@@ -1,5 +1,3 @@
-/** Merges a variant over its scenario. */
-
 type Data = Record<string, unknown>
 type Path = readonly (string | number)[]
 
@@ -10,15 +8,14 @@ export interface Merged {
 }
 
 /**
- * Lists whose entries are matched by collection: the n-th entry of a variant for a collection
- * merges over the n-th of the scenario.
+ * In these lists, the n-th entry of a variant for a collection merges over the n-th of the
+ * scenario.
  */
 const byNamespace: ReadonlySet<string> = new Set(['collections', 'data', 'workload'])
 
 /**
- * Settings of a variant replace those of the scenario. `cluster` is merged by setting, entries of
- * `collections`, `data` and `workload` over the entry for the same collection (an empty list
- * empties it); all else is replaced as a whole.
+ * `cluster` is merged by setting, entries of `collections`, `data` and `workload` over the entry
+ * for the same collection (an empty list empties it); all else is replaced as a whole.
  * @param at place of the variant in the file
  */
 export function mergeVariant(base: Data, variant: Data, at: Path): Merged {

@@ -1,4 +1,3 @@
-/** Parses scenario files (YAML). Errors name the line. */
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
 import { YamlFile, type SettingPath } from '@shardlab/load'
@@ -7,19 +6,16 @@ import { mergeVariant } from './merge.js'
 import { brokenRule, type BrokenRule } from './rules.js'
 import { scenarioSchema, type ScenarioSource } from './schema.js'
 
-/**
- * One run of a scenario with all defaults filled in: times in milliseconds, sizes in bytes, rates
- * per second.
- */
+/** All defaults are filled in: times in milliseconds, sizes in bytes, rates per second. */
 export interface Scenario extends ScenarioSource {
   readonly name: string
 }
 
-/** A file: the scenario if it has no variants, otherwise its variants. */
+/** `variants` contains the scenario itself if it has no variants. */
 export interface ScenarioFile {
   readonly path: string
   readonly shows: string | null
-  /** The comment at the top of the file as one paragraph; null: none. */
+  /** The comment at the top of the file; null: none. */
   readonly about: string | null
   readonly seed: number
   readonly variants: readonly Scenario[]

@@ -1,13 +1,13 @@
-/** Parses quantities of scenarios. Times use the fault grammar's units, sizes the cluster's. */
+/** Times use the fault grammar's units, sizes the cluster's. */
 import { durationHint, parseDuration, parseSize, sizeHint, sizeUnitsBytes, timeUnitsMs } from '@shardlab/quantities'
 
 /** Several units, as reports print times. */
 const several = /^\s*(?=\d+[a-z]+\s*\d)(\d+d\s*)?(\d+h\s*)?(\d+m\s*)?(\d+s)?\s*$/
 
-/** An invalid quantity; the message lacks the name of the setting. */
+/** The message lacks the name of the setting. */
 export class QuantityError extends Error {}
 
-/** Operations per second from `5000/s`, `10/m`, `1/h`, `100/d`. @throws QuantityError */
+/** Operations per second of `5000/s`, `10/m`, `1/h`, `100/d`. @throws QuantityError */
 export function parseRate(text: string | number): number {
   const match = /^\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*\/\s*(ms|s|m|h|d)\s*$/i.exec(String(text))
   if (match === null) throw new QuantityError(`is ${JSON.stringify(text)}; write a rate such as 50/s, 10/m or 0/s`)
@@ -15,8 +15,8 @@ export function parseRate(text: string | number): number {
 }
 
 /**
- * Non-negative milliseconds from `500ms`, `5s`, `1d`, or several units in descending order:
- * `12h 30m`, `1d12h`. @throws QuantityError
+ * Non-negative: `500ms`, `5s`, `1d`, or several descending units: `12h 30m`, `1d12h`. @throws
+ * QuantityError
  */
 export function parseTime(text: string | number): number {
   const parts = typeof text === 'string' && several.test(text) ? text.match(/\d+[a-z]+/g)! : [text]
@@ -31,7 +31,7 @@ function durationOf(part: string | number): number {
   return ms
 }
 
-/** Positive bytes; the unit TB is allowed too. @throws QuantityError */
+/** Positive; also accepts TB. @throws QuantityError */
 export function parseBytes(text: string | number): number {
   const terabytes = /^\s*(\d+(?:\.\d+)?)\s*TB\s*$/i.exec(String(text))
   if (terabytes !== null) return Number(terabytes[1]) * 1024 * sizeUnitsBytes.GB
@@ -40,7 +40,7 @@ export function parseBytes(text: string | number): number {
   return bytes
 }
 
-/** Positive bytes per second from `100MB/s`. @throws QuantityError */
+/** Bytes per second of `100MB/s`, positive. @throws QuantityError */
 export function parseBandwidth(text: string | number): number {
   const match = /^\s*(.+?)\s*\/\s*s\s*$/.exec(String(text))
   const bytes = match === null ? 0 : parseBytes(match[1]!)
@@ -48,7 +48,7 @@ export function parseBandwidth(text: string | number): number {
   return bytes
 }
 
-/** A number; YAML parses `5e6` as a text. @throws QuantityError */
+/** YAML parses `5e6` as a text. @throws QuantityError */
 export function parseNumber(text: string | number): number {
   const value = typeof text === 'number' ? text : /^\s*\d+(\.\d+)?(e\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
   if (!Number.isFinite(value)) throw new QuantityError(`is ${JSON.stringify(text)}; write a number such as 100 or 5e6`)

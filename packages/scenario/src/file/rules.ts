@@ -1,4 +1,3 @@
-/** Rules between the parts of a scenario. */
 import { totalmem } from 'node:os'
 import { OptionError, parseFaultText } from '@shardlab/cluster'
 import { bytesText, short } from '../report/format.js'
@@ -12,7 +11,6 @@ export interface BrokenRule {
   readonly message: string
 }
 
-/** @returns the first broken rule; null: none */
 export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
   for (const rule of rules) {
     const broken = rule(scenario).next()
@@ -93,7 +91,7 @@ function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource
     }
 }
 
-/** Includes: a shard added by the timeline has the name that it will get. */
+/** A shard added by the timeline has the name that it will get. */
 function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const nameOf = (n: number) => `shard${String(n).padStart(2, '0')}`
   let count = cluster.shards
@@ -208,7 +206,7 @@ function* windowsAreNotEmpty({ timeline }: ScenarioSource): Generator<BrokenRule
       yield { path: ['timeline', i, 'stop'], message: 'must differ from start' }
 }
 
-/** Expectations on numbers that this scenario's result never has. */
+/** Refuses numbers that this scenario's result never has. */
 function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, text] of scenario.expect.entries()) {
     const [, shard] = /^\s*shards\.([\w-]+)\./.exec(text) ?? []

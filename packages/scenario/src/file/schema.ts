@@ -1,4 +1,4 @@
-/** The schema of scenario files. Rules between parts are in `rules.ts`. */
+/** Rules between parts are in `rules.ts`. */
 import { emulatedVersions, faultForms } from '@shardlab/cluster'
 import { z } from 'zod'
 import { parseBandwidth, parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
@@ -26,9 +26,8 @@ const share = z
   .number('must be a share from 0 to 1')
   .min(0, 'must be a share from 0 to 1')
   .max(1, 'must be a share from 0 to 1')
-/** Fields of documents besides `_id` and shard key: one that `findOther` queries, and padding. */
+/** Besides `_id` and shard key: one field that `findOther` queries, and padding. */
 export const reservedFields: readonly string[] = ['other', 'pad']
-/** Smallest and largest document with these fields. */
 const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'must be from 64 bytes to 16MB')
 const megabytes = bytes.refine(
   (size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3,
@@ -56,7 +55,7 @@ const shardKey = z
     `must not use ${reservedFields.join(' or ')}: every document already has these fields`,
   )
 
-/** Distribution of the values of the first shard key field. */
+/** Values of the first shard key field. */
 export const keysSchema = z.discriminatedUnion(
   'distribution',
   [
@@ -70,9 +69,9 @@ export const keysSchema = z.discriminatedUnion(
     z.strictObject({
       distribution: z.literal('hotspot'),
       cardinality: whole(1, 2 ** 48),
-      /** Share of the values that is hot. */
+      /** Share of hot values. */
       hotKeys: share.default(0.2),
-      /** Share of the operations that go to hot values. */
+      /** Share of operations on hot values. */
       hotOperations: share.default(0.8),
     }),
     z.strictObject({
@@ -101,7 +100,7 @@ const mix = z
     'must have shares that add up to 1',
   )
 
-/** A constant rate, or one that oscillates between two, lowest at the start of each period. */
+/** An oscillating rate is lowest at the start of each period. */
 const load = z.union(
   [rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })],
   'must be a rate such as 50/s, or { low, high, period }',
@@ -109,7 +108,6 @@ const load = z.union(
 
 const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00, in quotes')
 
-/** Actions of the timeline besides faults. */
 export const timelineActions = [
   'addShard',
   'removeShard',
@@ -149,12 +147,12 @@ const action = z.discriminatedUnion(
     z.strictObject({ at: time, do: z.literal('stopBalancer') }),
     z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
     z.strictObject({ at: time, do: z.literal('chunkSize'), size: megabytes }),
-    /** Changes the rate of a collection's loads: all, or the one with this name. */
+    /** Changes all loads of a collection, or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
     /**
-     * Any command, sent to a mongos. `fails`: it must fail with this code. `answers`: required
-     * values of the reply by path.
+     * Sent to a mongos. `fails`: the command must fail with this code. `answers`: required values
+     * of the reply by path.
      */
     z.strictObject({
       at: time,
@@ -193,19 +191,19 @@ const collection = z.strictObject({
   ns,
   key: shardKey,
   mode: z.enum(['documents', 'metadata'], 'must be documents or metadata').default('documents'),
-  /** Primary shard of its database. Default: shard01. */
+  /** Primary shard of the database. Default: shard01. */
   primary: z.string().optional(),
   unique: z.boolean().default(false),
-  /** False: the collection stays unsharded, and the key only defines fields of documents. */
+  /** false: unsharded; the key only defines fields of documents. */
   sharded: z.boolean().default(true),
   /**
-   * Values of the key's first field at which the empty collection is split; chunks are dealt to the
-   * shards in turn.
+   * Values of the key's first field at which the empty collection is split. Shards get the chunks
+   * in turn.
    */
   splitAt: z.array(z.union([z.number(), z.string()], 'must be a number or a text')).default([]),
-  /** Initial chunks of a hashed collection. Default: the version's. */
+  /** For hashed collections. Default: the version's. */
   numInitialChunks: whole(1, 10_000_000).optional(),
-  /** Chunk size of this collection (`configureCollectionBalancing`). */
+  /** Set by `configureCollectionBalancing`. */
   chunkSize: megabytes.optional(),
 })
 export type CollectionSource = z.infer<typeof collection>
@@ -223,16 +221,14 @@ const workload = z.strictObject({
   mix,
   keys: keysSchema,
   documentSize: documentSize.default(1024),
-  /** Number of values of the key's first field that a `findRange` spans. */
+  /** Values of the key's first field that a `findRange` spans. */
   rangeKeys: number.default(100),
-  /** Whether reads accept partial results while shards are down. */
   allowPartialResults: z.boolean().default(false),
 })
 export type WorkloadSource = z.infer<typeof workload>
 
 export const scenarioSchema = z.strictObject({
   version: z.literal(1, 'must be 1'),
-  /** One sentence: what the scenario shows. */
   shows: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1).default(1),
   emulate: z
@@ -251,7 +247,7 @@ export const scenarioSchema = z.strictObject({
         .refine((zones) => !('' in zones), 'must not have a zone without a name')
         .default({}),
       orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'must be a whole number of seconds').optional(),
-      /** Transfer rate of a migration in mode `metadata`, in bytes per second. */
+      /** Bytes per second, in mode `metadata`. */
       migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
     })
     .prefault({}),
@@ -260,12 +256,12 @@ export const scenarioSchema = z.strictObject({
   workload: z.array(workload).default([]),
   timeline: z.array(timelineEntry).default([]),
   duration: time.refine((ms) => ms >= 1000, 'must be at least 1s'),
-  /** Sampling interval. Default: a 200th of the duration. */
+  /** Between samples. Default: a 200th of the duration. */
   tick: time.refine((ms) => ms >= 100, 'must be at least 100ms').optional(),
   expect: z.array(z.string()).default([]),
   /**
-   * Path of a module, relative to the scenario file, whose default export decides in place of the
-   * server's policy.
+   * Path of a module, relative to the scenario file, whose default export replaces the server's
+   * policy.
    */
   policy: z.string().min(1).optional(),
 })

@@ -1,13 +1,12 @@
-/** Makes the documents of a collection: shard key, a field outside of it, and padding. */
 import type { Random } from '@shardlab/actor'
 import { Binary, encode, type Document } from '@shardlab/bson'
 import { reservedFields, type CollectionSource } from '../file/schema.js'
 import type { Keys, Progress } from './keys.js'
 import { scatter32 } from './scatter.js'
 
-/** The field that `findOther` queries: it has an index and is not part of the shard key. */
+/** `findOther` queries it: indexed, and not part of the shard key. */
 export const [otherField, padField] = reservedFields as [string, string]
-/** Number of different values of {@link otherField}. */
+/** Different values of {@link otherField}. */
 export const otherValues = 997
 
 export class DocumentMaker {
@@ -27,9 +26,9 @@ export class DocumentMaker {
   }
 
   /**
-   * The first field of the key is drawn from the distribution; further fields, and `_id`, are the
-   * number of the document.
-   * @param bytes size of the document; without padding if its fields take more
+   * The distribution determines the key's first field; further fields and `_id` are the document's
+   * number.
+   * @param bytes without padding if the fields take more
    */
   make(keys: Keys, bytes: number): Uint8Array {
     const value = keys.ofDocument(this.#random.fraction(), this.progress)

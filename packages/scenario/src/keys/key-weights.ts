@@ -8,7 +8,7 @@ import type { KeysSource } from '../file/schema.js'
 import { fileValues, latestRanked, type Progress } from './keys.js'
 import { scatterBelow } from './scatter.js'
 
-/** The integers from `from` to below `to`, with equal shares of the weight. */
+/** The integers from `from` to below `to` share the weight equally. */
 export interface KeyWeight {
   readonly from: number
   readonly to: number
@@ -17,21 +17,20 @@ export interface KeyWeight {
 }
 
 export interface KeyWeights {
-  /** Weights of `count` new documents. */
   ofDocuments(progress: Progress, count: number): readonly KeyWeight[]
   ofOperations(progress: Progress): readonly KeyWeight[]
-  /** Upper limit of all keys but monotonic ones. */
+  /** All keys but monotonic ones are below it. */
   readonly below: number
   readonly isMonotonic: boolean
 }
 
-/** If there are more values, this many of the most frequent are listed one by one. */
+/** If there are more values, so many of the most frequent are listed one by one. */
 const frequentMax = 1000
 
 /**
- * @param tellsApart largest number of values that are listed one by one
- * @throws OptionError when a file of values cannot be read, is empty, or has values that are not
- *   integers
+ * @param tellsApart most values that are listed one by one
+ * @throws OptionError if a file of values cannot be read, is empty, or has values that are not
+ * integers
  */
 export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
   const same = (from: number, to: number): KeyWeight[] =>
@@ -106,7 +105,6 @@ function zipfianWeights(items: number, theta: number, tellsApart: number): KeyWe
   }
   weights.sort((a, b) => a.from - b.from)
   if (frequent === items) return weights
-  // The other values share the rest.
   const each = (1 - below(frequent)) / (items - frequent)
   const rest: KeyWeight[] = []
   let from = 0
@@ -117,7 +115,7 @@ function zipfianWeights(items: number, theta: number, tellsApart: number): KeyWe
   return [...weights, ...rest].sort((a, b) => a.from - b.from)
 }
 
-/** Weights of the newest documents: ranks in steps that double. */
+/** Ranks of the newest documents, in steps that double. */
 function latestWeights(theta: number): KeyWeights['ofOperations'] {
   const below = zipfianBelow(latestRanked, theta)
   return ({ nextKey }) => {

@@ -1,4 +1,4 @@
-/** Draws values of the first shard key field, for new documents and for operations. */
+/** Values of the first shard key field. */
 import { readFileSync } from 'node:fs'
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf, zipfian } from '@shardlab/load'
@@ -7,28 +7,26 @@ import { scatter32, scatterBelow } from './scatter.js'
 
 export type KeyValue = number | string | boolean | null
 
-/** The state of a collection. */
 export interface Progress {
-  /** Number of documents inserted so far. */
+  /** Inserted so far. */
   readonly documents: number
   /** The next monotonic key, beyond all existing ones. */
   readonly nextKey: number
 }
 
 export interface Keys {
-  /** The key of a new document. @param u in [0, 1) */
+  /** @param u in [0, 1) */
   ofDocument(u: number, progress: Progress): KeyValue
-  /** The key of an operation. */
   drawn(u: number, progress: Progress): KeyValue
-  /** Upper limit of all keys but monotonic ones; 0: keys are not numbers. */
+  /** All keys but monotonic ones are below it; 0: keys are not numbers. */
   readonly below: number
   readonly isMonotonic: boolean
 }
 
-/** Number of newest documents that `latest` ranks. */
+/** Newest documents that `latest` ranks. */
 export const latestRanked = 100_000
 
-/** @throws OptionError when a file of values cannot be read or is empty */
+/** @throws OptionError if a file of values cannot be read or is empty */
 export function keysOf(source: KeysSource): Keys {
   switch (source.distribution) {
     case 'monotonic':
@@ -82,7 +80,7 @@ function monotonic(drawn: (u: number, nextKey: number) => number): Keys {
   }
 }
 
-/** @throws OptionError when it cannot be read or is empty */
+/** @throws OptionError if the file cannot be read or is empty */
 export function fileValues(path: string): KeyValue[] {
   let text: string
   try {

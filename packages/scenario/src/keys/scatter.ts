@@ -1,4 +1,4 @@
-/** The finaliser of MurmurHash3: a bijection of 32-bit numbers that scatters neighbours. */
+/** The finaliser of MurmurHash3: a bijection that scatters neighbours. */
 export function scatter32(value: number): number {
   let h = value | 0
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

@@ -1,9 +1,9 @@
-/** Maps values of the first shard key field to the key space of a measured collection. */
+/** Positions in the key space of a measured collection. */
 import { hashValue, toRawValue } from '@shardlab/bson'
 import type { Progress } from '../keys/keys.js'
 import type { KeyWeight } from '../keys/key-weights.js'
 
-/** A part of the key space, as in the shards' `SizedRange`, with its share of the whole. */
+/** As in the shards' `SizedRange`, with its share of the whole. */
 export interface Weighted {
   readonly x0: number
   readonly y0: number
@@ -20,7 +20,7 @@ export class KeySpace {
   readonly #isSecondHashed: boolean
   readonly isCompound: boolean
   readonly #hashes = new Map<number, number>()
-  /** By position of a value: the highest document number placed so far. */
+  /** By position of a value: the highest document number so far. */
   readonly #grownTo = new Map<number, number>()
 
   constructor(key: Readonly<Record<string, 1 | 'hashed'>>) {
@@ -35,15 +35,13 @@ export class KeySpace {
   }
 
   /**
-   * The parts of the key space that get `count` new documents. Values listed one by one spread
-   * along the second field, which holds document numbers: it may become part of the shard key
-   * later.
+   * Values listed one by one spread along the second field, which holds document numbers: it may
+   * become part of the shard key later.
    */
   ofDocuments(weights: readonly KeyWeight[], { documents }: Progress, count: number): Weighted[] {
     return this.#places(weights, (x) => this.#grownTo.get(x) ?? 0, documents + count)
   }
 
-  /** Records that a value has documents up to this number. */
   noteGrown(x: number, to: number): void {
     this.#grownTo.set(x, to)
   }

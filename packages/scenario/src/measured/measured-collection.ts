@@ -1,4 +1,4 @@
-/** A collection in mode `metadata`: its key space, owners and growth. */
+/** A collection in mode `metadata`. */
 import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
@@ -12,7 +12,7 @@ import { ScenarioError } from '../run/failure.js'
 import { KeySpace, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
 
-/** Timeout of a request to add documents; a shard that did not reply has not added them. */
+/** A shard that did not reply has not added the documents. */
 const growTimeoutMs = 60_000
 
 export class MeasuredCollection {
@@ -45,12 +45,12 @@ export class MeasuredCollection {
     return keyWeightsOf(keys, this.space.isHashed || this.space.isCompound ? 10_000 : 1000)
   }
 
-  /** Real size of a document of this nominal size. */
+  /** The real size of a document of this nominal size. */
   documentBytes(keys: KeysSource, bytes: number): number {
     return new DocumentMaker(this.#source, this.#random.fork('a document')).make(keysOf(keys), bytes).length
   }
 
-  /** The current owners; while the config server is down, the last known. */
+  /** While the config server is down, the last known owners. */
   async owners(): Promise<Owners> {
     const placement = await this.#catalog.placement()
     if (placement !== this.#placement) {
@@ -60,12 +60,11 @@ export class MeasuredCollection {
     return this.#owners
   }
 
-  /** Number of chunks. */
   async chunks(): Promise<number> {
     return (await this.#catalog.placement())?.table.chunkCount ?? 0
   }
 
-  /** Places this many new documents, and counts them as part of the collection. */
+  /** Counts the documents as part of the collection. */
   place(weights: KeyWeights, count: number): Weighted[] {
     const placed = this.space.ofDocuments(weights.ofDocuments(this.progress, count), this.progress, count)
     this.#documents += count
@@ -73,7 +72,7 @@ export class MeasuredCollection {
     return placed
   }
 
-  /** The new documents of each shard, in whole documents; the owners of fractions are drawn. */
+  /** By shard, in whole documents; the owners of fractions are drawn. */
   rangesOf(
     owners: Owners,
     placed: readonly Weighted[],
@@ -99,9 +98,8 @@ export class MeasuredCollection {
   }
 
   /**
-   * Tells a shard to add documents.
-   * @returns how many it added: none for ranges that it no longer owns
-   * @throws ScenarioError when it refuses them
+   * @returns the number of added documents: none for ranges that the shard no longer owns
+   * @throws ScenarioError if the shard refuses them
    */
   async grow(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
     const request = { ns: this.ns, ranges: packRanges(ranges) }

@@ -1,11 +1,10 @@
-/** Loads the initial data of mode `metadata`. */
 import type { DataSource } from '../file/schema.js'
 import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
 
 /**
- * Portion sizes for versions that split growing chunks: as in a bulk insert; more if there are many
- * documents already, or so many chunks that each gets only this share of its limit.
+ * For versions that split growing chunks: as in a bulk insert; more if there are many documents
+ * already, or so many chunks that each gets only this share of its limit.
  */
 const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2, shareOfChunks: 0.2 } as const
 

@@ -1,7 +1,4 @@
-/**
- * A workload in mode `metadata`: computes the number of operations and their targets, without
- * running them.
- */
+/** In mode `metadata` operations and their targets are computed, not run. */
 import { asError } from '../run/failure.js'
 import type { Scenario } from '../file/parse.js'
 import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
@@ -14,14 +11,13 @@ import type { Owners } from './owners.js'
 import { inserted, targetsOf, type Targets } from './targets.js'
 
 /**
- * Interval between two computations as a share of the duration, within limits, unless samples are
- * more frequent.
+ * Interval between two computations, as a share of the duration, unless samples are more frequent.
  */
 const whileShare = 1 / 500
 const whileMs = { least: 1000, most: 10 * 60_000 } as const
 /** FailedToSatisfyReadPreference: a router's error when a shard is down. */
 const shardDownCode = 133
-/** Code of a client without reachable router. */
+/** The client reaches no router. */
 const noRouterCode = 0
 
 interface Stream {
@@ -34,7 +30,7 @@ interface Stream {
   readonly due: Record<OperationName, number>
   /** Inserted documents whose range has moved since: a router resends them to the new owner. */
   late: number
-  /** Cached targets, valid while owners and sizes stay the same. */
+  /** Valid while owners and sizes stay the same. */
   readonly targets: Map<OperationName, { readonly owners: Owners; readonly targets: Targets }>
 }
 
@@ -209,7 +205,6 @@ export class MeasuredWorkload implements Load {
   }
 }
 
-/** Number of operations between two times. */
 function operationsBetween({ source, rate }: Stream, fromMs: number, toMs: number): number {
   const [begin, end] = [Math.max(fromMs, source.from), Math.min(toMs, source.to ?? toMs)]
   return end <= begin ? 0 : (rateAt(rate, (begin + end) / 2) * (end - begin)) / 1000

@@ -29,7 +29,6 @@ export class Owners {
     this.count = table?.owners().length ?? 0
   }
 
-  /** Splits a part of the key space by owner, each with its share. */
   split(part: Weighted): Owned[] {
     const owned: Owned[] = []
     const { weight } = part
@@ -57,7 +56,7 @@ export class Owners {
    * Targets of operations that read `length` values from a key.
    * @param below share of operations that start below a key
    * @returns `single`: share of operations that one shard can answer; `perShard`: operations per
-   *   shard for one operation
+   * shard for one operation
    */
   ofRanges(
     length: number,
@@ -78,7 +77,6 @@ export class Owners {
     return [...new Set(this.#runs.map(({ shard }) => shard))]
   }
 
-  /** Index of the run that contains a position. */
   #at(x: number, y: number): number {
     let [low, high] = [0, this.#runs.length - 1]
     while (low < high) {
@@ -91,7 +89,6 @@ export class Owners {
   }
 }
 
-/** Share of a part that lies below a position. */
 function shareBelow({ x0, y0, x1, y1 }: Weighted, at: { readonly x: number; readonly y: number }): number {
   if (at.x < x0 || (at.x === x0 && at.y <= y0)) return 0
   if (at.x > x1 || (at.x === x1 && at.y >= y1)) return 1

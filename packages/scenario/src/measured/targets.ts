@@ -1,4 +1,4 @@
-/** Shards targeted by each kind of operation, as a router would target them. */
+/** Shards targeted as a router would target them. */
 import type { SizedRange } from '@shardlab/actor'
 import type { OperationName, WorkloadSource } from '../file/schema.js'
 import type { KeyWeights } from '../keys/key-weights.js'
@@ -7,9 +7,8 @@ import type { MeasuredCollection } from './measured-collection.js'
 import type { Owners } from './owners.js'
 
 export interface Targets {
-  /** Shares of the operations. */
   readonly kinds: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
-  /** Share of the operations that each shard gets; an operation on two shards counts for both. */
+  /** Share of the operations; an operation on two shards counts for both. */
   readonly perShard: ReadonlyMap<string, number>
   /** Share of operations that need one of these shards. */
   readonly failing: (down: ReadonlySet<string>) => number
@@ -57,7 +56,7 @@ function everywhere({ shards }: Owners): Targets {
 
 /**
  * A value whose documents are divided by a second field may have several owners. Only writes count
- * as broadcast when these are all shards.
+ * as broadcast if these are all shards.
  */
 function ofKeys(places: readonly Weighted[], owners: Owners, isWrite: boolean): Targets {
   const perShard = new Map<string, number>()
@@ -79,7 +78,6 @@ function ofRanges(places: readonly Weighted[], length: number, owners: Owners): 
   return byShard({ targeted: single, multi: Math.max(0, 1 - single), broadcast: 0 }, perShard)
 }
 
-/** Share of operations that start below a key. */
 function belowOf(places: readonly Weighted[]): (x: number) => number {
   let sum = 0
   const before = places.map(({ weight }) => (sum += weight) - weight)

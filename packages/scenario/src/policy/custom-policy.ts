@@ -1,4 +1,3 @@
-/** Loads a user's policy module before the simulation starts, and checks its decisions. */
 import { pathToFileURL } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { OptionError } from '@shardlab/cluster'
@@ -21,14 +20,13 @@ type UserPolicy = (situation: PolicySituation) => unknown
 
 /** Time limit for one collection. */
 const answerMsMax = 10_000
-/** Time limit for loading the module. */
 const loadMsMax = 10_000
-/** Running code in a script makes it interruptible, including the functions it calls. */
+/** A script makes the code interruptible, including the functions that it calls. */
 const interruptible = new Script('ask()')
 
 /**
- * A policy for a cluster. Invalid decisions are kept inside, since the balancer could not handle
- * them: the scenario calls {@link CustomPolicy.check}.
+ * Invalid decisions are stored, since the balancer could not handle them: the scenario calls
+ * {@link CustomPolicy.check}.
  */
 export class CustomPolicy {
   readonly #file: string
@@ -45,11 +43,9 @@ export class CustomPolicy {
   }
 
   /**
-   * Loads a module whose default export is the policy.
-   * @param file its path
+   * The default export of the module is the policy.
    * @param limits time to decide, and to load; default 10 s each
-   * @throws OptionError with the file when it cannot be loaded in time, or does not export a
-   *   function
+   * @throws OptionError with the file if it cannot be loaded in time, or does not export a function
    */
   static async load(
     file: string,
@@ -91,7 +87,7 @@ export class CustomPolicy {
     return interruptible.runInContext(this.#context, { timeout: this.#answerMsMax })
   }
 
-  /** @returns moves, or a text that says what is invalid */
+  /** @returns moves, or the reason why the answer is invalid */
   #moves(situation: PolicySituation): readonly PolicyMove[] | string {
     let moves: readonly PolicyMove[] | string
     let again: readonly PolicyMove[] | string
@@ -164,7 +160,6 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
-/** Shows numbers and texts literally, other values by type. */
 const shown = (value: unknown): string =>
   typeof value === 'number' ? String(value) : typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
 

@@ -1,5 +1,6 @@
 /**
- * Loads a module in a thread that can be terminated first: its top level may run or wait forever.
+ * The top level of a module may run or wait forever, so a thread that can be terminated loads it
+ * first.
  */
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -10,11 +11,7 @@ const { parentPort, workerData } = require('node:worker_threads')
 const done = () => parentPort.postMessage(null)
 import(workerData).then(done, done)`
 
-/**
- * Loads a module in a thread, which is always terminated.
- * @param mostMs time limit
- * @returns `loaded`; `late`: not in time; `never`: the thread ended first
- */
+/** @returns `loaded`; `late`: not in time; `never`: the thread ended first */
 export async function rehearseLoading(file: string, mostMs: number): Promise<'loaded' | 'late' | 'never'> {
   // Suppress output that would appear twice.
   const worker = new Worker(loading, {
@@ -29,7 +26,7 @@ export async function rehearseLoading(file: string, mostMs: number): Promise<'lo
     return await new Promise((resolve) => {
       worker.once('message', () => resolve('loaded'))
       worker.once('error', () => resolve('loaded'))
-      // A top level that awaits something impossible leaves its thread idle, so it exits.
+      // A top level that awaits something impossible leaves its thread idle, so the thread exits.
       worker.once('exit', () => resolve('never'))
       timer = setTimeout(() => resolve('late'), mostMs)
     })

@@ -1,6 +1,6 @@
 /**
- * Owners over time: key space on the horizontal axis, time downwards, one colour per shard; above
- * it, one instant.
+ * Owners over time: the key space is horizontal, time runs downwards, and each shard has a colour.
+ * A strip above shows one instant.
  */
 import { escape } from '@shardlab/load'
 import type { ChunkSample, Sample } from '../types.js'
@@ -8,18 +8,18 @@ import { timeText } from './format.js'
 
 const width = 860
 const margin = { left: 92, right: 34, top: 58, bottom: 24 }
-/** The strip above the map shows the instant of the page's slider, at first the last one. */
+/** Shows the instant of the page's slider, at first the last one. */
 const strip = { top: 28, height: 20 }
 const rowHeights = { least: 6, most: 16, ofAll: 240 }
-/** Largest number of key ranges shown. */
+/** Key ranges shown. */
 const columnsMax = 300
-/** Overlap that hides seams between neighbours. */
+/** Hides seams between neighbours. */
 const overlap = 0.5
-/** Largest number of chunks per instant whose bounds are considered. */
+/** Chunks per instant whose bounds are considered. */
 const lookedAtMax = 3000
 
 /**
- * All ranges have the same width: the most frequently split parts are widest.
+ * All ranges have the same width, so the most frequently split parts are widest.
  * @param rows instants from the top
  * @param toneOf colour class of a shard
  */
@@ -58,23 +58,20 @@ export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: st
   return `<figure><svg class="map" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges" data-strip="${strip.top} ${strip.height} ${margin.top} ${rowHeight}"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${at}<g class="strip">${rectsOf(last, strip.top, strip.height)}</g>${times.join('')}${drawn.join('')}${mark}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key; all ranges that were ever a chunk have the same width</text></svg></figure>`
 }
 
-/** All lower bounds that ever existed, in key order; an even selection if there are too many. */
+/** In key order; an even selection if there are too many. */
 function boundsOf(all: readonly (readonly ChunkSample[])[]): readonly string[] {
   const some = all.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ min }) => min))
   const bounds = [...new Set(some)].sort((a, b) => (a < b ? -1 : 1))
   return thinned(bounds, columnsMax)
 }
 
-/** An even selection that includes the first. */
+/** Includes the first. */
 function thinned<T>(all: readonly T[], most: number): readonly T[] {
   const every = Math.ceil(all.length / most)
   return every <= 1 ? all : all.filter((_, i) => i % every === 0)
 }
 
-/**
- * Owner of each range; empty where there was no chunk. Refining a key makes bounds longer,
- * including the first.
- */
+/** Empty where there was no chunk. Refining a key makes bounds longer, including the first. */
 function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
   let at = -1
   return bounds.map((bound) => {

@@ -1,13 +1,13 @@
-/** Results as CSV tables (RFC 4180) for spreadsheets and notebooks. Times in ms, sizes in bytes. */
+/** CSV tables (RFC 4180). Times in ms, sizes in bytes. */
 import type { VariantResult, VariantRun } from '../types.js'
 
 type Cell = string | number | boolean | null
 type Row = Readonly<Record<string, Cell>>
 
 /**
- * Three files by name: `samples.csv` has a row per variant, instant and shard; `decisions.csv` one
- * per decision; `results.csv` one per variant with every number of its result, named by the path
- * that expectations use.
+ * Files by name: `samples.csv` has a row per variant, instant and shard; `decisions.csv` one per
+ * decision; `results.csv` one per variant with every number of its result, named by the path that
+ * expectations use.
  */
 export function csvFiles(runs: readonly VariantRun[]): ReadonlyMap<string, string> {
   return new Map([
@@ -46,7 +46,7 @@ function samplesOf({ result: { name }, samples }: VariantRun): Row[] {
   )
 }
 
-/** Columns of shards and error codes that a variant lacks are empty. */
+/** Columns that a variant lacks, of shards and error codes, are empty. */
 function resultsCsv(results: readonly VariantResult[]): string {
   const rows = results.map(({ failedExpectations, failedSteps, ...result }): Row => ({
     ...flat(result, ''),

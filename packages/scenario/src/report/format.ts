@@ -1,5 +1,3 @@
-/** Formats numbers for people. */
-
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
 /** `820 B`, `1.5 MB`: powers of 1024. */
@@ -12,7 +10,7 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]!}`
 }
 
-/** The largest unit that keeps these sizes above one, so that ticks are round numbers. */
+/** The largest unit in which this size is at least one, so that ticks are round numbers. */
 export function unitOf(largest: number): { readonly bytes: number; readonly name: string } {
   let [bytes, unit] = [1, 0]
   while (largest / bytes >= 1024 && unit < units.length - 1) {
@@ -37,7 +35,7 @@ export function timeText(ms: number): string {
   return `${seconds}s`
 }
 
-/** An instant of the scenario: `01:02:03`, preceded by days if any. */
+/** `01:02:03`, preceded by days if any. */
 export function clockText(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (value: number): string => String(value).padStart(2, '0')

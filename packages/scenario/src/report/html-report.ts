@@ -1,4 +1,4 @@
-/** The report as one self-contained page without network access. */
+/** One self-contained page that needs no network. */
 import { escape, lineChart, style, type ChartOptions, type Series } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantRun } from '../types.js'
@@ -54,7 +54,7 @@ function failures(file: ScenarioFile, runs: readonly VariantRun[]): string {
     : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
 }
 
-/** The expectations of the file. Failed ones are listed above. */
+/** Failed expectations are listed above this table. */
 function expectations({ variants }: ScenarioFile): string {
   const expected = variants.filter(({ expect }) => expect.length > 0)
   if (expected.length === 0) return ''
@@ -150,10 +150,9 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   ].join('')
 }
 
-/** Events of the timeline: a line each; faults that last are bands. */
+/** A line for each event, a band for a fault that lasts. */
 function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['marks']> {
   const marks: { x: number; until?: number; text: string }[] = []
-  /** Marks of lasting faults, by text. */
   const lasting = new Map<string, (typeof marks)[number][]>()
   for (const { kind, atMs, text } of decisions) {
     const [, ended] = (kind === 'fault' && /^ended: (.*)$/s.exec(text)) || []
@@ -168,18 +167,17 @@ function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['mark
   return marks.slice(0, marksMax)
 }
 
-/** Short text for a mark: the name of a command. */
+/** For a command, its name. */
 function markText(step: string): string {
   const text = /^command \{"(\w+)":[^;]*?\}( failed: .*)?$/.exec(step)?.slice(1).join('') ?? step
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
-/** All shards that ever existed, ordered by name. */
 function shardsOf(samples: readonly Sample[]): string[] {
   return [...new Set(samples.flatMap((sample) => Object.keys(sample.shards)))].sort()
 }
 
-/** Counts as rates. Neighbouring samples are combined, because single ones are mostly noise. */
+/** Combines neighbouring samples, because single ones are mostly noise. */
 function ratesOf(samples: readonly Sample[]): Sample[] {
   const every = Math.max(1, Math.floor(samples.length / ratesMax))
   const rates: Sample[] = []

@@ -1,9 +1,9 @@
 import type { Sample } from '../types.js'
 
-/** Instants of a run shown on a page. */
+/** Instants shown on a page. */
 const rowsMax = 60
 
-/** An even selection of samples that includes the first and the last. */
+/** Includes the first and the last. */
 export function rowsOf(samples: readonly Sample[]): readonly Sample[] {
   const every = Math.max(1, Math.ceil((samples.length - 1) / (rowsMax - 1)))
   const rows = samples.filter((_, i) => i % every === 0)

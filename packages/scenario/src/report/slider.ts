@@ -1,16 +1,14 @@
 /**
- * A slider for one instant: the figures of each shard, and the position in plots and maps of its
- * section.
+ * Selects an instant: the figures of each shard, and the position in plots and maps of the section.
  */
 import type { Sample } from '../types.js'
 import { timeText } from './format.js'
 
-/** With more shards each becomes a cell, filled in proportion, instead of a bar. */
+/** With more shards, each is a cell filled in proportion instead of a bar. */
 const barsMax = 24
 
 /**
- * @param rows the instants
- * @param shards all shards that ever existed
+ * @param shards all that ever existed
  * @param tones their colour classes
  */
 export function slider(rows: readonly Sample[], shards: readonly string[], tones: readonly string[]): string {
@@ -33,7 +31,7 @@ export function slider(rows: readonly Sample[], shards: readonly string[], tones
 
 export const sliderStyle = `.instant{position:sticky;top:0;z-index:1;background:var(--paper);padding:8px 0;border-bottom:1px solid var(--rule)}.instant[hidden],.bars[hidden],.cells[hidden]{display:none}.instant label{display:flex;gap:14px;align-items:center;color:var(--soft)}.instant span{min-width:108px;font-variant-numeric:tabular-nums}.instant output{color:var(--ink);font-weight:600}.instant input{flex:1;min-width:0;accent-color:var(--s2)}.bars{display:grid;grid-template-columns:max-content minmax(40px,1fr) max-content;gap:5px 12px;align-items:center;margin:12px 0 18px;font-size:13px;font-variant-numeric:tabular-nums}.bars i{display:block;height:12px;border-radius:2px;min-width:1px}.bars u{text-decoration:none;color:var(--soft);text-align:right}.cells{display:flex;flex-wrap:wrap;gap:2px;margin:12px 0 18px}.cells i{width:14px;height:14px;border-radius:2px;background:linear-gradient(to top,var(--s2) var(--full),var(--rule) var(--full))}.cells i.none{visibility:hidden}.cells p{flex-basis:100%}.cursor{stroke:var(--soft);stroke-width:1}.rowmark{fill:none;stroke:var(--ink);stroke-width:1.5}`
 
-/** The script of the page. Without it the page shows everything except single instants. */
+/** Without the script, the page shows everything except single instants. */
 export const sliderScript = `
 for (const section of document.querySelectorAll('.run')) {
   const data = JSON.parse(section.querySelector('script[type="application/json"]').textContent)

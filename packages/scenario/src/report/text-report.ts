@@ -1,4 +1,3 @@
-/** Results as text, variants side by side. */
 import { table } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { ImbalanceOverTime, ShardSample, VariantResult, VariantRun } from '../types.js'
@@ -7,13 +6,11 @@ import { bytesText, clockText, percent, ratio, timeText, whole } from './format.
 /** With more shards only both extremes are listed. */
 const listedMax = 24
 
-/** A row of the comparison: its name and its value for a variant. */
 export type ResultRow = readonly [name: string, of: (result: VariantResult) => string]
 
 const over = ({ first, worst, last }: ImbalanceOverTime): string =>
   [first, worst, last].map(({ maxToMean }) => ratio(maxToMean)).join(' / ')
 
-/** Placeholder for missing values. */
 const nothing = '–'
 
 const resultRows: readonly ResultRow[] = [
@@ -77,13 +74,12 @@ function errorsText(errors: Readonly<Record<string, number>>): string {
   return named.length === 0 ? nothing : named.join(', ')
 }
 
-/** Names for the report's own error codes. */
 function errorName(code: string): string {
   if (code === '0') return 'no router'
   return code === '-1' ? 'not sent' : `code ${code}:`
 }
 
-/** Rows in which at least one variant has a value. */
+/** Rows without a value in all variants are left out. */
 export function shownRows(results: readonly VariantResult[]): readonly ResultRow[] {
   return resultRows.filter(([, of]) => results.some((result) => of(result) !== nothing))
 }
@@ -107,7 +103,6 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   return parts.join('')
 }
 
-/** One sentence per variant that was stopped early. */
 export function interruptions({ variants }: ScenarioFile, runs: readonly VariantRun[]): string[] {
   const stopped = runs.filter(({ interrupted }) => interrupted === true)
   return [
@@ -138,13 +133,11 @@ function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOne
   return `${title}${lines.join('\n')}\n`
 }
 
-/** The shards with the most bytes, then those with the fewest. */
 function extremes(shards: readonly (readonly [string, ShardSample])[]): readonly (readonly [string, ShardSample])[] {
   const sorted = shards.toSorted(([, a], [, b]) => b.bytes - a.bytes)
   return [...sorted.slice(0, listedMax / 2), ...sorted.slice(-listedMax / 2)]
 }
 
-/** All decisions with their reasons, one per line. */
 export function decisionsText(runs: readonly VariantRun[]): string {
   return runs
     .map(({ result, decisions }) => {

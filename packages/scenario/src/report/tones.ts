@@ -1,15 +1,12 @@
-/**
- * One colour class per shard. The first eight are shared by all plots, further ones go around the
- * colour circle.
- */
+/** All plots share the first eight colours; further ones go around the colour circle. */
 const named = 8
 
-/** Degrees: neighbours are far apart, and no colour repeats. */
+/** In degrees: neighbours are far apart, and no colour repeats. */
 const goldenAngle = 137.508
 
 export const toneOf = (index: number): string => `s${index}`
 
-/** CSS rules for classes beyond the common style. @param count number of shards */
+/** For classes beyond the common style. @param count number of shards */
 export function tonesStyle(count: number): string {
   return Array.from({ length: Math.max(0, count - named) }, (_, i) => {
     const n = named + i

@@ -1,4 +1,3 @@
-/** Explains the terms of a report. */
 import { escape } from '@shardlab/load'
 
 const words: readonly (readonly [word: string, meaning: string])[] = [

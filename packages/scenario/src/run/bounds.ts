@@ -1,7 +1,4 @@
-/**
- * Extended JSON in scenario files, for values that YAML lacks: `{ $minKey: 1 }`, `{ $maxKey: 1 }`,
- * `{ $date: … }`.
- */
+/** Extended JSON for values that YAML lacks: `{ $minKey: 1 }`, `{ $maxKey: 1 }`, `{ $date: … }`. */
 import { EJSON, type Document } from '@shardlab/bson'
 
 export function boundOf(document: Readonly<Record<string, unknown>>): Document {

@@ -1,6 +1,6 @@
 /**
- * Who owns the chunks of a collection according to the catalog. Reads past the network, so that the
- * simulated cluster does not notice.
+ * Owners of a collection's chunks according to the catalog. Reads bypass the network, so they do
+ * not affect the simulated cluster.
  */
 import { attachedObject, Attachment, configAddress } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
@@ -15,23 +15,22 @@ import {
 } from '@shardlab/sharding'
 import type { ChunkSample } from '../types.js'
 
-/** Of a collection with more chunks, owners are sampled at so many places in its key space. */
+/** If a collection has more chunks, owners are sampled at this many places in its key space. */
 const placesMax = 1000
 
-/** How many chunks are read with one request. */
 const chunksPerAnswer = 10_000
 
 export class CatalogView {
   readonly #cluster: SimulatedCluster
   readonly #ns: string
   #placement: CollectionPlacement | null = null
-  /** Whether a chunk was marked as jumbo since the last look: the mark gives it no new version. */
+  /** A chunk was marked as jumbo since the last read; the mark gives it no new version. */
   #isMarked = false
-  /** Lower bounds of the chunks that are marked. */
+  /** Lower bounds of marked chunks. */
   #jumbo = new Set<string>()
-  /** Lower bounds as they are shown: of all chunks, or of the sampled places. */
+  /** Displayed lower bounds: of all chunks, or of the sampled places. */
   #texts = new Map<string, string>()
-  /** Places in the key space at which owners are sampled; null: at every chunk. */
+  /** Where owners are sampled; null: at every chunk. */
   #places: readonly string[] | null = null
 
   constructor(cluster: SimulatedCluster, ns: string) {
@@ -44,7 +43,7 @@ export class CatalogView {
 
   /**
    * The same object as long as nothing has changed; null: the collection is not sharded. While the
-   * config server is down, the placement of the last look.
+   * config server is down, the placement of the last read.
    */
   async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
@@ -60,7 +59,7 @@ export class CatalogView {
     const placement = applyPlacementAnswer(this.#ns, known, { collection, chunks: given, full })
     this.#placement = placement
     if (placement === null) return null
-    // At the first look no mark has been missed, so the documents of many chunks need not be read.
+    // The first read has missed no mark, so it need not read the documents of many chunks.
     if (full || isMarked) await this.#readWhole(placement, isMarked || known !== null)
     else if (placement !== known) await this.#readSince(placement, known!.table.version)
     return placement
@@ -70,7 +69,7 @@ export class CatalogView {
     return this.#jumbo.size
   }
 
-  /** Who owns what, for a sample, as of the last call of {@link placement}. */
+  /** As of the last call of {@link placement}. */
   owners(): readonly ChunkSample[] {
     const table = this.#placement?.table
     if (table === undefined) return []
@@ -79,7 +78,7 @@ export class CatalogView {
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
-  /** @param mayBeMarked whether a chunk other than those that are shown may be marked */
+  /** @param mayBeMarked a chunk that is not shown may be marked */
   async #readWhole(placement: CollectionPlacement, mayBeMarked: boolean): Promise<void> {
     this.#jumbo = new Set()
     if (this.#places === null) this.#texts = new Map()
@@ -125,7 +124,7 @@ export class CatalogView {
     this.#texts = texts
   }
 
-  /** The first chunk documents that are newer than a version; null: of all. */
+  /** In order of version; `since` null: of all chunks. */
   async #chunks(since: PlacementVersion | null, limit: number): Promise<readonly Uint8Array[]> {
     const request = { ns: this.#ns, since, limit }
     return (await this.#cluster.peek(configAddress, 'config.get-chunks', request)).chunks

@@ -1,9 +1,9 @@
-/** A scenario cannot be played: its setup failed. */
+/** The setup of a scenario failed. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError'
 }
 
-/** A simulation was stopped before its data were loaded, so there is nothing to report. */
+/** The simulation was stopped before its data were loaded, so there is nothing to report. */
 export class InterruptedSimulation extends Error {
   override readonly name = 'InterruptedSimulation'
 }

@@ -1,4 +1,3 @@
-/** Imbalance of shards over time. */
 import type { Imbalance, ImbalanceOverTime, Sample, ShardSample } from '../types.js'
 
 /** With fewer operations per shard, differences are noise. */
@@ -11,7 +10,7 @@ export function imbalanceOf(values: readonly number[]): Imbalance {
   return { maxToMean: rounded(Math.max(...values) / mean), deviation: rounded(Math.sqrt(variance)) }
 }
 
-/** Over the shards that are not draining. */
+/** Draining shards do not count. */
 export function imbalanceAt({ shards }: Sample, of: (shard: ShardSample) => number): Imbalance {
   return imbalanceOf(
     Object.values(shards)
@@ -24,10 +23,7 @@ export function imbalanceOver(samples: readonly Sample[], of: (shard: ShardSampl
   return overTime(samples.map((sample) => imbalanceAt(sample, of)))
 }
 
-/**
- * Imbalance of operations: neighbouring samples are combined until there are enough. Null: there
- * never are.
- */
+/** Combines neighbouring samples until there are enough operations. null: there never are. */
 export function operationImbalance(samples: readonly Sample[]): ImbalanceOverTime | null {
   const found: Imbalance[] = []
   let sums = new Map<string, number>()
@@ -47,5 +43,5 @@ function overTime(all: readonly Imbalance[]): ImbalanceOverTime {
   return { first: all[0]!, worst, last: all.at(-1)! }
 }
 
-/** Rounds for readable and comparable results. */
+/** For readable and comparable results. */
 export const rounded = (value: number): number => Number(value.toPrecision(6))

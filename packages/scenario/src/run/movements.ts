@@ -1,4 +1,3 @@
-/** Collects moves, splits and merges with their reasons. */
 import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
 import type { Decision, VariantResult } from '../types.js'
 import { bytesText } from '../report/format.js'
@@ -6,11 +5,10 @@ import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
 
-/** Moves of one collection. */
 interface Moves {
-  /** By lower bound of a chunk: the shards it has been on, in order. */
+  /** By lower bound of a chunk: its shards in order. */
   readonly places: Map<string, readonly string[]>
-  /** By shard: bytes that left it minus bytes that arrived. */
+  /** By shard: bytes that left minus bytes that arrived. */
   readonly net: Map<string, number>
 }
 
@@ -27,9 +25,8 @@ export class Movements {
   }
   /** By collection. */
   readonly #moves = new Map<string, Moves>()
-  /** Migrations in their critical section, by id, with its start. */
+  /** By id: when the migration entered its critical section. */
   readonly #entered = new Map<string, number>()
-  /** Longest completed critical section. */
   #longestMs = 0
   #totalMs = 0
   #total = 0
@@ -101,7 +98,7 @@ export class Movements {
     return least
   }
 
-  /** Null: the last round still moved something. */
+  /** null: the last round still moved something. */
   get convergedAtMs(): number | null {
     if (this.#lastRound === null || this.#lastRound.migrations.length + this.#lastRound.splits.length > 0) return null
     return this.#lastMoveMs
@@ -171,15 +168,15 @@ export class Movements {
         inUnits(because),
         '; ',
       ]
-      // A joined string is flat; concatenation would keep thousands of parts alive.
+      // A joined string is flat; a concatenated one would keep thousands of parts alive.
       note('migration', [...parts, became(outcome, error)].join(''))
     }
   }
 }
 
 /**
- * The server words the size of a too large chunk in its own way; the split or mark gets a line of
- * its own.
+ * Drops the server's wording of the size of a too large chunk; the split or mark gets a line of its
+ * own.
  */
 function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], error: string | null): string {
   if (outcome === 'split') return 'too large to move, split instead'
@@ -187,7 +184,7 @@ function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], er
   return `${outcome === 'not-begun' ? 'not started' : outcome}${failed(error)}`
 }
 
-/** Rewrites bytes in the reasons of the data-size policy as readable sizes. */
+/** The data-size policy's reasons contain sizes in bytes. */
 function inUnits(because: string): string {
   if (!because.includes(' bytes')) return because
   const sizes =

@@ -1,4 +1,4 @@
-/** A variant as a task for a worker thread: plain data in and out. */
+/** A task for a worker thread: plain data in and out. */
 import type { MessagePort } from 'node:worker_threads'
 import { OptionError } from '@shardlab/cluster'
 import type { Scenario } from '../file/parse.js'
@@ -8,13 +8,13 @@ import { runVariant } from './run-variant.js'
 
 export interface VariantTask {
   readonly scenario: Scenario
-  /** Receives the progress from 0 to 1. */
+  /** Receives progress from 0 to 1. */
   readonly port: MessagePort
   /** Non-zero: stop early. */
   readonly stopped: Int32Array
 }
 
-/** Errors as plain data: classes do not survive the transfer between threads. */
+/** Plain data, because classes do not survive the transfer between threads. */
 export type TaskOutcome =
   | { readonly run: VariantRun | null }
   | { readonly wrong: 'OptionError' | 'ScenarioError'; readonly message: string }

@@ -1,4 +1,3 @@
-/** Counts where routers sent operations. */
 import type { ClusterEvent } from '@shardlab/cluster'
 
 export class Routed {

@@ -1,4 +1,3 @@
-/** Plays the variants of a scenario in parallel on worker threads. */
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
@@ -10,15 +9,14 @@ import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
 /**
- * With this many shards, so much is in progress at a time that most objects would outlive a young
- * generation of default size.
+ * With so many shards, most objects in progress would outlive a young generation of default size.
  */
 const largeFromShards = 100
 /** In MiB. */
 const largeSemiSpace = 128
-/** Engine flags for large worlds, and their defaults. */
+/** Flags for large worlds, with their defaults. */
 const largeFlags = [
-  // The long-lived objects of a large world lead the engine to allocate later garbage of the same
+  // The long-lived objects of a large world make the engine allocate later garbage of the same
   // functions among old objects.
   ['--no-allocation-site-pretenuring', '--allocation-site-pretenuring'],
   // A young generation that grows to its size is copied at each step.
@@ -28,15 +26,15 @@ const largeFlags = [
 ] as const
 
 export interface RunScenarioOptions {
-  /** When aborted, running variants end at their next look at the cluster. */
+  /** Running variants end at their next look at the cluster. */
   readonly stop?: AbortSignal
 }
 
 /**
- * Plays every variant.
+ * Plays the variants in parallel on worker threads.
  * @returns a run per variant in the order of the file; none for those stopped before their start
  * @throws OptionError for an unreadable file of key values
- * @throws ScenarioError when a cluster cannot be set up as the scenario says
+ * @throws ScenarioError if a cluster cannot be set up as the scenario says
  */
 export async function runScenario(
   file: ScenarioFile,

@@ -1,4 +1,3 @@
-/** Runs one variant of a scenario. */
 import type { ClusterEvent } from '@shardlab/cluster'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
@@ -15,9 +14,7 @@ import type { Load } from './load.js'
 import { Workload } from './workload.js'
 import { isMeasured, ScenarioWorld } from './world.js'
 
-/** Default number of samples. */
 const samplesByDefault = 200
-/** Share of the progress that loading takes. */
 const loadingShare = 0.2
 
 const watched: readonly ClusterEvent['type'][] = [
@@ -33,19 +30,17 @@ const watched: readonly ClusterEvent['type'][] = [
 ]
 
 export interface RunLimits {
-  /** Time limits of a user's policy. */
   readonly policy?: PolicyLimits
-  /** Whether to stop early; checked at every look at the cluster. */
+  /** Checked at every look at the cluster. */
   readonly isStopped?: () => boolean
 }
 
 /**
- * Plays a scenario.
- * @throws OptionError when its policy or a file of key values cannot be read
- * @throws ScenarioError when its cluster cannot be set up as it says, or its policy decides
- *   something impossible
- * @throws InterruptedSimulation when stopped before its start
- * @throws SimulationFailedError with the seed, when a member of the cluster fails an assertion
+ * @throws OptionError if the policy or a file of key values cannot be read
+ * @throws ScenarioError if the cluster cannot be set up as the scenario says, or the policy decides
+ * something impossible
+ * @throws InterruptedSimulation if stopped before its start
+ * @throws SimulationFailedError with the seed, if a member of the cluster fails an assertion
  */
 export async function runVariant(
   scenario: Scenario,

@@ -1,6 +1,4 @@
-/**
- * Reads the state of the cluster once per tick, past the network, so that sampling changes nothing.
- */
+/** Reads the state once per tick, bypassing the network, so that sampling changes nothing. */
 import { configAddress } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'

@@ -1,4 +1,3 @@
-/** Executes the timeline of a scenario. */
 import { decode, EJSON, encode, type Document } from '@shardlab/bson'
 import { OptionError } from '@shardlab/cluster'
 import { isPassing } from '../client/retry-rules.js'
@@ -10,7 +9,7 @@ import { asError, ScenarioError } from './failure.js'
 import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
-/** Interval at which an administrator would check whether a shard is empty. */
+/** As an administrator would check whether a shard is empty. */
 const drainingCheckMs = 10_000
 
 export class Timeline {
@@ -113,8 +112,7 @@ export class Timeline {
   }
 
   /**
-   * Repeats removeShard as an administrator would, and moves the databases once the shard has no
-   * chunks.
+   * As an administrator: repeats removeShard, and moves the databases once the shard has no chunks.
    */
   async #removeShard(shard: string): Promise<void> {
     this.#removed.add(shard)
@@ -197,7 +195,6 @@ class FailedCommand extends ScenarioError {
 /** A member is down for the moment; 133: no suitable member. */
 const isTemporary = (code: number): boolean => isPassing(code) || code === 133
 
-/** The error of the command, or of its first failed write. */
 function errorOf(reply: Document): Document | undefined {
   return (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
 }
@@ -208,7 +205,7 @@ function valueAt(reply: Document, path: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], reply)
 }
 
-/** The same text for equal values of any numeric type. */
+/** Equal values of any numeric type have the same text. */
 function valueText(value: unknown): string {
   return value === undefined ? 'missing' : EJSON.stringify(value, { relaxed: true })
 }

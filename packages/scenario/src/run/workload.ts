@@ -1,7 +1,4 @@
-/**
- * Sends operations at a rate, independent of the outcome of earlier ones, and records their
- * outcome.
- */
+/** Operations start at a rate, independent of the outcome of earlier ones. */
 import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
@@ -13,11 +10,11 @@ import { createClient, errorsOf, type Client, type Outcome } from '../client/ind
 import { rateAt, type Load } from './load.js'
 import { splitNamespace, type ScenarioWorld } from './world.js'
 
-/** While the rate is zero it is read again at this interval. */
+/** Interval at which a rate of zero is read again. */
 const lookMs = 1000
-/** Limit of operations in flight. Further ones fail. */
+/** Further operations fail. */
 const inFlightMax = 20_000
-/** Own error code for operations beyond {@link inFlightMax}. */
+/** For operations beyond {@link inFlightMax}. */
 const notSentCode = -1
 
 interface Stream {
@@ -26,7 +23,7 @@ interface Stream {
   readonly maker: DocumentMaker
   readonly random: Random
   readonly firstField: string
-  /** Whether the key has further fields, which queries on the first one do not know. */
+  /** Queries on the first field do not know the others. */
   readonly isCompound: boolean
   readonly weights: readonly (readonly [OperationName, number])[]
   rate: WorkloadSource['rate']
@@ -72,13 +69,11 @@ export class Workload implements Load {
     for (const stream of this.#streams) this.#world.cluster.alarm(stream.source.from, () => this.#next(stream))
   }
 
-  /** Sends nothing more. @throws errors of this program */
   end(): void {
     this.#ended = true
     this.check()
   }
 
-  /** @throws errors of this program, not of the cluster */
   check(): void {
     if (this.#failure !== null) throw this.#failure
   }
@@ -96,8 +91,8 @@ export class Workload implements Load {
   }
 
   /**
-   * Arrivals are independent: the gaps are exponential, and cutting one short says nothing about
-   * the next.
+   * Arrivals are independent: the gaps are exponential, and cutting one short does not affect the
+   * next.
    */
   #next(stream: Stream): void {
     const atMs = this.#world.cluster.now() - this.#beginMs
@@ -179,7 +174,7 @@ interface Failure {
   readonly message: string
 }
 
-/** Own error code: the router was unreachable or went away. */
+/** The router was unreachable or went away. */
 const noAnswerCode = 0
 
 function failureOf(outcome: Outcome): Failure | null {

@@ -1,4 +1,3 @@
-/** The cluster of a scenario in mode `documents`: created, filled and ready to start. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
@@ -51,10 +50,7 @@ export class ScenarioWorld {
     )
   }
 
-  /**
-   * Creates it with all data on the shards of the initial chunks; the balancer has moved nothing
-   * yet.
-   */
+  /** All data are on the shards of the initial chunks; the balancer has moved nothing yet. */
   static async create(
     scenario: Scenario,
     onLoaded: (share: number) => void = () => {},
@@ -78,7 +74,7 @@ export class ScenarioWorld {
       ...own,
     })
     const world = new ScenarioWorld(scenario, cluster)
-    // In versions with auto-split, growing chunks are split already, and nothing moves.
+    // In versions with auto-split growing chunks are split now, but nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
     for (const collection of scenario.collections) await world.#shard(collection)
@@ -96,14 +92,14 @@ export class ScenarioWorld {
     return world
   }
 
-  /** Runs an administrator's command. @throws ScenarioError with the server's text */
+  /** @throws ScenarioError with the server's text */
   async admin(command: Document, db = 'admin'): Promise<Document> {
     const reply = await this.run(command, db)
     if (reply['ok'] !== 1) throw new ScenarioError(`${Object.keys(command)[0]} failed: ${String(reply['errmsg'])}.`)
     return reply
   }
 
-  /** Runs a command without checking its reply. */
+  /** The reply may be an error. */
   async run(command: Document, db = 'admin'): Promise<Document> {
     return decode(await this.cluster.command(encode({ ...command, $db: db })))
   }
@@ -179,10 +175,7 @@ export class ScenarioWorld {
     )
   }
 
-  /**
-   * Starts at a round time so that reports are readable: at midnight (UTC) if a time of day
-   * matters.
-   */
+  /** A round time makes reports readable: midnight (UTC) if a time of day matters. */
   async #toRoundTime(): Promise<void> {
     const isByDay = this.scenario.timeline.some((entry) => entry.do === 'balancerWindow')
     const unit = isByDay ? dayMs : minuteMs
@@ -192,13 +185,12 @@ export class ScenarioWorld {
   }
 }
 
-/** Whether the scenario runs in mode `metadata`. */
 export function isMeasured({ collections }: Scenario): boolean {
   return collections.some(({ mode }) => mode === 'metadata')
 }
 
 /**
- * Jitter does not matter over hours. Without it migrations that start together stay in step, which
+ * Jitter does not matter over hours. Without it, migrations that start together stay in step, which
  * makes the simulation faster.
  */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }

@@ -1,9 +1,6 @@
 import type { Document } from '@shardlab/bson'
 
-/**
- * Filter for a collection's documents in config.chunks: by name in versions without timestamps,
- * otherwise by UUID.
- */
+/** Filter for config.chunks: by namespace in versions without timestamps, otherwise by UUID. */
 export function chunksOf(collection: Document): Document {
   return collection['timestamp'] === undefined ? { ns: collection['_id'] } : { uuid: collection['uuid'] }
 }

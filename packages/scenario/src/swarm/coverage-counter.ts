@@ -2,7 +2,6 @@ import { namedSteps } from '@shardlab/actor'
 import { faultVerbs, parseFaultText, type SimulatedCluster } from '@shardlab/cluster'
 import type { Counts } from './types.js'
 
-/** Counts named steps and applied fault verbs. */
 export class CoverageCounter {
   readonly #steps = new Map<string, number>()
   readonly #verbs = new Map<string, number>()
@@ -15,7 +14,7 @@ export class CoverageCounter {
     return Object.fromEntries(this.#verbs)
   }
 
-  /** @param onStep called at the moment a member passes a step */
+  /** @param onStep called when a member passes a step */
   async watch(cluster: SimulatedCluster, onStep: (step: string, member: string) => void): Promise<void> {
     cluster.onEvent((event) => {
       if (event.type === 'fault-applied') add(this.#verbs, String(parseFaultText(event.fault)['verb']))
@@ -30,7 +29,7 @@ export class CoverageCounter {
   }
 }
 
-/** All names, including those never reached. */
+/** Includes names that were never reached. */
 export function allCounted(sum: ReadonlyMap<string, number>, names: readonly string[]): Counts {
   return Object.fromEntries(names.map((name) => [name, sum.get(name) ?? 0]))
 }

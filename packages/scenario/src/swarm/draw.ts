@@ -1,6 +1,6 @@
 import type { Random } from '@shardlab/actor'
 
-/** One of them with equal probability. */
+/** With equal probability. */
 export function pick<T>(random: Random, values: readonly T[]): T {
   return values[random.below(values.length)]!
 }

@@ -1,4 +1,3 @@
-/** Derives a run from a seed: topology, options, activities and faults. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { faultVerbs, type FaultVerbName } from '@shardlab/cluster'
 import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
@@ -6,7 +5,7 @@ import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
 
 /**
- * Versions that support everything the swarm's clients do: changing shard keys of documents, and
+ * These versions support everything the swarm's clients do: changing shard keys of documents, and
  * refining those of collections.
  */
 const capable: readonly EmulatedVersion[] = emulatedVersions.filter(
@@ -45,8 +44,8 @@ export function planOf(seed: number, without: readonly FaultVerbName[] = []): Sw
 }
 
 /**
- * Each is part of some runs: runs with all of them hide defects that smaller ones show, and vice
- * versa.
+ * Each activity is part of some runs: runs with all of them hide defects that smaller ones show,
+ * and vice versa.
  */
 function activitiesOf(random: Random, shards: number): ActivityName[] {
   const chances: Record<ActivityName, number> = {
@@ -61,7 +60,7 @@ function activitiesOf(random: Random, shards: number): ActivityName[] {
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }
 
-/** No faults in one of ten runs, otherwise about a third of the verbs. */
+/** One of ten runs has no faults, the others about a third of the verbs. */
 function faultsOf(random: Random): FaultVerbName[] {
   if (random.chance(1, 10)) return []
   return faultVerbs.filter((verb) => random.fork(verb).chance(1, 3))

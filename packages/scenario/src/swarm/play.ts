@@ -1,4 +1,3 @@
-/** Plays one run: first with faults, then healed. */
 import { createDeferred, type MutationName } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
 import { activitiesOf } from './activities/all.js'
@@ -11,10 +10,10 @@ import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
 import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
 import { SwarmWorld } from './world.js'
 
-/** A run that has not ended after this much virtual time is stuck. */
+/** In virtual time; a longer run is stuck. */
 const longestMs = 6 * 3_600_000
 
-/** Plays a run. Never rejects for failures of the cluster. */
+/** Plays with faults, then healed. Never rejects for failures of the cluster. */
 export async function playSwarm(plan: SwarmPlan, mutation: MutationName | null = null): Promise<SwarmRun> {
   const world = await SwarmWorld.create(plan, mutation)
   const run = new Run(world)
@@ -111,7 +110,7 @@ class Run {
   async #healed(): Promise<void> {
     const { verdicts } = this.#world
     const admin = this.#world.client('healed')
-    // Until all members have noticed which members are available.
+    // Members must first notice which members are available.
     await this.#world.cluster.advance(15_000)
     for (const activity of this.#activities) await activity.finish()
     await this.#balancer(admin, true)

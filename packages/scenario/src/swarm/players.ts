@@ -1,6 +1,4 @@
-/**
- * Plays runs on worker threads, each in a world of its own, or in this thread if there is only one.
- */
+/** On worker threads, each run in a world of its own, or in this thread if there is only one. */
 import { Piscina } from 'piscina'
 import { playSwarmTask, type SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'

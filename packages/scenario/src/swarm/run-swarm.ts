@@ -1,4 +1,3 @@
-/** Plays many runs in parallel, and shrinks the failed ones. */
 import { availableParallelism } from 'node:os'
 import { mutationNames } from '@shardlab/actor'
 import { faultVerbs, OptionError } from '@shardlab/cluster'
@@ -9,7 +8,7 @@ import type { SwarmTask } from './swarm-task.js'
 import type { FailedRun, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
 
 const defaultRuns = 100
-/** Further failures are reported as they are: shrinking one takes as long as a dozen runs. */
+/** Further failures are not shrunk: shrinking one takes as long as a dozen runs. */
 const shrunkMax = 3
 
 /** @throws OptionError for an invalid option */
@@ -58,7 +57,7 @@ export async function runSwarm(
   }
 }
 
-/** Whether no run failed and, with many runs, everything was reached. */
+/** With many runs, everything must also have been reached. */
 export function isClean({ runs, failed, coverage }: SwarmReport): boolean {
   return failed.length === 0 && (runs < coverageRuns || coverage.missing.length === 0)
 }

@@ -1,4 +1,3 @@
-/** Shrinks a failed run by leaving out fault verbs while it fails in the same way. */
 import type { Players } from './players.js'
 import type { SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'

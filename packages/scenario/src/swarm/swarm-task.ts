@@ -1,4 +1,3 @@
-/** A run as a task for a worker thread: plain data in and out. */
 import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import { planOf } from './plan.js'

@@ -1,10 +1,9 @@
-/** The report of a swarm for people. */
 import { coverageRuns } from './coverage.js'
 import type { Coverage, FailedRun, SwarmReport } from './types.js'
 
 const hourMs = 3_600_000
 
-/** A failed run. The last line is the command that repeats it. */
+/** The last line is the command that repeats the run. */
 export function failureText({ seed, violations, journal, replay, plan }: FailedRun): string {
   const { emulate, shards, mongos, faults, activities } = plan
   const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents only'}; faults: ${faults.join(', ') || 'none'}`

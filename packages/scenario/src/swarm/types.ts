@@ -1,11 +1,10 @@
-/** Options and results of a swarm. */
 import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 /**
- * The checker that found a violation. Each has a file in `checkers/`, except `answers`: a client
- * got a forbidden reply, or waited forever.
+ * Each checker has a file in `checkers/`, except `answers`: a client got a forbidden reply, or
+ * waited forever.
  */
 export const checkerNames = [
   'answers',
@@ -22,13 +21,12 @@ export const checkerNames = [
 
 export type CheckerName = (typeof checkerNames)[number]
 
-/** A violation as one sentence. */
 export interface Violation {
   readonly checker: CheckerName
   readonly sentence: string
 }
 
-/** Activities of a run besides clients that write and read. */
+/** Besides clients that write and read. */
 export const activityNames = [
   'placement',
   'short-lived',
@@ -41,90 +39,83 @@ export const activityNames = [
 
 export type ActivityName = (typeof activityNames)[number]
 
-/** A run as derived from its seed. */
+/** Derived from the seed. */
 export interface SwarmPlan {
   readonly seed: number
   readonly emulate: EmulatedVersion
   /** 1 to 8 shards, 1 to 3 mongoses. */
   readonly shards: number
   readonly mongos: number
-  /** Null: the version's default. */
+  /** null: the version's default. */
   readonly chunkSizeBytes: number | null
   readonly balancerRoundIntervalMs: number
-  /** Whether the balancer is on while clients work. It is on after healing. */
+  /** While clients work. After healing the balancer is on. */
   readonly balancing: boolean
-  /** Whether orphans are deleted at once rather than after the server's delay. */
+  /** Delete orphans at once rather than after the server's delay. */
   readonly orphansAtOnce: boolean
   readonly networkTimeoutMs: number
   readonly findReplicaSetHostTimeoutMs: number
-  /** Number of clients, and operations of each. */
+  /** Clients, and operations of each. */
   readonly workers: number
   readonly stepsOfWorker: number
   readonly activities: readonly ActivityName[]
-  /** Fault verbs that are applied. */
   readonly faults: readonly FaultVerbName[]
 }
 
-/** Options for playing runs. */
 export interface SwarmOptions {
-  /** Number of runs. Default 100. */
+  /** Default 100. */
   readonly runs?: number
-  /** Seed of the first run; the others follow. Default 1. */
+  /** Of the first run; the others follow. Default 1. */
   readonly seed?: number
   /** Starts no further run after this many minutes. Default: no limit. */
   readonly minutes?: number
-  /** Verbs left out of all runs. Default: none. */
+  /** Left out of all runs. Default: none. */
   readonly without?: readonly FaultVerbName[]
-  /** A defect built into every member, which the swarm must find. Default: none. */
+  /** A defect in every member, which the swarm must find. Default: none. */
   readonly mutation?: MutationName | null
-  /** Runs played in parallel. Default: one per core. */
+  /** Default: one per core. */
   readonly threads?: number
-  /** Ends with the first failed run. Default false. */
+  /** End with the first failed run. Default false. */
   readonly untilFailure?: boolean
-  /** Repeats failed runs with fewer fault verbs. Default true. */
+  /** Repeat failed runs with fewer fault verbs. Default true. */
   readonly shrink?: boolean
 }
 
-/** Counts by name. */
 export type Counts = Readonly<Record<string, number>>
 
-/** The outcome of one run. */
 export interface SwarmRun {
   readonly seed: number
   readonly plan: SwarmPlan
   readonly violations: readonly Violation[]
   readonly traceHash: string
-  /** The last events before the first violation; empty: no violation. */
+  /** Events before the first violation; empty: no violation. */
   readonly journal: readonly string[]
   /** Named steps passed, and verbs applied. */
   readonly steps: Counts
   readonly verbs: Counts
-  /** Writes that were acknowledged, and those of unknown outcome. */
   readonly acknowledged: number
   readonly unknown: number
-  /** Administrators' actions by name. */
   readonly done: Counts
-  /** Duration in virtual time. */
   readonly virtualMs: number
 }
 
-/** A failed run, and the smallest one found that fails in the same way. */
+/** The smallest run found that fails in the same way, too. */
 export interface FailedRun {
   readonly seed: number
-  /** Checker of the first violation. */
+  /** Of the first violation. */
   readonly checker: CheckerName
-  /** The command that repeats it. */
+  /** The command that repeats the run. */
   readonly replay: string
   readonly violations: readonly Violation[]
   readonly journal: readonly string[]
   readonly plan: SwarmPlan
 }
 
-/** Steps and verbs reached too rarely to be considered tested. */
+/** Names reached too rarely are not considered tested. */
 export interface Coverage {
   readonly steps: Counts
   readonly verbs: Counts
-  /** Names reached less than {@link least} times. */
+  /** Reached less than {@link least} times. */
   readonly missing: readonly string[]
   readonly least: number
 }
@@ -143,7 +134,7 @@ export interface SwarmReport {
 export interface SwarmProgress {
   readonly runs: number
   readonly failed: number
-  /** First violation of the run that has just ended; null: none. */
+  /** Of the run that has just ended; null: no violation. */
   readonly found: { readonly seed: number; readonly violation: Violation } | null
   /** Progress of the runs or of the time, 0 to 1. */
   readonly share: number

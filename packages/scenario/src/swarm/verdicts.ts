@@ -1,4 +1,3 @@
-/** Collects violations, and the events before the first one. */
 import type { CheckerName, Violation } from './types.js'
 
 /** Events kept before the first violation. */
@@ -22,7 +21,6 @@ export class Verdicts {
     return this.#violations
   }
 
-  /** Events before the first violation. */
   get journal(): readonly string[] {
     return this.#violations.length === 0 ? [] : this.#lines
   }
@@ -31,14 +29,12 @@ export class Verdicts {
     return this.#violations.length > 0
   }
 
-  /** Records an event. */
   note(line: string): void {
     if (this.hasFailed) return
     this.#lines.push(`${String(Math.round(this.#now() - this.#beginMs)).padStart(8)} ms  ${line}`)
     if (this.#lines.length > linesMax) this.#lines.shift()
   }
 
-  /** Records a violation. */
   violated(checker: CheckerName, ...sentences: readonly string[]): void {
     for (const sentence of sentences) {
       this.note(`${checker}: ${sentence}`)
@@ -46,7 +42,6 @@ export class Verdicts {
     }
   }
 
-  /** Records a violation unless the condition holds. */
   must(holds: boolean, checker: CheckerName, sentence: () => string): void {
     if (!holds) this.violated(checker, sentence())
   }

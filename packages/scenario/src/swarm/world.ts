@@ -1,4 +1,3 @@
-/** One run's cluster, with the objects that its parts share. */
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import { encode } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -15,7 +14,6 @@ export class SwarmWorld {
   readonly behaviours: Behaviours
   readonly random: Random
   readonly verdicts: Verdicts
-  /** Times faults to moments when clients are working. */
   readonly pace = new Pace()
   /** Unanswered commands. */
   readonly waiting = new Set<string>()
@@ -55,13 +53,13 @@ export class SwarmWorld {
     return world
   }
 
-  /** A client with a session of its own. @param counts whether faults are timed to its work */
+  /** With a session of its own. @param counts whether faults are timed to its work */
   client(name: string, counts = false): SwarmClient {
     const port = connect(this.cluster, name, this.waiting)
     return new SwarmClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 
-  /** Small batches, so that there are several. A restarted member has its defaults again. */
+  /** Small batches, so that there are several. A restarted member loses these parameters. */
   async #setParameters(): Promise<void> {
     for (const to of this.cluster.shards) {
       const set = (parameters: object) =>

@@ -1,6 +1,5 @@
 /**
- * Splits chunks as they grow: counts the bytes written to each chunk, and checks full chunks one
- * after the other.
+ * Counts the bytes written to each chunk, and splits full chunks one after the other.
  * Server: chunk_splitter.cpp.
  * Manual: core/sharding-data-partitioning (until 6.0.2).
  */
@@ -17,10 +16,8 @@ import { cutForTopChunk } from './top-chunk.js'
 import { WrittenBytes, type SplitCheck } from './written-bytes.js'
 
 const configTimeoutMs = 10_000
-/** Most split points of one request. */
 const splitPointsMax = 8192
 
-/** The bytes that count towards the next splits. */
 export interface WrittenSoFar {
   readonly written: ReadonlyMap<string, WrittenBytes>
   readonly maxChunkSizeBytes: number | null
@@ -34,38 +31,33 @@ export class AutoSplitter {
   readonly #host: AutoSplitHost
   readonly #checks: SplitCheck[] = []
   readonly #written = new Map<string, WrittenBytes>()
-  /** From the config server; null: not asked yet. */
+  /** null: not yet read from the config server. */
   #maxChunkSizeBytes: number | null = null
   #asking = false
   #working: Promise<void> | null = null
-  /** Moves of top chunks in progress. */
   readonly #moves = new Set<Promise<void>>()
 
   constructor(host: AutoSplitHost) {
     this.#host = host
   }
 
-  /** Counts writes from now on, in versions that split chunks automatically. */
   start(): void {
     const { node } = this.#host
     if (node.behaviours.autoSplit) node.observe((entry) => this.#noteWrite(entry))
   }
 
-  /** A copy of the counts. No check may be queued or running. */
+  /** No check may be queued or running. */
   export(): WrittenSoFar {
     return { written: copyOf(this.#written), maxChunkSizeBytes: this.#maxChunkSizeBytes }
   }
 
-  /** Before {@link start}. */
+  /** Call before {@link start}. */
   import({ written, maxChunkSizeBytes }: WrittenSoFar): void {
     for (const [ns, each] of copyOf(written)) this.#written.set(ns, each)
     this.#maxChunkSizeBytes = maxChunkSizeBytes
   }
 
-  /**
-   * Resolves when no check is queued or running and no top chunk moves.
-   * @returns whether it waited
-   */
+  /** Waits for all checks and for moves of top chunks. @returns whether it waited */
   async idle(): Promise<boolean> {
     let worked = false
     for (;;) {
@@ -90,7 +82,7 @@ export class AutoSplitter {
     this.#count(placement, chunk, object.length)
   }
 
-  /** Counts bytes that were written to a chunk of this shard without an entry in the log. */
+  /** For bytes that were written to a chunk of this shard without an entry in the log. */
   noteWritten(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void {
     if (this.#host.node.behaviours.autoSplit) this.#count(placement, chunk, bytes)
   }
@@ -154,7 +146,7 @@ export class AutoSplitter {
   async #runChecks(): Promise<void> {
     const { context, stopping } = this.#host.node
     try {
-      // The write that filled the chunk is answered first.
+      // Reply first to the write that filled the chunk.
       await context.sleep(0, stopping.signal)
       for (let check = this.#checks.shift(); check !== undefined; check = this.#checks.shift()) await this.#check(check)
     } catch (error) {
@@ -182,9 +174,7 @@ export class AutoSplitter {
     }
   }
 
-  /**
-   * @returns the lower bound of the top chunk that has to move; null: none, or there was no split
-   */
+  /** @returns the lower bound of the top chunk to move; null: none, or there was no split */
   async #split(check: SplitCheck): Promise<Uint8Array | null> {
     const { ns, uuid } = check.written.collection
     const { node, placements, ranges } = this.#host
@@ -223,7 +213,7 @@ export class AutoSplitter {
     return top?.min ?? null
   }
 
-  /** The bounds of the chunk as documents; null: the chunk no longer exists. */
+  /** null: the chunk no longer exists. */
   async #rangeOf({ written, min, max }: SplitCheck, documents: CollectionRanges): Promise<KeyRange | null> {
     const { ns, shardKey } = written.collection
     const key = documents.keyBetween(shardKey, min, max)
@@ -239,7 +229,7 @@ export class AutoSplitter {
     return shardKey.keyStringOfBound(range.min) === min && shardKey.keyStringOfBound(range.max) === max ? range : null
   }
 
-  /** Moves the top chunk while other chunks are checked. The split stays if the move fails. */
+  /** Other chunks are checked meanwhile. The split stays if the move fails. */
   #moveTopChunk(ns: string, min: Uint8Array): void {
     const move = this.#requestMove(ns, min)
     this.#moves.add(move)

@@ -1,4 +1,3 @@
-/** Requests of the balancer and of the callers that wait for it. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'

@@ -1,4 +1,3 @@
-/** Automatic split points, as the emulated version chooses them. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
@@ -9,10 +8,7 @@ export interface SplitPointsHost extends ShardHost {
   readonly ranges: RangeStore
 }
 
-/**
- * @throws CommandError 27 IndexNotFound; 96 OperationFailed for an empty range, in versions that
- *   fail then
- */
+/** @throws CommandError 27 IndexNotFound; 96 OperationFailed for an empty range in some versions */
 export function splitPoints(
   { autoSplitLeavesFullChunks }: Behaviours,
   ranges: CollectionRanges,

@@ -1,6 +1,6 @@
 /**
- * With a monotonic key all inserts go to the chunk at one end of the key space. When it is split,
- * the last split point leaves a chunk with hardly a document, which then moves to another shard.
+ * With a monotonic key all inserts go to the chunk at one end of the key space. Its split leaves a
+ * nearly empty chunk there, which then moves to another shard.
  * Server: chunk_splitter.cpp, findExtremeKeyForShard.
  */
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -8,9 +8,9 @@ import type { CollectionRanges } from '../ranges/collection-ranges.js'
 import type { KeyRange } from '../ranges/key-range.js'
 
 export interface TopChunk {
-  /** The split points, the first or last one replaced. */
+  /** The first or last one is replaced. */
   readonly points: readonly Uint8Array[]
-  /** The lower bound of the chunk at the end of the key space. */
+  /** Lower bound of the chunk at the end of the key space. */
   readonly min: Uint8Array
 }
 

@@ -7,11 +7,10 @@ import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab
 
 /** A chunk is checked when a fifth of its maximum size has been written to it. */
 const checksPerChunk = 5
-/** Share of that for the first and the last chunk, in versions that check them earlier. */
+/** For the first and the last chunk, in versions that check them earlier. */
 const outerChunkShare = 0.9
 const initialCapacity = 16
 
-/** The collection and shard key whose chunks are counted. */
 export interface WrittenCollection {
   readonly ns: string
   readonly uuid: Uint8Array
@@ -27,17 +26,17 @@ export interface SplitCheck {
   readonly max: string
 }
 
-/** There may be a million chunks: the numbers of each are stored in arrays, at its place. */
+/** There may be a million chunks: the values of each are in arrays, indexed by its place. */
 export class WrittenBytes {
   readonly collection: WrittenCollection
   readonly #checksOuterChunksEarlier: boolean
-  /** By lower bound. */
+  /** Keys are lower bounds. */
   #places = new Map<string, number>()
   #maxes: string[] = []
   #majors = new Uint32Array(initialCapacity)
   #minors = new Uint32Array(initialCapacity)
   #bytes = new Float64Array(initialCapacity)
-  /** By place: claimed chunks. */
+  /** Claimed chunks, by place. */
   #checks = new Map<number, SplitCheck>()
 
   constructor(collection: WrittenCollection, checksOuterChunksEarlier: boolean) {
@@ -45,17 +44,13 @@ export class WrittenBytes {
     this.#checksOuterChunksEarlier = checksOuterChunksEarlier
   }
 
-  /**
-   * Whether the placement is of the same collection and shard key; otherwise it is counted
-   * separately.
-   */
+  /** False: another collection or shard key, which is counted separately. */
   isOf({ uuid, shardKey }: CollectionPlacement): boolean {
     const known = this.collection
     if (known.uuid !== uuid && !sameBytes(known.uuid, uuid)) return false
     return known.shardKey === shardKey || sameBytes(known.shardKey.document, shardKey.document)
   }
 
-  /** Adds bytes to the count of a chunk. @returns its place */
   add({ min, max, major, minor }: ChunkEntry, bytes: number): number {
     let place = this.#places.get(min)
     if (place === undefined) {
@@ -79,12 +74,12 @@ export class WrittenBytes {
     return copy
   }
 
-  /** Lower bounds and places of all chunks, in the order of their first write. */
+  /** In the order of the chunks' first writes. */
   all(): IterableIterator<[min: string, place: number]> {
     return this.#places.entries()
   }
 
-  /** Claims a chunk for a check; null: it is not full enough, or is claimed already. */
+  /** null: the chunk is not full enough, or is already claimed. */
   claim(min: string, place: number, maxChunkSizeBytes: number): SplitCheck | null {
     if (this.#checks.has(place)) return null
     const { shardKey, globalMax } = this.collection
@@ -98,15 +93,11 @@ export class WrittenBytes {
     return check
   }
 
-  /** The bytes written to a claimed chunk. */
   bytesOf(check: SplitCheck): number {
     return this.#isClaimed(check) ? this.#bytes[check.place]! : 0
   }
 
-  /**
-   * Subtracts the bytes that were there when the check began: later writes count towards the next
-   * one.
-   */
+  /** Keeps the bytes written since the check began: they count towards the next one. */
   release(check: SplitCheck, bytesBefore: number): void {
     if (!this.#isClaimed(check)) return
     this.#checks.delete(check.place)
@@ -118,7 +109,6 @@ export class WrittenBytes {
     return this.#checks.get(check.place) === check
   }
 
-  /** Resets the count for a new version of the chunk. */
   #begin(place: number, max: string, major: number, minor: number): void {
     this.#maxes[place] = max
     this.#majors[place] = major

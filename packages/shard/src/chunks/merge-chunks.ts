@@ -1,7 +1,4 @@
-/**
- * Merges of chunks, requested from their owner.
- * Server: shardsvr_merge_chunks_command.cpp, chunk_operation_precondition_checks.cpp.
- */
+/** Server: shardsvr_merge_chunks_command.cpp, chunk_operation_precondition_checks.cpp. */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'

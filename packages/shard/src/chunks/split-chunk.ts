@@ -1,4 +1,4 @@
-/** Splits of chunks, requested from their owner. Server: split_chunk.cpp. */
+/** Server: split_chunk.cpp. */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { BsonType, CommandError, fieldsOf, findField, typeName } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
@@ -23,7 +23,7 @@ export const chunkHandlers: ShardHandlers<
 
 /**
  * @throws CommandError 87 CannotSplit for split points without hashes in hashed fields; errors of
- *   the config server, unless the chunk is split nevertheless
+ *   the config server, unless the chunk was split anyway
  */
 async function splitChunk(
   { node, placements }: PlacementHost,
@@ -54,8 +54,7 @@ async function splitChunk(
   }
   const placement = await placements.refreshCollection(ns)
   if (error === null && lost === null) return { error: null }
-  // A first attempt may have succeeded and its reply may have been lost: then the error is of
-  // the second one.
+  // The first attempt may have succeeded and its reply been lost: the error is then of the second.
   if (placement !== null && isSplit(placement, request)) return { error: null }
   if (lost !== null) throw lost
   raiseError(error)

@@ -1,6 +1,6 @@
 /**
- * The stream of documents from one member to another: those of the start, then changes, and
- * executed statements of retryable writes. Used by donors of migrations and of reshardings.
+ * Streams documents from a donor to a recipient: those of the start, then changes and executed
+ * statements of retryable writes. Used by migrations and reshardings.
  * Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp;
  * resharding_collection_cloner.cpp, resharding_oplog_fetcher.cpp.
  */
@@ -8,11 +8,10 @@ import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { type SessionKey } from '@shardlab/member'
 import { encodeSessionsImage, type NodeHost } from '@shardlab/node'
 
-/** Most bytes of a batch, unless its only document is larger. */
+/** A single document may be larger. */
 const batchBytesMax = 1024 * 1024
-/** Most documents scanned for one batch. */
 const scannedMax = 10_000
-/** Most bytes of the ids of waiting changes. */
+/** Bytes of the ids of waiting changes. */
 const waitingBytesMax = 500 * 1024 * 1024
 
 export interface CloneBatch {
@@ -31,10 +30,7 @@ export interface FeedContent {
   readonly ns: string
   /** Whether this recipient gets the document. */
   readonly contains: (document: Uint8Array) => boolean
-  /**
-   * The next document as of the start; null: the end; undefined: one that the recipient does not
-   * get.
-   */
+  /** The next document as of the start; null: the end; undefined: not for this recipient. */
   readonly next: () => Uint8Array | null | undefined
 }
 
@@ -62,7 +58,7 @@ export class DocumentFeed {
     return this.#lastClone?.reply.last === true
   }
 
-  /** Notes that the document with this `_id` was changed or deleted. */
+  /** The document with this `_id` was changed or deleted. */
   note(id: RawValue): void {
     const key = keyOf(id)
     if (this.#changedIds.has(key)) return
@@ -70,12 +66,10 @@ export class DocumentFeed {
     this.#waitingBytes += id.end - id.start
   }
 
-  /** Changed documents that have not been sent. */
   get waitingChanges(): number {
     return this.#changedIds.size
   }
 
-  /** Notes an executed statement of a session. */
   noteSession(session: SessionKey): void {
     this.#changedSessions.add(session)
   }

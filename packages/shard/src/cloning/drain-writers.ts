@@ -6,12 +6,11 @@ interface DrainHost extends ShardHost {
   readonly preparedInserts: PreparedDocuments
 }
 
-/** Longest wait, while writes are blocked, for documents that are moving in one by one. */
 const documentMovesTimeoutMs = 5_000
 
 /**
- * Called after a critical section has begun to block writes. Resolves when earlier writes are
- * applied and no document is moving into the collection. The caller flushes the node.
+ * Call after a critical section has begun to block writes; flush the node afterwards. Resolves when
+ * earlier writes are applied and no document is moving into the collection.
  * @throws CommandError 117 ConflictingOperationInProgress when documents are still moving after
  *   five seconds
  */

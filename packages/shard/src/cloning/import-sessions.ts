@@ -1,9 +1,7 @@
 import { emptyDocument } from '@shardlab/bson'
 import { decodeSessionsImage, encodeSessionsImage, type NodeHost } from '@shardlab/node'
 
-/**
- * Imports another member's executed statements of retryable writes. The caller flushes the node.
- */
+/** The caller flushes the node. */
 export function importSessions(node: NodeHost, sessions: Uint8Array): void {
   for (const session of decodeSessionsImage(sessions)) {
     // One entry per session: their images may be large.

@@ -1,4 +1,3 @@
-/** Changes of a collection for a donor. */
 import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { type NodeHost } from '@shardlab/node'
@@ -7,7 +6,6 @@ import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inser
 
 export interface CollectionWatcher {
   /**
-   * A document was written.
    * @param before null: inserted
    * @param after null: deleted
    */
@@ -38,7 +36,7 @@ export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: Colle
   })
 }
 
-/** Reports {@link CollectionWatcher.redefined} alone. @returns a function that ends the calls */
+/** As {@link watchCollection}, for {@link CollectionWatcher.redefined} alone. */
 export function watchDefinition(node: NodeHost, uuid: Uint8Array, redefined: () => void): () => void {
   return node.observe(({ op, uuid: changed }) => {
     if (op === 'c' && changed !== null && sameBytes(changed, uuid)) redefined()

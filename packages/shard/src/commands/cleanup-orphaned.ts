@@ -5,7 +5,7 @@ import { type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
 import { shardOf } from '../host/shard-of.js'
 
-/** A command of shards only. Server: cleanup_orphaned_cmd.cpp. */
+/** Server: cleanup_orphaned_cmd.cpp. */
 export const cleanupOrphaned: CommandRow<NodeInvocation> = {
   name: 'cleanupOrphaned',
   routing: 'local',

@@ -1,10 +1,10 @@
-/** Entries of config.changelog. Server: sharding_logging.cpp. */
+/** Server: sharding_logging.cpp. */
 import { configAddress, RequestFailedError, type ActorContext, type RequestOptions } from '@shardlab/actor'
 
-/** Longest wait for an entry that a migration can do without. */
+/** For entries that a migration can do without. */
 const optionalEntry: RequestOptions = { timeoutMs: 10_000 }
 
-/** Appends an entry. @throws RequestFailedError */
+/** @throws RequestFailedError */
 export function logChange(
   context: ActorContext,
   what: string,
@@ -16,7 +16,7 @@ export function logChange(
   return context.request(configAddress, 'config.log-change', change, options)
 }
 
-/** Appends an entry; logs a warning when the config server cannot be reached. */
+/** Logs a warning when the config server cannot be reached. */
 export function logChangeIfReachable(
   context: ActorContext,
   what: string,

@@ -15,7 +15,7 @@ export class RecordStore {
     this.#ns = ns
   }
 
-  /** All documents, in insertion order. */
+  /** In insertion order. */
   all(): Uint8Array[] {
     const collection = this.#node.collection(this.#ns)
     if (collection === undefined || collection.count === 0) return []
@@ -38,10 +38,7 @@ export class RecordStore {
     this.#apply(collection, isNew ? 'i' : 'u', document, id)
   }
 
-  /**
-   * Replaces the document with this `_id` by the result of `changed`; undefined leaves it. The
-   * caller flushes the node.
-   */
+  /** Replaces the document, unless `changed` returns undefined. The caller flushes the node. */
   change(id: RawValue, changed: (document: Uint8Array) => Uint8Array | undefined): void {
     const collection = this.#node.collection(this.#ns)
     const document = collection?.findById(id)?.document
@@ -61,10 +58,8 @@ export class RecordStore {
   }
 }
 
-/** How records of one kind are stored. */
 export interface RecordShape<R, Key> {
   readonly ns: string
-  /** `_id` of the record with this key. */
   readonly id: (key: Key) => RawValue
   readonly write: (record: R) => Uint8Array
   /** Undefined: a record of another kind, or a document of a client. */
@@ -99,8 +94,7 @@ export class Records<R extends object, Key> {
   }
 
   /**
-   * Replaces a record by the result of `changed`, unless that is the same object. The caller
-   * flushes the node.
+   * Replaces a record, unless `changed` returns the same object. The caller flushes the node.
    * @returns the current record; undefined: there is none
    */
   change(key: Key, changed: (record: R) => R): R | undefined {

@@ -1,4 +1,3 @@
-/** Idempotent requests between donors and recipients. */
 import {
   RequestFailedError,
   StepFailedError,
@@ -11,17 +10,19 @@ import {
 import { CommandError } from '@shardlab/bson'
 
 export interface RepeatedRequest {
-  /** Longest wait for one answer. */
+  /** Per attempt. */
   readonly timeoutMs: number
   readonly attemptsMax: number
-  /** Cancels the request. */
   readonly signal?: CancelSignal
 }
 
-/** Pause before the next attempt, for broken connections to be restored. */
+/** Gives broken connections time to be restored. */
 const retryPauseMs = 50
 
-/** Repeats a request until it is answered. @throws RequestFailedError of the last attempt */
+/**
+ * Repeats an idempotent request until it is answered.
+ * @throws RequestFailedError of the last attempt
+ */
 export function repeatedRequest<K extends MessageKind>(
   context: ActorContext,
   member: string,
@@ -33,7 +34,6 @@ export function repeatedRequest<K extends MessageKind>(
   return ask().catch((error: unknown) => again(context, ask, repeated, error))
 }
 
-/** @param failure of the first attempt */
 async function again<T>(
   context: ActorContext,
   ask: () => Promise<T>,

@@ -3,14 +3,13 @@ import { Cancellation, RequestFailedError, type ActorContext } from '@shardlab/a
 /** A recurring condition that several callers wait for. */
 export class Signal {
   readonly #context: ActorContext
-  /** Ends the sleep of all current waiters; null: there are none. */
+  /** Ends the sleep of all current waiters; null: no waiters. */
   #waiting: Cancellation | null = null
 
   constructor(context: ActorContext) {
     this.#context = context
   }
 
-  /** Wakes all current waiters. */
   notify(): void {
     const waiting = this.#waiting
     this.#waiting = null

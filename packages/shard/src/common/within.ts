@@ -1,9 +1,6 @@
 import { Cancellation, createDeferred, type ActorContext } from '@shardlab/actor'
 
-/**
- * Resolves with the result of the work, or with undefined after `timeoutMs`; the work continues
- * then.
- */
+/** undefined: `timeoutMs` has passed; the work continues. */
 export async function within<T>(context: ActorContext, work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const result = createDeferred<T | undefined>()
   const timer = new Cancellation()

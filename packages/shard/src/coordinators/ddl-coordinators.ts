@@ -1,7 +1,6 @@
 /**
- * Drops and renames that a shard coordinates as the primary of a database. Once started, they
- * continue until every shard has done its part, however long one is unreachable, and resume after a
- * restart of the coordinator.
+ * Drops and renames that the primary shard of a database coordinates. Once started, they retry
+ * until every shard has done its part, and resume after a restart of the coordinator.
  * Server: sharding_ddl_coordinator.cpp (RecoverableShardingDDLCoordinator),
  * sharding_ddl_coordinator_service.cpp.
  */
@@ -11,13 +10,12 @@ import type { NodeHost } from '@shardlab/node'
 import type { DatabaseMoves } from './locks/database-moves.js'
 import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
 
-/** How an operation resumes after a restart: its critical sections, and its work. */
 export interface DdlRecovery<R extends DdlRecord, Host> {
   hold(host: Host, record: R, work: () => Promise<void>): Promise<void>
   resume(host: Host, record: R): Promise<void>
 }
 
-/** All but movePrimary, which does not resume: recovery ends it. */
+/** movePrimary does not resume: its recovery ends it. */
 type Resumed = Exclude<DdlRecord, MovePrimaryRecord>
 
 export type DdlRecoveries<Host> = {
@@ -30,14 +28,13 @@ interface RecoveryHost {
 
 export class DdlCoordinators {
   readonly records: DdlRecords
-  /** Operations in progress, by request. */
   readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(node: NodeHost) {
     this.records = new DdlRecords(node)
   }
 
-  /** Runs the work; equal requests share one run. */
+  /** Calls with equal keys share one run. */
   once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const running = this.#running.get(key) as Promise<T> | undefined
     if (running !== undefined) return running
@@ -46,7 +43,7 @@ export class DdlCoordinators {
     return started
   }
 
-  /** Resumes after a restart, before any command can enter the namespaces concerned. */
+  /** Call after a restart, before any command can enter the namespaces concerned. */
   recover<Host extends RecoveryHost>(host: Host, recoveries: DdlRecoveries<Host>): void {
     for (const record of this.records.all()) {
       if (record.operation === 'movePrimary') continue
@@ -56,8 +53,8 @@ export class DdlCoordinators {
       const resume = () => recovery.hold(host, record, () => recovery.resume(host, record))
       const recovering = host.databaseMoves.recover(db, holder, resume)
       recovering.catch((error: unknown) => {
-        // A shutdown: the next start resumes it. Or the catalog has changed and nothing is left
-        // to do.
+        // After a shutdown the next start resumes. After a change of the catalog nothing is left to
+        // do.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
       })
     }

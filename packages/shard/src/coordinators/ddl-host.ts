@@ -2,13 +2,11 @@ import type { ExclusiveSections, ShardHost, Placements, ReceivingRanges } from '
 import type { DdlCoordinators } from './ddl-coordinators.js'
 import type { DatabaseMoves } from './locks/database-moves.js'
 
-/** What coordinators use of the primary shard. */
 export interface CoordinatorHost extends ShardHost {
   readonly placements: Placements
   readonly critical: ExclusiveSections
 }
 
-/** What coordinators use that resume after a restart. */
 export interface DdlHost extends CoordinatorHost {
   readonly ddl: DdlCoordinators
   readonly databaseMoves: DatabaseMoves

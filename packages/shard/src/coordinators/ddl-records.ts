@@ -1,6 +1,5 @@
 /**
- * Unfinished operations of coordinators, stored where the server stores them:
- * config.system.sharding_ddl_coordinators.
+ * Unfinished operations of coordinators, in the collection that the server uses.
  * Server: sharding_ddl_coordinator.cpp.
  */
 import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
@@ -9,7 +8,6 @@ import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 
-/** An operation that has to be completed. */
 export type DdlRecord = DropCollectionRecord | RenameCollectionRecord | DropDatabaseRecord | MovePrimaryRecord
 
 export interface DropCollectionRecord {
@@ -41,7 +39,6 @@ export interface MovePrimaryRecord {
   /** The database's name. */
   readonly ns: string
   readonly to: string
-  /** The collections that move. */
   readonly namespaces: readonly string[]
 }
 
@@ -127,7 +124,6 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
   }
 }
 
-/** `_id` of a record: its collection or database, and the operation. */
 export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollection', ns: string): RawValue {
   const document = new DocumentWriter(96)
     .startDocument('_id')
@@ -138,7 +134,6 @@ export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollecti
   return findField(document, '_id')!
 }
 
-/** The operation and namespace in a record's `_id`. */
 export function ddlRecordKey(document: Uint8Array): { readonly operation: string; readonly ns: string } {
   const { bytes, start } = findField(document, '_id')!
   const part = (name: string) => findField(bytes, name, start)!.asString()

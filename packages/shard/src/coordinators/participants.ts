@@ -2,10 +2,9 @@ import { configAddress, type ActorContext } from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import PQueue from 'p-queue'
 
-/** Most shards that a coordinator sends requests to at the same time. */
 const participantsInFlightMax = 16
 
-/** Runs the work for each shard, some at a time; the first failure ends it. */
+/** The first failure ends the work. */
 export async function forEachShard<T>(shards: readonly string[], work: (shard: string) => Promise<T>): Promise<T[]> {
   const queue = new PQueue({ concurrency: participantsInFlightMax })
   return queue.addAll(shards.map((shard) => () => work(shard)))

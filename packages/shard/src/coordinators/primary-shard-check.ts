@@ -5,8 +5,8 @@ import type { DatabasePlacement, DatabasePlacements } from '../host/host.js'
 import { staleDatabase } from '../metadata/version-check.js'
 
 /**
- * @throws CommandError 249 StaleDbVersion when the router's version of the database is not the
- *   current one, or this shard is not its primary
+ * @throws CommandError 249 StaleDbVersion when the router's version is outdated, or this shard is
+ *   not the primary
  */
 export async function raiseStaleDatabase(
   placements: DatabasePlacements,

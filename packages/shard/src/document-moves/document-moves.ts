@@ -1,7 +1,4 @@
-/**
- * Documents that move to another shard because their shard key value changes: both sides of a move,
- * and the timer that completes interrupted ones.
- */
+/** Both sides of document moves, and the timer that completes interrupted ones. */
 import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -10,15 +7,11 @@ import { PreparedInserts } from './prepared-inserts.js'
 
 export const documentMovesTimer = 'document-moves'
 
-/** Pause before the next attempt to complete a move. */
 const retryMs = 1000
-/** Pause between deletions of old decisions. */
+/** Between deletions of old decisions. */
 const cleanupIntervalMs = 60_000
 const outcomeTimeoutMs = 15_000
-/**
- * Longest wait of a write for the outcome of undecided moves, and the pause between requests for
- * it.
- */
+/** Longest wait of a write for the outcome of undecided moves. */
 const writersWaitMs = 15_000
 const askPauseMs = 50
 
@@ -36,10 +29,10 @@ export class DocumentMoves {
   #working = false
   /**
    * By the hex of the collection's UUID: the running request for outcomes, and the next one for
-   * callers that came later.
+   * later callers.
    */
   readonly #asking = new Map<string, { readonly now: Promise<boolean>; next: Promise<boolean> | null }>()
-  /** When the timer is due; infinite: it is not armed. */
+  /** Infinite: the timer is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
   constructor(node: NodeHost) {
@@ -49,24 +42,23 @@ export class DocumentMoves {
     this.preparedInserts = new PreparedInserts(node)
   }
 
-  /** Called after the node has recovered its state. */
+  /** Call after the node has recovered its state. */
   start(): void {
     this.coordinator.recover()
     this.preparedInserts.recover()
     if (!this.coordinator.isEmpty || this.preparedInserts.all().length > 0) this.arm(0)
   }
 
-  /** Whether any document is moving. */
   get isBusy(): boolean {
     return this.coordinator.isBusy || !this.preparedInserts.isEmpty
   }
 
-  /** Called when no document is moving. */
+  /** No document may be moving. */
   export(): RecentMoves {
     return { decisions: this.coordinator.export(), dueMs: this.#dueMs }
   }
 
-  /** Instead of {@link start}. */
+  /** Call instead of {@link start}. */
   import({ decisions, dueMs }: RecentMoves): void {
     this.coordinator.import(decisions)
     this.#dueMs = dueMs
@@ -81,9 +73,9 @@ export class DocumentMoves {
   }
 
   /**
-   * For a command that is about to enter a collection: resolves when all documents whose moves were
-   * decided are visible, also if this shard has not received the decision. Reads do not wait for a
-   * coordinator that does not answer; writes do, for a limited time.
+   * For a command that enters a collection: resolves when the documents of decided moves are
+   * visible, even if this shard has not received the decision. Reads do not wait for a coordinator
+   * that does not answer; writes do, for a limited time.
    * @returns undefined: no documents are moving into the collection
    */
   awaitDecided(ns: string, isRead: () => boolean): Promise<void> | undefined {
@@ -98,7 +90,6 @@ export class DocumentMoves {
     while (!(await this.#askOnce(key, uuid)) && this.#context.now() < untilMs) await this.#context.sleep(askPauseMs)
   }
 
-  /** Whether every coordinator has answered. */
   #askOnce(key: string, uuid: Uint8Array): Promise<boolean> {
     const asking = this.#asking.get(key)
     if (asking === undefined) return this.#ask(key, uuid)
@@ -129,7 +120,7 @@ export class DocumentMoves {
 
   /**
    * @param uuid of the collection; default: all collections.
-   * @returns whether all coordinators have answered
+   * @returns whether every coordinator has answered
    */
   async #askForOutcomes(uuid?: Uint8Array): Promise<boolean> {
     let all = true
@@ -146,8 +137,7 @@ export class DocumentMoves {
         this.preparedInserts.decide(attemptId, outcome === 'committed')
         await this.#node.flush()
       } catch (error) {
-        // The coordinator sends the decision later, and the next write flushes what is not on
-        // the disk.
+        // The coordinator sends the decision later; the next write flushes unwritten entries.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
         all = false
       }

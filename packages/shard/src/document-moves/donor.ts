@@ -1,5 +1,5 @@
 /**
- * The donor's part in the move of a document; the donor coordinates.
+ * The donor of a document move, which coordinates it.
  * Server: document_shard_key_update_util.cpp over a transaction of two shards.
  */
 import { RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
@@ -12,7 +12,6 @@ import { keyOf, recordConversion } from './prepared-inserts.js'
 
 type MoveRequest = RequestOf<'shard.move-document'>
 
-/** Longest wait for the recipient's insert. */
 const prepareTimeoutMs = 15_000
 
 /**
@@ -64,15 +63,12 @@ async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void>
     await coordinator.finish(attemptId)
     await node.context.reach('shard.document-move.finished', { ns, to: recipient })
   } catch (error) {
-    // The move is decided: the timer completes it after a failed step.
+    // The move is decided: after a failed step the timer completes it.
     if (!(error instanceof StepFailedError)) throw error
   }
 }
 
-/**
- * @throws CommandError 366 when the document or the placement has changed since the request; 225,
- *   217
- */
+/** @throws CommandError 366 when the document or the placement has changed; 225, 217 */
 function checkStillThere(
   { node, placements, critical }: DocumentMoveHost,
   { ns, before }: MoveRequest,

@@ -2,9 +2,7 @@ import { findField } from '@shardlab/bson'
 import { OwnershipFilter, type CollectionPlacement } from '@shardlab/sharding'
 import { keyOf } from './prepared-inserts.js'
 
-/**
- * Ownership filter of a collection into which documents are moving: it excludes those documents.
- */
+/** Excludes documents that are moving into the collection. */
 export class HidingFilter extends OwnershipFilter {
   readonly #hidden: ReadonlySet<string>
 

@@ -1,6 +1,6 @@
 /**
- * The documents that leave this shard. One record decides a move, written together with the
- * deletion: after that the move is completed despite crashes, before that it counts as aborted.
+ * One record decides a move, written together with the deletion: before it the move counts as
+ * aborted, after it the move is completed despite crashes.
  * Server: transaction_coordinator.cpp, config.transaction_coordinators.
  */
 import { RequestFailedError } from '@shardlab/actor'
@@ -9,13 +9,11 @@ import type { NodeHost } from '@shardlab/node'
 import { RecordStore } from '../common/record-store.js'
 import { attemptValue, readAttemptId } from './prepared-inserts.js'
 
-/** How long finished moves are kept for repeated requests of routers. */
+/** Finished moves are kept for repeated requests of routers. */
 const retentionMs = 60_000
 
-/** Longest wait for the recipient's acknowledgement of the decision. */
 const decisionTimeoutMs = 15_000
 
-/** A decided move. */
 export interface Decision {
   readonly attemptId: string
   readonly requestId: string
@@ -30,7 +28,6 @@ export class MoveCoordinator {
   readonly #decisions = new Map<string, Decision>()
   /** Attempts since the start without a decision on the disk. */
   readonly #pending = new Set<string>()
-  /** Requests in progress. */
   readonly #running = new Map<string, Promise<void>>()
   /** The last queued move of each document. */
   readonly #turns = new Map<string, Promise<void>>()
@@ -40,7 +37,6 @@ export class MoveCoordinator {
     this.#records = new RecordStore(node, 'config.transaction_coordinators')
   }
 
-  /** Reads the decisions from the disk. */
   recover(): void {
     for (const document of this.#records.all()) {
       const attemptId = readAttemptId(document)
@@ -50,7 +46,6 @@ export class MoveCoordinator {
     }
   }
 
-  /** Whether any move is undecided or unfinished. */
   get isBusy(): boolean {
     return this.#pending.size > 0 || [...this.#decisions.values()].some(({ finishedAtMs }) => finishedAtMs === null)
   }
@@ -59,20 +54,16 @@ export class MoveCoordinator {
     return [...this.#decisions.values()].map((decision) => ({ ...decision }))
   }
 
-  /** Instead of {@link recover}. */
+  /** Call instead of {@link recover}. */
   import(decisions: readonly Decision[]): void {
     for (const decision of decisions) this.#decisions.set(decision.attemptId, { ...decision })
   }
 
-  /** Whether there are no decisions. */
   get isEmpty(): boolean {
     return this.#decisions.size === 0
   }
 
-  /**
-   * Runs the work of a request once, however often it is sent; not at all when it was decided
-   * earlier.
-   */
+  /** Runs a request once, however often it is sent; not at all when it was decided earlier. */
   async once(requestId: string, work: () => Promise<void>): Promise<void> {
     for (const decision of this.#decisions.values())
       if (decision.requestId === requestId && !this.#pending.has(decision.attemptId)) return
@@ -85,7 +76,7 @@ export class MoveCoordinator {
     }
   }
 
-  /** Runs the moves of one document one after the other. */
+  /** Serializes the moves of a document. */
   async inTurn(document: string, work: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(document)
     const turn = (async () => {
@@ -107,22 +98,18 @@ export class MoveCoordinator {
     return attemptId
   }
 
-  /** The answer to a recipient that asks. */
   outcomeOf(attemptId: string): 'pending' | 'committed' | 'aborted' {
     if (this.#pending.has(attemptId)) return 'pending'
     return this.#decisions.has(attemptId) ? 'committed' : 'aborted'
   }
 
-  /** Aborts an attempt: the recipient is informed now, or when it asks. */
+  /** The recipient is informed now, or when it asks. */
   abort(attemptId: string, recipient: string): void {
     this.#pending.delete(attemptId)
     this.#node.context.send(recipient, 'shard.decide-insert', { attemptId, committed: false })
   }
 
-  /**
-   * Records the decision. The caller applies the deletion before it calls {@link commit}, so that
-   * both are in one append.
-   */
+  /** Apply the deletion before {@link commit}, so that both are in one append. */
   decide(attemptId: string, requestId: string, recipient: string): void {
     const record = new DocumentWriter(128)
       .value('_id', attemptValue(attemptId))

@@ -1,5 +1,5 @@
 /**
- * Documents that other shards are moving here: inserted, so that their unique keys are taken, and
+ * Documents that other shards are moving here: inserted, which reserves their unique keys, and
  * hidden until their coordinator has decided. Each has a record in the same append.
  * Server: a prepared transaction of the participant.
  */
@@ -21,7 +21,6 @@ import type { PreparedDocuments } from '../host/host.js'
 import { RecordStore } from '../common/record-store.js'
 import { readSession, type MoveSession } from './move-session.js'
 
-/** Namespace of the records. */
 export const recordsNs = 'config.prepared_inserts'
 
 export interface PreparedInsert {
@@ -39,10 +38,7 @@ export class PreparedInserts implements PreparedDocuments {
   readonly #node: NodeHost
   readonly #records: RecordStore
   readonly #inserts = new Map<string, PreparedInsert>()
-  /**
-   * By the hex of the collection's UUID. Sets are replaced, never changed: a filter keeps the one
-   * that it was created with.
-   */
+  /** By the hex of the collection's UUID. Sets are replaced, never changed: filters keep theirs. */
   readonly #hidden = new Map<string, ReadonlySet<string>>()
   readonly #settling = new Map<string, Deferred<void>>()
 
@@ -51,7 +47,6 @@ export class PreparedInserts implements PreparedDocuments {
     this.#records = new RecordStore(node, recordsNs)
   }
 
-  /** Reads the records from the disk. */
   recover(): void {
     for (const document of this.#records.all()) this.#add(readRecord(document))
   }
@@ -64,7 +59,6 @@ export class PreparedInserts implements PreparedDocuments {
     return this.#inserts.size === 0
   }
 
-  /** Those that are undecided. */
   all(): PreparedInsert[] {
     return [...this.#inserts.values()]
   }
@@ -84,10 +78,7 @@ export class PreparedInserts implements PreparedDocuments {
     return settling.promise
   }
 
-  /**
-   * Inserts the document as hidden. The caller flushes the node.
-   * @throws CommandError of the engine
-   */
+  /** The caller flushes the node. @throws CommandError of the engine */
   prepare(insert: PreparedInsert, document: Uint8Array): void {
     const { ns, collectionUuid, id } = insert
     this.#node.apply({ op: 'i', ns, uuid: collectionUuid, object: document, id, session: null })
@@ -95,10 +86,7 @@ export class PreparedInserts implements PreparedDocuments {
     this.#add(insert)
   }
 
-  /**
-   * Shows the document, or deletes it. The caller flushes the node. An unknown attempt has no
-   * effect.
-   */
+  /** Shows the document, or deletes it; ignores unknown attempts. The caller flushes the node. */
   decide(attemptId: string, committed: boolean): void {
     const insert = this.#inserts.get(attemptId)
     if (insert === undefined) return
@@ -134,14 +122,14 @@ export class PreparedInserts implements PreparedDocuments {
   }
 }
 
-/** The form of an `_id` in {@link PreparedInserts.hiddenIn}. */
+/** The form of `_id`s in {@link PreparedInserts.hiddenIn}. */
 export function keyOf(id: RawValue): string {
   return encodeKeyString([id])
 }
 
 /**
- * Records that the retryable write became a transaction: repeating it fails with 217. The caller
- * flushes the node.
+ * The retryable write became a transaction: repeating it fails with 217. The caller flushes the
+ * node.
  */
 export function recordConversion(node: NodeHost, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
   const session: LogSession = { lsid: id.document, txnNumber, stmtIds: [stmtId] }
@@ -180,7 +168,6 @@ function readRecord(record: Uint8Array): PreparedInsert {
   }
 }
 
-/** The `_id` of a record. */
 export function readAttemptId(record: Uint8Array): string {
   return hexOf(findField(record, '_id')!.slice())
 }

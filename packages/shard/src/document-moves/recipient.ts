@@ -1,11 +1,10 @@
-/** The recipient's part in the move of a document. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { checkDocument } from '@shardlab/node'
 import type { DocumentMoveHost } from './document-move-host.js'
 
 /**
- * Inserts the document as hidden, on the disk.
+ * Resolves when the hidden document is on the disk.
  * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure; 366
  *   when another shard has become the owner of the document
  */

@@ -3,7 +3,6 @@ import type { PlacementHost } from './host.js'
 import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 
-/** What the commands of a shard use of it, beside its node. */
 export interface CommandHost extends PlacementHost {
   readonly ranges: RangeStore
   readonly rangeDeleter: {
@@ -21,7 +20,6 @@ export interface ShardRole extends NodeRole {
   readonly shard: CommandHost
 }
 
-/** The shard whose node runs a command. */
 export function shardOf(node: NodeHost): CommandHost {
   return (node.role as ShardRole).shard
 }

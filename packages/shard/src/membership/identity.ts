@@ -1,4 +1,3 @@
-/** The identity of this shard, and its size. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
@@ -16,15 +15,12 @@ export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocat
 const identityNs = 'admin.system.version'
 const identityFilter = new DocumentWriter().string('_id', 'shardIdentity').finish()
 
-/** Whether this node is a member of a cluster. A new disk has no identity. */
+/** False on a new disk. */
 export function hasIdentity(node: NodeHost): boolean {
   return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!) !== undefined
 }
 
-/**
- * @throws CommandError 203 ShardingStateNotInitialized.
- * Server: sharding_state.cpp, assertCanAcceptShardedCommands
- */
+/** Server: sharding_state.cpp, assertCanAcceptShardedCommands. */
 export function refuseWithoutIdentity(): never {
   throw new CommandError(
     'ShardingStateNotInitialized',
@@ -32,7 +28,7 @@ export function refuseWithoutIdentity(): never {
   )
 }
 
-/** Stores the identity as the server does: in admin.system.version, as `shardIdentity`. */
+/** The server, too, stores it in admin.system.version, as `shardIdentity`. */
 async function initialise(
   { node }: ShardHost,
   { clusterId, configHost }: RequestOf<'shard.initialise'>,

@@ -1,4 +1,3 @@
-/** Answers of a shard about itself. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'

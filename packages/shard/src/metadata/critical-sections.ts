@@ -7,7 +7,7 @@ class Section implements CriticalSection {
   readonly #sections: Map<string, Section>
   readonly #ns: string
   onlyWrites: boolean
-  /** Null: there are no waiters. */
+  /** Null: no waiters. */
   #ended: Deferred<void> | null = null
 
   constructor(sections: Map<string, Section>, ns: string, onlyWrites: boolean) {
@@ -16,7 +16,6 @@ class Section implements CriticalSection {
     this.onlyWrites = onlyWrites
   }
 
-  /** Resolves when the section is left. */
   get ended(): Promise<void> {
     return (this.#ended ??= createDeferred()).promise
   }
@@ -32,8 +31,8 @@ class Section implements CriticalSection {
 }
 
 /**
- * Namespaces that are blocked for commands of routers while their placement changes. A section on a
- * database covers its collections.
+ * Blocks commands of routers while a placement changes. A section on a database covers its
+ * collections.
  * Server: critical sections of ShardingRecoveryService; those of migrations have two phases,
  * README_migrations.
  */

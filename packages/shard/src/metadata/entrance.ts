@@ -1,4 +1,3 @@
-/** Checks that commands of routers pass before they use a collection. */
 import type { Access, Entrant } from '@shardlab/node'
 import type { DatabaseMoves } from '../coordinators/locks/database-moves.js'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
@@ -15,8 +14,8 @@ export interface EntranceHost {
 
 /**
  * Admits a command when its database is not being copied, documents that have moved into the
- * collection are visible, and its versions are current. After it has been admitted, a command
- * applies its writes in the same turn of the event loop.
+ * collection are visible, and its versions are current. An admitted command applies its writes in
+ * the same turn of the event loop.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250
  *   StaleChunkHistory for a read of the past
  */

@@ -1,6 +1,6 @@
 /**
- * Placements of databases and collections as this shard knows them: refreshed from the config
- * server when a router has another version, and kept until then.
+ * Placements that this shard has cached: refreshed from the config server when a router has another
+ * version, and kept until then.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
 import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
@@ -9,31 +9,25 @@ import { applyPlacementReply } from '@shardlab/member'
 import { knownVersion, PlacementHistories, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { DatabasePlacement, Placements } from '../host/host.js'
 
-/** A snapshot of all known placements; immutable. */
 export interface KnownPlacements {
   readonly collections: ReadonlyMap<string, CollectionPlacement | null>
   readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
-/** How long a refresh waits for the config server. */
 const patience = { timeoutMs: 15_000 }
 
 interface CollectionEntry {
   readonly ns: string
-  /** null: known not to be sharded; undefined: unknown. */
   placement: CollectionPlacement | null | undefined
-  /** The refresh in progress; null: none. */
   refreshing: Promise<CollectionPlacement | null> | null
 }
 
 export class PlacementState implements Placements {
   readonly #context: ActorContext
-  /** Known collections, and collections that are being refreshed. */
   readonly #collections = new Map<string, CollectionEntry>()
-  /** The last one used: callers mostly ask for the same collection again. */
+  /** The last one used: most calls are for the same collection as the call before. */
   #latest: CollectionEntry | null = null
   readonly #databases = new Map<string, DatabasePlacement | null>()
-  /** Refreshes in progress, by database. */
   readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
   readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
@@ -48,7 +42,7 @@ export class PlacementState implements Placements {
     return this.#known(ns)?.placement
   }
 
-  /** By namespace, the versions of the known sharded collections. */
+  /** By namespace; unsharded collections are omitted. */
   collectionVersions(): Record<string, PlacementVersion> {
     const versions: Record<string, PlacementVersion> = {}
     for (const [ns, placement] of this.collections()) {
@@ -58,7 +52,6 @@ export class PlacementState implements Placements {
     return versions
   }
 
-  /** All known collections. */
   *collections(): IterableIterator<[ns: string, placement: CollectionPlacement | null]> {
     for (const [ns, { placement }] of this.#collections) if (placement !== undefined) yield [ns, placement]
   }
@@ -93,7 +86,7 @@ export class PlacementState implements Placements {
     if (entry.refreshing !== null) return entry.refreshing
     const known = entry.placement ?? null
     const since = knownVersion(known)
-    // Sent here, so that the refresh cannot end before `refreshing` is set.
+    // Send first: the refresh must not end before `refreshing` is set.
     const asked = this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
     return (entry.refreshing = this.#learnCollection(entry, known, asked))
   }
@@ -176,7 +169,6 @@ export class PlacementState implements Placements {
   }
 }
 
-/** The error of a refresh. */
 function unanswered(error: unknown): unknown {
   if (!(error instanceof RequestFailedError)) return error
   return new CommandError(
@@ -185,7 +177,7 @@ function unanswered(error: unknown): unknown {
   )
 }
 
-/** Reads a config.databases document. */
+/** @param document of config.databases */
 export function parseDatabase(document: Uint8Array): DatabasePlacement {
   const entry = decode(document)
   const version = entry['version'] as {

@@ -1,6 +1,6 @@
 /**
- * Compares the versions that a router sent with those of this shard, and decides which documents
- * the command may see.
+ * Compares a router's versions with those of this shard, and decides which documents the command
+ * may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
 import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
@@ -41,7 +41,6 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
-  /** One filter per placement, shared by all commands. */
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
   /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
@@ -59,12 +58,6 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     this.#mutations = mutations
   }
 
-  /**
-   * @param routed null: the command was not routed and sees everything
-   * @param command a command that only reads passes sections that block writes; default: a command
-   *   that writes
-   * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
-   */
   enter(ns: string, routed: RoutedBy | null, command?: Entrant): Promise<Access> | Access {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
@@ -123,14 +116,13 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     for (;;) {
       for (let blocked = blocking(); blocked !== undefined; blocked = blocking()) await blocked
       if (databaseVersion !== null) await this.#checkDatabase(databaseNameOf(ns), databaseVersion)
-      // A critical section may have been entered during the wait.
+      // A critical section may have begun during the wait.
       if (blocking() !== undefined) continue
       if (shardVersion === null) return everything
       const known = this.#placements.collection(ns)
       const access = this.#accept(known, shardVersion)
       if (access !== undefined) return access
-      // Only a router that may have a newer version is worth a refresh; an older one fails at
-      // once.
+      // Refresh only for a router that may have a newer version; an older one fails at once.
       if (known !== undefined && (refreshed || !this.#mayBeNewer(known, shardVersion)))
         throw staleConfig(
           ns,
@@ -143,7 +135,6 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     }
   }
 
-  /** The access of commands that are admitted under a placement. */
   accessUnder(placement: CollectionPlacement): Access {
     return this.#filter(placement)
   }
@@ -156,8 +147,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
 
   #mayBeNewer(known: CollectionPlacement | null, received: NonNullable<ShardVersionField>): boolean {
     if (received === 'IGNORED') return false
-    // A router that assumes an unsharded collection may know of a drop that this shard has
-    // missed.
+    // A router that assumes an unsharded collection may know of a drop that this shard has missed.
     if (known === null || received === 'UNSHARDED') return true
     const own = known.table.versionOn(this.#shard)
     if (!sameGeneration(received, own)) return !isOlderGeneration(received, own)
@@ -199,7 +189,6 @@ function staleConfig(
   return new CommandError('StaleConfig', message, { extra: extra.finish() })
 }
 
-/** StaleDbVersion with the received and the current version. */
 export function staleDatabase(
   db: string,
   received: DatabaseVersionTuple,

@@ -32,12 +32,12 @@ export class ActiveMigrations {
     this.#behaviours = behaviours
   }
 
-  /** Namespace of the range that is being donated; null: none. */
+  /** The namespace; null: none. */
   get donating(): string | null {
     return this.#outgoing?.request.ns ?? null
   }
 
-  /** Running migrations as phrases for messages, such as `moves a range of db.c to shard02`. */
+  /** Phrases for messages, such as `moves a range of db.c to shard02`. */
   names(): string[] {
     const outgoing =
       this.#outgoing === null ? [] : [`moves a range of ${this.#outgoing.request.ns} to ${this.#outgoing.request.to}`]
@@ -47,8 +47,7 @@ export class ActiveMigrations {
   }
 
   /**
-   * Waits for splits and merges of the collection in progress, then donates the range; joins a
-   * running donation with an equal request.
+   * Waits for splits and merges of the collection; joins a running donation with an equal request.
    * @throws CommandError 117 ConflictingOperationInProgress; errors of the work
    */
   async donate(request: MoveRequest, work: () => Promise<void>): Promise<void> {
@@ -63,7 +62,6 @@ export class ActiveMigrations {
       if (!isSame(this.#outgoing.request, request)) throw donating(this.#behaviours, this.#outgoing.request)
       return this.#outgoing.done
     }
-    // Callers that join await the same promise.
     const done = this.#run(work)
     this.#outgoing = { request, done }
     return done
@@ -77,10 +75,6 @@ export class ActiveMigrations {
     }
   }
 
-  /**
-   * Runs a split or merge when no range of the collection is being donated and no other split or
-   * merge of it is running.
-   */
   async changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T> {
     const before = () => (this.donating === ns ? this.#outgoing!.done.catch(() => {}) : this.#chunkChanges.get(ns))
     for (let running = before(); running !== undefined; running = before()) await running

@@ -1,4 +1,3 @@
-/** Requests about migrations. */
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { Migrations } from './migrations.js'

@@ -1,6 +1,5 @@
 /**
- * The end of migrations on the donor: the decision, its consequences on both shards, and recovery
- * after a restart.
+ * The end of migrations on the donor: the decision, its consequences on both shards, and recovery.
  * Server: migration_coordinator.cpp, migration_util.cpp (recovery).
  */
 import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
@@ -12,10 +11,9 @@ import type { RangeDeleter } from '../range-deletion/range-deleter.js'
 import { ownerOfRange } from '../ranges/key-range.js'
 import { MigrationRecords, type MigrationRecord } from './migration-records.js'
 
-/** Longest wait for one answer, and the pause before the next attempt. */
 const answerTimeoutMs = 15_000
 const retryPauseMs = 250
-/** Longest wait of a new migration for unfinished ones. */
+/** A new migration waits this long for unfinished ones. */
 const recoveryTimeoutMs = 20_000
 
 interface CoordinatorHost extends PlacementHost {
@@ -36,21 +34,17 @@ export class MigrationCoordinator {
     this.#finished = new Signal(host.node.context)
   }
 
-  /**
-   * After a restart: a collection whose migration may have been committed is blocked until the
-   * outcome is known.
-   */
+  /** After a restart: blocks a collection until the outcome of its migration is known. */
   recover(): void {
     const { node, critical } = this.#host
     for (const record of this.records.all()) {
-      // While a resharding blocks the collection, no commit of a migration can succeed any more.
+      // While a resharding blocks the collection, no migration can commit.
       const isFree = critical.blocking(record.ns) === undefined
       const section = record.decision === null && isFree ? critical.enterNow(record.ns, 'all') : null
       node.context.detach(this.#recover(record, section))
     }
   }
 
-  /** Whether all earlier migrations are finished. */
   get isRecovered(): boolean {
     return this.#unfinished === 0
   }
@@ -72,7 +66,6 @@ export class MigrationCoordinator {
   }
 
   /**
-   * Finds out how a failed migration ended, and finishes it.
    * @param section the donor's critical section; null: the commit was not requested
    * @param documents how many the recipient has cloned
    */
@@ -87,9 +80,8 @@ export class MigrationCoordinator {
   }
 
   /**
-   * Records the decision and carries it out: on this shard now, on the recipient as soon as it
-   * answers.
-   * @param section the critical section, which ends once this shard knows the placement
+   * Records the decision and carries it out: here now, on the recipient as soon as it answers.
+   * @param section ends once this shard knows the placement
    */
   async finish(
     record: MigrationRecord,
@@ -136,8 +128,7 @@ export class MigrationCoordinator {
   }
 
   /**
-   * Makes sure that a commit still in flight will fail, then reads the owner of the range from the
-   * catalog.
+   * Makes sure that a commit in flight will fail, then reads the range's owner from the catalog.
    */
   async #askConfig({ ns, collectionUuid, range, chunkVersion }: MigrationRecord): Promise<MigrationDecision> {
     const { node, placements } = this.#host
@@ -160,7 +151,7 @@ export class MigrationCoordinator {
     }
   }
 
-  /** Resolves when this shard knows that it does not own the range. */
+  /** Resolves when this shard's placement says that another shard owns the range. */
   async #learnPlacement({ ns, range }: MigrationRecord): Promise<void> {
     const { node, placements } = this.#host
     for (;;) {

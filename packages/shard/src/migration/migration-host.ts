@@ -3,7 +3,6 @@ import type { RangeDeleter } from '../range-deletion/range-deleter.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 import type { MigrationStatistics } from './migration-statistics.js'
 
-/** What migrations use of the shard. */
 export interface MigrationHost extends PlacementHost {
   readonly critical: EnterableSections
   readonly versions: VersionErrors

@@ -16,7 +16,7 @@ export interface MigrationRecord {
   readonly donor: string
   readonly recipient: string
   readonly range: KeyRange
-  /** Version of the chunk that contains the range, at the start of the migration. */
+  /** Of the chunk that contains the range, at the start of the migration. */
   readonly chunkVersion: PlacementVersionTuple
   /** Null: undecided, or the outcome is unknown. */
   readonly decision: MigrationDecision | null

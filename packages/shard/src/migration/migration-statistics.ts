@@ -1,5 +1,5 @@
 /**
- * Counts of migrations and range deletions since the start of the member, for serverStatus.
+ * Counts since the start of the member, for serverStatus.
  * Server: sharding_statistics.cpp.
  */
 import type { MigrationStage } from '@shardlab/actor'
@@ -20,15 +20,12 @@ export class MigrationStatistics {
   }
   readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0 }
   readonly #deleted = { documents: 0, bytes: 0 }
-  /**
-   * Start of the donor's critical section, in ms since the start of the migration; null: not in
-   * one.
-   */
+  /** In ms since the start of the migration; null: not in a critical section. */
   #criticalSinceMs: number | null = null
 
   /**
-   * @param cloned documents and bytes that the recipient has cloned; `durationMs` since the start
-   *   of the migration
+   * @param cloned by the recipient
+   * @param durationMs since the start of the migration
    */
   noteDonorStage(stage: MigrationStage, cloned: readonly [documents: number, bytes: number], durationMs: number): void {
     const counts = this.#donated
@@ -65,7 +62,6 @@ export class MigrationStatistics {
     this.#deleted.bytes += bytes
   }
 
-  /** Appends the fields of the emulated version. */
   write(writer: DocumentWriter, { shardsCountMigrations }: Behaviours, rangeDeletions: number): void {
     if (shardsCountMigrations === 'not') return
     const withBytes = shardsCountMigrations === 'bytes'

@@ -1,4 +1,3 @@
-/** The migrations that a shard takes part in. */
 import type { MigrationDecision, RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import type { ChunkChanges, ReceivingRanges } from '../host/host.js'
@@ -27,7 +26,6 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     this.#coordinator.recover()
   }
 
-  /** Unfinished migrations as phrases for messages, such as `moves a range of db.c to shard02`. */
   names(): string[] {
     const running = this.#active.names()
     return running.length > 0
@@ -101,7 +99,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     if (this.#recipient !== null && isDropped(this.#recipient.request.ns)) this.#recipient.abort()
   }
 
-  /** Carries out the decision on the recipient. */
+  /** Runs on the recipient. */
   async applyDecision(migrationId: Uint8Array, decision: MigrationDecision): Promise<void> {
     const { node, rangeDeleter } = this.#host
     const recipient =

@@ -1,14 +1,11 @@
-/** Details of entries in config.changelog. */
 import type { RecipientCounts } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { KeyRange } from '../ranges/key-range.js'
 
-/** `{ min, max, from, to }`. */
 export function moveDetails({ min, max }: KeyRange, from: string, to: string): DocumentWriter {
   return new DocumentWriter(256).document('min', min).document('max', max).string('from', from).string('to', to)
 }
 
-/** {@link moveDetails} with what the recipient has received. */
 export function commitDetails(range: KeyRange, from: string, to: string, counts: RecipientCounts): Uint8Array {
   const [cloned, clonedBytes, catchup, steady] = counts
   return moveDetails(range, from, to)

@@ -1,5 +1,5 @@
 /**
- * How long the steps of a migration took: `moveChunk.from` and `moveChunk.to`.
+ * Durations of a migration's steps: the changelog entries `moveChunk.from` and `moveChunk.to`.
  * Server: move_timing_helper.cpp.
  */
 import type { ActorContext } from '@shardlab/actor'
@@ -7,7 +7,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import { logChangeIfReachable } from '../common/changelog.js'
 import type { KeyRange } from '../ranges/key-range.js'
 
-/** The events that end the donor's steps, in order: `step 1 of 6` and so on in the entry. */
+/** The events that end the donor's steps: `step 1 of 6` and so on in the entry. */
 const donorSteps = [
   'requested',
   'checked',
@@ -29,7 +29,7 @@ const recipientSteps = [
   'critical-section-left',
 ] as const
 
-/** The names of the fields, by number of steps. */
+/** By number of steps. */
 const fieldNames = Array.from({ length: recipientSteps.length + 1 }, (_, steps) =>
   Array.from({ length: steps }, (_, i) => `step ${i + 1} of ${steps}`),
 )
@@ -54,12 +54,12 @@ export class MoveTiming<Step extends string> {
     return new MoveTiming(context, 'from', donorSteps, donorSteps.length)
   }
 
-  /** @param count steps that the entry shows: the behaviour `moveChunkToSteps` */
+  /** @param count the behaviour `moveChunkToSteps` */
   static ofRecipient(context: ActorContext, count: number): MoveTiming<(typeof recipientSteps)[number]> {
     return new MoveTiming(context, 'to', recipientSteps, count)
   }
 
-  /** Ends a step. Steps end in the order of the list. */
+  /** Steps end in the order of the list. */
   done(step: Step): void {
     const now = this.#context.now()
     const n = this.#steps.indexOf(step)

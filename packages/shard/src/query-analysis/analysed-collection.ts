@@ -1,7 +1,4 @@
-/**
- * The collection of an analysis.
- * Server: validateCollectionOptions of analyze_shard_key_util.cpp.
- */
+/** Server: validateCollectionOptions of analyze_shard_key_util.cpp. */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { noConcerns } from '@shardlab/member'
@@ -9,7 +6,6 @@ import { viewOf, type Access, type NodeHost } from '@shardlab/node'
 import { ShardKeyPattern, type OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
-/** @throws CommandError 166 CommandNotSupportedOnView, 26 NamespaceNotFound */
 export function analysedCollection(node: NodeHost, ns: string): Collection {
   if (viewOf(node, ns) !== null)
     throw new CommandError('CommandNotSupportedOnView', 'The namespace corresponds to a view')
@@ -18,7 +14,6 @@ export function analysedCollection(node: NodeHost, ns: string): Collection {
   return collection
 }
 
-/** The input of each part of the analysis. */
 export interface AnalysedKey {
   readonly collection: Collection
   /** Null: not sharded. */

@@ -1,7 +1,4 @@
-/**
- * The parts of analyzeShardKey on shards, and configureQueryAnalyzer.
- * Server: analyze_shard_key_cmd.cpp, configure_query_analyzer_cmd.cpp.
- */
+/** Server: analyze_shard_key_cmd.cpp, configure_query_analyzer_cmd.cpp. */
 import { configAddress, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
@@ -22,7 +19,6 @@ interface AnalysisHost extends ShardHost {
   readonly placements: DatabasePlacements
   readonly critical: ExclusiveSections
   readonly orphans: OrphanCounter
-  /** Null: this shard samples no queries. */
   readonly samples: Pick<QuerySamples, 'add'> | null
 }
 

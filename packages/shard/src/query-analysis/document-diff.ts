@@ -1,12 +1,9 @@
-/**
- * Differences between two versions of a document, without the values.
- * Server: computeInlineDiff of document_diff_calculator.cpp.
- */
+/** Server: computeInlineDiff of document_diff_calculator.cpp. */
 import { BsonType, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 
 /**
- * @returns `{ field: 'i' | 'u' | 'd' }` for each field that was inserted, updated or deleted; a
- *   nested document instead of the letter where both values are documents; null: no differences
+ * @returns `{ field: 'i' | 'u' | 'd' }` for each inserted, updated or deleted field; a nested
+ *   document instead of the letter where both values are documents; null: no differences
  */
 export function inlineDiff(before: Uint8Array, after: Uint8Array): Uint8Array | null {
   const writer = new DocumentWriter(128)

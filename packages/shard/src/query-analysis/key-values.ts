@@ -1,7 +1,4 @@
-/**
- * Frequencies of the values of a shard key on this shard, read from an index.
- * Server: calculateCardinalityAndFrequency of analyze_shard_key_cmd_util.cpp.
- */
+/** Server: calculateCardinalityAndFrequency of analyze_shard_key_cmd_util.cpp. */
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
@@ -10,10 +7,7 @@ import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 import { samplingRandom } from './sampling-random.js'
 import { keyPrefix } from './monotonicity.js'
 
-/**
- * Index entries per page, so that other work is not delayed. A page ends after all entries of a
- * value.
- */
+/** Index entries per page: other work runs in between. A page ends after all entries of a value. */
 const pageEntries = 20_000
 
 export async function countKeyValues(
@@ -47,7 +41,7 @@ function page(
   let frequency = 0
   let entries = 0
   const close = () => {
-    // Values without a sampled document are included: the next page starts after the last value.
+    // Include values without a sampled document: the next page starts after the last value.
     if (prefix === null) return
     keys.push(toHex(prefix))
     frequencies.push(frequency)
@@ -67,7 +61,7 @@ function page(
   return { keys, frequencies, done: true }
 }
 
-/** Values of the key as documents; those of hashed fields are read from the document. */
+/** Hashed fields are read from the document. */
 export async function keyValues(
   { node }: ShardHost,
   request: RequestOf<'shard.key-values'>,
@@ -110,7 +104,6 @@ function valueAt(document: Uint8Array, parts: readonly string[]): RawValue | und
   return value
 }
 
-/** @throws CommandError 175 QueryPlanKilled when the index was dropped */
 function indexOf({ collection }: AnalysedKey, name: string): Index {
   const index = collection.index(name)
   if (index === undefined) throw new CommandError('QueryPlanKilled', `index '${name}' dropped`)

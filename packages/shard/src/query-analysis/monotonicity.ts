@@ -1,7 +1,4 @@
-/**
- * Whether the values of a shard key grow or shrink with the insertion order.
- * Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp.
- */
+/** Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
@@ -9,14 +6,15 @@ import { shardKeyPrefixedIndex } from '../shard-key/shard-key-prefixed-index.js'
 import { samplingRandom } from './sampling-random.js'
 import type { AnalysedKey } from './analysed-collection.js'
 
-/** Decimal places of all figures of an analysis. */
+/** Of all figures of an analysis. */
 const decimalPlaces = 10
 
 /**
- * `{ recordIdCorrelationCoefficient, type }`: the correlation of index order and record ids. The
- * type is unknown, without a coefficient, in clustered collections, for compound keys whose hashed
- * field is not the first, and without an index of the key itself.
+ * The correlation of index order and record ids. The type is unknown, without a coefficient, in
+ * clustered collections, for compound keys whose hashed field is not the first, and without an
+ * index of the key itself.
  * @param sampling `{ sampleRate }` or `{ sampleSize }`
+ * @returns `{ recordIdCorrelationCoefficient, type }`
  * @throws CommandError 7826505 when the sample is empty
  */
 export function monotonicityOf(
@@ -73,7 +71,6 @@ function sampledRecordIds(
   return { recordIds, severalKeys }
 }
 
-/** The prefix of an index key that has the document's values of the first fields. */
 export function keyPrefix(index: Index, document: Uint8Array, fieldCount: number): string {
   return index.encode(index.tuplesOf(document)[0]!.slice(0, fieldCount))
 }

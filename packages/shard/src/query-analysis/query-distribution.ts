@@ -26,10 +26,9 @@ import { arrayInKey } from './sampled-keys.js'
 type ReadCommand = 'find' | 'aggregate' | 'count' | 'distinct'
 type WriteCommand = 'update' | 'delete' | 'findAndModify'
 
-/** The ranges that a query targets: the range of one key, some ranges, or all. */
 interface QueryTargets {
   readonly kind: 'single' | 'multi' | 'scatter'
-  /** Numbers of the ranges. */
+  /** The ranges' numbers. */
   readonly ranges: readonly number[]
 }
 
@@ -65,7 +64,7 @@ class Distribution<Command extends string> {
 }
 
 /**
- * The counters of this shard, in the form of the reply to `shard.distribute-queries`.
+ * @returns counters in the form of the reply to `shard.distribute-queries`
  * @throws CommandError 2 BadValue for an array in a split point
  */
 export function distributeQueries(
@@ -214,7 +213,6 @@ class QueryDistribution {
     return { kind: isEverything ? 'scatter' : 'multi', ranges }
   }
 
-  /** Whether the filter selects a single `_id`. */
   #fixesId(filter: Uint8Array, letVariables: Uint8Array | undefined): boolean {
     const compiled = compileFilter(filter, withLet(this.#node.evaluation(), letVariables))
     return equalityValues(compiled.root, ['_id']) !== null
@@ -236,7 +234,7 @@ class QueryDistribution {
   }
 }
 
-/** One chunk per range; the name of its shard is the number of the range. */
+/** One chunk per range, on a shard named by the number of the range. */
 function placementOf(
   collection: Collection,
   shardKey: ShardKeyPattern,
@@ -292,8 +290,7 @@ function isReplacement(update: Uint8Array): boolean {
 
 const dollar = 0x24
 
-// Under a collation equal strings may have any place in the key space; which collation does not
-// matter.
+// Under a collation equal strings may be anywhere in the key space; which one does not matter.
 const anyOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function isSimple(collation: Uint8Array | undefined, defaultCollation: Uint8Array | null): boolean {

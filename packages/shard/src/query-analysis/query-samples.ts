@@ -1,5 +1,5 @@
 /**
- * The sampled queries of a shard: buffered in memory, written to config.sampledQueries and
+ * Sampled queries are buffered in memory, written to config.sampledQueries and
  * config.sampledQueriesDiff at intervals, and deleted by TTL indexes.
  * Server: query_analysis_writer.cpp, query_analysis_sampler.cpp (shard servers refresh their
  * configurations, too).
@@ -22,20 +22,14 @@ export const sampledDiffsNs = 'config.sampledQueriesDiff'
 const refreshTimer = 'query-analysis-refresh'
 const writerTimer = 'query-analysis-writer'
 
-/** The timers of {@link QuerySamples}. */
 export const samplesTimers = [refreshTimer, writerTimer] as const
 
-/**
- * The server does not buffer a document that leaves too little room for the rest of the insert
- * command.
- */
+/** The server does not buffer larger documents: the insert command needs room for other fields. */
 const sampleBytesMax = 14 * 1024 * 1024
-/** Longest wait for the configurations of the config server. */
 const refreshTimeoutMs = 15_000
 
 const readCommands: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct'])
 
-/** A query that a router has sampled. */
 interface SampledQuery {
   readonly sampleId: Uint8Array
   readonly ns: string
@@ -43,7 +37,6 @@ interface SampledQuery {
   readonly cmd: Uint8Array
 }
 
-/** The current statement, if it is sampled. */
 interface SampledStatement {
   readonly ns: string
   readonly sampleId: Uint8Array
@@ -76,30 +69,27 @@ export class QuerySamples implements SampledWrites {
     return this.#tracker.isActive
   }
 
-  /** Arms the timer of the next refresh of the configurations. */
   start(): void {
     const { context, parameters } = this.#node
     context.setTimer(refreshTimer, parameters.number('queryAnalysisSamplerConfigurationRefreshSecs') * 1000)
   }
 
-  /** The samples that are not written yet. */
   export(): UnwrittenSamples {
     return { queries: [...this.#queries], diffs: [...this.#diffs], bufferedBytes: this.#bufferedBytes }
   }
 
-  /** Instead of {@link start}. The next refresh brings the configurations. */
+  /** Call instead of {@link start}. The next refresh fetches the configurations. */
   import({ queries, diffs, bufferedBytes }: UnwrittenSamples): void {
     this.#queries = [...queries]
     this.#diffs = [...diffs]
     this.#bufferedBytes = bufferedBytes
   }
 
-  /** Called when a timer is due. */
   wake(timer: string): Promise<void> {
     return timer === refreshTimer ? this.#refresh() : this.write()
   }
 
-  /** Buffers a query if this shard has a configuration for its collection. */
+  /** Ignores collections without a configuration. */
   async add({ sampleId, ns, cmdName, cmd }: SampledQuery): Promise<void> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || !this.#tracker.tracks(ns, collection.uuid)) return
@@ -119,7 +109,7 @@ export class QuerySamples implements SampledWrites {
     this.#statement = id === undefined ? null : { ns, sampleId: id.asBinary().slice(), invocation }
   }
 
-  /** Buffers the diff of the first document that a sampled update changes. */
+  /** Notes only the first document that a sampled update changes. */
   noteReplacement(before: Uint8Array, after: Uint8Array, invocation: NodeInvocation): void {
     const statement = this.#statement
     if (statement === null || statement.invocation !== invocation) return
@@ -145,7 +135,7 @@ export class QuerySamples implements SampledWrites {
     this.#tracker.writeStatus(writer)
   }
 
-  /** Writes the buffered samples. A full disk is logged. */
+  /** A full disk is only logged. */
   async write(): Promise<void> {
     const queries = this.#queries
     const diffs = this.#diffs
@@ -164,7 +154,7 @@ export class QuerySamples implements SampledWrites {
 
   async #refresh(): Promise<void> {
     const { context, stopping } = this.#node
-    // A shard routes no queries itself: it needs the configurations only.
+    // A shard routes no queries itself and needs only the configurations.
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', 0).finish()
     try {
       const { configurations, error } = await context.request(
@@ -217,10 +207,7 @@ function withCollation(cmd: Uint8Array, defaultCollation: Uint8Array | null): Ui
   return writer.finish()
 }
 
-/**
- * Inserts a document with `expireAt` into an internal collection, which is created with its TTL
- * index when it is missing. The caller flushes the node.
- */
+/** Creates the internal collection with its TTL index if missing. The caller flushes the node. */
 export function insertExpiring(node: NodeHost, ns: string, indexName: string, document: Uint8Array): void {
   let collection = node.collection(ns)
   if (collection === undefined) {

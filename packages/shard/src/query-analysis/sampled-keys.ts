@@ -1,7 +1,4 @@
-/**
- * Shard keys of random documents, for split points.
- * Server: SamplingBasedSplitPolicy of initial_split_policy.cpp.
- */
+/** Server: SamplingBasedSplitPolicy of initial_split_policy.cpp. */
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -10,8 +7,7 @@ import { samplingRandom } from './sampling-random.js'
 import { enterAnalysis } from './analysed-collection.js'
 
 /**
- * Each owned document draws a number. The documents with the smallest numbers of all shards are a
- * random sample of the collection.
+ * Each owned document draws a number; those with the smallest of all shards are a random sample.
  */
 export async function sampleKeys(
   { node }: ShardHost,
@@ -31,7 +27,6 @@ export async function sampleKeys(
   }
 }
 
-/** @throws CommandError 2 BadValue for an array in the key */
 export function keyOf(shardKey: ShardKeyPattern, document: Uint8Array): Uint8Array {
   const key = shardKey.extract(document)
   if (typeof key === 'string') throw arrayInKey(shardKey)
@@ -47,7 +42,7 @@ interface Draw {
   readonly document: Uint8Array
 }
 
-/** Keeps the documents with the smallest draws; sorts when it has twice the wanted number. */
+/** Sorts when it has twice the wanted number. */
 class SmallestDraws {
   readonly #size: number
   readonly #random: Random

@@ -1,10 +1,7 @@
 import { configAddress } from '@shardlab/actor'
 import { raiseError, type NodeHost } from '@shardlab/node'
 
-/**
- * Ends the sampling of collections that are dropped or renamed.
- * Server: removeQueryAnalyzerMetadata of sharding_ddl_util.cpp.
- */
+/** Server: removeQueryAnalyzerMetadata of sharding_ddl_util.cpp. */
 export async function stopSampling({ behaviours, context }: NodeHost, namespaces: readonly string[]): Promise<void> {
   if (behaviours.queryAnalyzer)
     raiseError((await context.request(configAddress, 'config.remove-query-analyzers', { namespaces })).error)

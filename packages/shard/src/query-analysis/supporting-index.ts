@@ -1,14 +1,11 @@
-/**
- * The index from which the characteristics of a shard key are read.
- * Server: findCompatiblePrefixedIndex of analyze_shard_key_cmd_util.cpp.
- */
+/** Server: findCompatiblePrefixedIndex of analyze_shard_key_cmd_util.cpp. */
 import type { Collection, Index } from '@shardlab/storage'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 
 /**
- * An index whose first fields are those of the key, hashed or not, and that contains every document
- * once: not sparse, partial or multikey, and without a collation. Prefers fewer fields, then unique
- * indexes.
+ * The first fields must be those of the key, hashed or not, and the index must contain every
+ * document once: not sparse, partial or multikey, and without a collation. Prefers fewer fields,
+ * then unique indexes.
  */
 export function supportingIndex(collection: Collection, shardKey: ShardKeyPattern): Index | null {
   let best: Index | null = null
@@ -27,7 +24,6 @@ export function supportingIndex(collection: Collection, shardKey: ShardKeyPatter
   return best
 }
 
-/** Whether the index is unique and has exactly these fields. */
 export function makesUnique(index: Index, shardKey: ShardKeyPattern): boolean {
   return index.unique && index.pattern.length === shardKey.fields.length
 }

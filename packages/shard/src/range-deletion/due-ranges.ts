@@ -1,12 +1,8 @@
-/** Scheduled range deletions by due time: the next one is found without a scan. */
-
-/** A scheduled range deletion. */
 export interface ScheduledDeletion {
   /** In hex: a byte array would be a view that keeps the memory of the task's document. */
   readonly id: string
-  /** Not before. */
   readonly dueAtMs: number
-  /** Cursors that have to end first. */
+  /** These have to end first. */
   readonly cursors: readonly bigint[]
   /** Delay after the end of the last cursor. */
   readonly delayMs: number
@@ -17,6 +13,7 @@ interface Entry extends ScheduledDeletion {
   readonly order: number
 }
 
+/** Range deletions by due time: the next one is found without a scan. */
 export class DueRanges {
   readonly #byId = new Map<string, Entry>()
   /** Deletions that wait for no cursor, by due time. A new one is mostly due last. */
@@ -51,7 +48,7 @@ export class DueRanges {
     this.#take(known)
   }
 
-  /** The first due one that waits for no cursor; undefined: there is none. */
+  /** The first that waits for no cursor. */
   next(): ScheduledDeletion | undefined {
     return this.#queue[0]
   }
@@ -64,7 +61,6 @@ export class DueRanges {
     if (!this.#waitingForCursors.delete(entry)) this.#queue.splice(this.#positionOf(entry), 1)
   }
 
-  /** The number of deletions that are due earlier. */
   #positionOf({ dueAtMs, order }: Entry): number {
     let [low, high] = [0, this.#queue.length]
     while (low < high) {

@@ -1,7 +1,4 @@
-/**
- * Numbers of documents that this shard does not own, summed up from its range deletions.
- * Server: balancer_stats_registry.cpp.
- */
+/** Server: balancer_stats_registry.cpp. */
 import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { OrphanCounter } from '../host/host.js'
@@ -9,7 +6,7 @@ import { orphansIn } from './range-deletion-task.js'
 
 const rangeDeletions = 'config.rangeDeletions'
 
-/** The sums of all collections, maintained since the first request for one. */
+/** Sums over the range deletions of each collection, maintained since the first request for one. */
 export class OrphanCounts implements OrphanCounter {
   readonly #node: NodeHost
   #byCollection: Map<string, number> | null = null
@@ -58,7 +55,7 @@ function isSameCollection(a: Uint8Array, b: Uint8Array): boolean {
   return of !== undefined && other !== undefined && of.isIdentical(other)
 }
 
-/** Documents that clients have written and that are not range deletions do not count. */
+/** Ignores documents of clients that are no range deletions. */
 function add(sums: Map<string, number>, task: Uint8Array, documents: number): void {
   const collection = findField(task, 'collectionUuid')
   if (collection?.type !== BsonType.binary) return

@@ -15,16 +15,11 @@ import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeDeletionTask, TaskState } from './range-deletion-task.js'
 import { RangeDeletionTasks } from './range-deletion-tasks.js'
 
-/** Name of the timer. */
 export const rangeDeleterTimer = 'range-deleter'
-/** Most documents deleted in one turn of the event loop, whatever the batch size. */
+/** In one turn of the event loop, whatever the batch size. */
 const documentsPerTurnMax = 1000
-/** Pause after a failed deletion. */
 const retryAfterMs = 10_000
-/**
- * A timer older than this is armed again: the member's clock may have been set, which does not move
- * the timer.
- */
+/** Older timers are armed again: the clock may have been set, which does not move the timer. */
 const rearmAfterMs = 60_000
 
 const noCursors: readonly bigint[] = []
@@ -39,10 +34,10 @@ export class RangeDeleter {
   readonly #ranges: RangeStore
   readonly #counts: DeletionCounts
   readonly #scheduled = new DueRanges()
-  /** Resolved when a task is removed; null: there are no waiters. */
+  /** Resolved when a task is removed; null: no waiters. */
   #progress: Deferred<void> | null = null
   #working = false
-  /** When the timer is due; null: it is not armed. */
+  /** null: not armed. */
   #armedForMs: number | null = null
   #armedAtMs = 0
 
@@ -53,17 +48,15 @@ export class RangeDeleter {
     this.tasks = new RangeDeletionTasks(node)
   }
 
-  /** Schedules the tasks on the disk. */
   start(): void {
     for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
-  /** The scheduled deletions. */
   export(): readonly ScheduledDeletion[] {
     return [...this.#scheduled.all()]
   }
 
-  /** Instead of {@link start}. */
+  /** Call instead of {@link start}. */
   import(scheduled: readonly ScheduledDeletion[]): void {
     for (const each of scheduled) this.#scheduled.put(each)
     // Cursors that the copy does not have count as ended.
@@ -72,12 +65,11 @@ export class RangeDeleter {
     this.#armedForMs = null
   }
 
-  /** Namespaces of the ranges that are being deleted. */
   namespacesInProgress(): string[] {
     return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
   }
 
-  /** Adds a task, and schedules it unless it is pending. The caller flushes the node. */
+  /** Schedules the task unless it is pending. The caller flushes the node. */
   add(task: RangeDeletionTask): void {
     this.tasks.put(task)
     if (!task.pending) this.#schedule(task.id, task.whenToClean)
@@ -97,7 +89,7 @@ export class RangeDeleter {
     this.#schedule(id, when ?? task.whenToClean, when === null ? this.#readers(task) : noCursors)
   }
 
-  /** Adds to the task's number of documents. The caller flushes the node. */
+  /** The caller flushes the node. */
   countOrphans(id: Uint8Array, documents: number): void {
     if (documents > 0) this.tasks.changeState(id, (known) => ({ numOrphanDocs: known.numOrphanDocs + documents }))
   }
@@ -109,7 +101,6 @@ export class RangeDeleter {
     this.#progressed()
   }
 
-  /** Whether no task of the collection has keys of the range. */
   isClean(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     return !this.tasks.anyIn(collectionUuid, range)
   }
@@ -127,12 +118,11 @@ export class RangeDeleter {
     return true
   }
 
-  /** Resolves when the task is removed. */
   async waitForTask(id: Uint8Array): Promise<void> {
     while (this.tasks.has(id)) await this.#nextTaskGone()
   }
 
-  /** Called when the timer is due: runs the due deletions one after the other. */
+  /** Runs the due deletions one after the other. */
   async wake(): Promise<void> {
     this.#armedForMs = null
     if (this.#working) return
@@ -169,7 +159,7 @@ export class RangeDeleter {
     return ids
   }
 
-  /** Called when a cursor ends: a deletion that waited only for it becomes due after its delay. */
+  /** A deletion that waited only for this cursor becomes due after its delay. */
   #cursorEnded(): void {
     const { cursors, context } = this.#node
     for (const scheduled of [...this.#scheduled.waitingForCursors()]) {
@@ -220,8 +210,8 @@ export class RangeDeleter {
   }
 
   /**
-   * Deletes the range of a task that is in the state processing.
-   * @returns false: the documents cannot be found without an index that begins with the shard key
+   * @param task in the state processing
+   * @returns false: without an index that begins with the shard key the documents cannot be found
    */
   async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
     const node = this.#node

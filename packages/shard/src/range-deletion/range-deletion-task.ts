@@ -3,11 +3,10 @@ import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { isRange, parseRange, writeRange, type KeyRange } from '../ranges/key-range.js'
 
-/** The mutable fields of a task. */
+/** The mutable fields. */
 export interface TaskState {
-  /** The migration is undecided: nothing may be deleted. */
+  /** The migration is undecided: nothing may be deleted yet. */
   readonly pending: boolean
-  /** Documents are being deleted. */
   readonly processing: boolean
   readonly whenToClean: 'now' | 'delayed'
   readonly numOrphanDocs: number
@@ -20,11 +19,9 @@ export interface RangeDeletionTask extends TaskState {
   readonly collectionUuid: Uint8Array
   readonly donorShard: string
   readonly range: KeyRange
-  /** The shard key pattern. */
   readonly keyPattern: Uint8Array
 }
 
-/** The task of a migration that is undecided. */
 export function pendingTask(
   migration: {
     readonly migrationId: Uint8Array
@@ -71,7 +68,6 @@ function writeState(writer: DocumentWriter, state: TaskState, [seconds, incremen
     .int64('numOrphanDocs', state.numOrphanDocs)
 }
 
-/** Required fields are not undefined. */
 export interface TaskFields {
   readonly id: RawValue
   readonly ns: RawValue
@@ -85,7 +81,7 @@ export interface TaskFields {
   readonly numOrphanDocs: RawValue | undefined
 }
 
-/** Undefined: a document of a client that is not a task. */
+/** Undefined: a document of a client. */
 export function fieldsIn(document: Uint8Array): TaskFields | undefined {
   let id,
     ns,
@@ -150,10 +146,7 @@ export function parseTask(document: Uint8Array): StoredTask | undefined {
   })
 }
 
-/**
- * A task over its document: fields are parsed on access, and a changed task copies the other fields
- * unparsed.
- */
+/** Parses fields on access; a changed task copies the other fields unparsed. */
 export class StoredTask implements RangeDeletionTask {
   readonly pending: boolean
   readonly processing: boolean
@@ -215,7 +208,7 @@ export class StoredTask implements RangeDeletionTask {
   }
 }
 
-/** A task's `numOrphanDocs`; 0 for an invalid number that a client has written. */
+/** 0 for an invalid number that a client has written. */
 export function orphansIn(numOrphanDocs: RawValue | undefined): number {
   const count = Math.trunc(numOrphanDocs?.asNumber() ?? 0)
   return Number.isSafeInteger(count) ? count : 0

@@ -1,6 +1,5 @@
 /**
- * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose
- * documents it has to delete.
+ * config.rangeDeletions: ranges that a shard does not own, or may not come to own.
  * Server: range_deletion_task.idl.
  */
 import { uuidValue } from '@shardlab/bson'
@@ -23,11 +22,11 @@ const tasksNs = 'config.rangeDeletions'
 
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   readonly #node: NodeHost
-  /** The ranges of all tasks, maintained from the log; null: not read from the collection yet. */
+  /** Of all tasks, maintained from the log; null: not yet read from the collection. */
   #ranges: TaskRanges | null = null
-  /** The task that is being written, which spares the log observer its parsing. */
+  /** The task being written: the log observer need not parse it. */
   #putting: RangeDeletionTask | null = null
-  /** Whether the log entry being written changes the state of a task only. */
+  /** The log entry being written changes only the state of a task. */
   #isChanging = false
 
   constructor(node: NodeHost) {
@@ -69,10 +68,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     return now
   }
 
-  /**
-   * Whether a task of the collection has keys of the range.
-   * @param range null: any range
-   */
+  /** Whether a task has keys of the range. @param range null: any range */
   anyIn(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     const collection = this.#node.collection(tasksNs)
     if (collection === undefined || collection.count === 0) return false
@@ -84,7 +80,6 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     if (this.#ranges === null) return
     // The collection may have been dropped or renamed.
     if (op === 'c') this.#ranges = null
-    // The range is unchanged.
     else if (ns !== tasksNs || this.#isChanging) return
     else if (op === 'i' && this.#putting !== null) this.#ranges.add(placeOf(this.#putting))
     else {
@@ -97,7 +92,6 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   }
 }
 
-/** The fields that locate a task's range. */
 type TaskPlace = Pick<TaskFields, 'collectionUuid' | 'range'>
 
 function isSamePlace(a: TaskPlace, b: TaskPlace): boolean {

@@ -1,9 +1,7 @@
-/**
- * The ranges of all range deletions in key order, so that lookups are not linear in their number.
- */
+/** Range deletions in key order, so that lookups are not linear in their number. */
 import { sameBytes } from '@shardlab/bson'
 
-/** A range of one collection, bounds as KeyStrings; `high` is exclusive. */
+/** Bounds are KeyStrings; `high` is exclusive. */
 export interface TaskRange {
   readonly collectionUuid: Uint8Array
   readonly low: string
@@ -13,31 +11,25 @@ export interface TaskRange {
 interface Place {
   readonly low: string
   readonly high: string
-  /**
-   * The highest end of this range and of all before it: ranges that clients have written may
-   * overlap.
-   */
+  /** The highest end of this range and all before it: ranges written by clients may overlap. */
   reach: string
 }
 
-/** The ranges of one collection, by lower bound. */
+/** Sorted by lower bound. */
 interface Places {
   readonly collectionUuid: Uint8Array
   readonly places: Place[]
 }
 
 export class TaskRanges {
-  /**
-   * Collections with ranges. There are few: a linear search costs less than string keys of their
-   * UUIDs.
-   */
+  /** There are few: a linear search costs less than string keys of the UUIDs. */
   readonly #collections: Places[] = []
 
   add({ collectionUuid, low, high }: TaskRange): void {
     const added: Place = { low, high, reach: high }
     const places = this.#of(collectionUuid)
     if (places === undefined) {
-      // A view would keep the memory of the whole document.
+      // Copied: a view would keep the memory of the whole document.
       this.#collections.push({ collectionUuid: new Uint8Array(collectionUuid), places: [added] })
       return
     }
@@ -46,7 +38,7 @@ export class TaskRanges {
     updateReach(places, i)
   }
 
-  /** Removes one equal range; no error when there is none. */
+  /** Removes one equal range, if there is one. */
   remove({ collectionUuid, low, high }: TaskRange): void {
     const places = this.#of(collectionUuid) ?? []
     for (let i = placesBelow(places, low); places[i]?.low === low; i++) {
@@ -62,7 +54,6 @@ export class TaskRanges {
     }
   }
 
-  /** Whether a range of the collection has keys in the interval; `high` is exclusive. */
   anyBetween(collectionUuid: Uint8Array, low: string, high: string): boolean {
     const places = this.#of(collectionUuid)
     if (places === undefined) return false
@@ -80,7 +71,6 @@ export class TaskRanges {
   }
 }
 
-/** The number of ranges that begin below the key. */
 function placesBelow(places: readonly Place[], key: string): number {
   let [low, high] = [0, places.length]
   while (low < high) {
@@ -91,13 +81,13 @@ function placesBelow(places: readonly Place[], key: string): number {
   return low
 }
 
-/** Updates the ends from the i-th range on, after an insertion or removal there. */
+/** Call after an insertion or removal at the i-th range. */
 function updateReach(places: readonly Place[], i: number): void {
   let before = i === 0 ? '' : places[i - 1]!.reach
   for (let n = i; n < places.length; n++) {
     const place = places[n]!
     const reach = place.high > before ? place.high : before
-    // Ends after the first unchanged one are unchanged, too; a new range has no valid end yet.
+    // Later ends are unchanged, too; a new range has no valid end yet.
     if (n > i && place.reach === reach) return
     place.reach = reach
     before = reach

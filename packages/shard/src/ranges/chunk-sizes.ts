@@ -1,22 +1,19 @@
-/**
- * Constants and checks of the server's splits and migrations that do not depend on how ranges are
- * stored.
- */
+/** The server's constants and checks that do not depend on how ranges are stored. */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { ClonedRange, Size, SplitVectorRequest } from './collection-ranges.js'
 
-/** A last chunk with at least this share of a full one's documents is not changed. */
+/** A last chunk with this share of a full one's documents is not changed. */
 export const fullEnough = 0.8
-/** Most split points that are moved when the last chunk would be smaller. */
+/** Split points that are moved when the last chunk would be smaller. */
 export const repositionedMax = 3
-/** A range with more than this many times the documents of a full chunk is too big to move. */
+/** A range with more than this many times the documents of a full chunk cannot move. */
 const chunkSlack = 2
-/** Most documents of a chunk in a collection that is empty when the migration begins. */
+/** In a collection that is empty when the migration begins. */
 const documentsPerChunkMax = 250_000
 const maxObjectsPerChunk = 250_000
 
-/** The number of keys in a part that is half as large as a chunk may be. */
+/** A part is half as large as a chunk may be. */
 export function keysPerPart(
   maxChunkSizeBytes: number,
   { documents, bytes }: Size,

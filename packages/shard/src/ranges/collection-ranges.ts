@@ -1,7 +1,6 @@
 /**
- * Operations on the documents of a collection by ranges of its shard key. `stored/` implements them
- * on documents, `measured/` on sizes of ranges without documents, for simulated clusters. No other
- * code distinguishes the two.
+ * Operations on ranges of shard keys. `stored/` implements them on documents, `measured/` on sizes
+ * without documents, for simulated clusters. No other code distinguishes the two.
  */
 import type { CancelSignal, ReplyOf, RequestOf, SizedRange } from '@shardlab/actor'
 import type { CollectionSizes, Entrant, KeyBounds } from '@shardlab/node'
@@ -20,14 +19,9 @@ export const noSize: Size = { documents: 0, bytes: 0 }
 export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
 export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
 
-/** Arguments of splitVector. */
 export interface SplitVectorRequest {
-  /** The shard key pattern. */
   readonly keyPattern: Uint8Array
-  /**
-   * Bounds in key space, hashed fields hashed; `max` is exclusive. Null or `{}`: the ends of the
-   * key space.
-   */
+  /** Bounds in key space, hashed fields hashed; `max` is exclusive. Null or `{}`: its ends. */
   readonly min: Uint8Array | null
   readonly max: Uint8Array | null
   /** One split point in the middle, whatever the size. Default false. */
@@ -39,13 +33,11 @@ export interface SplitVectorRequest {
   /** Most keys in a part; 0: any number. Default 250,000. */
   readonly maxChunkObjects?: number | null
   /**
-   * Whether an empty collection needs a size, too: the behaviour
-   * `splitVectorRefusesEmptyCollections`. Default true.
+   * Whether an empty collection needs a size: `splitVectorRefusesEmptyCollections`. Default true.
    */
   readonly refuseEmpty?: boolean
 }
 
-/** A chunk that may have grown too large. */
 export interface AutoSplitRequest {
   readonly shardKey: ShardKeyPattern
   readonly range: KeyRange
@@ -54,10 +46,7 @@ export interface AutoSplitRequest {
   readonly pointsMax: number | null
 }
 
-/**
- * A range of about the size of a full chunk. It begins at the lower bound of `chunk`, or with
- * `reverse` ends at its upper bound.
- */
+/** The range begins at the lower bound of `chunk`, or with `reverse` ends at its upper bound. */
 export interface OtherBoundRequest {
   readonly shardKey: ShardKeyPattern
   readonly chunk: KeyRange
@@ -65,34 +54,29 @@ export interface OtherBoundRequest {
   readonly reverse: boolean
 }
 
-/** The range of a migration, on the donor. */
+/** A migration's range on the donor. */
 export interface ClonedRange {
   readonly ns: string
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly range: KeyRange
-  /**
-   * The `_id`s, as KeyStrings, of hidden documents, which the recipient does not get; undefined:
-   * none.
-   */
+  /** `_id`s, as KeyStrings, of hidden documents: not for the recipient; undefined: none. */
   readonly hidden: () => ReadonlySet<string> | undefined
 }
 
 /** `sizes`: packed ranges instead of documents. */
 type MaybeSized<Batch> = Batch & { readonly sizes?: Uint8Array }
 
-/** The donor's end of a migration: the content of a range as of the start, then its changes. */
+/** The donor's end of a migration: a range as of the start, then its changes. */
 export interface RangeSource {
-  /** The options and indexes that the recipient needs. */
   readonly collection: Collection
-  /** Changed documents that the recipient does not have yet. */
   readonly waitingChanges: number
   /**
-   * @throws CommandError why the migration cannot continue: 146 ExceededMemoryLimit; 11601
+   * @throws CommandError when the migration cannot continue: 146 ExceededMemoryLimit; 11601
    *   Interrupted
    */
   check(): void
-  /** The migration is decided: later changes do not go to the recipient. */
+  /** Later changes do not go to the recipient. */
   close(): void
   /**
    * @param documentsMax 0: any number.
@@ -103,29 +87,25 @@ export interface RangeSource {
   mods(batch: number): MaybeSized<ModsBatch>
 }
 
-/** A reply to `shard.migrate-clone`. */
 export type ReceivedClone = Pick<ReplyOf<'shard.migrate-clone'>, 'documents' | 'sizes'>
-/** A reply to `shard.transfer-mods`. */
 export type ReceivedMods = Pick<ReplyOf<'shard.transfer-mods'>, 'deleted' | 'reloaded' | 'sizes'>
 
 /** The recipient's end of a migration. The caller flushes the node after each call. */
 export interface RangeSink {
   /**
-   * Stores a batch of the donor's range as of the start.
    * @returns the size of the batch
    * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000
    *   DuplicateKey; 26 NamespaceNotFound
    */
   store(batch: ReceivedClone): Promise<Size> | Size
   /**
-   * Applies changes of the donor's range.
    * @returns the size of what is new or changed
    * @throws CommandError as {@link store}
    */
   apply(mods: ReceivedMods): Size
 }
 
-/** The range of a migration, on the recipient. */
+/** A migration's range on the recipient. */
 export interface ReceivedRange {
   readonly range: KeyRange
   readonly shardKey: ShardKeyPattern
@@ -138,7 +118,6 @@ export interface DeletedSome extends Size {
   readonly turns: number
 }
 
-/** The ranges of one collection. */
 export interface CollectionRanges {
   /** Of all documents, owned or not. */
   readonly totals: Size
@@ -154,44 +133,34 @@ export interface CollectionRanges {
   /** @throws CommandError as `stored/auto-split-vector.ts` */
   autoSplitVector(request: AutoSplitRequest): Uint8Array[]
   otherBound(request: OtherBoundRequest): Uint8Array
-  /** The second lowest key of all documents, or the highest one; null: there is none. */
+  /** The second lowest key of all documents, or the highest; null: none. */
   extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null
-  /**
-   * A shard key between two bounds, given as KeyStrings, `max` exclusive; null: no document has
-   * one.
-   */
+  /** The shard key of a document between two KeyStrings, `max` exclusive; null: none. */
   keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array | null
   /**
-   * Opens a range for a recipient; its changes are followed from now on.
+   * Follows changes from now on.
    * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
    */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
   sink(received: ReceivedRange): RangeSink
-  /**
-   * Deletes at most `most` documents of a range; null: there is no index that begins with the shard
-   * key. The caller flushes the node.
-   */
+  /** null: no index begins with the shard key. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
    * A function that adds documents without writing any.
-   * @throws CommandError 115 CommandNotSupported for a collection that stores its documents
+   * @throws CommandError 115 CommandNotSupported for a collection that stores documents
    */
   growth(): (grown: SizedRange) => void
 }
 
-/** The ranges of all collections of a shard. */
 export interface RangeStore {
-  /** Called once, after the node has read its disk. */
+  /** Call once, after the node has read its disk. */
   start(): void
   of(collection: Collection): CollectionRanges
   /**
-   * @throws CommandError 115 CommandNotSupported for a command about documents of a collection that
-   *   stores none
+   * @throws CommandError 115 CommandNotSupported for a command that needs documents, if there are
+   *   none
    */
   checkCommand(ns: string, entrant: Entrant): void
-  /**
-   * @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied,
-   *   as it stores none
-   */
+  /** @throws CommandError 115 CommandNotSupported for a collection without documents to copy */
   checkCopied(ns: string): void
 }

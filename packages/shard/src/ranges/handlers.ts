@@ -1,4 +1,3 @@
-/** Requests for the sizes of collections and ranges. */
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost, OrphanCounter } from '../host/host.js'
@@ -31,7 +30,6 @@ function collectionCounts(
   return { collections }
 }
 
-/** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
 function measureRange(
   { node, ranges }: SizesHost,
   request: RequestOf<'shard.measure-range'>,

@@ -1,4 +1,4 @@
-/** A range of shard keys. Server: chunk_range.h. */
+/** Server: chunk_range.h. */
 import {
   BsonType,
   FieldIterator,
@@ -10,16 +10,13 @@ import {
 } from '@shardlab/bson'
 import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 
-/**
- * `min` is inclusive, `max` exclusive; documents with the fields of the shard key, hashed ones
- * hashed.
- */
+/** Bounds are documents of the shard key's fields, hashed ones hashed; `max` is exclusive. */
 export interface KeyRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
 }
 
-/** A range that caches the KeyStrings of its bounds, for repeated comparisons. */
+/** Caches the KeyStrings of its bounds, for repeated comparisons. */
 export class KeyedRange implements KeyRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
@@ -35,12 +32,11 @@ export class KeyedRange implements KeyRange {
   }
 }
 
-/** Writes a field `{ min, max }`. */
 export function writeRange(writer: DocumentWriter, name: string, { min, max }: KeyRange): DocumentWriter {
   return writer.startDocument(name).document('min', min).document('max', max).end()
 }
 
-/** Whether the value has the form that {@link writeRange} writes; documents of clients may not. */
+/** Whether {@link writeRange} may have written the value; documents of clients may have others. */
 export function isRange(value: RawValue | undefined): value is RawValue {
   if (value?.type !== BsonType.object) return false
   const { bytes, start } = value
@@ -49,7 +45,7 @@ export function isRange(value: RawValue | undefined): value is RawValue {
   )
 }
 
-/** Reads a value that passed {@link isRange}. */
+/** @param range must pass {@link isRange} */
 export function parseRange(range: RawValue): KeyRange {
   return new KeyedRange(
     findField(range.bytes, 'min', range.start)!.slice(),
@@ -57,27 +53,20 @@ export function parseRange(range: RawValue): KeyRange {
   )
 }
 
-/**
- * The bounds as KeyStrings: two ranges of a key pattern overlap when each begins below the other's
- * end.
- */
+/** The bounds as KeyStrings: ranges of a pattern overlap when each begins below the other's end. */
 export function keysOf(range: KeyRange): readonly [low: string, high: string] {
   return range instanceof KeyedRange ? range.keys : [keyOf(range.min), keyOf(range.max)]
 }
 
 /**
- * The owner of a range. When the shard key was refined since, the bounds lack the new fields, which
- * are MinKey in chunks.
+ * If the shard key was refined, the bounds lack the new fields, which are MinKey in chunks.
  * Server: migrationutil::extendOrTruncateBoundsForMetadata.
  */
 export function ownerOfRange({ table, shardKey }: CollectionPlacement, { min }: KeyRange): string {
   return table.shardOf(keyOf(shardKey.extendBound(min, minKeyValue)))
 }
 
-/**
- * A predicate: whether the key of a document is in the range. False for a document with an array in
- * its key.
- */
+/** The predicate is false for a document with an array in its key. */
 export function membershipOf(range: KeyRange, shardKey: ShardKeyPattern): (document: Uint8Array) => boolean {
   const [low, high] = keysOf(range)
   return (document) => {
@@ -90,10 +79,7 @@ function keyOf(bound: Uint8Array): string {
   return keyStringOfDocument(bound)
 }
 
-/**
- * Whether the bound has the fields of the pattern, in order.
- * Server: CollectionMetadata::isValidKey.
- */
+/** Whether the bound has the pattern's fields, in order. Server: CollectionMetadata::isValidKey. */
 export function isBoundOf(shardKey: ShardKeyPattern, bound: Uint8Array): boolean {
   const { paths } = shardKey
   let count = 0

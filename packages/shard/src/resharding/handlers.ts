@@ -1,4 +1,3 @@
-/** Requests about resharding. */
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
 import { reshardCollection, type ReshardCommandHost } from './command/reshard-collection.js'

@@ -1,6 +1,5 @@
 /**
- * Records of reshardings on a shard's disk: as donor, as recipient, and as coordinator of the
- * command.
+ * Records on a shard's disk: of donors, of recipients, and of coordinators of the command.
  * Server: donor_document.idl, recipient_document.idl, reshard_collection_coordinator_document.idl.
  */
 import type { ReshardingProvenance } from '@shardlab/actor'
@@ -9,7 +8,6 @@ import type { NodeHost } from '@shardlab/node'
 import { ddlRecordId, ddlRecordKey, ddlRecordsNs } from '../coordinators/ddl-records.js'
 import { Records, type RecordShape } from '../common/record-store.js'
 
-/** The facts of an attempt that all participants know. */
 export interface ReshardingFacts {
   readonly provenance: ReshardingProvenance
   readonly id: Uint8Array

@@ -1,13 +1,10 @@
-/**
- * Random shard keys, for the chunks of a new shard key.
- * Server: the pipeline of SamplingBasedSplitPolicy, initial_split_policy.cpp.
- */
+/** Server: the pipeline of SamplingBasedSplitPolicy, initial_split_policy.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { OwnershipFilter, ShardKeyPattern } from '@shardlab/sharding'
 import type { PlacementHost } from '../host/host.js'
 
-/** Exclusive upper bound of weights. */
+/** Exclusive. */
 const weightsEnd = 2 ** 32
 
 interface Sample {

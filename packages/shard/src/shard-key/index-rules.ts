@@ -1,4 +1,4 @@
-/** Rules for the indexes of a sharded collection. Manual: core/sharding-shard-key-indexes. */
+/** Manual: core/sharding-shard-key-indexes. */
 import { CommandError, findField } from '@shardlab/bson'
 import type { Access, IndexRules } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'

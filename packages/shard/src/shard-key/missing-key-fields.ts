@@ -4,7 +4,7 @@ import { extractField, isHashedElement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
 /**
- * Describes the first document without a field of the key; null: there is none.
+ * The first document without a field of the key; null: none.
  * Server: check_sharding_index_command.cpp until 4.2.
  */
 export function documentLackingField(collection: Collection, keyPattern: Uint8Array): string | null {
@@ -18,8 +18,7 @@ export function documentLackingField(collection: Collection, keyPattern: Uint8Ar
     const values = fields.map(({ parts }) => extractField(document, parts))
     if (!values.includes(undefined)) continue
     const key = values.map((value, i) => ` : ${formatValue(inIndex(value, fields[i]!.hashed))}`)
-    // The server intends to show the _id of a document that has one, and has the condition
-    // inverted.
+    // The server intends to show the `_id`, and has the condition inverted.
     const shown = findField(document, '_id') === undefined ? 'EOO' : formatDocument(document)
     return `found missing value in key {${key.join(',')} } for doc: ${shown}`
   }

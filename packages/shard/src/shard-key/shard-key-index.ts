@@ -1,5 +1,4 @@
 /**
- * Indexes that support a shard key, and the index that is built for one.
  * Server: shard_key_index_util.cpp, shard_key_util.cpp.
  * Manual: core/sharding-shard-key-indexes.
  */
@@ -9,10 +8,7 @@ import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
 import { prepareIndex, type Collection, type Index } from '@shardlab/storage'
 import { documentLackingField } from './missing-key-fields.js'
 
-/**
- * Whether the index's pattern begins with the key pattern, values included: `{ a: -1 }` and `{ a:
- * 'hashed' }` do not begin with `{ a: 1 }`.
- */
+/** Values count: `{ a: -1 }` and `{ a: 'hashed' }` do not begin with `{ a: 1 }`. */
 function isPrefix(keyPattern: Uint8Array, index: Index): boolean {
   const indexed = fieldsOf(index.key)
   return fieldsOf(keyPattern).every(([name, value], i) => {
@@ -23,7 +19,7 @@ function isPrefix(keyPattern: Uint8Array, index: Index): boolean {
 
 /**
  * Whether routing and migrations can rely on the index.
- * @param singleKey whether it must not be multikey, in any field
+ * @param singleKey it must not be multikey, in any field
  */
 export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey: boolean): boolean {
   return (
@@ -35,7 +31,7 @@ export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey
   )
 }
 
-/** A visible index that supports the key and is not multikey, except those named in `but`. */
+/** Finds a visible index that is not multikey and not named in `but`. */
 export function shardKeyIndex(
   collection: Collection,
   keyPattern: Uint8Array,
@@ -47,8 +43,8 @@ export function shardKeyIndex(
 }
 
 /**
- * Checks that an index provides the order of the key, and that every document has all fields of the
- * key in versions that require it. An index on `_id` is always sufficient.
+ * An index must provide the order of the key, and in some versions every document must have all its
+ * fields. An index on `_id` is always sufficient.
  * @returns the error text of checkShardingIndex; null: no problem
  */
 export function shardingIndexProblem(
@@ -71,7 +67,7 @@ export function shardingIndexProblem(
   return behaviours.missingShardKeyFieldsAreNull ? null : documentLackingField(collection, keyPattern)
 }
 
-/** Whether the pattern has the field `_id` alone, with any value. */
+/** The field `_id` alone, with any value. */
 export function isIdPattern(keyPattern: Uint8Array): boolean {
   const it = new FieldIterator(keyPattern)
   return it.next() && it.name() === '_id' && !it.next()
@@ -88,18 +84,16 @@ function whyUnsuitable(index: Index, keyPattern: Uint8Array): string {
   return reasons
 }
 
-/** The requirements for the indexes of a collection. */
 export interface ShardKeyRequirement {
   readonly behaviours: Behaviours
   readonly collection: Collection | undefined
   readonly ns: string
   readonly shardKey: ShardKeyPattern
-  /** Whether the index must be unique and on exactly the key. */
+  /** The index must be unique and on exactly the key. */
   readonly unique: boolean
 }
 
 /**
- * Whether an index supports the key.
  * @param reasons receives why indexes do not support the key
  * @throws CommandError 72 InvalidOptions for a unique index that the key does not allow; 96
  *   OperationFailed until 4.4 for a partial or multikey index
@@ -145,8 +139,8 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
 }
 
 /**
- * The specification of the index that the server builds for a shard key: named by its pattern,
- * unique if requested, with the simple collation; null: none has to be built.
+ * The index that the server builds: named by its pattern, unique if requested, with the simple
+ * collation; null: none has to be built.
  * @throws CommandError as createIndexes: 85, 86 for a conflicting index, 67
  */
 export function newShardKeyIndex({ collection, ns, shardKey, unique }: ShardKeyRequirement): Uint8Array | null {

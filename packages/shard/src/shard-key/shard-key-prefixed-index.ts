@@ -1,14 +1,11 @@
-/**
- * The index by which a shard reads documents in the order of the shard key.
- * Server: shard_key_index_util.cpp, findShardKeyPrefixedIndex.
- */
+/** Server: shard_key_index_util.cpp, findShardKeyPrefixedIndex. */
 import { BsonType, FieldIterator } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 
 /**
  * The first index whose pattern begins with the key pattern, values included, and that is not
- * sparse or partial and has no collation. Prefers indexes that are not multikey; a multikey one is
- * usable because shard key fields contain no arrays.
+ * sparse or partial and has no collation. A multikey one is the last choice, but usable: shard key
+ * fields contain no arrays.
  * @param keyPattern `{ path: 1 | 'hashed', … }`
  */
 export function shardKeyPrefixedIndex(collection: Collection, keyPattern: Uint8Array): Index | undefined {

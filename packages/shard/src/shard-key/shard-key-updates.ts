@@ -1,5 +1,4 @@
 /**
- * Rules for changes of a document's shard key.
  * Manual: core/sharding-change-shard-key-value.
  * Server: update_stage.cpp, upsert_stage.cpp, document_shard_key_update_util.cpp.
  */
@@ -20,7 +19,6 @@ import type { CollectionPlacements } from '../host/host.js'
 
 export interface ShardKeyRules {
   readonly behaviours: Behaviours
-  /** This shard. */
   readonly shard: string
   readonly placements: Pick<CollectionPlacements, 'collection'>
 }
@@ -32,9 +30,9 @@ export interface ReplacedDocument {
 }
 
 /**
- * @throws CommandError 66 ImmutableField where values are immutable, and always for direct
- *   connections; 54 NotSingleValueField for arrays; 31025 without the full shard key in the filter;
- *   72 InvalidOptions for multi updates; 20 IllegalOperation for a write that is not retryable; 283
+ * @throws CommandError 66 ImmutableField where values are immutable, and for direct connections; 54
+ *   NotSingleValueField for arrays; 31025 without the full shard key in the filter; 72
+ *   InvalidOptions for multi updates; 20 IllegalOperation for a write that is not retryable; 283
  *   WouldChangeOwningShard, with both documents, when the document has to move
  */
 export function checkShardKeyUpdate(
@@ -61,8 +59,8 @@ export function checkShardKeyUpdate(
 }
 
 /**
- * @throws CommandError 66 ImmutableField where values are immutable and the document's value
- *   differs from the filter's; 54 for arrays; 20 and 283 when the document belongs to another shard
+ * @throws CommandError 66 ImmutableField where values are immutable and the document's differs from
+ *   the filter's; 54 for arrays; 20 and 283 when the document belongs to another shard
  */
 export function checkShardKeyOfUpsert(
   { behaviours, shard }: ShardKeyRules,
@@ -94,7 +92,7 @@ export function checkShardKeyOfUpsert(
   throw wouldChangeOwningShard(placement, null, document, 'The document we are inserting belongs on a different shard')
 }
 
-/** The placement of a routed command, or the one known to this shard for a client's command. */
+/** The placement of a routed command, or for a client's command the one known to this shard. */
 function placementFor(
   { placements }: ShardKeyRules,
   { ownership }: Access,
@@ -106,8 +104,8 @@ function placementFor(
 }
 
 /**
- * @throws CommandError 31025, 72, 20: requirements of every change of the value, even if the
- *   document stays
+ * Requirements of every change of the value, even if the document stays.
+ * @throws CommandError 31025, 72, 20
  */
 function checkStatement(
   behaviours: Behaviours,
@@ -160,10 +158,7 @@ function isSameKey(
   )
 }
 
-/**
- * The error with `{ preImage, postImage, shouldUpsert, ns, uuid }`, with which the router requests
- * the move.
- */
+/** With `{ preImage, postImage, shouldUpsert, ns, uuid }`: the router requests the move with it. */
 function wouldChangeOwningShard(
   { ns, uuid }: CollectionPlacement,
   before: Uint8Array | null,

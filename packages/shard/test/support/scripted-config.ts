@@ -16,7 +16,7 @@ interface Entry {
   chunks: { min: Document; max: Document; shard: string; major: number; minor: number }[]
 }
 
-/** A config server that answers as the test defines, and counts requests. */
+/** Answers as the test defines, and records requests. */
 export class ScriptedConfig {
   readonly collections = new Map<string, Entry>()
   readonly databases = new Map<string, { primary: string; version: DatabaseVersionTuple }>()
@@ -25,15 +25,14 @@ export class ScriptedConfig {
   shards: string[]
   /** Collections with zones. */
   readonly zones = new Set<string>()
-  /** config.tags of collections, by their namespaces. */
+  /** config.tags, by namespace. */
   readonly tags = new Map<string, { min: Document; max: Document; tag: string }[]>()
-  /** Further fields of config.shards documents, by shard. */
+  /** Further fields of config.shards, by shard. */
   readonly shardFields = new Map<string, Document>()
   /** config.settings. */
   readonly settings = new Map<string, Document>()
-  /** Configurations of query sampling. */
   configurations: Uint8Array[] = []
-  /** Kinds of requests that get no answer. */
+  /** Requests of these kinds get no answer. */
   readonly silent = new Set<string>()
   #clock = 100
 

@@ -7,13 +7,11 @@ import { ScriptedConfig } from './scripted-config.js'
 
 type Versions = Partial<Pick<NodeCommand, 'shardVersion' | 'databaseVersion' | 'stmtIds'>>
 
-/** Real shards around a scripted config server. */
 export class Shards {
   readonly config: ScriptedConfig
   readonly contexts = new Map<string, FakeContext>()
   readonly #options: ShardOptions
   readonly #actors = new Map<string, Actor>()
-  /** Shards that cannot be reached. */
   readonly down = new Set<string>()
 
   constructor({
@@ -45,7 +43,7 @@ export class Shards {
     }
   }
 
-  /** Restarts a shard on the same disk. */
+  /** On the same disk. */
   restart(shard: string): void {
     void this.#actors.get(shard)!.stop?.()
     const actor = createShard(this.contexts.get(shard)!, this.#options)
@@ -53,7 +51,6 @@ export class Shards {
     this.#actors.set(shard, actor)
   }
 
-  /** Fires a timer of the shard. */
   async wake(shard: string, timer: string): Promise<void> {
     await this.#actors.get(shard)!.wake!(timer)
   }
@@ -62,7 +59,7 @@ export class Shards {
     return this.#actors.get(shard)!.receive(kind, request, 'mongos01')
   }
 
-  /** A command as a router sends it. */
+  /** Sends a command as a router does. */
   async routed(shard: string, command: Document, versions: Versions = {}): Promise<Document> {
     const reply = await this.send(shard, 'node.command', {
       db: 'db',
@@ -77,7 +74,7 @@ export class Shards {
     return decode(reply.body)
   }
 
-  /** A command over a direct connection. */
+  /** Sends a command over a direct connection. */
   async direct(shard: string, command: Document): Promise<Document> {
     const request: ClientCommand = {
       connectionId: 1,
@@ -108,7 +105,7 @@ export class Shards {
     return { uuid, error: error === null ? null : decode(error) }
   }
 
-  /** `min → shard` of each chunk in the catalog. */
+  /** `min → shard` of each chunk. */
   chunksOf(ns: string): string[] {
     return (this.config.collections.get(ns)?.chunks ?? []).map(
       ({ min, shard }) =>

@@ -1,9 +1,8 @@
 import type { EmulatedVersion } from './versions.js'
 
-/** One behaviour that differs between versions. */
 export interface BehaviourRow<T> {
   readonly name: string
-  /** The meaning of the values, in one sentence; of a boolean, what true means. */
+  /** One sentence: the meaning of the values; of a boolean, the meaning of true. */
   readonly about: string
   /**
    * `[from, value]`, ascending; a value holds until the version of the next one. The first is for
@@ -14,7 +13,7 @@ export interface BehaviourRow<T> {
   readonly source: string
 }
 
-/** A row of the table; its name is its key in the table. */
+/** The row's name is its key in the table. */
 export const row = <T>(about: string, source: string, ...values: readonly (readonly [EmulatedVersion, T])[]) => ({
   about,
   source,

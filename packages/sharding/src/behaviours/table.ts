@@ -1,7 +1,6 @@
 /**
  * The differences between server versions, as data (law 6): one row for each behaviour, with its
- * values by the first version that has them, and the source of that knowledge. No other code
- * compares versions. The rows are in `topics/`.
+ * values by the first version that has them, and its source. No other code compares versions.
  */
 import type { BehaviourRow } from './row.js'
 import { administrationBehaviours } from './topics/administration.js'
@@ -25,7 +24,6 @@ import { emulatedVersions, type EmulatedVersion } from './versions.js'
 
 export type { BehaviourRow } from './row.js'
 
-/** All rows by name. */
 export const behaviourTable = {
   ...administrationBehaviours,
   ...balancerBehaviours,
@@ -48,13 +46,11 @@ export const behaviourTable = {
 
 type ValueOf<R> = R extends { readonly values: readonly (readonly [EmulatedVersion, infer T])[] } ? T : never
 
-/** One column of the table: every behaviour by its name. */
 export type Behaviours = { readonly [K in keyof typeof behaviourTable]: ValueOf<(typeof behaviourTable)[K]> } & {
-  /** The profile of the column, for display; code asks for behaviours. */
+  /** For display; code asks for behaviours. */
   readonly profile: EmulatedVersion
 }
 
-/** The column of one version. */
 export function behavioursOf(version: EmulatedVersion): Behaviours {
   let column = columns.get(version)
   if (column === undefined) columns.set(version, (column = columnOf(version)))

@@ -1,13 +1,9 @@
-/**
- * Server versions that can be emulated. Each is the last patch release of its series; 6.0.2 is also
- * the last one with auto-split.
- */
+/** Each is the last patch release of its series; 6.0.2 is also the last one with auto-split. */
 export const emulatedVersions = ['2.6', '4.0', '4.4', '5.0', '6.0.2', '6.0', '7.0', '8.0'] as const
 export type EmulatedVersion = (typeof emulatedVersions)[number]
 
 export const defaultVersion: EmulatedVersion = '7.0'
 
-/** @returns the version, or undefined if it is not one of {@link emulatedVersions} */
 export function parseEmulatedVersion(text: string): EmulatedVersion | undefined {
   return emulatedVersions.find((version) => version === text)
 }

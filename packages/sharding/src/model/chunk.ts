@@ -1,7 +1,6 @@
 import { BsonType, FieldFinder, RawValue, readUint32 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 
-/** A chunk of config.chunks: a range of the key space on one shard. */
 export interface Chunk {
   readonly min: Uint8Array
   readonly max: Uint8Array
@@ -10,7 +9,7 @@ export interface Chunk {
   readonly minor: number
 }
 
-/** The fields of a config.chunks document that routing needs, with the offsets of its bounds. */
+/** The fields of a config.chunks document that routing needs; bounds as offsets in the document. */
 export interface ChunkFields {
   readonly minStart: number
   readonly minEnd: number
@@ -26,7 +25,7 @@ const finder = new FieldFinder(Object.keys(field))
 
 /**
  * Of repeated fields the first counts.
- * @throws Error if a field is missing: the catalog is ours
+ * @throws Error if a field is missing
  */
 export function readChunkFields(document: Uint8Array): ChunkFields {
   if (finder.locate(document) > 0 || finder.typeOf(field.lastmod) !== BsonType.timestamp) throw incomplete()
@@ -52,10 +51,7 @@ function incomplete(): Error {
   return new Error('a config.chunks document lacks min, max, shard or lastmod')
 }
 
-/**
- * Reads the fields of a config.chunks document that routing needs.
- * @throws Error if one is missing: the catalog is ours
- */
+/** @throws Error if a field that routing needs is missing from this config.chunks document */
 export function parseChunk(document: Uint8Array): Chunk {
   const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
   return { min: document.subarray(minStart, minEnd), max: document.subarray(maxStart, maxEnd), shard, major, minor }

@@ -1,6 +1,6 @@
 /**
- * The points that split the hash space into `count` equal parts. Server: ShardKeyPattern /
- * initial_split_policy.cpp, calculateHashedSplitPoints.
+ * Splits the hash space into `count` equal parts. Server: initial_split_policy.cpp,
+ * calculateHashedSplitPoints.
  * @returns ascending int64 values, `count - 1` of them
  */
 export function hashedSplitPoints(count: number): bigint[] {

@@ -1,14 +1,11 @@
 /**
- * Versions of placement. A generation (epoch and timestamp) is new with each creation of a
- * collection. Within one, the major part grows when a chunk moves and the minor part when chunks
- * split or merge. Server: chunk_version.h, README_versioning_protocols.
+ * A generation (epoch and timestamp) is new with each creation of a collection. Within one, the
+ * major part grows when a chunk moves and the minor part when chunks split or merge. Server:
+ * chunk_version.h, README_versioning_protocols.
  */
 import type { DocumentWriter } from '@shardlab/bson'
 
-/**
- * `[epoch as hex, timestamp seconds, timestamp increment, major, minor]`; also the form in
- * messages.
- */
+/** The epoch is in hex. Messages use this form too. */
 export type PlacementVersion = readonly [
   epoch: string,
   seconds: number,
@@ -17,30 +14,26 @@ export type PlacementVersion = readonly [
   minor: number,
 ]
 
-/** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
+/** The uuid is in hex. */
 export type DatabaseVersion = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
-/** Whether both belong to the same creation of the collection. */
 export function sameGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
   return a[0] === b[0] && a[1] === b[1] && a[2] === b[2]
 }
 
-/** Order of major and minor; only within one generation. */
+/** Both versions must be of one generation. */
 export function comparePlacement(a: PlacementVersion, b: PlacementVersion): number {
   return a[3] !== b[3] ? (a[3] < b[3] ? -1 : 1) : a[4] === b[4] ? 0 : a[4] < b[4] ? -1 : 1
 }
 
-/**
- * Whether the generation of `a` is older than that of `b`. Generations are ordered by their
- * timestamps.
- */
+/** Generations are ordered by their timestamps. */
 export function isOlderGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
   return a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]
 }
 
 /**
- * Whether a shard with version `wanted` accepts a router's `received`. The majors must be equal:
- * splits and merges move no data, so minors may differ.
+ * Whether a shard with version `wanted` accepts a router's `received`. Minors may differ, because
+ * splits and merges move no data.
  */
 export function isWriteCompatible(received: PlacementVersion, wanted: PlacementVersion): boolean {
   return sameGeneration(received, wanted) && received[3] === wanted[3]
@@ -51,8 +44,8 @@ export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boo
 }
 
 /**
- * As the server prints it: `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`.
- * Server: ChunkVersion::toString.
+ * `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`. Server:
+ * ChunkVersion::toString.
  */
 export function placementVersionText(
   [epoch, seconds, increment, major, minor]: PlacementVersion,
@@ -61,10 +54,7 @@ export function placementVersionText(
   return `${major}|${minor}||${epoch}${withTimestamp ? `||Timestamp(${seconds}, ${increment})` : ''}`
 }
 
-/**
- * `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, the form in errors and commands since
- * 6.0.
- */
+/** `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, in errors and commands since 6.0. */
 export function writePlacementVersion(writer: DocumentWriter, name: string, version: PlacementVersion): DocumentWriter {
   return writer
     .startDocument(name)
@@ -74,7 +64,6 @@ export function writePlacementVersion(writer: DocumentWriter, name: string, vers
     .end()
 }
 
-/** `{ uuid, timestamp, lastMod }`. */
 export function writeDatabaseVersion(writer: DocumentWriter, name: string, version: DatabaseVersion): DocumentWriter {
   return writer
     .startDocument(name)

@@ -1,7 +1,4 @@
-/**
- * A shard key pattern: it extracts the keys of documents and encodes positions in the key space.
- * Server: shard_key_pattern.cpp. Manual: core/sharding-shard-key.
- */
+/** Server: shard_key_pattern.cpp. Manual: core/sharding-shard-key. */
 import {
   BsonType,
   CommandError,
@@ -24,22 +21,18 @@ import {
 import { formatDocument, type KeyPattern } from '@shardlab/query'
 
 export interface ShardKeyField {
-  /** Dotted path in documents. */
   readonly path: string
   readonly hashed: boolean
-  /** The components of the path. */
   readonly parts: readonly string[]
 }
 
-/** The key of one document. */
 export interface ExtractedKey {
-  /** Values in pattern order, hashed fields hashed. */
+  /** In pattern order; those of hashed fields are hashes. */
   readonly values: readonly RawValue[]
-  /** The position in the key space: `<` compares keys in their order. */
+  /** The position in the key space; compare with `<`. */
   readonly keyString: string
 }
 
-/** Why a document has no shard key. */
 export type NoKeyReason = 'array' | 'missing'
 
 /** Known values of paths, for example the equalities of a filter. */
@@ -47,26 +40,23 @@ export interface ValuesByPath {
   get(path: string): RawValue | undefined
 }
 
-/** Cache of the last parsed pattern: the same one is parsed repeatedly. */
+/** Commands about one collection parse the same pattern repeatedly. */
 let lastLenient: ShardKeyPattern | null = null
 
 export class ShardKeyPattern {
-  /** The pattern as it was given. */
   readonly document: Uint8Array
   readonly fields: readonly ShardKeyField[]
-  /** The paths of the fields. */
   readonly paths: readonly string[]
-  /** The pattern as an index pattern, over which the bounds of predicates are computed. */
+  /** The pattern as an index pattern, which gives the bounds of predicates. */
   readonly keyPattern: KeyPattern
   readonly isHashed: boolean
-  /** Position of the hashed field, or -1. */
+  /** -1: no field is hashed. */
   readonly hashedIndex: number
-  /** All fields MinKey / MaxKey. */
   readonly globalMin: Uint8Array
   readonly globalMax: Uint8Array
   readonly globalMinKeyString: string
   readonly globalMaxKeyString: string
-  /** Length in bytes of the first field's path. */
+  /** In bytes. */
   readonly #firstNameLength: number
 
   private constructor(document: Uint8Array, fields: readonly ShardKeyField[]) {
@@ -87,8 +77,7 @@ export class ShardKeyPattern {
   }
 
   /**
-   * @param options.compoundHashed whether a hashed field may be combined with others (4.4 and
-   *   later)
+   * @param options.compoundHashed whether a hashed field may be combined with others (since 4.4)
    * @param options.refuseDollars whether path components that begin with `$` are rejected here;
    *   otherwise creating the index rejects them
    * @throws CommandError 2 BadValue for every pattern that cannot be a shard key
@@ -127,17 +116,16 @@ export class ShardKeyPattern {
     return (lastLenient = new ShardKeyPattern(new Uint8Array(document), fields))
   }
 
-  /** The name of the index that the server creates for this key: `x_1_y_hashed`. */
+  /** `x_1_y_hashed`, as the server names the index of this key. */
   get indexName(): string {
     return this.fields.map((field) => `${field.path}_${field.hashed ? 'hashed' : '1'}`).join('_')
   }
 
-  /** Whether it is exactly `{ _id: 1 }`. */
   get isId(): boolean {
     return this.fields.length === 1 && this.fields[0]!.path === '_id' && !this.isHashed
   }
 
-  /** The key of a document, missing fields as null; or why it has none. */
+  /** Missing fields count as null, unless `missingIsNull` is false. */
   extract(
     document: Uint8Array,
     options: { missingIsNull: boolean } = { missingIsNull: true },
@@ -152,10 +140,7 @@ export class ShardKeyPattern {
     return { values, keyString: encodeKeyString(values) }
   }
 
-  /**
-   * The position of a document's key in the key space, as in {@link extract}; undefined: it has no
-   * key.
-   */
+  /** As {@link extract}; undefined: the document has no key. */
   keyStringOf(document: Uint8Array, options: { missingIsNull: boolean } = { missingIsNull: true }): string | undefined {
     if (this.fields.length > 1) {
       const key = this.extract(document, options)
@@ -167,10 +152,7 @@ export class ShardKeyPattern {
     return hashed ? hashedKeyString(value ?? nullValue) : encodeKeyString([value ?? nullValue])
   }
 
-  /**
-   * Whether each field has the same bytes in both documents. False if one of them lacks a field or
-   * has an array.
-   */
+  /** Compares the bytes of each field. False if a document lacks one or has an array. */
   isSameIn(before: Uint8Array, after: Uint8Array): boolean {
     for (const { parts } of this.fields) {
       const a = extractField(before, parts)
@@ -180,10 +162,7 @@ export class ShardKeyPattern {
     return true
   }
 
-  /**
-   * The key of raw values by path, for example of a filter's equalities. Undefined: a value is
-   * missing or an array.
-   */
+  /** Undefined: a value is missing or an array. */
   keyFromValues(byPath: ValuesByPath): ExtractedKey | undefined {
     const values: RawValue[] = []
     for (const field of this.fields) {
@@ -195,16 +174,15 @@ export class ShardKeyPattern {
   }
 
   /**
-   * Position of a bound document `{ path: value, … }` in the key space; its fields may be in any
-   * order. Undefined: fields are missing or too many, or a value is an array.
+   * The bound is a document `{ path: value, … }` with its fields in any order. Undefined: fields
+   * are missing or too many, or a value is an array.
    * @param start where the document begins
    */
   keyStringOfBound(bound: Uint8Array, start = 0): string | undefined {
     if (this.fields.length === 1) {
       const value = findField(bound, this.paths[0]!, start)
       if (value === undefined || value.type === BsonType.array) return undefined
-      // Besides the only value there are the document's length, the field's type and name, and two
-      // zeros.
+      // The other bytes are the document's length, the field's type and name, and two zeros.
       const isOnly = readInt32(bound, start) === 7 + this.#firstNameLength + value.end - value.start
       return isOnly ? encodeKeyString([value]) : undefined
     }
@@ -219,14 +197,13 @@ export class ShardKeyPattern {
     return count === this.fields.length ? encodeKeyString(values) : undefined
   }
 
-  /** A bound document in pattern order. */
   boundDocument(values: readonly RawValue[]): Uint8Array {
     const writer = new DocumentWriter(64)
     this.fields.forEach((field, i) => writer.value(field.path, values[i]!))
     return writer.finish()
   }
 
-  /** Whether the other pattern begins with this one, values included. Server: isExtendedBy. */
+  /** Whether the other pattern begins with this one. Server: isExtendedBy. */
   isExtendedBy(other: ShardKeyPattern): boolean {
     return this.fields.every(
       ({ path, hashed }, i) => other.fields[i]?.path === path && other.fields[i].hashed === hashed,
@@ -234,18 +211,16 @@ export class ShardKeyPattern {
   }
 
   /**
-   * A bound of a prefix of this key, extended by the missing fields.
-   * @param filler their value: MinKey, or MaxKey for the upper end of the key space
+   * Completes a bound of a prefix of this key.
+   * @param filler the value of the missing fields: MinKey, or MaxKey for the upper end of the key
+   *   space
    */
   extendBound(bound: Uint8Array, filler: RawValue): Uint8Array {
     const given = fieldsOf(bound)
     return this.boundDocument(this.fields.map((_, i) => given[i]?.[1] ?? filler))
   }
 
-  /**
-   * Whether an index with these field names may be unique on a collection with this key. Server:
-   * isUniqueIndexCompatible.
-   */
+  /** Server: isUniqueIndexCompatible. */
   allowsUniqueIndex(indexPattern: Uint8Array): boolean {
     const names = fieldsOf(indexPattern).map(([name]) => name)
     if (names[0] === '_id') return true
@@ -253,18 +228,17 @@ export class ShardKeyPattern {
   }
 }
 
-/** Whether it is a number whose integral part is 1. */
+/** Whether the integral part is 1. */
 function isOne(value: RawValue): boolean {
   if (value.type !== BsonType.decimal128) return value.isNumber() && Math.trunc(value.asNumber()) === 1
   return compareValues(value, int32Value(1)) >= 0 && compareValues(value, int32Value(2)) < 0
 }
 
-/** Whether the value makes a field of a pattern hashed. */
 export function isHashedElement(value: RawValue): boolean {
   return value.type === BsonType.string && value.asString() === 'hashed'
 }
 
-/** Whether it can be a bound of a hashed field. Server: isValidHashedValue. */
+/** Server: isValidHashedValue. */
 export function isHashedBound(value: RawValue): boolean {
   return value.type === BsonType.int64 || value.type === BsonType.minKey || value.type === BsonType.maxKey
 }
@@ -278,9 +252,7 @@ function unsupported(pattern: Uint8Array, path: string, compoundHashed: boolean)
   )
 }
 
-/**
- * The value at a path; undefined: missing; 'array': an array is at the path or on the way to it.
- */
+/** Undefined: missing. 'array': an array is at the path or on the way to it. */
 export function extractField(document: Uint8Array, parts: readonly string[]): RawValue | undefined | 'array' {
   let bytes = document
   let start = 0

@@ -1,4 +1,4 @@
-/** Adjacent chunks: their lower bounds as ascending KeyStrings, with their owners and versions. */
+/** Adjacent chunks. The lower bounds are ascending KeyStrings. */
 export interface Block {
   readonly mins: readonly string[]
   /**
@@ -17,7 +17,7 @@ export const minorIn = ({ rows }: Block, i: number): number => rows[i * rowLengt
 
 export const blockSizeMax = 128
 
-/** The block itself, or parts of about half the largest size if it is too large. */
+/** Parts have about half the largest size. */
 export function splitBlock(block: Block): Block[] {
   const length = block.mins.length
   if (length <= blockSizeMax) return [block]

@@ -1,12 +1,11 @@
 /** Ascending lower bounds, for binary searches; the first one is not used. Immutable. */
 import { commonKeyLength, keyHead, keyHeadAmong } from '@shardlab/bson'
 
-/** Up to this number, bounds are compared without heads. */
 const withoutHeadsMax = 16
 
 export class BoundList {
   readonly bounds: readonly string[]
-  /** Length of the common prefix of all bounds except the first. */
+  /** Common to all bounds except the first. */
   readonly #prefixLength: number
   /** The head of each bound after that prefix: see `keyHead`. Null: there are few bounds. */
   readonly #heads: Float64Array | null
@@ -29,7 +28,6 @@ export class BoundList {
     return this.bounds.length
   }
 
-  /** Undefined after the last bound. */
   at(i: number): string | undefined {
     return this.bounds[i]
   }
@@ -58,7 +56,7 @@ export class BoundList {
     return low
   }
 
-  /** A list with some bounds replaced. Takes time proportional to the length of the list. */
+  /** Takes time proportional to the length of the list. */
   toSpliced(start: number, deleteCount: number, ...others: readonly string[]): BoundList {
     const bounds = this.bounds.toSpliced(start, deleteCount, ...others)
     if (this.#heads === null || bounds.length <= withoutHeadsMax) return BoundList.of(bounds)

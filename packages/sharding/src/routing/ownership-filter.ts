@@ -2,8 +2,7 @@ import type { ValuesByPath } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
 /**
- * Whether a shard owns a document under one placement: excludes orphans from versioned reads.
- * Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
+ * Excludes orphans from versioned reads. Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
  */
 export class OwnershipFilter {
   readonly placement: CollectionPlacement
@@ -20,7 +19,7 @@ export class OwnershipFilter {
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
   }
 
-  /** As {@link owns}, for a document with these values on the paths of the shard key. */
+  /** @param byPath the document's values on the paths of the shard key */
   ownsValues(byPath: ValuesByPath): boolean {
     const key = this.placement.shardKey.keyFromValues(byPath)
     return key !== undefined && this.placement.table.shardOf(key.keyString) === this.shard

@@ -1,7 +1,4 @@
-/**
- * An immutable list of pages. Changing a draft gives another list, which shares the unchanged
- * pages.
- */
+/** Immutable. A draft of a list becomes another list, which shares the unchanged pages. */
 export class PagedList<T> implements Iterable<T> {
   readonly length: number
   readonly #pages: Pages<T>
@@ -29,7 +26,7 @@ export class PagedList<T> implements Iterable<T> {
   }
 }
 
-/** A list under construction, which copies each changed page once. */
+/** Copies each changed page once. */
 export class PagedListDraft<T> {
   #length: number
   readonly #pages: (readonly T[])[]
@@ -41,12 +38,10 @@ export class PagedListDraft<T> {
     this.#pages = pages.slice()
   }
 
-  /** @param i less than the length */
   at(i: number): T {
     return this.#pages[i >>> pageBits]![i & (pageSize - 1)]!
   }
 
-  /** Replaces the i-th element. */
   set(i: number, element: T): void {
     let page = this.#pages[i >>> pageBits] as T[]
     if (!this.#own.has(page)) {
@@ -66,7 +61,7 @@ export class PagedListDraft<T> {
     this.set(this.#length++, element)
   }
 
-  /** Replaces some elements. Takes time proportional to the length of the list. */
+  /** Takes time proportional to the length of the list. */
   splice(start: number, deleteCount: number, ...elements: readonly T[]): void {
     const all = this.#pages.flat().toSpliced(start, deleteCount, ...elements)
     const pages = inPages(all)

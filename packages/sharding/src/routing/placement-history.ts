@@ -16,10 +16,10 @@ interface Ownership {
 
 export class PlacementHistory {
   readonly #placement: CollectionPlacement
-  /** With their owners, the newest first. */
+  /** The owners are newest first. */
   readonly #chunks: readonly (readonly [chunk: ChunkEntry, owners: readonly Ownership[]])[]
   #newest: ClusterTime = [0, 0]
-  /** Cache of the last time: the reads of one session use one time. */
+  /** The reads of one session use one time. */
   #past: { readonly time: ClusterTime; readonly placement: CollectionPlacement } | null = null
 
   /**
@@ -64,17 +64,14 @@ export class PlacementHistory {
   }
 }
 
-/** The catalog's documents of a collection. */
 export interface CatalogDocuments {
-  /** The config.collections document; null: the catalog does not have the collection. */
+  /** Null: the catalog does not have the collection. */
   readonly collection: Uint8Array | null
-  /** All config.chunks documents of the collection. */
+  /** All of the collection. */
   readonly chunks: readonly Uint8Array[]
 }
 
-/**
- * The histories of a member's placements: each is requested once, by the first read of a past time.
- */
+/** Each history is requested once, by the first read of a past time. */
 export class PlacementHistories {
   readonly #known = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
 
@@ -100,7 +97,7 @@ async function load(
   const { ns, shardKey, table } = placement
   const { collection, chunks } = await ask()
   if (collection === null || !isOfGeneration(collection, table.version)) return null
-  // Checks that the documents are a placement.
+  // Throws if the documents are not a placement.
   wholeTable(ns, collection, shardKey, chunks)
   return new PlacementHistory(placement, chunks)
 }

@@ -1,6 +1,3 @@
-/**
- * A collection's placement in the memory of routers and shards, built from the catalog's documents.
- */
 import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
 import { readChunkFields } from '../model/chunk.js'
 import type { PlacementVersion } from '../model/placement-version.js'
@@ -8,7 +5,10 @@ import { ShardKeyPattern } from '../model/shard-key-pattern.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 import { TableUpdate } from './table-update.js'
 
-/** All information for routing a collection of the catalog. Immutable. */
+/**
+ * A collection's placement in the memory of routers and shards, built from the catalog's documents.
+ * Immutable.
+ */
 export interface CollectionPlacement {
   readonly ns: string
   readonly uuid: Uint8Array
@@ -20,7 +20,6 @@ export interface CollectionPlacement {
   readonly table: RoutingTable
 }
 
-/** The answer of the catalog. */
 export interface PlacementAnswer {
   /** The config.collections document; null: the catalog does not have the collection. */
   readonly collection: Uint8Array | null
@@ -51,10 +50,7 @@ export function applyPlacementAnswer(
   return changed === table ? known : withTable(known, changed)
 }
 
-/**
- * The routing table of all chunks of a collection.
- * @throws CommandError 117 ConflictingOperationInProgress if they leave a gap or overlap
- */
+/** @throws CommandError 117 ConflictingOperationInProgress if the chunks leave a gap or overlap */
 export function wholeTable(
   ns: string,
   collection: Uint8Array,
@@ -65,7 +61,7 @@ export function wholeTable(
 }
 
 /**
- * The routing table after the changes; the same table if there are none.
+ * The same table if there are no changes.
  * @param documents the chunks that are newer than the table
  * @throws CommandError 117 ConflictingOperationInProgress if they cannot be part of the placement
  */
@@ -134,7 +130,7 @@ function tableOf(collection: Uint8Array, shardKey: ShardKeyPattern, documents: I
   return RoutingTable.build(generationOf(collection), bounds, chunkEntries(shardKey, documents))
 }
 
-/** Lazily. Most chunks of a whole answer begin where the previous one ends. */
+/** Lazy. Most chunks of a whole answer begin where the previous one ends. */
 function* chunkEntries(shardKey: ShardKeyPattern, documents: Iterable<Uint8Array>): Generator<ChunkEntry, void, void> {
   let before: Uint8Array | null = null
   let [beforeStart, beforeEnd] = [0, 0]
@@ -151,7 +147,6 @@ function* chunkEntries(shardKey: ShardKeyPattern, documents: Iterable<Uint8Array
   }
 }
 
-/** Whether both ranges have the same bytes. */
 function isSameRange(
   a: Uint8Array,
   aStart: number,
@@ -166,15 +161,12 @@ function isSameRange(
   return true
 }
 
-/** The version to send in a request to the catalog; null requests everything. */
+/** Null in a request to the catalog requests all chunks. */
 export function knownVersion(placement: CollectionPlacement | null): PlacementVersion | null {
   return placement === null ? null : placement.table.version
 }
 
-/**
- * `[epoch, timestamp]` of a config.collections document; a missing timestamp (before 5.0) counts
- * as 0.
- */
+/** Of a config.collections document; a missing timestamp (before 5.0) counts as 0. */
 export function generationOf(collection: Uint8Array): [epoch: string, seconds: number, increment: number] {
   const epoch = epochOf(findField(collection, 'lastmodEpoch')!)
   const timestamp = findField(collection, 'timestamp')
@@ -182,7 +174,7 @@ export function generationOf(collection: Uint8Array): [epoch: string, seconds: n
   return [epoch, readUint32(timestamp.bytes, timestamp.start + 4), readUint32(timestamp.bytes, timestamp.start)]
 }
 
-/** Whether it is the same creation of the collection. See {@link generationOf}. */
+/** Whether the document has this generation. */
 export function isOfGeneration(collection: Uint8Array, [epoch, seconds, increment]: PlacementVersion): boolean {
   if (epochOf(findField(collection, 'lastmodEpoch')!) !== epoch) return false
   const timestamp = findField(collection, 'timestamp')
@@ -191,7 +183,7 @@ export function isOfGeneration(collection: Uint8Array, [epoch, seconds, incremen
   return readUint32(bytes, start + 4) === seconds && readUint32(bytes, start) === increment
 }
 
-/** Cache of the last epoch: many answers are about one collection. */
+/** Many consecutive answers are about one collection. */
 let [lastEpoch, lastEpochBytes] = ['', new Uint8Array(0)]
 
 function epochOf({ bytes, start, end }: RawValue): string {
@@ -206,9 +198,7 @@ function isTrue(value: RawValue | undefined): boolean {
   return value?.type === BsonType.bool && value.isTruthy()
 }
 
-/**
- * A value that is not a bound must not get into a table, whose comparisons would be meaningless.
- */
+/** Rejects values that are not bounds, because comparisons with them would be meaningless. */
 function keyOfBound(shardKey: ShardKeyPattern, document: Uint8Array, start: number): string {
   const key = shardKey.keyStringOfBound(document, start)
   if (key === undefined) throw new Error('a chunk bound does not match the shard key pattern')

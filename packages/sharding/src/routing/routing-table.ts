@@ -4,7 +4,7 @@
  *
  * Two levels: blocks of at most 128 chunks, each with the chunks' lower bounds as KeyStrings and
  * their owners and versions. A chunk ends where the next one begins, the last one at the global
- * maximum, so that gaps and overlaps cannot be represented. Server: chunk_manager.h,
+ * maximum, so gaps and overlaps cannot be represented. Server: chunk_manager.h,
  * RoutingTableHistory.
  */
 import type { PlacementVersion } from '../model/placement-version.js'
@@ -14,7 +14,7 @@ import { changedState, isNewer, type ChunkEntry, type TableState } from './table
 
 export type { ChunkEntry }
 
-/** Both ends included, as KeyStrings. */
+/** Both ends included. */
 export type KeyStringRange = readonly [low: string, high: string]
 
 export class RoutingTable {
@@ -37,7 +37,7 @@ export class RoutingTable {
     return new RoutingTable(buildState(generation, bounds, chunks))
   }
 
-  /** Newest version of any chunk: the collection's version. */
+  /** The newest version of any chunk. */
   get version(): PlacementVersion {
     return this.#state.version
   }
@@ -56,7 +56,7 @@ export class RoutingTable {
   }
 
   /**
-   * The table after these chunks replaced all that they cover: splits, merges and moves.
+   * Each change replaces all chunks that it covers: splits, merges and moves.
    * @param changes of the same generation, each newer than the chunks that it replaces
    * @throws Error for a range that is empty or exceeds the key space
    */
@@ -69,7 +69,6 @@ export class RoutingTable {
     return new RoutingTable(changedState(this.#state, changes))
   }
 
-  /** The shard that owns this key. */
   shardOf(keyString: string): string {
     const { blocks, firsts, shardIds } = this.#state
     const block = blocks.at(firsts.position(keyString))
@@ -77,7 +76,7 @@ export class RoutingTable {
   }
 
   /**
-   * The owners of all chunks in these ranges, sorted, and the number of these chunks.
+   * The owners, sorted, and the number of all chunks in these ranges.
    * @param ranges ascending by their lower ends; upper ends may be above the global maximum
    */
   shardsInRanges(ranges: readonly KeyStringRange[]): { readonly shards: string[]; readonly chunks: number } {
@@ -115,18 +114,17 @@ export class RoutingTable {
     return { shards: shards.sort(), chunks }
   }
 
-  /** Shards that own at least one chunk, sorted. */
+  /** Sorted. */
   owners(): readonly string[] {
     return this.#state.owners
   }
 
-  /** How many chunks a shard owns. */
   chunksOn(shard: string): number {
     const number = this.#state.numbers.get(shard)
     return number === undefined ? 0 : this.#state.totals.at(number).chunks
   }
 
-  /** The newest version of a shard's chunks, which is its shard version; 0|0 if it owns none. */
+  /** The newest version of its chunks; 0|0 if it owns none. */
   versionOn(shard: string): PlacementVersion {
     const { version, numbers, totals } = this.#state
     const number = numbers.get(shard)
@@ -136,19 +134,17 @@ export class RoutingTable {
       : [version[0], version[1], version[2], total.major, total.minor]
   }
 
-  /** The shard that owns the lowest chunk. */
   lowestShard(): string {
     return this.#state.shardIds[ownerIn(this.#state.blocks.at(0), 0)]!
   }
 
-  /** The chunk that contains this key. */
   chunkAt(keyString: string): ChunkEntry {
     const { blocks, firsts } = this.#state
     const b = firsts.position(keyString)
     return this.#entry(b, positionIn(blocks.at(b).mins, keyString))
   }
 
-  /** All chunks in key order, or those from the chunk that contains a key. */
+  /** In key order. With `from`, starts at the chunk that contains that key. */
   *chunks(from?: string): IterableIterator<ChunkEntry> {
     const { blocks, firsts } = this.#state
     let b = from === undefined ? 0 : firsts.position(from)
@@ -159,7 +155,7 @@ export class RoutingTable {
     }
   }
 
-  /** How many chunks are newer than a version of this generation. */
+  /** The version must be of this generation. */
   countNewerThan([, , , major, minor]: PlacementVersion): number {
     let count = 0
     for (const block of this.#state.blocks)
@@ -168,7 +164,7 @@ export class RoutingTable {
     return count
   }
 
-  /** Runs of adjacent chunks on one shard, in key order: where each begins, and its shard. */
+  /** Runs of adjacent chunks on one shard, in key order, by their lower bounds. */
   *runs(): IterableIterator<readonly [min: string, shard: string]> {
     const { blocks, shardIds } = this.#state
     let last = -1
@@ -182,7 +178,7 @@ export class RoutingTable {
   }
 
   /**
-   * Lower bounds of so many chunks, in key order, about equally many chunks apart.
+   * Lower bounds of `count` chunks, in key order, about equally many chunks apart.
    * @param count at most the number of chunks
    */
   evenlySpread(count: number): string[] {

@@ -1,6 +1,6 @@
 /**
- * Builds a routing table from all chunks of a collection. There may be a million: as long as they
- * are in key order, they are not collected in a list.
+ * A collection may have a million chunks: as long as they are in key order, they are not collected
+ * in a list.
  */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { blockSizeMax, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
@@ -13,7 +13,7 @@ export interface KeyBounds {
   readonly globalMax: string
 }
 
-/** Chunks in a block that others follow: leaves it room to grow. */
+/** Chunks in a block that others follow; leaves it room to grow. */
 const firstSize = blockSizeMax / 2
 
 type Generation = readonly [epoch: string, seconds: number, increment: number]
@@ -86,7 +86,6 @@ class TableBuilder {
     return true
   }
 
-  /** The added chunks. */
   *chunks(): Generator<ChunkEntry, void, void> {
     const shards = [...this.#numbers.keys()]
     const blocks = [...this.#blocks, this.#last]

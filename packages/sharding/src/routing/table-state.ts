@@ -1,17 +1,12 @@
-/**
- * The parts of a routing table, and changes, which give a new table that shares all unchanged
- * blocks.
- */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { splitBlock, lowerBound, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
 import { BoundList } from './bound-list.js'
 import { PagedList, type PagedListDraft } from './paged-list.js'
 
-/** A chunk in key space. */
 export interface ChunkEntry {
-  /** KeyString of the lower bound (included). */
+  /** A KeyString (included). */
   readonly min: string
-  /** KeyString of the upper bound (excluded). */
+  /** A KeyString (excluded). */
   readonly max: string
   readonly shard: string
   readonly major: number
@@ -20,7 +15,7 @@ export interface ChunkEntry {
 
 export interface ShardTotals {
   readonly chunks: number
-  /** Newest version of the shard's chunks. */
+  /** The newest version of its chunks. */
   readonly major: number
   readonly minor: number
 }
@@ -29,14 +24,13 @@ export interface TableState {
   readonly version: PlacementVersion
   readonly globalMax: string
   readonly chunkCount: number
-  /** The shards that own a chunk, sorted. */
+  /** Sorted. */
   readonly owners: readonly string[]
   readonly shardIds: readonly string[]
   readonly numbers: ReadonlyMap<string, number>
   /** By the shard's number. */
   readonly totals: PagedList<ShardTotals>
   readonly blocks: PagedList<Block>
-  /** First lower bound of each block. */
   readonly firsts: BoundList
 }
 
@@ -54,7 +48,7 @@ export function ownersOf(shardIds: readonly string[], totals: PagedList<ShardTot
 }
 
 function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
-  // As the catalog sends them.
+  // The catalog sends them in order.
   const areInOrder = chunks.every(
     ({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor),
   )
@@ -112,7 +106,7 @@ class Draft {
         this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
     }
     this.#add(shard, major, minor)
-    // If the range ends inside a chunk, the rest of that chunk stays as a chunk of the old version.
+    // If the range ends inside a chunk, the rest of that chunk keeps its old version.
     const cuts = end !== max
     if (cuts) this.#add(ownerIn(last, to - 1), majorIn(last, to - 1), minorIn(last, to - 1))
     const isOne = lastIndex === firstIndex
@@ -158,9 +152,7 @@ class Draft {
     return number
   }
 
-  /**
-   * Changes owner and version of a chunk, which keeps its bounds: the effect of moving one chunk.
-   */
+  /** The chunk keeps its bounds: the effect of moving one chunk. */
   #setRow(blockIndex: number, i: number, shard: number, major: number, minor: number): void {
     const { mins, rows } = this.#blocks.at(blockIndex)
     let own = rows as number[]
@@ -203,8 +195,8 @@ class Draft {
 }
 
 /**
- * One or two blocks in which a chunk replaces the range between two of their chunks; a second lower
- * bound is that of the rest of the last one.
+ * One or two blocks in which a chunk replaces the range between two of their chunks. A second lower
+ * bound is that of the rest of the last chunk.
  */
 function replaced(
   {

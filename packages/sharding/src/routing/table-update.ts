@@ -25,7 +25,7 @@ export class TableUpdate {
     return Math.round(count * this.#documentBytes)
   }
 
-  /** The newer one of this table and a known one of the same generation. */
+  /** @param known a table of the same generation */
   newerThan(known: RoutingTable): RoutingTable {
     return comparePlacement(this.table.version, known.version) > 0 ? this.table : known
   }

@@ -18,26 +18,22 @@ import {
 import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
-/** The targets of an operation and their reason. */
 export interface Targeting {
-  /** Sorted ids. */
+  /** Sorted. */
   readonly shards: readonly string[]
   readonly kind: 'targeted' | 'multi' | 'broadcast'
-  /** Number of chunks in the bounds. */
+  /** In the bounds. */
   readonly chunks: number
-  /** Bounds in shard key space `[low, high]`, as bound documents. */
+  /** Bound documents. */
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
   /** The full key if equalities fix every field, else null. */
   readonly exactKey: string | null
 }
 
-/**
- * Maximum number of ranges for one predicate; more are an error. Server:
- * kMaxFlattenedInCombinations.
- */
+/** More ranges are an error. Server: kMaxFlattenedInCombinations. */
 const rangesMax = 4_000_000
 
-/** In key space, both ends included whatever the bounds say: the server ignores that too. */
+/** Both ends are included whatever the bounds say: the server ignores that too. */
 interface KeyRange {
   readonly low: readonly RawValue[]
   readonly high: readonly RawValue[]
@@ -100,9 +96,7 @@ export function targetSoleEquality(
   return key === undefined ? null : new ExactTargeting(placement, key)
 }
 
-/**
- * One key, as in most operations. Bounds are computed on demand, because they are seldom needed.
- */
+/** Bounds are computed on demand, because they are seldom needed. */
 class ExactTargeting implements Targeting {
   readonly shards: readonly string[]
   readonly kind = 'targeted'

@@ -52,10 +52,7 @@ export function chunkDocument(from: Document, to: Document, shard: string, major
   })
 }
 
-/**
- * Chunks split at these ascending key values, the i-th one on the i-th shard of the list (by
- * default `s0`, `s1`, …).
- */
+/** Ascending cuts; the i-th chunk is on the i-th shard of the list (by default `s0`, `s1`, …). */
 export function placementOf(
   key: Document,
   cuts: readonly Document[],
@@ -68,7 +65,7 @@ export function placementOf(
   return applyPlacementAnswer('db.c', null, { collection: collectionDocument(key, over), chunks, full: true })!
 }
 
-/** Code and message of the CommandError that the function throws; null: it does not throw. */
+/** Null: the function does not throw. Rethrows errors that are not CommandErrors. */
 export function failure(action: () => unknown): { code: number; message: string } | null {
   try {
     action()
@@ -79,7 +76,7 @@ export function failure(action: () => unknown): { code: number; message: string 
   return null
 }
 
-/** Chunks as short lines: `min..max shard major|minor`. */
+/** `min..max shard major|minor`. */
 export function linesOf(table: RoutingTable): string[] {
   return [...table.chunks()].map((chunk) => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
 }

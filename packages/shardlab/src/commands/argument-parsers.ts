@@ -1,4 +1,3 @@
-/** Parsers of option values that several commands use. */
 import { parseDuration } from '@shardlab/quantities'
 import { InvalidArgumentError } from 'commander'
 
@@ -8,14 +7,13 @@ export function wholeNumber(text: string): number {
   return Number(text)
 }
 
-/** The seed of a run: an unsigned 32-bit number. */
 export function seed(text: string): number {
   if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
     throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
   return Number(text)
 }
 
-/** Seconds of a time with a unit, or of a number of seconds. */
+/** A number without a unit is seconds. */
 export function seconds(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text)
   const ms = parseDuration(text)

@@ -1,13 +1,11 @@
 import type { Command } from 'commander'
 
-/** Options of `explain-balance` as commander parses them. */
 export interface ExplainBalanceOptions {
   readonly uri: string
   readonly ns: string
   readonly json?: true
 }
 
-/** Adds `explain-balance` to the program; `run` gets its options. */
 export function addExplainBalanceCommand(
   program: Command,
   run: (options: ExplainBalanceOptions) => Promise<void>,

@@ -1,4 +1,3 @@
-/** The balancer's explanation of a collection, as text for a terminal. */
 import type { BalancerExplanation, ExplainedShard } from '@shardlab/cluster'
 
 /** Characters of the longest bar. */

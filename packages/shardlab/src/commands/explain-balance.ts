@@ -1,4 +1,3 @@
-/** `shardlab explain-balance`: asks a running cluster why a collection is balanced or not. */
 import type { BalancerExplanation } from '@shardlab/cluster'
 import { ConnectError, runAdminCommand } from '../admin-client.js'
 import { exitCodes } from '../exit-codes.js'
@@ -7,7 +6,7 @@ import { explanationText } from './explain-balance-text.js'
 
 const namespaceNotSharded = 118
 
-/** Prints the explanation. @returns the exit code. @throws ConnectError: one sentence */
+/** @returns the exit code. @throws ConnectError */
 export async function explainBalance({ uri, ns, json }: ExplainBalanceOptions): Promise<number> {
   const reply = await runAdminCommand(uri, { shardlab: 'explainBalance', ns })
   if (reply['code'] === namespaceNotSharded) throw new ConnectError(`the cluster has no sharded collection ${ns}.`)

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 
-/** Options of `fault` as commander parses them. */
 export interface FaultOptions {
   readonly uri: string
   readonly list?: true
@@ -10,7 +9,6 @@ export interface FaultOptions {
 }
 
 /**
- * Adds `fault` to the program; `run` gets the text of the fault, if there is one, and the options.
  * The help repeats the table of verbs, because loading the cluster would make it slow; a test
  * compares the two.
  */

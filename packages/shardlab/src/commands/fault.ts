@@ -1,9 +1,7 @@
-/** `shardlab fault`: breaks a part of a running cluster, lists its faults, heals them. */
 import type { Document } from '@shardlab/bson'
 import { ConnectError, runAdminCommand } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
 
-/** A fault as the cluster lists it. */
 interface ListedFault {
   readonly id: number
   readonly fault: string
@@ -13,7 +11,7 @@ interface ListedFault {
   readonly strikes: number | null
 }
 
-/** Prints the answer of the cluster. @throws ConnectError one sentence */
+/** @throws ConnectError */
 export async function fault(text: string | undefined, options: FaultOptions): Promise<void> {
   const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(options.uri, commandOf(text, options))
   if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))

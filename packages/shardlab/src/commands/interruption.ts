@@ -5,13 +5,13 @@
 import { constants } from 'node:os'
 
 export interface Interruption {
-  /** Aborted by the first signal: stop, and report. */
+  /** Aborted by the first signal. */
   readonly stop: AbortSignal
-  /** Aborted by the second signal: report at once. */
+  /** Aborted by the second signal. */
   readonly hurry: AbortSignal
   /** 128 plus the number of the signal, as in shells; null: no signal came. */
   exitCode(): number | null
-  /** Removes the handlers of the signals. */
+  /** Removes the signal handlers. */
   end(): void
 }
 
@@ -21,10 +21,7 @@ export interface Interruption {
  */
 const togetherMs = 300
 
-/**
- * Handles SIGINT and SIGTERM until `end`.
- * @param onFirst is called with the first signal
- */
+/** Handles SIGINT and SIGTERM until `end`. */
 export function handleSignals(onFirst: () => void): Interruption {
   const [stop, hurry] = [new AbortController(), new AbortController()]
   let code: number | null = null

@@ -1,4 +1,4 @@
-/** The progress line of `shardlab load` on standard error, if that is a terminal. */
+/** Written to standard error, and only if that is a terminal. */
 import { SingleBar } from 'cli-progress'
 import type { Progress } from '@shardlab/load'
 

@@ -1,10 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { collect, seconds, wholeNumber } from './argument-parsers.js'
 
-/** A number, or `from..to`. */
 export type RampOption = number | { readonly from: number; readonly to: number }
 
-/** Options of `load` as commander parses them. */
 export interface LoadCommandOptions {
   readonly uri?: string
   readonly up?: string
@@ -38,7 +36,6 @@ export interface LoadCommandOptions {
   readonly quiet?: true
 }
 
-/** Adds `load` to the program; `run` gets its options. */
 export function addLoadCommand(program: Command, run: (options: LoadCommandOptions) => Promise<void>): void {
   program
     .command('load')

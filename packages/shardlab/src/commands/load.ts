@@ -1,4 +1,3 @@
-/** `shardlab load`: a load test of a running cluster, or of one that it starts. */
 import { readFileSync } from 'node:fs'
 import {
   compareReports,
@@ -22,7 +21,7 @@ import type { LoadCommandOptions } from './load-options.js'
 import { checkWritable, save } from './output-file.js'
 import { startUp, wordsOf } from './start-up.js'
 
-/** Runs the command. @returns the exit code */
+/** @returns the exit code */
 export async function load(options: LoadCommandOptions): Promise<number> {
   if (options.compare !== undefined) return compare(options.compare, options)
   const expectations = (options.expect ?? []).map(parseExpectation)
@@ -31,7 +30,6 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   const ofCluster = swept === 'shards' || swept === 'mongos'
   if (ofCluster && wordsOf(options.up ?? '').some((word) => word === `--${swept}` || word.startsWith(`--${swept}=`)))
     throw new OptionError(`the sweep sets ${swept}: remove --${swept} from --up`)
-  // Before measuring, which may take an hour.
   for (const path of [options.json, options.html]) if (typeof path === 'string') checkWritable(path)
   const line = loadLine()
   const interruption = handleSignals(() =>

@@ -1,11 +1,8 @@
-/**
- * Files that a command writes at its end. It checks before its work, which may take an hour, that
- * it can write them.
- */
+/** Output files are checked before the work of a command, which may take an hour. */
 import { accessSync, constants, mkdirSync, statSync, writeFileSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Wrong input. The name determines exit code 2. */
+/** The name determines exit code 2. */
 class OutputError extends Error {
   override readonly name = 'OptionError'
 }
@@ -24,7 +21,7 @@ export function checkWritable(path: string): void {
   attempt(failure, () => accessSync(there === undefined ? dirname(path) : path, constants.W_OK))
 }
 
-/** Creates a directory and its parents. @throws OutputError */
+/** Also creates the parents. @throws OutputError */
 export function makeDirectory(path: string): void {
   attempt(`${path} cannot be created`, () => mkdirSync(path, { recursive: true }))
 }

@@ -1,4 +1,4 @@
-/** The progress bar of `shardlab simulate` on standard error, if that is a terminal. */
+/** Written to standard error, and only if that is a terminal. */
 import { SingleBar } from 'cli-progress'
 import type { SimulationProgress } from '@shardlab/scenario'
 
@@ -21,7 +21,7 @@ export function simulateLine(): {
   bar.start(1000, 0, { variant: '' })
   return {
     show: ({ variant, share }) => bar.update(Math.round(share * 1000), { variant }),
-    // The bar does not continue after it.
+    // The bar does not continue after the text.
     print(text) {
       bar.stop()
       print(text)

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { collect, seed } from './argument-parsers.js'
 
-/** Options of `simulate` as commander parses them. */
 export interface SimulateOptions {
   readonly list?: true
   /** true: standard output. */
@@ -14,7 +13,6 @@ export interface SimulateOptions {
   readonly variant?: string[]
 }
 
-/** Adds `simulate` to the program; `run` gets its options. */
 export function addSimulateCommand(
   program: Command,
   run: (scenario: string | undefined, options: SimulateOptions) => Promise<void>,

@@ -1,4 +1,3 @@
-/** `shardlab simulate`: scenarios in virtual time. */
 import { join } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
 import {
@@ -21,7 +20,7 @@ import { checkWritable, makeDirectory, save } from './output-file.js'
 import type { SimulateOptions } from './simulate-options.js'
 import { simulateLine } from './simulate-line.js'
 
-/** Runs the command. @returns the exit code */
+/** @returns the exit code */
 export async function simulate(scenario: string | undefined, options: SimulateOptions): Promise<number> {
   if (options.list === true) {
     process.stdout.write(listText(listScenarios()))

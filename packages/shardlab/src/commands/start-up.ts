@@ -1,12 +1,11 @@
-/** Runs `shardlab up` in a process of its own, for commands that need a cluster for a while. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { OptionError } from '@shardlab/load'
 
 /**
- * Starts a cluster on free ports. The process is detached, because its data are still read after
- * Ctrl-C, which the terminal sends to all processes. It ends when this process ends, for any
- * reason.
+ * Runs `shardlab up` on free ports in a process of its own. The process is detached, because its
+ * data are still read after Ctrl-C, which the terminal sends to all processes. It ends when this
+ * process ends, for any reason.
  * @param options options of `up`, as typed
  * @param size overrides these options
  * @throws OptionError with the error text of `up` when it does not start

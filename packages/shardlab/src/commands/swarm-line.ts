@@ -1,7 +1,4 @@
-/**
- * The progress bar of `shardlab swarm` on standard error. Without a terminal: a line for each run
- * that fails.
- */
+/** A progress bar on standard error; without a terminal, a line for each run that fails. */
 import { SingleBar } from 'cli-progress'
 import type { SwarmProgress } from '@shardlab/scenario'
 

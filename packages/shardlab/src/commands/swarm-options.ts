@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { seed } from './argument-parsers.js'
 
-/** Options of `swarm` as commander parses them. */
 export interface SwarmCommandOptions {
   readonly runs?: number
   readonly seed?: number
@@ -12,7 +11,6 @@ export interface SwarmCommandOptions {
   readonly json?: string | true
 }
 
-/** Adds `swarm` to the program; `run` gets its options. */
 export function addSwarmCommand(program: Command, run: (options: SwarmCommandOptions) => Promise<void>): void {
   program
     .command('swarm')

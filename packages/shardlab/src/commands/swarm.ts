@@ -1,17 +1,16 @@
-/** `shardlab swarm`: runs of the whole cluster from random seeds, with checkers. */
 import { isClean, runSwarm, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
 import { checkWritable, save } from './output-file.js'
 import { swarmLine } from './swarm-line.js'
 import type { SwarmCommandOptions } from './swarm-options.js'
 
-/** Runs the command. @returns the exit code */
+/** @returns the exit code */
 export async function swarm({ json, ...options }: SwarmCommandOptions): Promise<number> {
   if (typeof json === 'string') checkWritable(json)
   const line = swarmLine()
   let report: SwarmReport
   try {
-    // It refuses unknown verbs and mutations.
+    // runSwarm refuses unknown verbs and mutations.
     report = await runSwarm(options as SwarmOptions, line.show)
   } finally {
     line.end()

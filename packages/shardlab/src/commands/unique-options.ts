@@ -5,7 +5,6 @@ export const uniqueActions = ['init', 'backfill', 'verify', 'repair', 'sweep'] a
 
 export type UniqueAction = (typeof uniqueActions)[number]
 
-/** Options of `unique` as commander parses them. */
 export interface UniqueCommandOptions {
   readonly uri: string
   readonly ns: string
@@ -17,7 +16,6 @@ export interface UniqueCommandOptions {
   readonly json?: true
 }
 
-/** Adds `unique` to the program; `run` gets the action and its options. */
 export function addUniqueCommand(
   program: Command,
   run: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>,

@@ -1,15 +1,13 @@
-/** `shardlab unique`: the maintenance of `@shardlab/unique` from the command line. */
 import { SingleBar } from 'cli-progress'
 import { connectUnique, type Finding, type OnProgress, type UniqueCollection } from '@shardlab/unique'
 import { exitCodes } from '../exit-codes.js'
 import type { UniqueAction, UniqueCommandOptions } from './unique-options.js'
 
-/** Wrong input. The name selects exit code 2. */
+/** The name determines exit code 2. */
 class InputError extends Error {
   override readonly name = 'OptionError'
 }
 
-/** Names of the library's errors about wrong input. */
 const inputErrors: ReadonlySet<string> = new Set([
   'MisconfiguredProxyError',
   'RefusedOperationError',
@@ -24,7 +22,7 @@ interface Report {
   readonly findings: readonly Finding[]
 }
 
-/** Runs one action. @returns the exit code @throws InputError */
+/** @returns the exit code. @throws InputError */
 export async function unique(action: UniqueAction, options: UniqueCommandOptions): Promise<number> {
   const { uri, ns, field, proxies, proxy, missing } = options
   const specs = field.map((fields) => ({ fields: fields.split(',').map((each) => each.trim()), missing }))
@@ -102,7 +100,6 @@ function lineOf(finding: Finding): string {
   return `  ${finding.kind}: ${about}${'holder' in finding ? `, used by document ${JSON.stringify(finding.holder)}` : ''}`
 }
 
-/** Shows a progress bar on a terminal. */
 async function withProgress<T>(
   action: UniqueAction,
   documents: number,

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import { wholeNumber } from './argument-parsers.js'
 
-/**
- * Options of `up` as commander parses them. With `from`, options that were not typed are absent.
- */
+/** With `from`, options that were not typed are absent. */
 export interface UpOptions {
   readonly shards?: number
   readonly mongos?: number
@@ -22,7 +20,6 @@ export interface UpOptions {
   readonly quiet?: true
 }
 
-/** Adds `up` to the program; `run` gets its options. */
 export function addUpCommand(program: Command, run: (options: UpOptions) => Promise<void>): void {
   program
     .command('up')

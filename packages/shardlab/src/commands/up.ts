@@ -1,4 +1,3 @@
-/** `shardlab up`: runs a cluster in the foreground until a signal ends it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ClusterSnapshot,
@@ -12,13 +11,10 @@ import { exitCodes } from '../exit-codes.js'
 import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
 
-/** After this time busy connections are closed, so that a signal ends `up` within a second. */
+/** After this time busy connections are closed, so that `up` ends within a second of a signal. */
 const stopGraceMs = 800
 
-/**
- * Runs a cluster and ends the process with code 0 when `stopped` resolves. Rejects when the cluster
- * cannot start.
- */
+/** Ends the process with code 0 when `stopped` resolves. Rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
   const started = await Promise.race([start(clusterOptions(options)), stopped])
@@ -45,7 +41,7 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   process.exit(exitCodes.fine)
 }
 
-/** @throws OptionError one sentence */
+/** @throws OptionError */
 async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
   const { from } = options
   const given = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options

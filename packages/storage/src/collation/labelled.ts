@@ -1,14 +1,12 @@
-/** Values and predicates whose strings are replaced by labels. Server: collation_index_key.cpp. */
+/** Server: collation_index_key.cpp. */
 import { BsonType, DocumentWriter, FieldIterator, RawValue } from '@shardlab/bson'
 import type { ComparisonNode, FilterNode, InNode } from '@shardlab/query'
 import type { StringLabels } from './string-labels.js'
 
-/** Whether a collation changes how values of this type compare. */
 export function isCollatable(type: number): boolean {
   return type === BsonType.string || type === BsonType.symbol || type === BsonType.object || type === BsonType.array
 }
 
-/** The value with every string in it, at any depth, replaced by its label. */
 export function labelled(value: RawValue, labels: StringLabels): RawValue {
   switch (value.type) {
     case BsonType.string:
@@ -27,7 +25,7 @@ export function labelled(value: RawValue, labels: StringLabels): RawValue {
   }
 }
 
-/** Bytes in the form of a BSON string: they are compared as one and never read as text. */
+/** The label as a BSON string. It is only compared, so its bytes need not be valid UTF-8. */
 function labelValue(label: string): RawValue {
   const bytes = Buffer.allocUnsafe(label.length + 5)
   bytes.writeInt32LE(label.length + 1, 0)
@@ -37,8 +35,8 @@ function labelValue(label: string): RawValue {
 }
 
 /**
- * The predicate over labels, from which bounds over an index of labels are made. A regular
- * expression cannot be applied to labels and becomes a predicate that any string may match.
+ * For bounds in an index of labels. A regular expression cannot be applied to labels: it becomes a
+ * predicate that any string may match.
  */
 export function labelledPredicate(node: FilterNode, labels: StringLabels): FilterNode {
   switch (node.kind) {

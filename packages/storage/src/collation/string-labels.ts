@@ -1,8 +1,7 @@
 /**
- * Labels for strings under a collation: bytes whose order is the order of the strings, equal for
- * strings that the collation treats as equal. The platform's collator compares strings but
- * yields no sort keys, so the first string of each equivalence class gets a label between its
- * neighbours' labels. A label never changes.
+ * Labels are bytes in the order of the strings under a collation, equal for strings that it treats
+ * as equal. The platform's collator yields no sort keys, so the first string of each equivalence
+ * class gets a label between those of its neighbours. A label never changes.
  */
 import sortedBtree from 'sorted-btree'
 import type { StringComparator } from '@shardlab/bson'
@@ -10,12 +9,10 @@ import type { StringComparator } from '@shardlab/bson'
 const BTree = sortedBtree.default
 type LabelTree = sortedBtree.default<string, string>
 
-/** A label consists of words of four bytes. A proper prefix of a label sorts before it. */
+/** Size of a word, the unit of labels. A proper prefix of a label sorts before it. */
 const wordBytes = 4
 const words = 2 ** 32
-/**
- * Distance between labels at either end, where strings in ascending or descending order are added.
- */
+/** Distance between labels at either end, where ascending or descending strings are added. */
 const step = 2 ** 12
 
 export class StringLabels {
@@ -27,7 +24,7 @@ export class StringLabels {
     this.#tree = tree
   }
 
-  /** The string's label, as latin1 text. Stores the label of a new class. */
+  /** As latin1 text. Stores the label of a new class. */
   labelOf(text: string): string {
     const known = this.#tree.get(text)
     if (known !== undefined) return known
@@ -39,15 +36,14 @@ export class StringLabels {
     return label
   }
 
-  /** A copy for one query: labels added to it do not appear in this one. */
   fork(): StringLabels {
     return new StringLabels(this.compare, this.#tree.clone())
   }
 }
 
 /**
- * A label above `low` and below `high`; null: unbounded. No label ends in a word of zeros, so there
- * always is one.
+ * A label above `low` and below `high`; null: unbounded. One always exists, because no label ends
+ * in a word of zeros.
  */
 export function labelBetween(low: string | null, high: string | null): string {
   let label = ''

@@ -1,6 +1,6 @@
 /**
- * Log entries of kind c: changes of the catalog. Their commands are those of the server's oplog.
- * Server: oplog.cpp (applyCommand_inlock).
+ * Log entries of kind c, with the commands of the server's oplog. Server: oplog.cpp
+ * (applyCommand_inlock).
  */
 import {
   BsonType,
@@ -103,7 +103,7 @@ function modify(collection: MemoryCollection, command: Uint8Array): void {
   const change = findField(command, 'index')
   if (change !== undefined) modifyIndex(collection, change.slice())
   const options = merged(collection.options, without(command, ['collMod', 'index']))
-  // `expireAfterSeconds: 'off'` removes the time to live of a clustered collection.
+  // `expireAfterSeconds: 'off'` stops the expiry of a clustered collection.
   const endsExpiry = findField(options, 'expireAfterSeconds')?.type === BsonType.string
   collection.changeOptions(endsExpiry ? without(options, ['expireAfterSeconds']) : options)
 }
@@ -119,7 +119,6 @@ function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   }
   if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
   const spec = merged(index.spec, without(change, ['name', 'keyPattern']))
-  // A stored specification omits options that are false.
   const { hidden, prepareUnique } = parseIndexSpec(spec)
   const off = [...(hidden ? [] : ['hidden']), ...(prepareUnique ? [] : ['prepareUnique'])]
   collection.changeIndex(index.name, without(spec, off))
@@ -136,9 +135,6 @@ function without(document: Uint8Array, names: readonly string[]): Uint8Array {
   return writer.finish()
 }
 
-/**
- * The fields of `base` in their order, with the values that `changes` has; new fields at the end.
- */
 function merged(base: Uint8Array, changes: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(base.length + changes.length)
   for (const it = new FieldIterator(base); it.next();)

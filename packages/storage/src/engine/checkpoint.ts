@@ -1,6 +1,6 @@
 /**
- * A whole engine as bytes: a BSON header (collections, options, indexes), then for each collection
- * its records, each a record id in six bytes and the document.
+ * An engine as bytes: a BSON header (collections, options, indexes), then for each collection its
+ * records, each a record id in six bytes and the document.
  */
 import { asBuffer, DocumentWriter, documentAt, documentsOf, elementsOf, findField, readInt32 } from '@shardlab/bson'
 import type { MultikeyPaths } from '../indexes/index-keys.js'
@@ -12,10 +12,7 @@ import type { CheckpointImage } from './types.js'
 const formatVersion = 2
 const recordIdBytes = 6
 
-/**
- * The image of these collections as they are now, unaffected by later changes: it shares their
- * records and is cheap until it is copied.
- */
+/** Later changes do not affect the image. It shares the records and is cheap until it is copied. */
 export function imageOf(collections: readonly MemoryCollection[]): CheckpointImage {
   const header = headerOf(collections)
   let length = header.length

@@ -1,7 +1,3 @@
-/**
- * One collection in memory: records, the `_id` table and the indexes, kept consistent by insert,
- * update and delete.
- */
 import { encodeKeyString, findField, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from '../records/capped.js'
 import { CollectionIndexes } from '../indexes/collection-indexes.js'
@@ -30,12 +26,11 @@ export class MemoryCollection implements Collection {
   /** Null in snapshots and new clones, which search the index. */
   #byId: IdTable | null = null
   #lookupsWithoutTable = 0
-  /** The record stored or found last: usually the next one requested. */
+  /** The last record stored or found, usually the next one requested. */
   #lastId = 0
   readonly #documents: DocumentStore
   readonly #frozen: boolean
   readonly #collated: boolean
-  /** The snapshot of the current state; null after a change. */
   #snapshot: MemoryCollection | null = null
 
   private constructor(
@@ -57,12 +52,11 @@ export class MemoryCollection implements Collection {
     this.#collated = findField(options, 'collation') !== undefined
   }
 
-  /** An empty collection with its `_id_` index. */
   static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
     const records = new RecordTable()
     const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
-    // Copied: the arguments may be views of a message or of a whole checkpoint. (A Buffer's `slice`
-    // is a view too.)
+    // Copied: the arguments may be views of a message or of a checkpoint, and so is a Buffer's
+    // `slice`.
     const collection = new MemoryCollection(ns, new Uint8Array(uuid), new Uint8Array(options), records, indexes, false)
     collection.#byId = collection.#newTable()
     return collection
@@ -89,7 +83,6 @@ export class MemoryCollection implements Collection {
   get dataSizeBytes(): number {
     return this.#dataSizeBytes
   }
-  /** The id that the next document gets. */
   get nextRecordId(): number {
     return this.#nextRecordId
   }
@@ -120,7 +113,6 @@ export class MemoryCollection implements Collection {
     return this.#records.scan(options.reverse ?? false, options.after)
   }
 
-  /** The records as they are now, unaffected by later changes. */
   records(): RecordTable {
     return this.#records.clone()
   }
@@ -136,8 +128,7 @@ export class MemoryCollection implements Collection {
   }
 
   /**
-   * An independent collection with the same contents. `separateUsage`: for another node, which
-   * counts the uses of its indexes separately.
+   * @param separateUsage for a clone on another node, which counts the uses of its indexes itself
    */
   clone(separateUsage = false): MemoryCollection {
     return this.#copy(false, separateUsage)
@@ -164,14 +155,14 @@ export class MemoryCollection implements Collection {
   }
 
   /**
-   * {@link insert} of many documents, all or none of them: each index adds their keys in one run.
+   * {@link insert} of many documents, all or none: each index adds their keys in one run.
    * @throws as {@link insert}
    */
   insertAll(documents: Iterable<Uint8Array>): InsertedDocuments {
     this.#beforeChange()
     const first = this.#nextRecordId
     let sizeBytes = 0
-    // Build the table first: without it each lookup would generate keys.
+    // Build the table first: without it, each lookup would generate keys.
     const table = (this.#byId ??= this.#newTable())
     try {
       for (const document of documents) {
@@ -197,7 +188,6 @@ export class MemoryCollection implements Collection {
   }
 
   /**
-   * Replaces the document with this `_id`.
    * @returns the previous document
    * @throws as {@link insert}
    */
@@ -215,10 +205,6 @@ export class MemoryCollection implements Collection {
     return previous.document
   }
 
-  /**
-   * Removes the document with this `_id`.
-   * @returns the document
-   */
   delete(id: RawValue): Uint8Array {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
@@ -230,10 +216,7 @@ export class MemoryCollection implements Collection {
     return document
   }
 
-  /**
-   * Builds an index over the existing documents.
-   * @throws CommandError DuplicateKey and the errors of index keys
-   */
+  /** @throws CommandError DuplicateKey and the errors of index keys */
   addIndex(specDocument: Uint8Array, createdMs = 0): MemoryIndex {
     this.#beforeChange()
     const index = MemoryIndex.create(specDocument, this.#records, createdMs)
@@ -249,7 +232,7 @@ export class MemoryCollection implements Collection {
   }
 
   /**
-   * Changes options of an index that do not affect its keys.
+   * Only for options that do not affect keys.
    * @throws CommandError IndexNotFound
    */
   changeIndex(name: string, specDocument: Uint8Array): void {
@@ -268,7 +251,10 @@ export class MemoryCollection implements Collection {
     this.#capped = cappedLimitsOf(this.#options)
   }
 
-  /** Fills an empty collection from a checkpoint; `records` are in order of ids. */
+  /**
+   * Fills an empty collection from a checkpoint.
+   * @param records in order of ids
+   */
   restore(nextRecordId: number, records: Iterable<StoredRecord>, indexes: readonly RestoredIndex[]): void {
     this.#beforeChange()
     for (const { recordId, document } of records) {
@@ -285,7 +271,6 @@ export class MemoryCollection implements Collection {
     this.#byId = this.#newTable()
   }
 
-  /** The key of an `_id`, under the collection's collation. */
   #keyOf(id: RawValue): string {
     return this.#collated ? this.#idIndex.encode([id]) : encodeKeyString([id])
   }
@@ -300,7 +285,7 @@ export class MemoryCollection implements Collection {
   }
 
   /**
-   * A clone builds its `_id` table after as many lookups as it has records; a snapshot never does.
+   * A clone builds its `_id` table after as many lookups as it has records. A snapshot never does.
    */
   #countLookup(): void {
     if (!this.#frozen && ++this.#lookupsWithoutTable > this.count) this.#byId = this.#newTable()

@@ -1,4 +1,3 @@
-/** The memory engine: collections by namespace, changed only by log entries. */
 import { CommandError } from '@shardlab/bson'
 import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './apply-command.js'

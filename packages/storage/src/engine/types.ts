@@ -12,8 +12,8 @@ import type { RecordScan, StoredRecord } from '../records/record-table.js'
 export type { StoredRecord } from '../records/record-table.js'
 
 /**
- * A range of index keys, as KeyStrings of whole keys or of leading fields. An absent bound is
- * unbounded. An inclusive bound of leading fields includes every key that begins with them.
+ * KeyStrings of whole keys or of leading fields. An absent bound is unbounded. An inclusive bound
+ * of leading fields includes every key that begins with them.
  */
 export interface KeyRange {
   readonly low?: string
@@ -22,64 +22,58 @@ export interface KeyRange {
   readonly highInclusive?: boolean
 }
 
-/** How often plans used an index. Not part of the log: a restart resets it. */
+/** Uses by plans. Not part of the log: a restart resets it. */
 export interface IndexUsage {
   ops: number
-  /** Milliseconds since the epoch. */
+  /** Since the epoch. */
   readonly sinceMs: number
 }
 
 export interface Index {
-  /** The stored specification: `{ v, key, name, … }`. */
+  /** `{ v, key, name, … }`, as stored. */
   readonly spec: Uint8Array
   readonly name: string
-  /** The key pattern as a document. */
   readonly key: Uint8Array
   readonly pattern: KeyPattern
   readonly unique: boolean
   readonly sparse: boolean
   readonly hidden: boolean
-  /** `partialFilterExpression`, or null. */
+  /** Null: not a partial index. */
   readonly partialFilter: Uint8Array | null
-  /** `partialFilterExpression`, parsed; null: none. */
+  /** {@link partialFilter}, parsed. */
   readonly partialRoot: FilterNode | null
   /** Whether a document has ever had an array on an indexed path. Never reset, as on the server. */
   readonly multikey: boolean
-  /** For each field the path components that were arrays. */
   readonly multikeyPaths: MultikeyPaths
-  /** The index's collation with all its fields; null: the simple collation. */
+  /** With all its fields; null: the simple collation. */
   readonly collation: Uint8Array | null
-  /** The labels that replace strings in keys; null: no collation. */
+  /** Replace the strings in keys; null: no collation. */
   readonly labels: StringLabels | null
-  /** Which paths a wildcard index contains; null for any other index. */
+  /** Null: not a wildcard index. */
   readonly wildcard: WildcardPaths | null
   /** For a wildcard index: the paths that ever contained an array. */
   readonly arrayPaths: ReadonlySet<string>
-  /** The `accesses` of $indexStats. */
+  /** For $indexStats. */
   readonly usage: IndexUsage
-  /** Number of keys. */
   readonly entries: number
-  /** Bytes of keys and record ids: an estimate of what the server would report. */
+  /** Keys and record ids: an estimate of the server's figure. */
   readonly sizeBytes: number
   /**
-   * The document's keys; none if a partial or sparse index excludes it.
+   * Empty if a partial or sparse index excludes the document.
    * @throws CommandError as `KeyGenerator.generate`
    */
   keysOf(document: Uint8Array): readonly string[]
-  /** The values of the keys, repeated ones included; undefined: missing field. */
+  /** Including repeated keys. */
   tuplesOf(document: Uint8Array): KeyTuple[]
-  /** The key of such values, without a record id. */
+  /** Without a record id. */
   encode(tuple: KeyTuple): string
-  /** Cursor over keys at or above `from` and below `to`; undefined: unbounded. */
+  /** Keys at or above `from` and below `to`; undefined: unbounded. */
   scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor
-  /**
-   * Cursor over a range, in the index's order or reverse. The index must not change during the
-   * scan.
-   */
+  /** The index must not change during the scan. */
   seek(range: KeyRange, reverse?: boolean): IndexCursor
 }
 
-/** The limits of a capped collection. Manual page: core/capped-collections. */
+/** Manual page: core/capped-collections. */
 export interface CappedLimits {
   readonly sizeBytes: number
   /** Null: unlimited. */
@@ -89,21 +83,21 @@ export interface CappedLimits {
 export interface Collection {
   readonly ns: string
   readonly uuid: Uint8Array
-  /** The options it was created with, as changed by collMod. */
+  /** As changed by collMod. */
   readonly options: Uint8Array
   readonly count: number
-  /** Sum of the documents' BSON sizes. */
+  /** Of the documents as BSON. */
   readonly dataSizeBytes: number
   /** Null: not capped. */
   readonly capped: CappedLimits | null
   /**
-   * The oldest records that exceed the limits of a capped collection, oldest first; never its
-   * newest record. The node calls this after each insert and removes them by log entries of kind d.
+   * The records beyond the limits of a capped collection, oldest first; never its newest record.
+   * The node calls this after each insert and removes them by log entries of kind d.
    */
   cappedOverflow(): readonly StoredRecord[]
-  /** Whether the option `clusteredIndex` is set: the natural order is then the order of `_id`. */
+  /** Whether `clusteredIndex` is set: the natural order is then the order of `_id`. */
   readonly clustered: boolean
-  /** The collation given at creation, with all its fields; null: the simple collation. */
+  /** With all its fields; null: the simple collation. */
   readonly defaultCollation: Uint8Array | null
   /** In order of creation, `_id_` first. */
   indexes(): readonly Index[]
@@ -111,20 +105,16 @@ export interface Collection {
   findById(id: RawValue): StoredRecord | undefined
   get(recordId: number): StoredRecord | undefined
   /**
-   * Cursor over all documents in order of insertion, or reverse. The collection must not change
-   * during the scan. With `after`, a forward scan starts after that record id, whether that record
-   * still exists or not: a tailable cursor resumes by `collection.scan({ after: lastRecordId })` on
-   * the live collection.
+   * In order of insertion, or reverse. The collection must not change during the scan. A forward
+   * scan starts after the record id `after`, even if that record is gone: a tailable cursor resumes
+   * by `scan({ after: lastRecordId })` on the live collection.
    */
   scan(options?: { reverse?: boolean; after?: number }): RecordScan
-  /**
-   * The collection as it is now, unaffected by later writes. Costs no more than its number of
-   * indexes.
-   */
+  /** Unaffected by later writes. Costs no more than the number of indexes. */
   snapshot(): Collection
 }
 
-/** A checkpoint whose bytes are created on demand; later changes do not affect them. */
+/** A checkpoint whose bytes are created on demand. Later changes do not affect them. */
 export interface CheckpointImage {
   readonly length: number
   /** @param target at least {@link length} bytes */
@@ -133,7 +123,7 @@ export interface CheckpointImage {
 
 export interface StorageEngine {
   /**
-   * Applies one change. Checks first, so that after an error nothing has changed.
+   * Checks first: after an error nothing has changed.
    * @returns the document before an update or a delete; null for other kinds
    * @throws CommandError DuplicateKey, NamespaceExists, NamespaceNotFound, IndexNotFound and the
    *   errors of invalid keys and specifications
@@ -141,31 +131,26 @@ export interface StorageEngine {
    */
   apply(entry: LogEntry): Uint8Array | null
   /**
-   * Inserts documents one by one, as entries of kind i do, until one fails.
+   * Inserts until a document fails.
    * @returns how many were inserted
    * @throws Error if one breaks an invariant of the log
    */
   insertEach(ns: string, documents: readonly Uint8Array[]): number
   /**
-   * Inserts many documents at once, all or none of them, with the effect of one entry each. Copies
-   * each document before it takes the next one from the iterable.
+   * All documents or none, with the effect of one entry each. Copies each document before it takes
+   * the next one from the iterable.
    * @throws CommandError as {@link apply}
    */
   insertAll(ns: string, documents: Iterable<Uint8Array>): InsertedDocuments
   collection(ns: string): Collection | undefined
-  /** Sorted by name; all, or of one database. */
+  /** Sorted by name. `db` undefined: of all databases. */
   collections(db?: string): Collection[]
-  /** Names of databases that have a collection, sorted. */
+  /** Databases that have a collection, sorted. */
   databases(): string[]
-  /** Everything, in our own format. */
   checkpoint(): CheckpointImage
-  /** Replaces the contents by those of the checkpoint. */
   restore(checkpoint: Uint8Array): void
-  /**
-   * An independent engine with the same contents. Costs no more than the number of collections and
-   * indexes.
-   */
+  /** Costs no more than the number of collections and indexes. */
   clone(): StorageEngine
-  /** Replaces the contents by a clone of another node's engine. */
+  /** Replaces the contents with a clone of the other engine. */
   adopt(other: StorageEngine): void
 }

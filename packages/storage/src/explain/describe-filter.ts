@@ -1,12 +1,11 @@
 /**
- * A predicate as explain prints it, in `parsedQuery` and in the `filter` of a stage. Server:
+ * A predicate as explain prints it in `parsedQuery` and in the `filter` of a stage. Server:
  * `MatchExpression::serialize` of each expression.
  */
 import { BsonType, DocumentWriter, int32Value, RawValue, stringValue } from '@shardlab/bson'
 import type { FilterNode, PathNode } from '@shardlab/query'
 import { normalized } from '../planner/normalize.js'
 
-/** `{}` for a query without a predicate. */
 export function describeFilter(root: FilterNode): Uint8Array {
   const writer = new DocumentWriter(128)
   write(writer, normalized(root))
@@ -52,7 +51,7 @@ function writeList(writer: DocumentWriter, name: string, children: readonly Filt
   writer.end()
 }
 
-/** Under `$not` if the predicate is about one path, else as a `$nor` of one. */
+/** `$not` for predicates on one path, otherwise a `$nor` of one. */
 function writeNot(writer: DocumentWriter, child: FilterNode): void {
   const operands = child.kind === 'and' ? child.children : [child]
   const path = operands.length > 0 && isOnPath(operands[0]!) ? operands[0].path : null
@@ -120,7 +119,6 @@ function writeOperator(writer: DocumentWriter, node: PathNode): void {
   }
 }
 
-/** Predicates on the element itself: their path is empty. */
 function writeElement(writer: DocumentWriter, node: FilterNode): void {
   if (isOnPath(node)) writeOperator(writer, node)
   else if (node.kind === 'not' && isOnPath(node.child)) {
@@ -132,7 +130,7 @@ function writeElement(writer: DocumentWriter, node: FilterNode): void {
 
 const numberTypes: readonly number[] = [BsonType.double, BsonType.int32, BsonType.int64, BsonType.decimal128]
 
-/** All four number types together are printed as `number`. */
+/** The server prints all four number types together as `number`. */
 function typesOf(types: readonly number[]): (number | string)[] {
   if (!numberTypes.every((type) => types.includes(type))) return [...types]
   return ['number', ...types.filter((type) => !numberTypes.includes(type))]

@@ -1,7 +1,6 @@
 /**
- * Plans and their runs as explain prints them on a mongod: `winningPlan`, `rejectedPlans`,
- * `executionStages`, and the plan summary of logs. Server: query/plan_explainer_impl.cpp. Manual
- * page: reference/explain-results.
+ * `winningPlan`, `rejectedPlans` and `executionStages` of explain on a mongod, and the plan summary
+ * of logs. Server: query/plan_explainer_impl.cpp. Manual page: reference/explain-results.
  */
 import { BsonType, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, formatValue, isPoint, type Interval, type SortPattern } from '@shardlab/query'
@@ -12,32 +11,29 @@ import { singlePointsOf } from '../stages/scan-range.js'
 import type { Stage } from '../stages/stage.js'
 import { describeFilter } from './describe-filter.js'
 
-/** Differences between server versions. */
 export interface ExplainStyle {
   /**
    * Which queries show as EXPRESS_IXSCAN, as since 8.0. `id`: those for one `_id`. `equality`: also
-   * those for one value of a field, if an index guarantees at most one document. Default: none.
+   * those for one value of a field whose index guarantees at most one document. Default: none.
    */
   readonly express?: 'id' | 'equality'
   /** Whether the outermost stage has `isCached`, as since 8.0. Default false. */
   readonly isCached?: boolean
 }
 
-/** The tree of a plan: the winner, `plan.root`, or one of `plan.rejected`. */
 export function describePlan(root: PlanStage, style: ExplainStyle = {}): Uint8Array {
   const writer = new DocumentWriter(512)
   writeRoot(writer, root, null, style)
   return writer.finish()
 }
 
-/** The same tree with the counters of each stage: `executionStages`. */
 export function describeExecution(root: Stage, style: ExplainStyle = {}): Uint8Array {
   const writer = new DocumentWriter(1024)
   writeRoot(writer, root.plan, root, style)
   return writer.finish()
 }
 
-/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. */
+/** The leaves of the plan: `IXSCAN { a: 1 }`, `COLLSCAN`, …. */
 export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): string {
   const express = expressOf(root, null, style)
   if (express !== null) return `EXPRESS_IXSCAN ${express.keyPattern}`
@@ -146,7 +142,6 @@ function writeCommon(writer: DocumentWriter, run: Stage): void {
     .int32('isEOF', isEof ? 1 : 0)
 }
 
-/** The fields of this kind of stage, with the counters in the server's position. */
 function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
   const counters = (): void => {
     for (const [name, value] of run?.counters() ?? []) writeNumber(writer, name, value)

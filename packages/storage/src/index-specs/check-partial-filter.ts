@@ -1,13 +1,10 @@
-/**
- * Which filters a partial index may have. Server: index_catalog_impl.cpp. Manual page:
- * core/index-partial.
- */
+/** Server: index_catalog_impl.cpp. Manual page: core/index-partial. */
 import { compileFilter, formatDocument, formatValue, noFilterFeatures, type FilterNode } from '@shardlab/query'
 import { describeFilter } from '../explain/describe-filter.js'
 import type { Fail } from './fail.js'
 
 /**
- * @param orAndIn whether it may contain $or and $in
+ * @param orAndIn whether the filter may contain $or and $in
  * @throws CommandError CannotCreateIndex, and the errors of the filter itself
  */
 export function checkPartialFilter(filter: Uint8Array, orAndIn: boolean, fail: Fail): void {
@@ -33,7 +30,7 @@ export function checkPartialFilter(filter: Uint8Array, orAndIn: boolean, fail: F
   check(compileFilter(filter, { nowMs: 0, random: () => 0 }, noFilterFeatures).root)
 }
 
-/** The server's debug text of a predicate, for all predicates that a partial index rejects. */
+/** The server's debug text, for all predicates that a partial index rejects. */
 function debugText(node: FilterNode, level: number): string {
   const indent = '    '.repeat(level)
   if (node.kind === 'not') return `${indent}$not\n${debugText(node.child, level + 1)}`

@@ -1,4 +1,4 @@
 import type { CommandError } from '@shardlab/bson'
 
-/** Throws the error of an invalid index specification, with the specification in its message. */
+/** Throws an error whose message quotes the index specification. */
 export type Fail = (code: ConstructorParameters<typeof CommandError>[0], message: string) => never

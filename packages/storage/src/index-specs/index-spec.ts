@@ -1,7 +1,4 @@
-/**
- * Index specifications as they are stored, and when two of them describe the same index. Server:
- * index_descriptor.cpp. Manual page: reference/command/createIndexes.
- */
+/** Server: index_descriptor.cpp. Manual page: reference/command/createIndexes. */
 import {
   BsonType,
   DocumentWriter,
@@ -14,27 +11,24 @@ import {
 import type { KeyPattern } from '@shardlab/query'
 import { normalizedProjection, wildcardPathsOf, type WildcardPaths } from '../wildcard/wildcard-spec.js'
 
-/** A parsed index specification. */
 export interface IndexSpec {
-  /** The specification as it is stored and listed: `{ v, key, name, … }`. */
+  /** `{ v, key, name, … }`, as stored and listed. */
   readonly document: Uint8Array
   readonly name: string
   readonly key: Uint8Array
   readonly pattern: KeyPattern
   readonly unique: boolean
   readonly sparse: boolean
-  /** Rejects new duplicates, so that collMod can make the index unique. */
+  /** Rejects new duplicates, so that collMod can make the index unique later. */
   readonly prepareUnique: boolean
-  /** Maintained, but invisible to the planner. */
   readonly hidden: boolean
   readonly partialFilter: Uint8Array | null
   /** With all its fields; null: the simple collation. */
   readonly collation: Uint8Array | null
-  /** Null: not a wildcard index. */
   readonly wildcard: WildcardPaths | null
 }
 
-/** `a_1_b_-1`: the name that drivers give an index by default. */
+/** As drivers name an index by default: `a_1_b_-1`. */
 export function defaultIndexName(key: Uint8Array): string {
   const parts: string[] = []
   for (const it = new FieldIterator(key); it.next();) {
@@ -44,17 +38,13 @@ export function defaultIndexName(key: Uint8Array): string {
   return parts.join('_')
 }
 
-/** Whether this is the key pattern of `_id_`. */
 export function isIdKey(key: Uint8Array): boolean {
   const it = new FieldIterator(key)
   if (!it.next() || it.name() !== '_id' || !it.value().isNumber() || it.value().asNumber() !== 1) return false
   return !it.next()
 }
 
-/**
- * The specification of `_id_` for a collection with these options: its collation, and its name if
- * it is clustered.
- */
+/** Takes over the collection's collation, and the name of its `clusteredIndex`. */
 export function idIndexSpec(options: Uint8Array): Uint8Array {
   const collation = findField(options, 'collation')
   const clusteredIndex = findField(options, 'clusteredIndex')
@@ -72,7 +62,7 @@ export function idIndexSpec(options: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/** Reads a specification that `validateIndexSpec` returned. */
+/** @param document as `validateIndexSpec` returned it */
 export function parseIndexSpec(document: Uint8Array): IndexSpec {
   const key = findField(document, 'key')!.slice()
   return {
@@ -103,7 +93,7 @@ function patternOf(key: Uint8Array): KeyPattern {
 /** `different`: both may exist. `equivalent`: the same index with other options. */
 export type IndexComparison = 'different' | 'equivalent' | 'identical'
 
-/** Compares two stored specifications without their names. */
+/** Ignores names. */
 export function compareIndexSpecs(a: IndexSpec, b: IndexSpec): IndexComparison {
   if (compareDocuments(a.key, b.key) !== 0 || a.unique !== b.unique || a.sparse !== b.sparse) return 'different'
   if (!sameOption(a.partialFilter, b.partialFilter) || !sameOption(a.collation, b.collation)) return 'different'
@@ -121,8 +111,8 @@ function projectionOf({ document }: IndexSpec): Uint8Array | null {
 }
 
 /**
- * Options that do not distinguish indexes but must be equal, sorted by name. `hidden` is not one of
- * them: collMod changes it.
+ * Options that must be equal but do not distinguish indexes, sorted by name. Not `hidden`, which
+ * collMod changes.
  */
 function furtherOptions(document: Uint8Array): Uint8Array {
   const passedOver = [
@@ -147,7 +137,6 @@ function furtherOptions(document: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/** Whether the option is present and true. */
 export function isSet(document: Uint8Array, name: string): boolean {
   return findField(document, name)?.isTruthy() ?? false
 }

@@ -1,4 +1,3 @@
-/** What createIndexes must do about one specification, given the existing indexes. */
 import { CommandError, compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { compareIndexSpecs, isIdKey, parseIndexSpec } from './index-spec.js'
@@ -27,7 +26,6 @@ function collationText(collation: Uint8Array | null): string {
 }
 
 /**
- * Validates one specification and compares it with the existing indexes.
  * @returns the specification to build; null: the index exists
  * @throws CommandError IndexKeySpecsConflict, IndexOptionsConflict, CannotCreateIndex (too many)
  *   and the errors of {@link validateIndexSpec}. Server: index_catalog_impl.cpp.
@@ -36,7 +34,7 @@ export function prepareIndex(
   collection: {
     readonly ns: string
     indexes(): readonly Pick<Index, 'spec'>[]
-    /** The collation of indexes that have none; absent: nothing to inherit. */
+    /** For indexes that have none; absent: nothing to inherit. */
     readonly defaultCollation?: Uint8Array | null
   },
   spec: Uint8Array,

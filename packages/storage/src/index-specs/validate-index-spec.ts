@@ -1,6 +1,6 @@
 /**
- * Validates specifications for createIndexes, with the server's error texts. Server:
- * index_key_validate.cpp, index_catalog_impl.cpp. Manual page: reference/command/createIndexes.
+ * Server: index_key_validate.cpp, index_catalog_impl.cpp. Manual page:
+ * reference/command/createIndexes.
  */
 import {
   BsonType,
@@ -52,7 +52,7 @@ const allowedFields = new Set([
 ])
 const allowedIdFields = new Set(['collation', 'name', 'v', 'key', 'ns', '_id'])
 const booleanFields = new Set(['background', 'unique', 'sparse', 'dropDups', 'prepareUnique', 'clustered'])
-/** Kinds of index that the server has and we do not. */
+/** Index types of the server that Shardlab does not implement. */
 const unsupportedPlugins: ReadonlyMap<string, string> = new Map([
   ['text', "indexes of type 'text' are not supported here"],
   ['2d', "indexes of type '2d' are not supported here"],
@@ -63,17 +63,17 @@ const unsupportedPlugins: ReadonlyMap<string, string> = new Map([
   ['queryable_encrypted_range', 'EncryptedRange indexes cannot be created'],
 ])
 
-/** Differences between server versions. */
 export interface IndexRules {
-  /** Whether `partialFilterExpression` may contain $or and $in, as since 6.0. Default true. */
+  /** Whether a `partialFilterExpression` may contain $or and $in, as since 6.0. Default true. */
   readonly partialFilterOrAndIn?: boolean
 }
 
 /**
- * Checks one element of createIndexes and converts it to the stored form: `v`, `key` and `name`
- * first, `v` added, `ns` removed, the `_id` index with its name.
- * @throws CommandError with the server's codes: CannotCreateIndex, BadValue, TypeMismatch,
- *   FailedToParse, InvalidIndexSpecificationOption, 16764, 31303
+ * Validates one element of createIndexes.
+ * @returns the stored form: `v` (added if absent), `key` and `name` first, without `ns`; the `_id`
+ *   index has its name
+ * @throws CommandError with the server's codes and texts: CannotCreateIndex, BadValue,
+ *   TypeMismatch, FailedToParse, InvalidIndexSpecificationOption, 16764, 31303
  */
 export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uint8Array {
   const fail = (code: ConstructorParameters<typeof CommandError>[0], message: string): never => {
@@ -301,7 +301,8 @@ function storedForm(spec: Uint8Array, key: Uint8Array, name: string): Uint8Array
   writer.document('key', key).string('name', name)
   for (const it = new FieldIterator(spec); it.next();) {
     const field = it.name()
-    // A NaN delay expires nothing. The greatest delay has the same effect and lists as an integer.
+    // A NaN delay expires nothing. Neither does the greatest delay, which is stored instead as an
+    // integer.
     if (field === 'expireAfterSeconds' && Number.isNaN(it.value().asNumber())) writer.int32(field, 0x7fff_ffff)
     else if (!['v', 'key', 'name', 'ns', '_id', 'collation'].includes(field)) writer.value(field, it.value())
   }

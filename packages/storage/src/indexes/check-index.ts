@@ -1,30 +1,26 @@
-/**
- * Compares an index with the keys of its documents. Server: index_consistency.cpp. Manual page:
- * reference/command/validate.
- */
+/** Server: index_consistency.cpp. Manual page: reference/command/validate. */
 import type { KeyTuple } from './index-keys.js'
 import { recordIdLength } from './record-key.js'
 import type { StoredRecord } from '../records/record-table.js'
 import type { Collection, Index } from '../engine/types.js'
 
 export interface IndexCheck {
-  /** Number of keys in the index. */
   readonly keys: number
-  /** Keys of documents that the index lacks, in the order of the documents. */
+  /** In natural order of the documents. */
   readonly missing: readonly MissingKey[]
-  /** Keys in the index that no document has, in the order of the index. */
+  /** Keys that belong to no document, in the order of the index. */
   readonly extra: readonly ExtraKey[]
 }
 
 export interface MissingKey {
   readonly record: StoredRecord
-  /** The values of the key; empty if they cannot be determined. */
+  /** Empty if they cannot be determined. */
   readonly values: KeyTuple
 }
 
 export interface ExtraKey {
   readonly recordId: number
-  /** A KeyString without the record id. */
+  /** Without the record id. */
   readonly key: string
 }
 

@@ -1,12 +1,10 @@
-/** The indexes of one collection, and the effect of a change on all of them. */
 import { CommandError } from '@shardlab/bson'
 import type { DocumentKeys } from './index-keys.js'
 import type { MemoryIndex, ReplacedKeys } from './memory-index.js'
 
-/** Keys for each index except the first, `_id_`; null: the index defers its keys. */
+/** For each index except the first, `_id_`; null: the index defers its keys. */
 type PreparedKeys = readonly (DocumentKeys | null)[]
 
-/** An index and its changed keys. */
 export interface ReplacedIn {
   readonly index: MemoryIndex
   readonly keys: ReplacedKeys
@@ -19,7 +17,6 @@ export class CollectionIndexes {
     this.#list = list
   }
 
-  /** In order of creation, `_id_` first. */
   get list(): readonly MemoryIndex[] {
     return this.#list
   }
@@ -50,8 +47,8 @@ export class CollectionIndexes {
   }
 
   /**
-   * The keys of one document that indexes need now, already checked: {@link insert} cannot fail.
-   * Null: all indexes defer their keys.
+   * The keys that indexes need now, already checked: {@link insert} cannot fail.
+   * @returns null: all indexes defer their keys
    * @throws CommandError as {@link MemoryIndex.prepare}
    */
   prepare(ns: string, document: Uint8Array, recordId: number): PreparedKeys | null {
@@ -69,8 +66,8 @@ export class CollectionIndexes {
   }
 
   /**
-   * The changes in each index but `_id_` when a record's document is replaced, already checked:
-   * applying them cannot fail. Null: no change.
+   * The changes in all indexes except `_id_`, already checked: applying them cannot fail.
+   * @returns null: no change
    * @throws CommandError as {@link MemoryIndex.prepareReplacement}
    */
   prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedIn[] | null {
@@ -84,7 +81,7 @@ export class CollectionIndexes {
   }
 
   /**
-   * Adds the keys of all records from this one on, which are stored already.
+   * Adds the keys of the stored records from `firstRecordId`.
    * @throws CommandError as {@link MemoryIndex.keysToAdd}: no index has changed then
    */
   insertAll(ns: string, firstRecordId: number): void {

@@ -1,6 +1,5 @@
 /**
- * Deferred keys of an index, of documents that are stored already: generated and added in one run.
- * See decision 0019.
+ * Keys of stored documents that their index generates and adds later in one run: see decision 0019.
  */
 import { keyStringUpperBound } from '@shardlab/bson'
 import { duplicateKeyError } from './duplicate-key.js'
@@ -12,28 +11,29 @@ import { sortedRun } from '../tree/sort-run.js'
 import type { KeyRun, KeyTree } from '../tree/key-tree.js'
 import type { Index } from '../engine/types.js'
 
-/** Keys that are not in the tree yet: of all records from the first deferred one to `end`. */
+/** Of all records from the first deferred one to `end`; not in the tree yet. */
 export interface DeferredKeys {
   readonly run: KeyRun
-  /** The keys of documents with arrays. */
   readonly arrays: readonly DocumentKeys[]
   readonly end: number
 }
 
-/** An index that can generate the keys. */
 type KeySource = Index & { generate(bytes: Uint8Array, start: number): DocumentKeys }
 
 /**
- * Whether an index with this specification may defer keys until it is read. Its keys cannot be
- * invalid, and an insert need not check it for duplicates: `_id_` is checked by the `_id` table.
+ * Whether an index may defer keys until it is read: its keys cannot be invalid, and inserts need no
+ * check for duplicates in it. The `_id` table checks `_id_`.
  */
 export function mayDefer({ unique, prepareUnique, partialFilter, key }: IndexSpec): boolean {
   return (!unique || isIdKey(key)) && !prepareUnique && partialFilter === null
 }
 
-/** The keys of the records from `from` and below `end`. */
+/**
+ * @param from first record id
+ * @param end one past the last record id
+ */
 export function generateKeys(index: KeySource, table: RecordTable, from: number, end: number): DeferredKeys {
-  // Mostly the final size: growing lists would leave garbage.
+  // Usually the final size: growing the arrays would leave garbage.
   const room = Math.min(table.count, end - from)
   const keys = new Array<string>(room)
   const recordIds = new Array<number>(room)
@@ -75,10 +75,7 @@ export function checkNotInTree(
       throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
 }
 
-/**
- * For an index with `prepareUnique`.
- * @throws CommandError DuplicateKey for a key that is in the run twice or in the tree
- */
+/** @throws CommandError DuplicateKey for a key that is in the run twice or in the tree */
 export function checkPrepareUnique(
   index: Index,
   tree: KeyTree,

@@ -4,9 +4,7 @@ import { isCollatable, labelled } from '../collation/labelled.js'
 import type { StringLabels } from '../collation/string-labels.js'
 import type { Index } from '../engine/types.js'
 
-/**
- * The error for a `document` whose key another document has. Server: duplicate_key_error_info.cpp.
- */
+/** @param document has a key that another document has. Server: duplicate_key_error_info.cpp. */
 export function duplicateKeyError(index: Index, ns: string, document: Uint8Array, key: string): CommandError {
   const { labels, collation } = index
   const tuple = index.tuplesOf(document).find((candidate) => index.encode(candidate) === key)!
@@ -30,7 +28,7 @@ export function duplicateKeyError(index: Index, ns: string, document: Uint8Array
   )
 }
 
-/** The key of a string, as messages and explain print it. */
+/** As server messages and explain print the key of a string. */
 function collationKeyText(value: RawValue, labels: StringLabels): string {
   const label = labelled(value, labels)
   return `CollationKey(0x${Buffer.from(label.bytes.subarray(label.start + 4, label.end - 1)).toString('hex')})`

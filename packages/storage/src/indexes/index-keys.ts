@@ -1,8 +1,7 @@
 /**
- * The index keys of a document. Paths enter arrays: an array on the path gives one key for each of
- * its elements, and all fields of a compound index that enter an array must enter the same one.
- * Server: btree_key_generator.cpp, expression_keys_private.cpp (hashed). Manual page:
- * indexes/index-types/index-multikey.
+ * An array on a path gives one key for each of its elements. All fields of a compound index that
+ * enter an array must enter the same one. Server: btree_key_generator.cpp,
+ * expression_keys_private.cpp (hashed). Manual page: indexes/index-types/index-multikey.
  */
 import {
   BsonType,
@@ -19,36 +18,32 @@ import { formatValue, type KeyPattern } from '@shardlab/query'
 import { labelled } from '../collation/labelled.js'
 import type { StringLabels } from '../collation/string-labels.js'
 
-/** The values of one key, in the order of the pattern; undefined: missing field. */
+/** In the order of the pattern; undefined: missing field. */
 export type KeyTuple = (RawValue | undefined)[]
 
-/** For each field of the pattern, the numbers of the path components that were arrays. */
+/** By field of the pattern: the numbers of the path components that were arrays. */
 export type MultikeyPaths = readonly ReadonlySet<number>[]
 
-/** The keys of one document in one index. */
 export interface DocumentKeys {
   /**
-   * Distinct keys, ascending: of several duplicates the server names the first. Unordered for a
+   * Distinct and ascending: the server reports the first of several duplicates. Unordered for a
    * wildcard index.
    */
   readonly keys: readonly string[]
-  /** Null: the paths of the document contain no array, as is usual. */
+  /** Null: no array on any path, the usual case. */
   readonly arrays: MultikeyPaths | null
-  /** For a wildcard index: the paths of arrays. */
   readonly arrayPaths?: ReadonlySet<string>
 }
 
-/** Generates keys of documents; one implementation for each kind of index. */
 export interface IndexKeyGenerator {
   encode(tuple: KeyTuple): string
-  /** The keys of the document that begins here. */
   generate(bytes: Uint8Array, start?: number): DocumentKeys
   /**
-   * Whether the keys of this document must be generated at once, because that could fail, find
-   * arrays or need a new label. If not, the document has one key.
+   * Whether the keys must be generated at once, because that could fail, find arrays or need a new
+   * label. If not, the document has one key.
    */
   needsCheck(bytes: Uint8Array, start?: number): boolean
-  /** Whether two documents certainly have the same keys, determined without generating them. */
+  /** Whether two documents certainly have the same keys; does not generate them. */
   isUnchanged(previous: Uint8Array, document: Uint8Array): boolean
   tuplesOf(document: Uint8Array): KeyTuple[]
 }
@@ -61,14 +56,13 @@ interface Field {
   readonly hashed: boolean
 }
 
-/** The progress along the path of one field. */
 interface Walk {
-  /** Next path component; `parts.length` once the value is found. */
+  /** `parts.length` once the value is found. */
   at: number
   value: RawValue | undefined
 }
 
-/** An array element selected by a numeric path component: `a.0`. */
+/** An array element selected by a numeric path component, as in `a.0`. */
 interface Selected {
   readonly array: RawValue
   readonly elementIsArray: boolean
@@ -81,11 +75,9 @@ export class KeyGenerator implements IndexKeyGenerator {
   readonly #descending: readonly boolean[] | undefined
   readonly #sparse: boolean
   readonly #hashed: boolean
-  /** For an index with a collation: keys contain labels instead of strings. */
   readonly #labels: StringLabels | null
-  /** Not null if all of several fields are top-level. */
+  /** Null: one field, or a field that is not top-level. */
   readonly #finder: FieldFinder | null
-  /** Component at which the last `#extract` stopped. */
   #stoppedAt = 0
 
   constructor(pattern: KeyPattern, sparse: boolean, labels: StringLabels | null = null) {
@@ -104,7 +96,6 @@ export class KeyGenerator implements IndexKeyGenerator {
     this.#finder = isPlain ? new FieldFinder(pattern.map(({ path }) => path)) : null
   }
 
-  /** The KeyString of a tuple of this index. */
   encode(tuple: KeyTuple): string {
     const labels = this.#labels
     const values =
@@ -113,7 +104,7 @@ export class KeyGenerator implements IndexKeyGenerator {
   }
 
   /**
-   * The document's keys; none for a sparse index if all fields are missing.
+   * Empty for a sparse index if all fields are missing.
    * @throws CommandError CannotIndexParallelArrays, 16746 (ambiguous numeric field name), 16766
    *   (array in a hashed index)
    */
@@ -125,7 +116,7 @@ export class KeyGenerator implements IndexKeyGenerator {
     }
     const tuple: KeyTuple = new Array<RawValue | undefined>(fields.length)
     let missing = this.#finder === null ? 0 : this.#finder.find(bytes, start, tuple)
-    // The document may be a view of a whole message.
+    // The document may be a view of a message, which the finder would keep alive.
     this.#finder?.release()
     for (let i = 0; i < fields.length; i++) {
       if (this.#finder === null) {
@@ -155,8 +146,8 @@ export class KeyGenerator implements IndexKeyGenerator {
   }
 
   /**
-   * The tuples of {@link generate}, repeated ones included. Adds the components that were arrays to
-   * `arrays`.
+   * The tuples of {@link generate}, repeated ones included.
+   * @param arrays receives the components that were arrays
    */
   tuplesOf(bytes: Uint8Array, arrays?: Set<number>[], start = 0): KeyTuple[] {
     if (this.#hashed) {
@@ -195,7 +186,7 @@ export class KeyGenerator implements IndexKeyGenerator {
   }
 
   /**
-   * Follows the path to its end or to the first array; the remaining path then begins at
+   * Follows the path to its end or to the first array. The remaining path then begins at
    * `#stoppedAt`.
    */
   #extract(bytes: Uint8Array, documentStart: number, parts: readonly string[], from: number): RawValue | undefined {
@@ -215,8 +206,8 @@ export class KeyGenerator implements IndexKeyGenerator {
   }
 
   /**
-   * `bytes` is null inside an element that is not a document. `missing` accumulates along the path,
-   * as on the server.
+   * @param bytes null: inside an element that is not a document
+   * @param missing accumulates along the path, as on the server
    */
   #collect(
     walks: Walk[],

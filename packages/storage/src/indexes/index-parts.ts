@@ -1,4 +1,3 @@
-/** The parts of an index besides its keys. */
 import { compileCollation, compileFilter, type Filter } from '@shardlab/query'
 import { StringLabels } from '../collation/string-labels.js'
 import { KeyGenerator, type IndexKeyGenerator, type MultikeyPaths } from './index-keys.js'
@@ -6,11 +5,10 @@ import type { IndexSpec } from '../index-specs/index-spec.js'
 import type { IndexUsage } from '../engine/types.js'
 import { WildcardKeyGenerator } from '../wildcard/wildcard-keys.js'
 
-/** What an index shares with its clones. */
+/** Shared by an index and its clones. */
 export interface IndexParts {
   readonly generator: IndexKeyGenerator
   readonly filter: Filter | null
-  /** Null: no collation. */
   readonly labels: StringLabels | null
   readonly usage: IndexUsage
 }
@@ -18,14 +16,13 @@ export interface IndexParts {
 /** Filters of partial indexes depend neither on time nor on randomness. */
 export const inertContext = { nowMs: 0, random: (): number => 0 }
 
-/** The state of an index in a checkpoint: the rest is rebuilt from the documents. */
+/** Stored in a checkpoint; the rest of an index is rebuilt from the documents. */
 export interface RestoredIndex {
   readonly spec: Uint8Array
   readonly multikeyPaths: MultikeyPaths
   readonly arrayPaths: readonly string[]
 }
 
-/** @param sinceMs when counting the index's uses began */
 export function indexParts(
   { collation, partialFilter, wildcard, pattern, sparse }: IndexSpec,
   sinceMs: number,

@@ -1,9 +1,9 @@
 /**
- * One index in memory: a copy-on-write tree from KeyStrings to record ids. Keys of a non-unique
- * index end in their record id, so equal ones are adjacent, in order of insertion.
+ * A copy-on-write tree from KeyStrings to record ids. Keys of a non-unique index end in their
+ * record id, so equal keys are in order of insertion.
  *
- * If the keys of new documents cannot be invalid, the index defers them and adds all of them in one
- * run when it is read: see decision 0019.
+ * If the keys of new documents cannot be invalid, the index defers them and adds them in one run
+ * when it is read: see decision 0019.
  */
 import { documentAt, keyStringUpperBound } from '@shardlab/bson'
 import type { FilterNode, KeyPattern } from '@shardlab/query'
@@ -31,7 +31,6 @@ import type { WildcardPaths } from '../wildcard/wildcard-spec.js'
 
 const noKeys: DocumentKeys = { keys: [], arrays: null }
 
-/** The keys of a record before and after its document is replaced. */
 export interface ReplacedKeys {
   readonly before: DocumentKeys
   readonly after: DocumentKeys
@@ -41,7 +40,6 @@ export class MemoryIndex implements Index {
   #spec: IndexSpec
   readonly #parts: IndexParts
   readonly #tree: KeyTree
-  /** The collection's documents. */
   readonly #records: RecordTable
   /** The tree contains the keys of all records below this id and of none at or above it. */
   #indexedEnd = 0
@@ -63,8 +61,8 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * An index on these records. If there are any, call {@link build}. `sinceMs`: when counting the
-   * index's uses began.
+   * If there are records, call {@link build}.
+   * @param sinceMs when counting the index's uses began
    */
   static create(specDocument: Uint8Array, records: RecordTable, sinceMs = 0): MemoryIndex {
     const spec = parseIndexSpec(specDocument)
@@ -137,7 +135,6 @@ export class MemoryIndex implements Index {
     return this.generate(document).keys
   }
 
-  /** The keys and arrays of the document that begins here. */
   generate(bytes: Uint8Array, start = 0): DocumentKeys {
     const { filter, generator } = this.#parts
     return filter !== null && !filter.matches(documentAt(bytes, start)) ? noKeys : generator.generate(bytes, start)
@@ -158,19 +155,17 @@ export class MemoryIndex implements Index {
     return this.scanKeys(from, to, reverse)
   }
 
-  /** Cursor over `[from, to)`. */
   scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor {
     return this.#currentTree().scan(from, to, reverse)
   }
 
-  /** The record under exactly this key of a unique index. */
+  /** For a unique index. */
   recordOf(key: string): number | undefined {
     return this.#currentTree().get(key)
   }
 
   /**
-   * The keys of a document that is about to be stored under a new id, as the argument of
-   * {@link insert}; null: they are deferred.
+   * The keys of a new document, as the argument of {@link insert}; null: they are deferred.
    * @throws CommandError DuplicateKey if another record has one of the keys, and the errors of
    *   invalid keys
    */
@@ -183,10 +178,10 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * The change when a record's document is replaced, as the argument of {@link replace}. Null: no
-   * change, or the keys are deferred. Keys that the record keeps are not checked for duplicates:
-   * with `prepareUnique` an index may contain duplicates, and there a key of another number type
-   * counts as new. Server: `prepareUpdate`, `setDifference` of index_access_method.cpp.
+   * The change when a document is replaced, as the argument of {@link replace}. Null: no change, or
+   * the keys are deferred. Keys that the record keeps are not checked for duplicates: with
+   * `prepareUnique` an index may contain duplicates. A key of another number type counts as new
+   * there. Server: `prepareUpdate`, `setDifference` of index_access_method.cpp.
    * @throws CommandError as {@link prepare}
    */
   prepareReplacement(ns: string, previous: Uint8Array, document: Uint8Array, recordId: number): ReplacedKeys | null {
@@ -206,7 +201,7 @@ export class MemoryIndex implements Index {
     return { before, after }
   }
 
-  /** Adds the keys of a new document, whose id is higher than all others. */
+  /** @param recordId higher than all others */
   insert(prepared: DocumentKeys | null, recordId: number): void {
     if (prepared === null) return
     this.#catchUp('', recordId)
@@ -214,46 +209,40 @@ export class MemoryIndex implements Index {
     this.#indexedEnd = recordId + 1
   }
 
-  /** Removes the keys of a document. */
   remove(document: Uint8Array, recordId: number): void {
     if (recordId < this.#indexedEnd) this.#delete(this.generate(document), recordId)
   }
 
-  /** Replaces the keys of a record. */
   replace({ before, after }: ReplacedKeys, recordId: number): void {
     this.#catchUp()
     this.#delete(before, recordId)
     this.#add(after, recordId)
   }
 
-  /**
-   * Adds the keys of all records.
-   * @throws CommandError DuplicateKey, or as {@link keysOf}
-   */
+  /** @throws CommandError DuplicateKey, or as {@link keysOf} */
   build(ns: string): void {
     this.#catchUp(ns)
   }
 
   /**
-   * Restores an index from a checkpoint: its records are known to have valid keys, and their arrays
-   * include those of earlier documents.
+   * Restores an index from a checkpoint: the keys of its records are known to be valid, and its
+   * arrays include those of earlier documents.
    */
   restore(ns: string, { multikeyPaths, arrayPaths }: RestoredIndex): void {
     if (!mayDefer(this.#spec)) this.build(ns)
     this.#multikeyMetadata.restore(multikeyPaths, arrayPaths)
   }
 
-  /** Changes options that do not affect keys: hidden, expireAfterSeconds. */
   replaceSpec(specDocument: Uint8Array): void {
     this.#spec = parseIndexSpec(specDocument)
   }
 
   /**
-   * `records`: the clone's own table, with the same contents. `separateUsage`: the clone counts its
-   * uses separately, starting at 0.
+   * @param records the clone's own table, with the same contents
+   * @param separateUsage the clone counts its uses separately, starting at 0
    */
   clone(records: RecordTable, separateUsage = false): MemoryIndex {
-    // Otherwise every clone would have to generate them.
+    // Otherwise every clone would generate the deferred keys.
     this.#catchUp()
     const parts = this.#parts
     const usage = separateUsage ? { ops: 0, sinceMs: parts.usage.sinceMs } : parts.usage
@@ -275,14 +264,14 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * The keys of the records from this one on, which are stored already, as the argument of
-   * {@link addDeferred}; null: they are deferred.
+   * The keys of the stored records from `firstRecordId`, as the argument of {@link addDeferred};
+   * null: they are deferred.
    * @throws CommandError DuplicateKey if another of these records or an older one has one of the
    *   keys, and the errors of invalid keys
    */
   keysToAdd(ns: string, firstRecordId: number): DeferredKeys | null {
     if (mayDefer(this.#spec) && !this.#needsCheckFrom(firstRecordId)) return null
-    // Existing keys may contain duplicates.
+    // Add older keys first, unchecked: they may contain duplicates.
     if (this.#spec.prepareUnique) this.#catchUp(ns, firstRecordId)
     const deferred = this.#deferred(ns, this.#records.end)
     if (deferred === null) return null
@@ -300,7 +289,7 @@ export class MemoryIndex implements Index {
   }
 
   /**
-   * Adds the deferred keys of all records below `end`.
+   * Adds the deferred keys of records below `end`.
    * @throws CommandError DuplicateKey
    */
   #catchUp(ns = '', end = this.#records.end): void {
@@ -308,7 +297,6 @@ export class MemoryIndex implements Index {
     if (deferred !== null) this.addDeferred(deferred)
   }
 
-  /** Null: no key is deferred. */
   #deferred(ns: string, end: number): DeferredKeys | null {
     if (this.#indexedEnd >= end) return null
     const deferred = generateKeys(this, this.#records, this.#indexedEnd, end)
@@ -332,7 +320,6 @@ export class MemoryIndex implements Index {
       return other !== undefined && other !== recordId
     }
     if (!this.#spec.prepareUnique) return false
-    // With `prepareUnique`, an index rejects new duplicates but keeps existing ones.
     const cursor = this.scanKeys(key, keyStringUpperBound(key), false)
     for (let other = cursor.next(); other >= 0; other = cursor.next()) if (other !== recordId) return true
     return false

@@ -1,10 +1,10 @@
 /**
- * Which index paths have ever contained arrays. As on the server, deleting a document does not undo
+ * Which index paths ever contained arrays. As on the server, deleting a document does not reset
  * this.
  */
 import type { DocumentKeys, MultikeyPaths } from './index-keys.js'
 
-// All indexes may share these sets: sets are replaced, never changed.
+// Shared by all indexes: the sets are replaced, never changed.
 const noComponents: ReadonlySet<number> = new Set()
 const noPaths: ReadonlySet<string> = new Set()
 
@@ -24,7 +24,6 @@ export class MultikeyMetadata {
   get components(): MultikeyPaths {
     return this.#components
   }
-  /** For a wildcard index. */
   get paths(): ReadonlySet<string> {
     return this.#paths
   }

@@ -1,17 +1,15 @@
 /**
- * Keys of a non-unique index: each ends in its record id, so that equal keys are in order of
- * insertion.
+ * Each key of a non-unique index ends in its record id, so equal keys are in order of insertion.
  */
 import { asBuffer } from '@shardlab/bson'
 
-/** Characters that the record id adds to a key. */
 export const recordIdLength = 6
 
 let scratch = asBuffer(Buffer.allocUnsafeSlow(1024))
 
 /**
  * Appends the id in six bytes, big-endian. Creates a flat string: `+` would create a rope, which
- * makes every comparison slower.
+ * slows every comparison.
  */
 export function withRecordId(key: string, recordId: number): string {
   const length = key.length + recordIdLength

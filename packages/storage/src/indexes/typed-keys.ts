@@ -1,6 +1,6 @@
 /**
- * Keys with what their KeyStrings leave out: the types of numbers and strings. Server: type bits,
- * key_string.h.
+ * KeyStrings leave out the types of numbers and strings; these functions compare them. Server: type
+ * bits, key_string.h.
  */
 import { BsonType, type RawValue } from '@shardlab/bson'
 import { labelled } from '../collation/labelled.js'
@@ -8,7 +8,7 @@ import type { StringLabels } from '../collation/string-labels.js'
 import type { Index } from '../engine/types.js'
 
 /**
- * Whether two documents give the same key from values of the same types; call the result with keys
+ * Whether two documents give the same key from values of the same types. Call the result with keys
  * that both have.
  */
 export function compareKeyTypes(index: Index, previous: Uint8Array, document: Uint8Array): (key: string) => boolean {
@@ -30,7 +30,6 @@ function typedKeys(index: Index, document: Uint8Array): ReadonlyMap<string, stri
 }
 
 function textOf(value: RawValue | undefined, labels: StringLabels | null): string {
-  // A missing field is indexed as null.
   if (value === undefined) return `${BsonType.null}:`
   const { type } = value
   return `${type}:${Buffer.from((labels === null ? value : labelled(value, labels)).slice()).toString('latin1')}`

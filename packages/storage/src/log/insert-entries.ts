@@ -1,24 +1,22 @@
-/**
- * The log entries of many inserts into one collection, in one buffer. They differ only in their
- * documents, times and statements.
- */
 import { findField, writeInt32 } from '@shardlab/bson'
 import { encodeLogEntry, type LogEntry, type LogSession } from './log-entry.js'
 
-/** The common fields of the entries and the start of the counted ones. */
 export interface InsertEntries {
   readonly ns: string
   readonly uuid: Uint8Array
-  /** Cluster time of the first entry; each further entry is one increment later. */
+  /** Of the first entry; each further entry is one increment later. */
   readonly ts: LogEntry['ts']
   readonly wallMs: number
-  /** With one statement id per document; null: not part of a retryable write. */
+  /** One statement id per document; null: not part of a retryable write. */
   readonly session: LogSession | null
 }
 
 const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
 
-/** The same bytes as {@link encodeLogEntry} for each of the first `count` documents. */
+/**
+ * In one buffer: the bytes of {@link encodeLogEntry} for each of the first `count` documents. The
+ * entries differ only in their documents, times and statements.
+ */
 export function encodeInsertEntries(
   { ns, uuid, ts, wallMs, session }: InsertEntries,
   documents: readonly Uint8Array[],
@@ -31,7 +29,6 @@ export function encodeInsertEntries(
   const statementAt = one === null ? 0 : findField(model, 'stmtId')!.start - objectAt - emptyDocument.length
   const incrementAt = findField(model, 'ts')!.start - objectAt - emptyDocument.length
   const around = model.length - emptyDocument.length
-  // The bytes between two documents, copied in one piece.
   const between = Buffer.concat([tail, model.subarray(0, objectAt)])
   let length = count * around
   for (let i = 0; i < count; i++) length += documents[i]!.length

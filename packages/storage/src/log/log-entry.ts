@@ -1,54 +1,43 @@
 /**
- * One change of a node's state, in memory and as a record on the disk. On the disk it is a BSON
- * document with the field names of the server's oplog, except that an update holds the whole new
- * document. Server: oplog_entry.idl.
+ * One change of a node's state. On the disk it is a BSON document with the field names of the
+ * server's oplog, except that an update holds the whole new document. Server: oplog_entry.idl.
  */
 import { BsonType, DocumentWriter, elementsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
 
 /** `i` insert, `u` update, `d` delete, `c` command, `n` no-op. */
 export type LogOperation = 'i' | 'u' | 'd' | 'c' | 'n'
 
-/** The statement of a retryable write that caused an entry. */
 export interface LogSession {
-  /** The `lsid` document. */
   readonly lsid: Uint8Array
   readonly txnNumber: bigint
   readonly stmtIds: readonly number[]
-  /**
-   * For a findAndModify: the document in its reply, for a retry. Absent: the reply had no document.
-   */
+  /** The document in the reply to a findAndModify, for a retry. Absent: the reply had none. */
   readonly image?: RetryImage
 }
 
-/**
- * The document before or after the change. Server: `needsRetryImage` of an oplog entry,
- * config.image_collection.
- */
+/** Server: `needsRetryImage` of an oplog entry, config.image_collection. */
 export interface RetryImage {
   readonly kind: 'preImage' | 'postImage'
   readonly document: Uint8Array
 }
 
 export interface LogEntry {
-  /** Cluster time of the change: seconds and increment. */
   readonly ts: readonly [seconds: number, increment: number]
   readonly op: LogOperation
   /** `db.collection`; `db.$cmd` for commands. */
   readonly ns: string
-  /** Sixteen bytes; null: the entry does not concern a single collection. */
+  /** Null: the entry does not concern a single collection. */
   readonly uuid: Uint8Array | null
   /** i: the document; u: the document after the change; d: `{_id}`; c: the command; n: anything. */
   readonly object: Uint8Array
-  /** u, d: the `_id` of the document; otherwise null. */
+  /** The `_id` of the document in u and d; otherwise null. */
   readonly id: RawValue | null
   readonly session: LogSession | null
-  /** Wall clock, milliseconds since the epoch. */
   readonly wallMs: number
-  /** u, d: the document before the change. In memory only: never encoded. */
+  /** u, d: the document before the change. Never encoded. */
   readonly preImage?: Uint8Array
 }
 
-/** The entry as one BSON document. */
 export function encodeLogEntry(entry: LogEntry): Uint8Array {
   const writer = new DocumentWriter(entry.object.length + 192)
   if (entry.session !== null) {
@@ -69,7 +58,6 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
     const { image } = entry.session
     if (image !== undefined) {
       writer.string('needsRetryImage', image.kind)
-      // A post-image is the entry's own object.
       if (image.kind === 'preImage') writer.document('preImage', image.document)
     }
   }
@@ -77,7 +65,7 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   return writer.finish()
 }
 
-/** @throws Error if the bytes are not a log entry: the disk returns only what was written */
+/** @throws Error if the bytes are not a log entry */
 export function decodeLogEntry(bytes: Uint8Array): LogEntry {
   const op = required(bytes, 'op').asString() as LogOperation
   const ts = required(bytes, 'ts')

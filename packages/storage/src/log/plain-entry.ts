@@ -1,12 +1,11 @@
 /**
- * Log entries for single documents outside of sessions, as almost all are: their length is known
- * before they are written, and they are written in place.
+ * Writes log entries for single documents outside of sessions, the usual case, in place: their
+ * length is known before they are written.
  */
 import { BsonType, findField, writeInt32, writeInt64Number } from '@shardlab/bson'
 import { encodeLogEntry, type LogEntry } from './log-entry.js'
 
 const uuidBytes = 16
-/** Position of the operation's letter. */
 const operationAt = 12
 /** Sizes of `o`, of `o2` around the value of `_id`, of `ts`, `wall` and the terminator. */
 const objectHeaderBytes = 3
@@ -15,13 +14,13 @@ const timeBytes = 12
 const wallBytes = 14
 const endBytes = 1
 
-/** The leading bytes of entries of each namespace, up to the bytes of `ui`. */
+/** The bytes of an entry up to `ui`, by namespace. */
 const prefixes = new Map<string, Uint8Array>()
 const prefixesMax = 1024
 
 /**
- * Size in bytes of the entry as {@link encodeLogEntry} encodes it; -1: {@link writePlainEntry} does
- * not support it.
+ * Size in bytes of {@link encodeLogEntry}'s result; -1: {@link writePlainEntry} does not support
+ * the entry.
  */
 export function plainEntryLength({ op, ns, uuid, object, id, session }: LogEntry): number {
   if (session !== null || uuid?.length !== uuidBytes || op === 'n') return -1
@@ -93,5 +92,5 @@ const emptyInsert: LogEntry = {
   wallMs: 0,
 }
 
-/** The last bytes of an entry, with `ts` and `wall` 0. */
+/** The end of an entry, with `ts` and `wall` 0. */
 const times = encodeLogEntry(emptyInsert).slice(-(timeBytes + wallBytes + endBytes))

@@ -1,7 +1,4 @@
-/**
- * What one index can do for one query: its bounds, and whether it gives the requested order.
- * Server: planner_ixselect.cpp, planner_access.cpp, planner_analysis.cpp.
- */
+/** Server: planner_ixselect.cpp, planner_access.cpp, planner_analysis.cpp. */
 import {
   BsonType,
   compareValues,
@@ -35,24 +32,23 @@ export interface AccessRequest {
 
 export interface AccessPath {
   readonly scan: IndexScan
-  /** The predicate as the index sees it: over labels if its collation is the query's. */
+  /** Over labels if the index has the query's collation. */
   readonly predicate: FilterNode
   /**
-   * The string comparison of query or index if the two differ: bounds then do not restrict strings.
-   * Undefined: they are the same.
+   * The string comparison of the query or index if the two differ: bounds do not restrict strings
+   * then. Undefined: they are the same.
    */
   readonly otherComparator: StringComparator | undefined
-  /** The labels that replace the predicate's strings; null: strings are compared as they are. */
+  /** Replace the predicate's strings; null: strings are compared as they are. */
   readonly labels: StringLabels | null
-  /** Whether the scan, in its direction, gives the requested order. False if none is requested. */
+  /** False if no order is requested. */
   readonly sorted: boolean
 }
 
-/** The access path of the index for this predicate, useful or not. */
 export function accessPath(entry: IndexEntry, root: FilterNode, request: AccessRequest): AccessPath {
   const { index } = entry
   const matching = sameCollation(index, request.strings)
-  // Strings of the query get labels consistent with the index's, without adding them to the index.
+  // A fork, because labels of the query's strings must not be added to the index.
   const labels = matching && index.labels !== null ? index.labels.fork() : null
   const predicate = labels === null ? root : labelledPredicate(root, labels)
   const otherComparator = matching ? undefined : (request.strings ?? index.labels!.compare)
@@ -78,9 +74,9 @@ const fullInterval: Interval = { low: minKeyValue, lowInclusive: true, high: max
 const firstArray = new RawValue(BsonType.array, new Uint8Array([5, 0, 0, 0, 0]), 0, 5)
 
 /**
- * Only the leaves of a document at the path are keys, not the document itself: if one may match,
- * scan everything below the path. An element of an array without the field has no key, but matches
- * null: the bounds of null miss its document, which may have keys from other elements.
+ * Scans everything below the path if bounds on the path alone would miss documents. Only the leaves
+ * of a document are keys, not the document itself. An array element without the field matches null
+ * but has no key, while its document may have keys from other elements.
  */
 function wildcardBounds({ wildcardPath: path, multikey }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
   const own = pointOf(stringValue(path!))
@@ -106,14 +102,14 @@ function pointOf(value: RawValue): Interval {
   return { low: value, lowInclusive: true, high: value, highInclusive: true }
 }
 
-/** Whether it overlaps the range from the empty document to the first array. */
+/** Documents sort between the empty document and the first array. */
 function overlapsObjects({ low, high }: Interval): boolean {
   return compareValues(low, firstArray) < 0 && compareValues(high, emptyDocumentValue) > 0
 }
 
 /**
- * Of fields below the same array, each key has the values of one element, while their predicates
- * may match different elements: only the first of these fields keeps its bounds.
+ * A key has the values of one array element, but predicates on several fields below that array may
+ * match different elements. Only the first of these fields keeps its bounds.
  */
 function boundsWithinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
   if (!entry.multikey) return bounds
@@ -132,8 +128,8 @@ function boundsWithinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
 }
 
 /**
- * Whether the planner may use the index without a hint: it must contain every document that the
- * query can match.
+ * The planner uses an index without a hint only if it contains every document that the query can
+ * match.
  */
 export function containsEveryMatch(
   { scan: { entry, bounds }, labels, otherComparator }: AccessPath,
@@ -146,7 +142,6 @@ export function containsEveryMatch(
     const seen = (node: FilterNode): FilterNode => (labels === null ? node : labelledPredicate(node, labels))
     if (!implies(seen(root), seen(partialRoot), otherComparator)) return false
   }
-  // A sparse index lacks the documents without any of its fields.
   if (!index.sparse && entry.wildcardPath === null) return true
   return bounds.fields.some(
     ({ path, intervals }) => path !== '$_path' && (requiresExistence(root, path) || !intervals.some(containsNull)),
@@ -167,7 +162,7 @@ interface IndexLimits {
 
 /**
  * Whether the predicate restricts the first field of the index in a way that the index supports.
- * `strings`: the query's collation.
+ * @param strings the query's collation
  */
 export function isRelevant(entry: IndexEntry, root: FilterNode, strings: StringComparator | undefined): boolean {
   const field = entry.pattern[entry.wildcardPath === null ? 0 : 1]!
@@ -219,7 +214,7 @@ function isNegatable(node: FilterNode): boolean {
   return node.kind === 'comparison' || node.kind === 'exists' || (node.kind === 'in' && node.regexes.length === 0)
 }
 
-/** 1: the index is in the order of the sort; -1: in the reverse order; 0: neither. */
+/** @returns 1: the index is in the order of the sort; -1: in reverse; 0: neither */
 export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern): 1 | -1 | 0 {
   if (sort.natural !== null) return 0
   const { pattern } = entry
@@ -245,8 +240,8 @@ export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern)
 }
 
 /**
- * An array sorts by its least or greatest element, which the index returns first only if the bounds
- * include all its elements.
+ * An array sorts by its least or greatest element. The index returns that one first only if the
+ * bounds include all elements of the array.
  */
 function sortsByWholeArray(entry: IndexEntry, bounds: KeyBounds, at: number): boolean {
   const [array] = entry.pattern[at]!.path.split('.', 1)

@@ -1,5 +1,5 @@
 /**
- * All candidate accesses: one index for the whole query, or one for each branch of a `$or`. Server:
+ * Candidate accesses: one index for the whole query, or one for each branch of a `$or`. Server:
  * query_planner.cpp, plan_enumerator.cpp, subplan.cpp.
  */
 import type { Filter, FilterNode, SortPattern } from '@shardlab/query'
@@ -12,7 +12,7 @@ import { indexPrefixWinners } from './index-prefix.js'
 import { conjuncts, partOf, residualOf } from './residual.js'
 import type { DataAccess } from './solution.js'
 
-/** Accesses through indexes; empty: only a collection scan can answer the query. */
+/** @returns empty: only a collection scan can answer the query */
 export function indexedAccesses(collection: Collection, filter: Filter, request: AccessRequest): DataAccess[] {
   const entries = collection.indexes().flatMap((index) => entriesOf(index, filter.root))
   const accesses: DataAccess[] = []
@@ -29,7 +29,7 @@ export function indexedAccesses(collection: Collection, filter: Filter, request:
   return accesses
 }
 
-/** Full scans of indexes that give the order; the whole predicate is tested on documents. */
+/** Full scans of indexes that give the order. The whole predicate is tested on documents. */
 function wholeIndexes(
   collection: Collection,
   filter: Filter,
@@ -46,18 +46,18 @@ function wholeIndexes(
     })
 }
 
-/** Whether the query has no predicate. */
 export function hasNoPredicate(root: FilterNode): boolean {
   return root.kind === 'and' && root.children.length === 0
 }
 
-/** The hinted index, with bounds if it has a relevant predicate. */
+/** The bounds come from the predicate if it concerns the hinted index. */
 export function hintedAccess(entries: readonly IndexEntry[], filter: Filter, request: AccessRequest): DataAccess[] {
   return entries.map((entry) => accessBy(accessPath(entry, filter.root, request), filter, filter.root, request.sort))
 }
 
 /**
- * One scan with the residual predicate of `root`, or several merged scans if these give the order.
+ * One scan, or several merged ones if these give the order.
+ * @param root its residual predicate is tested
  */
 function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: SortPattern | null): DataAccess {
   const { onKeys, onDocuments } = residualOf(path, root)
@@ -76,7 +76,7 @@ function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: Sort
   }
 }
 
-/** A predicate whose branches are about different paths needs a scan for each of them. */
+/** False if branches of a `$or` have different paths: each branch then needs its own scan. */
 function isSingleIndexQuery(root: FilterNode): boolean {
   return (
     root.kind !== 'or' ||
@@ -93,8 +93,8 @@ function usefulPaths(entries: readonly IndexEntry[], root: FilterNode, request: 
 }
 
 /**
- * If equality on a unique index identifies one document, other indexes are not considered. Server:
- * stripUnneededAssignments.
+ * If equality on a unique index identifies one document, the planner ignores all other indexes.
+ * Server: stripUnneededAssignments.
  */
 function identifyingPath(paths: readonly AccessPath[], root: FilterNode): AccessPath[] | null {
   for (const child of conjuncts(root)) {
@@ -111,7 +111,7 @@ function identifyingPath(paths: readonly AccessPath[], root: FilterNode): Access
   return null
 }
 
-/** One access for each branch of the only `$or`; null if a branch has none. */
+/** @returns null: the query does not have exactly one `$or`, or a branch of it has no access */
 function accessByAlternatives(
   entries: readonly IndexEntry[],
   filter: Filter,
@@ -131,12 +131,14 @@ function accessByAlternatives(
   if (sort !== null && parts.every(({ sorted }) => sorted)) {
     return { root: { stage: 'SORT_MERGE', sort, dedup: true, inputs }, sorted: true }
   }
-  // Without a sort, each branch is a plain scan.
+  // The branches are not merged, so scan each of them without the sort.
   const plain = chosen.map((path, i) => accessBy(path, filter, alternatives[i]!, null).root)
   return { root: { stage: 'OR', inputs: plain }, sorted: sort === null }
 }
 
-/** The predicate with each branch in place of the `$or`. */
+/**
+ * The predicate, once for each branch of its only `$or`, with that branch in place of the `$or`.
+ */
 function alternativesOf(root: FilterNode): FilterNode[] {
   if (root.kind === 'or') return [...root.children]
   if (root.kind !== 'and') return []

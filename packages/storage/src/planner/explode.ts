@@ -1,6 +1,6 @@
 /**
- * Sort orders that an index gives if its points are scanned separately: {a: {$in: [1, 2]}} sorted
- * by b over {a, b} is two sorted scans to be merged. Server: planner_analysis.cpp (explodeForSort).
+ * Scans the points of an index separately and merges the results: with an index on {a, b}, {a:
+ * {$in: [1, 2]}} sorted by b is two sorted scans. Server: planner_analysis.cpp (explodeForSort).
  */
 import { isPoint, type Interval, type KeyFieldBounds, type SortPattern } from '@shardlab/query'
 import type { IndexScan } from '../plans/plan-stage.js'
@@ -9,7 +9,7 @@ import { orderOf } from './access-path.js'
 /** The server's `internalQueryMaxScansToExplode`. */
 const maxScans = 200
 
-/** Disjoint scans in the requested order; null if there are none or too many. */
+/** @returns disjoint scans in the requested order; null: none or too many */
 export function explode(scan: IndexScan, sort: SortPattern): IndexScan[] | null {
   const { entry, bounds } = scan
   if (entry.index.collation !== null) return null

@@ -1,18 +1,14 @@
-/**
- * Hints: an index by name or by key pattern, or the natural order. Manual page: method/cursor.hint.
- */
+/** Manual page: method/cursor.hint. */
 import { CommandError, compareDocuments, findField } from '@shardlab/bson'
 import type { ShownQuery } from './query-text.js'
 import { noPlanError } from './planner-errors.js'
 import type { Collection, Index } from '../engine/types.js'
 
-/** The index, or the direction of a collection scan. */
 export type ResolvedHint = { readonly index: Index } | { readonly natural: 1 | -1 }
 
 /**
  * @param query for messages
- * @throws CommandError BadValue if no index matches, IndexNotFound if several have the key
- *   pattern
+ * @throws CommandError BadValue if no index matches, IndexNotFound if several have the key pattern
  */
 export function resolveHint(collection: Collection, hint: string | Uint8Array, query: ShownQuery): ResolvedHint {
   if (typeof hint !== 'string') {

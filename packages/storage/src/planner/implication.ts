@@ -1,14 +1,14 @@
 /**
- * When a query may use a partial index: every document that the query matches must match the
- * index's filter. Server: expression_algo.cpp (isSubsetOf).
+ * A query may use a partial index if every document that it matches also matches the index's
+ * filter. Server: expression_algo.cpp (isSubsetOf).
  */
 import { compareValues, type StringComparator } from '@shardlab/bson'
 import { boundsFor, type FilterNode, type Interval } from '@shardlab/query'
 import { containsNull } from './intervals.js'
 
 /**
- * Whether every document that `query` matches also matches `partial`. May return false if a proof
- * would take longer.
+ * Whether every document that `query` matches also matches `partial`. False may also mean that a
+ * proof would take too long.
  * @param strings the query's string comparison if it differs from the index's: predicates on
  *   strings then prove nothing
  */
@@ -25,7 +25,7 @@ export function implies(query: FilterNode, partial: FilterNode, strings?: String
       )
     case 'comparison':
     case 'in':
-      // One predicate against one: two of the query's on an array may match different elements.
+      // Compare single predicates: two of the query's on an array may match different elements.
       return (
         pathOf(query) === partial.path &&
         isWithin(intervalsOf(query, partial.path, strings), intervalsOf(partial, partial.path))

@@ -1,14 +1,11 @@
-/**
- * Indexes as a query sees them. Server: planner_ixselect.cpp (expandIndexes),
- * planner_wildcard_helpers.cpp.
- */
+/** Server: planner_ixselect.cpp (expandIndexes), planner_wildcard_helpers.cpp. */
 import { DocumentWriter, type StringComparator } from '@shardlab/bson'
 import { compileCollation, type FilterNode } from '@shardlab/query'
 import type { IndexEntry } from '../plans/plan-stage.js'
 import type { Index } from '../engine/types.js'
 
 /**
- * One entry for an ordinary index; for a wildcard index one for each path of the query that it
+ * One entry for an ordinary index. For a wildcard index, one for each path of the query that it
  * contains.
  */
 export function entriesOf(index: Index, root: FilterNode): IndexEntry[] {
@@ -54,13 +51,14 @@ function arrayComponents(index: Index, path: string): Set<number> {
   return components
 }
 
-/** A numeric component after an array may be a position in it, and keys have no positions. */
+/**
+ * A numeric component after an array may be a position in it, and keys do not contain positions.
+ */
 function hasArrayPosition(index: Index, path: string): boolean {
   const parts = path.split('.')
   return parts.some((part, i) => /^[0-9]+$/.test(part) && index.arrayPaths.has(parts.slice(0, i).join('.')))
 }
 
-/** The full paths of the filter's predicates. */
 export function* predicatePaths(node: FilterNode, prefix = ''): Generator<string, void, void> {
   switch (node.kind) {
     case 'and':
@@ -83,7 +81,6 @@ export function* predicatePaths(node: FilterNode, prefix = ''): Generator<string
   }
 }
 
-/** Whether the index orders strings by this comparison. */
 export function sameCollation(index: Index, strings: StringComparator | undefined): boolean {
   if (index.collation === null || strings === undefined) return index.collation === null && strings === undefined
   return index.labels!.compare === strings || compileCollation(index.collation)?.compare === strings

@@ -1,11 +1,11 @@
 /**
- * Chooses between plans of equal score the index of which the query uses the longest prefix.
+ * Of plans with equal score, the planner prefers those whose index prefix the query restricts most.
  * Server: query/index_hint heuristics of 8.0, plan_ranker_util.h.
  */
 import { isEverything, isPoint } from '@shardlab/query'
 import { stagesOf, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
 
-/** Positions of the plans whose index fits best; none if a plan does not scan exactly one index. */
+/** @returns indexes into `plans`; empty if a plan does not scan exactly one index */
 export function indexPrefixWinners(plans: readonly PlanStage[]): number[] {
   const scans = plans.map(onlyScan)
   if (scans.length === 0 || scans.some((scan) => scan === null)) return []
@@ -19,7 +19,7 @@ function onlyScan(plan: PlanStage): IndexScan | null {
   return scans.length === 1 ? scans[0]! : null
 }
 
-/** Leading fields fixed to values, leading fields restricted, and unused fields. */
+/** Fields of the index: leading ones fixed to values, leading ones restricted, and unused ones. */
 type Fit = readonly [points: number, restricted: number, unused: number]
 
 function fitOf({ bounds: { fields } }: IndexScan): Fit {

@@ -1,6 +1,6 @@
 /**
- * The options `min` and `max`: a range of keys of the hinted index. Server: query_planner.cpp.
- * Manual pages: method/cursor.min, method/cursor.max.
+ * The options `min` and `max`. Server: query_planner.cpp. Manual pages: method/cursor.min,
+ * method/cursor.max.
  */
 import {
   compareValues,
@@ -78,8 +78,8 @@ function boundOf(document: Uint8Array | undefined): Bound[] {
 }
 
 /**
- * Requires all fields of the index in their order, and no strings if the index orders them by
- * another collation.
+ * The bound must have all fields of the index in their order, and no strings if the index orders
+ * them by another collation.
  */
 function isCompatible(index: Index, bound: readonly Bound[], strings: StringComparator | undefined): boolean {
   if (index.wildcard !== null || bound.length !== index.pattern.length) return false

@@ -1,8 +1,8 @@
 /**
- * A predicate in the form that the planner uses and explain's `parsedQuery` shows: no AND in an
- * AND, no OR of one, a list of one value as equality, equalities on one path as a list, children in
- * a fixed order. Server: matcher/expression_tree.cpp (optimize), canonical_query.cpp,
- * expression_algo.cpp (compare).
+ * A predicate as the planner uses it and explain's `parsedQuery` shows it: no AND in an AND, no OR
+ * of one, a list of one value as equality, equalities on one path as a list, children in a fixed
+ * order. Server: matcher/expression_tree.cpp (optimize), canonical_query.cpp, expression_algo.cpp
+ * (compare).
  */
 import { compareValues, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { ComparisonNode, FilterNode } from '@shardlab/query'
@@ -108,7 +108,7 @@ function kindOf(node: FilterNode): number {
   return kinds.indexOf(node.kind === 'comparison' ? node.operator : node.kind)
 }
 
-/** By kind, then path, then children; equal ones keep their order. */
+/** By kind, then path, then children. */
 function compareNodes(a: FilterNode, b: FilterNode): number {
   const byKind = kindOf(a) - kindOf(b)
   if (byKind !== 0) return byKind

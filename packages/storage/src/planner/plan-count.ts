@@ -1,6 +1,6 @@
 /**
- * Plans of count and distinct. Server: get_executor.cpp (getExecutorCount, getExecutorDistinct),
- * planner_analysis.cpp (turnIxscanIntoCount).
+ * Server: get_executor.cpp (getExecutorCount, getExecutorDistinct), planner_analysis.cpp
+ * (turnIxscanIntoCount).
  */
 import { DocumentWriter } from '@shardlab/bson'
 import { isPoint } from '@shardlab/query'
@@ -16,8 +16,8 @@ import { planned } from './plan-query.js'
 import type { QueryRequest } from './query-request.js'
 
 /**
- * A plan for `runCount`. `skip` and `limit` apply to the number. Without predicate and hint it
- * counts all records, orphans too, as on the server.
+ * For `runCount`. `skip` and `limit` apply to the count. Without predicate and hint the plan counts
+ * all records, orphans included, as on the server.
  * @throws CommandError as `planQuery`
  */
 export function planCount(collection: Collection, request: QueryRequest): QueryPlan {
@@ -39,7 +39,7 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
 }
 
 /**
- * A plan whose rows are only counted: their documents may lack requested fields.
+ * For rows that are only counted: their documents may lack requested fields.
  * @throws CommandError as `planQuery`
  */
 export function planRowsToCount(collection: Collection, request: QueryRequest): QueryPlan {
@@ -48,7 +48,7 @@ export function planRowsToCount(collection: Collection, request: QueryRequest): 
   return fast === undefined ? plan : { ...plan, root: fast, rejected: [], trials: [] }
 }
 
-/** A plan that only scans one range of one index needs only its keys. */
+/** A plan that only scans one range of an index needs no documents. */
 function countScanOf(plan: PlanStage): PlanStage | null {
   const scan = plan.stage === 'FETCH' && plan.filter === null ? plan.input : plan
   if (
@@ -62,7 +62,7 @@ function countScanOf(plan: PlanStage): PlanStage | null {
 }
 
 /**
- * Rows for `distinct`: documents that together have every value of `key`. Values may repeat.
+ * Rows that together have every value of `key`. Values may repeat.
  * @throws CommandError as `planQuery`
  */
 export function planDistinct(collection: Collection, request: QueryRequest & { readonly key: string }): QueryPlan {
@@ -86,7 +86,7 @@ function distinctScanOf(
   if (scan === null || scan.between !== null || scan.entry.wildcardPath !== null) return null
   const { pattern, multikeyPaths, index } = scan.entry
   const field = pattern.findIndex(({ path }) => path === request.key)
-  // Arrays have one key per element; hashes and the strings of a collation are not the values.
+  // An array has one key per element. Hashes and the labels of a collation are not the values.
   if (field < 0 || pattern[field]!.direction === 'hashed' || multikeyPaths[field]!.size > 0 || index.collation !== null)
     return null
   const before = scan.bounds.fields.slice(0, field)
@@ -94,7 +94,7 @@ function distinctScanOf(
   return { stage: 'DISTINCT_SCAN', scan, fieldCount: field + 1, shardFilter: request.shardFilter ?? null }
 }
 
-/** The scan, if no predicate is left to test on documents. */
+/** @returns null: a predicate remains to be tested on documents */
 function exactScanOf(plan: PlanStage): IndexScan | null {
   switch (plan.stage) {
     case 'SHARDING_FILTER':
@@ -108,7 +108,10 @@ function exactScanOf(plan: PlanStage): IndexScan | null {
   }
 }
 
-/** Without a predicate, the smallest index that begins with the key. */
+/**
+ * The index with the fewest fields that begins with the key; null if the query has a predicate or a
+ * hint.
+ */
 function wholeScanOf(
   collection: Collection,
   { filter, key, hint }: QueryRequest & { readonly key: string },

@@ -1,7 +1,4 @@
-/**
- * The planner: from a query and the indexes of its collection to one plan and the rejected ones.
- * Server: query/query_planner.cpp, get_executor.cpp.
- */
+/** Server: query/query_planner.cpp, get_executor.cpp. */
 import { BsonType, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { FilterNode } from '@shardlab/query'
 import { resolveHint } from './hint.js'
@@ -25,10 +22,7 @@ export function planQuery(collection: Collection, request: QueryRequest): QueryP
   return planned(collection, request, {})
 }
 
-/**
- * As {@link planQuery}; with `isCount` only the number of rows matters, so an index scan may omit
- * documents.
- */
+/** @param options with `isCount`, an index scan may omit documents */
 export function planned(collection: Collection, request: QueryRequest, options: SolutionOptions): QueryPlan {
   const strings = request.strings ?? request.filter.strings
   const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
@@ -91,7 +85,7 @@ function dataAccesses(
 
 const eofAccess: DataAccess = { root: { stage: 'EOF' }, sorted: true }
 
-/** The `_id` if the whole query is one equality on it. */
+/** Null unless the whole query is one equality on `_id`. */
 function idOf(root: FilterNode): RawValue | null {
   if (root.kind !== 'comparison' || root.operator !== 'eq' || root.path !== '_id') return null
   const { type } = root.value

@@ -1,4 +1,4 @@
-/** The planner's errors. Server: get_executor.cpp, plan_executor_factory.cpp. */
+/** Server: get_executor.cpp, plan_executor_factory.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { Collection } from '../engine/types.js'
 import { queryText, type ShownQuery } from './query-text.js'
@@ -15,7 +15,6 @@ export function noPlanError(
   )
 }
 
-/** The error for a tailable cursor on a collection that is not capped. */
 export function notCappedError({ ns }: Pick<Collection, 'ns'>, query: ShownQuery): CommandError {
   return new CommandError(
     'BadValue',

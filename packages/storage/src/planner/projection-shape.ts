@@ -1,7 +1,3 @@
-/**
- * What the planner needs of a projection: whether an index can cover it, and which kind of stage
- * computes it.
- */
 import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
 import {
   isFetched,
@@ -13,12 +9,11 @@ import {
 } from '../plans/plan-stage.js'
 
 export interface ProjectionShape {
-  /** Paths that it needs, `_id` among them unless it is excluded; null: the whole document. */
+  /** Includes `_id` unless it is excluded; null: the whole document. */
   readonly required: readonly string[] | null
   /** Whether it only includes or excludes top-level fields. */
   readonly simple: boolean
   readonly inclusive: boolean
-  /** Excluded paths of an exclusion. */
   readonly excluded: readonly string[]
 }
 
@@ -51,12 +46,11 @@ export function projectionShape(document: Uint8Array): ProjectionShape {
   }
 }
 
-/** Whether the projection returns documents unchanged. */
 export function isIdentity(projection: RowProjection): boolean {
   return projection.document !== undefined && isEmptyDocument(projection.document)
 }
 
-/** Whether the index keys below contain all these paths. Server: `QuerySolutionNode::hasField`. */
+/** Whether the index keys below contain all paths. Server: `QuerySolutionNode::hasField`. */
 export function providesFields(plan: PlanStage, paths: readonly string[]): boolean {
   if (isFetched(plan)) return true
   for (const stage of stagesOf(plan))
@@ -66,7 +60,7 @@ export function providesFields(plan: PlanStage, paths: readonly string[]): boole
 
 function providesField(entry: IndexEntry, path: string): boolean {
   if (entry.index.collation !== null) return false
-  // If one field is within another, no document can be assembled from both.
+  // No document can be assembled from a field and another one within it.
   if (
     entry.pattern.some(
       (field) => field.path !== path && (field.path.startsWith(`${path}.`) || path.startsWith(`${field.path}.`)),

@@ -1,6 +1,6 @@
 /**
- * A query as messages of the planner show it. Server: `CanonicalQuery::toString`, the `debugString`
- * of match expressions.
+ * A query in the planner's messages. Server: `CanonicalQuery::toString`, the `debugString` of match
+ * expressions.
  */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { formatDocument, formatValue, type FilterNode, type SortPattern } from '@shardlab/query'
@@ -9,7 +9,7 @@ import type { QueryRequest } from './query-request.js'
 export type ShownQuery = Pick<QueryRequest, 'filter' | 'sort' | 'projection' | 'skip' | 'limit'>
 
 /**
- * `ns=… limit=…Tree: …Sort: …Proj: …`, in lines. Only the namespace if a predicate has no text
+ * `ns=… limit=…Tree: …Sort: …Proj: …`, in lines; only the namespace if a predicate has no text
  * here.
  */
 export function queryText(ns: string, { filter, sort, projection, skip = 0, limit = 0 }: ShownQuery): string {
@@ -26,7 +26,6 @@ function sortDocument(sort: SortPattern | undefined): Uint8Array {
   return writer.finish()
 }
 
-/** Each node on its own line, indented four spaces more than its parent. */
 function treeOf(node: FilterNode, depth: number): string | null {
   const line = (text: string): string => `${' '.repeat(4 * depth)}${text}\n`
   const withChildren = (name: string, children: readonly FilterNode[]): string | null => {

@@ -1,6 +1,6 @@
 /**
- * Ranks candidate plans: each runs for a number of works, in turns, and the one with most rows per
- * work wins. Server: exec/multi_plan.cpp, query/plan_ranker.cpp, plan_ranker_util.h.
+ * Ranks candidate plans: each runs for a number of works, in turns, and the plan with the most rows
+ * per work wins. Server: exec/multi_plan.cpp, query/plan_ranker.cpp, plan_ranker_util.h.
  */
 import { stagesOf, type PlanStage } from '../plans/plan-stage.js'
 import type { PlanTrial, QueryPlan } from '../plans/query-plan.js'
@@ -63,7 +63,7 @@ function scoreOf(root: Stage): number {
   const projects = has('PROJECTION_SIMPLE', 'PROJECTION_COVERED', 'PROJECTION_DEFAULT')
   const noFetchBonus = projects && has('FETCH') ? 0 : epsilon
   const noSortBonus = has('SORT') ? 0 : epsilon
-  // No plan intersects indexes, so every plan gets the bonus for not intersecting.
+  // Every plan gets the bonus for not intersecting indexes, because none does.
   return 1 + root.rows / root.works + noFetchBonus + noSortBonus + epsilon
 }
 

@@ -1,17 +1,16 @@
 /**
- * The residual predicate after an index scan: nothing where bounds are exact, on index keys where
- * these suffice, the rest on documents. Server: planner_access.cpp (tightness).
+ * The predicate that remains after an index scan: nothing where bounds are exact, on index keys
+ * where these suffice, otherwise on documents. Server: planner_access.cpp (tightness).
  */
 import { boundsFor, isEverything, pathNodes, type Filter, type FilterNode } from '@shardlab/query'
 import type { AccessPath } from './access-path.js'
 
 export interface Residual {
-  /** Null: no predicate. */
   readonly onKeys: FilterNode | null
   readonly onDocuments: FilterNode | null
 }
 
-/** `root` is the query's predicate, `path.predicate` the same over the index's values. */
+/** @param root the query's predicate; `path.predicate` is the same over the index's values */
 export function residualOf(path: AccessPath, root: FilterNode): Residual {
   const children = conjuncts(root)
   const inIndex = conjuncts(path.predicate)
@@ -36,19 +35,18 @@ function all(children: readonly FilterNode[]): FilterNode | null {
   return children.length === 1 ? children[0]! : { kind: 'and', children }
 }
 
-/** Whether the bounds of the scan decide this predicate. */
 function isDecidedByBounds({ scan: { entry, bounds }, otherComparator }: AccessPath, node: FilterNode): boolean {
   const on = onlyPathOf(node)
   const i = entry.pattern.findIndex(({ path }) => path === on)
   if (i < 0) return false
   const field = bounds.fields[i]!
   if (field.exact) return true
-  // Bounds of a field without arrays are the intersection of all its predicates.
+  // Without arrays, the bounds of a field are the intersection of all its predicates.
   if (entry.multikeyPaths[i]!.size > 0 || isEverything(field.intervals) || entry.wildcardPath !== null) return false
   return boundsFor(node, [entry.pattern[i]!], { strings: otherComparator }).fields[0]!.exact
 }
 
-/** Regular expressions and $mod need only the value, which is in the key. */
+/** Regular expressions and $mod need only the value, which the key contains. */
 function appliesToKey({ scan: { entry } }: AccessPath, node: FilterNode): boolean {
   if (node.kind !== 'regex' && node.kind !== 'mod' && !(node.kind === 'in' && node.regexes.length > 0)) return false
   if (entry.index.collation !== null || entry.wildcardPath !== null) return false
@@ -56,7 +54,7 @@ function appliesToKey({ scan: { entry } }: AccessPath, node: FilterNode): boolea
   return i >= 0 && entry.multikeyPaths[i]!.size === 0
 }
 
-/** The path, if the predicate concerns only the values at one path. */
+/** @returns null: the predicate concerns several paths, or more than their values */
 function onlyPathOf(node: FilterNode): string | null {
   if (['expr', 'jsonSchema', 'elemMatchObject', 'nor'].includes(node.kind)) return null
   const paths = new Set([...pathNodes(node)].map(({ path }) => path))
@@ -81,7 +79,6 @@ function mentionsMore(node: FilterNode): boolean {
   }
 }
 
-/** The filter for a part of its predicate; the filter itself if the part is all of it. */
 export function partOf(filter: Filter, node: FilterNode | null): Filter | null {
   if (node === null) return null
   return node === filter.root ? filter : filter.part(node)

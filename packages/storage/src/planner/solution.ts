@@ -1,7 +1,4 @@
-/**
- * From an access to a whole tree: shard filter, sort, skip, projection, limit. Server:
- * planner_analysis.cpp (analyzeDataAccess).
- */
+/** Server: planner_analysis.cpp (analyzeDataAccess). */
 import type { SortPattern } from '@shardlab/query'
 import { isFetched, type PlanStage } from '../plans/plan-stage.js'
 import { isIdentity, projectionShape, projectionStage, providesFields } from './projection-shape.js'
@@ -18,7 +15,6 @@ export interface SolutionOptions {
   readonly isCount?: boolean
 }
 
-/** The tree that answers the request. */
 export function solutionOf(access: DataAccess, request: QueryRequest, options: SolutionOptions = {}): PlanStage {
   const { shardFilter, skip = 0, limit = 0 } = request
   const sort = sortOf(request)
@@ -44,7 +40,7 @@ export function solutionOf(access: DataAccess, request: QueryRequest, options: S
   return tree
 }
 
-/** The order that needs sorting; null: none, or the natural order, which the scan gives. */
+/** @returns null: no sort, or the natural order, which the scan gives */
 export function sortOf({ sort }: QueryRequest): SortPattern | null {
   return sort === undefined || sort.parts.length === 0 ? null : sort
 }
@@ -63,7 +59,7 @@ function projected(
   const shape = projection.document === undefined ? null : projectionShape(projection.document)
   const input = shape?.required && providesFields(tree, shape.required) ? tree : fetched(tree)
   const stage = projectionStage(shape, input)
-  // Projecting first makes the sort smaller, if the projection keeps the sort keys.
+  // Projecting first makes the sort smaller, but the projection must keep the sort keys.
   const keepsSort =
     shape !== null &&
     shape.simple &&

@@ -1,33 +1,28 @@
-/**
- * The stages of a plan: a tree with the server's names. Server: query/query_solution.h, exec/.
- * Manual page: reference/explain-results.
- */
+/** Server: query/query_solution.h, exec/. Manual page: reference/explain-results. */
 import type { RawValue } from '@shardlab/bson'
 import type { Filter, KeyBounds, KeyPattern, SortPattern } from '@shardlab/query'
 import type { MultikeyPaths } from '../indexes/index-keys.js'
 import type { Index } from '../engine/types.js'
 
-/** An index as one query sees it: a wildcard index counts as an index on one path of the query. */
+/** An index as one query uses it: a wildcard index counts as an index on one path of the query. */
 export interface IndexEntry {
   readonly index: Index
-  /** The fields of the keys; `$_path` and the path for a wildcard index. */
+  /** `$_path` and the path for a wildcard index. */
   readonly pattern: KeyPattern
   readonly keyPattern: Uint8Array
   readonly multikeyPaths: MultikeyPaths
   readonly multikey: boolean
-  /** Null: not a wildcard index. */
   readonly wildcardPath: string | null
 }
 
-/** A scan of one index. */
 export interface IndexScan {
   readonly entry: IndexEntry
   /** Over labels if the index has a collation. */
   readonly bounds: KeyBounds
   readonly reverse: boolean
   /**
-   * Used instead of the bounds: keys at or above the first and below the second, as the options
-   * `min` and `max` require. Null: use the bounds.
+   * Replaces the bounds for the options `min` and `max`: keys at or above `min` and below `max`.
+   * Null: use the bounds.
    */
   readonly between: { readonly min: readonly RawValue[]; readonly max: readonly RawValue[] } | null
 }
@@ -37,18 +32,15 @@ export function mayRepeat({ entry, bounds }: IndexScan): boolean {
   return entry.multikey || (entry.wildcardPath !== null && bounds.fields[0]!.intervals.length > 1)
 }
 
-/** Computes rows from documents; a compiled projection. */
+/** A compiled projection. */
 export interface RowProjection {
   /** The specification as the client sent it. Without it no index can cover the projection. */
   readonly document?: Uint8Array
   apply(document: Uint8Array): Uint8Array
 }
 
-/** Which documents of a sharded collection the shard owns. */
 export interface ShardFilter {
-  /**
-   * Paths of the shard key: an index that has them all identifies orphans without their documents.
-   */
+  /** An index that has all paths of the shard key identifies orphans without their documents. */
   readonly paths: readonly string[]
   owns(document: Uint8Array): boolean
 }
@@ -95,13 +87,12 @@ export type PlanStage =
       readonly shardFilter: ShardFilter | null
     }
 
-/** The inputs of a stage; none for a leaf. */
 export function inputsOf(stage: PlanStage): readonly PlanStage[] {
   if ('inputs' in stage) return stage.inputs
   return 'input' in stage ? [stage.input] : []
 }
 
-/** The stage and all below it, from the top. */
+/** In preorder. */
 export function stagesOf(stage: PlanStage): PlanStage[] {
   const stages: PlanStage[] = []
   const add = (each: PlanStage): void => {
@@ -113,7 +104,7 @@ export function stagesOf(stage: PlanStage): PlanStage[] {
   return stages
 }
 
-/** Whether the rows are documents; false: only index keys. Server: `QuerySolutionNode::fetched`. */
+/** False: the rows are only index keys. Server: `QuerySolutionNode::fetched`. */
 export function isFetched(stage: PlanStage): boolean {
   switch (stage.stage) {
     case 'IXSCAN':

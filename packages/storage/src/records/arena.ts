@@ -1,10 +1,10 @@
 /**
- * Memory for documents: small ones share a slab, because a buffer per document costs more than the
+ * Memory for documents. Small ones share a slab, because a buffer per document costs more than the
  * document. Documents are copied: a view would keep its whole packet or socket chunk alive.
  */
 const slabSizeBytes = 256 * 1024
 const slabSizeBytesMin = 4096
-/** Larger documents get their own buffer: they would waste the rest of a slab. */
+/** Larger documents get their own buffer, because they would waste the rest of a slab. */
 const largeDocumentBytes = 32 * 1024
 
 const noSlab = Buffer.alloc(0)
@@ -14,19 +14,17 @@ export class Arena {
   #used = 0
   #slabbedBytes = 0
 
-  /** The slab of the document stored last. */
   get slab(): Buffer {
     return this.#slab
   }
 
-  /** Bytes ever allocated in slabs; freed documents are not subtracted. */
+  /** Bytes ever allocated; freed documents are not subtracted. */
   get slabbedBytes(): number {
     return this.#slabbedBytes
   }
 
   /**
-   * Copies the document.
-   * @param aliveBytes approximate size of the documents in use: a slab is not larger than that, so
+   * @param aliveBytes approximate size of the documents in use: no slab is larger than that, so
    *   that a small collection does not hold a full slab
    * @returns where in the {@link slab} the copy begins; -1: the document is too large for a slab
    */
@@ -34,7 +32,6 @@ export class Arena {
     const length = document.length
     if (length >= largeDocumentBytes) return -1
     if (this.#used + length > this.#slab.length) {
-      // A collection of few documents must not cost a full slab.
       const sizeBytes = Math.min(
         slabSizeBytes,
         Math.max(slabSizeBytesMin, Math.min(this.#slab.length * 2, aliveBytes), length),

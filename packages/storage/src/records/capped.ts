@@ -1,6 +1,6 @@
 /**
- * Capped collections: how their limits are stored, and which records exceed them. Server:
- * collection_options.cpp, capped_collection_maintenance.cpp. Manual page: core/capped-collections.
+ * Server: collection_options.cpp, capped_collection_maintenance.cpp. Manual page:
+ * core/capped-collections.
  */
 import { findField } from '@shardlab/bson'
 import type { RecordTable, StoredRecord } from './record-table.js'
@@ -8,17 +8,16 @@ import type { CappedLimits } from '../engine/types.js'
 
 const greatestMax = 0x7fff_ffff
 
-/** The stored `size` of a capped collection: rounded up to 256 bytes. */
+/** The stored `size`: a multiple of 256 bytes. */
 export function cappedSizeBytes(requested: number): number {
   return Math.ceil(requested / 256) * 256
 }
 
-/** The stored `max` of a capped collection: zero or a negative number means the maximum. */
+/** The stored `max`: zero or a negative number means the maximum. */
 export function cappedMaxDocuments(requested: number): number {
   return requested <= 0 ? greatestMax : requested
 }
 
-/** The limits in a collection's options; null: not capped. */
 export function cappedLimitsOf(options: Uint8Array): CappedLimits | null {
   if (findField(options, 'capped')?.isTruthy() !== true) return null
   const max = findField(options, 'max')
@@ -28,7 +27,6 @@ export function cappedLimitsOf(options: Uint8Array): CappedLimits | null {
   }
 }
 
-/** The oldest records beyond the limits. The newest record is never among them. */
 export function overflowOf(
   records: RecordTable,
   dataSizeBytes: number,

@@ -1,8 +1,8 @@
 import { findField, type RawValue } from '@shardlab/bson'
 
 /**
- * The `_id` of the document that begins here.
- * @throws Error if it has none: the writer of the log adds it
+ * @param start of the document in `bytes`
+ * @throws Error if there is no `_id`: the writer of the log adds it
  */
 export function idOf(bytes: Uint8Array, start = 0): RawValue {
   const id = findField(bytes, '_id', start)
@@ -11,8 +11,8 @@ export function idOf(bytes: Uint8Array, start = 0): RawValue {
 }
 
 /**
- * Whether the document begins with an `_id` of exactly these bytes. False also if `_id` is not the
- * first field, as it is in every stored document.
+ * Whether the document begins with an `_id` of exactly these bytes. False also if another field is
+ * first; `_id` is first in every stored document.
  */
 export function beginsWithId(document: Uint8Array, { type, bytes, start, end }: RawValue): boolean {
   if (document[4] !== type || document[5] !== 0x5f || document[6] !== 0x69 || document[7] !== 0x64 || document[8] !== 0)
@@ -22,5 +22,4 @@ export function beginsWithId(document: Uint8Array, { type, bytes, start, end }: 
   return true
 }
 
-/** Where the value begins if the first field is `_id`. */
 const valueAt = 9

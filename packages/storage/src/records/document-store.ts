@@ -1,11 +1,7 @@
-/**
- * Stores the documents of a collection in the slabs of an {@link Arena} and their positions in its
- * records.
- */
 import { Arena } from './arena.js'
 import type { RecordTable } from './record-table.js'
 
-/** Dead bytes in slabs below which a collection is never rewritten. */
+/** Dead bytes in slabs that never cause a rewrite of the collection. */
 const tolerableGarbageBytes = 8 * 1024 * 1024
 
 export class DocumentStore {
@@ -16,7 +12,6 @@ export class DocumentStore {
     this.#records = records
   }
 
-  /** Stores a copy of the document under this id and replaces the previous one. */
   put(recordId: number, document: Uint8Array): void {
     const start = this.#arena.store(document, this.#records.count * document.length)
     if (start >= 0) this.#records.setInSlab(recordId, this.#arena.slab, start)
@@ -28,9 +23,8 @@ export class DocumentStore {
   }
 
   /**
-   * Moves all live documents to new slabs once more bytes are dead than alive. A slab lives as long
-   * as one document in it, so a few documents that stay among many that change could otherwise keep
-   * any amount of memory.
+   * Moves all documents to new slabs once more bytes are dead than alive. One document keeps its
+   * whole slab alive, so without this a few unchanged documents could keep any amount of memory.
    * @param dataSizeBytes size of all live documents
    */
   compactIfWorthwhile(dataSizeBytes: number): void {

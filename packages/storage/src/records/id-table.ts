@@ -1,5 +1,5 @@
 /**
- * Maps `_id` values to records: a hash table of hashes and record ids, without keys. Equality is
+ * Maps `_id` values to record ids: a hash table of hashes and record ids, without keys. Equality is
  * checked on the record's document, which the caller needs anyway. A lookup without a match, as
  * before an insert, reads only the table.
  */
@@ -7,7 +7,6 @@ import { encodeKeyString, keyStringHash, stringValue, type RawValue } from '@sha
 import { beginsWithId, idOf } from './document-id.js'
 import type { RecordTable, StoredRecord } from './record-table.js'
 
-/** Reserved hashes of slots without an entry. */
 const empty = 0
 const tombstone = 1
 
@@ -16,31 +15,27 @@ const slotsMin = 4
 /** Smaller tables grow by a factor of 4, larger ones by 2. */
 const smallTableSlots = 64
 /**
- * Words of a slot: the hash, then the record id, lower word first. In one array, because a
+ * In words: the hash, then the record id, lower word first. One array holds both, because a
  * looked-up slot is seldom in the processor's cache.
  */
 const slotWords = 3
 const wordSize = 2 ** 32
-/** A table of more slots shrinks when few of them are in use. */
 const shrinkAboveSlots = 1024
 
 function keyOf(id: RawValue): string {
   return encodeKeyString([id])
 }
 
-/** Caches the last hash, because a document is looked up before it is changed. */
+/** The last hash, because a document is looked up before it is changed. */
 let lastHashedId: RawValue | null = null
 let lastHash = 0
 
 export class IdTable {
   readonly #records: RecordTable
-  /** Under a collation: the key of an `_id`. Null: no collation. */
   readonly #keyUnderCollation: ((id: RawValue) => string) | null
   #slots = new Uint32Array(slotsMin * slotWords)
-  /** Number of slots, less one. */
   #mask = slotsMin - 1
   #live = 0
-  /** Slots that are not {@link empty}. */
   #used = 0
 
   constructor(records: RecordTable, labelled: ((id: RawValue) => string) | null) {
@@ -48,12 +43,10 @@ export class IdTable {
     this.#keyUnderCollation = labelled
   }
 
-  /** Number of slots, each of twelve bytes. */
   get slots(): number {
     return this.#mask + 1
   }
 
-  /** The hash of an `_id`, for {@link find}, {@link add} and {@link delete}. */
   hashOf(id: RawValue): number {
     if (id === lastHashedId && this.#keyUnderCollation === null) return lastHash
     const hash = keyStringHash(this.#keyUnderCollation === null ? id : stringValue(this.#keyUnderCollation(id)))
@@ -79,7 +72,7 @@ export class IdTable {
     }
   }
 
-  /** Adds a record whose `_id` is not in the table. */
+  /** The table must not contain the `_id`. */
   add(recordId: number, hash: number): void {
     if (this.#used * 8 >= this.slots * 5) this.#rebuild()
     this.#put(recordId, hash)
@@ -138,7 +131,6 @@ export class IdTable {
   }
 }
 
-/** The record id in the slot that begins here. */
 function recordAt(slots: Uint32Array, at: number): number {
   return slots[at + 2]! * wordSize + slots[at + 1]!
 }

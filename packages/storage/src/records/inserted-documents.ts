@@ -1,14 +1,12 @@
 import type { RecordTable } from './record-table.js'
 
 /**
- * Documents inserted in one batch, as they were then, unaffected by later changes. Views of them
- * are created during iteration.
+ * One batch of documents, unaffected by later changes. Views of them are created during iteration.
  */
 export class InsertedDocuments {
   readonly #records: RecordTable
   readonly #first: number
   readonly count: number
-  /** Sum of their sizes. */
   readonly sizeBytes: number
 
   /**

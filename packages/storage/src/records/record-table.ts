@@ -4,30 +4,30 @@
  */
 import { documentAt } from '@shardlab/bson'
 
-/** One document with its record id. Immutable: an update replaces the document by another one. */
+/** Immutable: an update replaces it. */
 export interface StoredRecord {
   readonly recordId: number
   readonly document: Uint8Array
 }
 
-/** Small pages: a collection of few documents has one page, which is copied after each clone. */
+/** Small, because a collection of few documents has one page, which is copied after each clone. */
 const pageBits = 6
 const pageSize = 1 << pageBits
 const pageMask = pageSize - 1
 
 interface Page {
-  /** Only the table that holds this very object may write here. */
+  /** Only the table that holds this very object may write to the page. */
   owner: object
   live: number
   /** How many slots are offsets in the slab. */
   inSlab: number
   /**
-   * The slab of all offsets in this page. Reset when no offset is left: it would live as long as
-   * the page.
+   * Contains all offsets of this page. Reset when no offset is left, so that the page does not keep
+   * the slab alive.
    */
   slab: Uint8Array
   /**
-   * The document, or its offset in the slab. A view per document would take most of a large
+   * The document, or its offset in the slab. One view per document would take most of a large
    * collection's memory.
    */
   readonly slots: Slot[]
@@ -39,7 +39,6 @@ const noSlab = new Uint8Array(0)
 
 export class RecordTable {
   #owner: object = {}
-  /** Whether the directory array belongs to this table alone. */
   #ownsDirectory = true
   #pages: (Page | undefined)[] = []
   /** Number of the page at `#pages[0]`: empty pages at the front are dropped. */
@@ -61,32 +60,32 @@ export class RecordTable {
     return document && { recordId, document }
   }
 
-  /** The document, possibly as another view of the same bytes each time. */
+  /** Not always the same view. */
   documentOf(recordId: number): Uint8Array | undefined {
     const page = this.#pageOf(recordId)
     return page && readSlot(page, recordId & pageMask)
   }
 
-  /**
-   * The document, as the same object until it is replaced: for records that are read repeatedly.
-   */
+  /** As the same object until it is replaced: for records that are read repeatedly. */
   cachedDocument(recordId: number): Uint8Array | undefined {
     const page = this.#pageOf(recordId)
     if (page === undefined) return undefined
     const slot = recordId & pageMask
     const document = readSlot(page, slot)
-    // Written even if the page is shared: the record is the same.
+    // Write even to a shared page, because the record does not change.
     if (document !== page.slots[slot]) writeSlot(page, slot, document)
     return document
   }
 
-  /** Adds the document or replaces the one with its id. */
   set(recordId: number, document: Uint8Array): void {
     const page = this.#writablePage(Math.floor(recordId / pageSize))
     this.#put(page, recordId, document)
   }
 
-  /** As {@link set}, for the document that begins here in a shared slab. */
+  /**
+   * As {@link set}.
+   * @param start of the document in `slab`, which other documents share
+   */
   setInSlab(recordId: number, slab: Uint8Array, start: number): void {
     const page = this.#writablePage(Math.floor(recordId / pageSize))
     if (page.inSlab === 0) page.slab = slab
@@ -112,7 +111,7 @@ export class RecordTable {
     writeSlot(page, recordId & pageMask, undefined)
     page.live--
     this.#count--
-    // The last page receives the next document.
+    // Keep the last page: it receives the next document.
     if (page.live === 0 && Math.floor(this.#end / pageSize) !== number) {
       this.#pages[number - this.#firstPage] = undefined
       this.#dropEmptyPages()
@@ -120,7 +119,7 @@ export class RecordTable {
     return true
   }
 
-  /** A table with the same records; each may be changed without affecting the other. */
+  /** Each table may be changed without affecting the other. */
   clone(): RecordTable {
     const copy = new RecordTable()
     copy.#pages = this.#pages
@@ -134,8 +133,8 @@ export class RecordTable {
   }
 
   /**
-   * Cursor over all records in ascending or descending order of ids; ascending from the id after
-   * `after`. The table must not change during the scan.
+   * In order of ids, from the id after `after` if ascending. The table must not change during the
+   * scan.
    */
   scan(reverse = false, after = -1): RecordScan {
     if (after < this.#firstPage * pageSize) return new RecordScan(this.#pages, this.#firstPage, reverse)
@@ -149,7 +148,7 @@ export class RecordTable {
   }
 
   #pageOf(recordId: number): Page | undefined {
-    // Record ids exceed 32 bits: no shifts.
+    // No shifts: record ids exceed 32 bits.
     const index = Math.floor(recordId / pageSize) - this.#firstPage
     return index < 0 ? undefined : this.#pages[index]
   }
@@ -184,10 +183,7 @@ export class RecordTable {
     return writable
   }
 
-  /**
-   * Extends the directory to this page. Drops the last page if it is empty: `delete` keeps it for
-   * the next document.
-   */
+  /** Drops the last page if it is empty: `delete` kept it for the next document. */
   #addPages(number: number): void {
     const last = this.#pages.length - 1
     if (this.#pages[last]?.live === 0) {
@@ -202,7 +198,7 @@ export class RecordTable {
   #dropEmptyPages(): void {
     let empty = 0
     while (empty < this.#pages.length && this.#pages[empty] === undefined) empty++
-    // Done rarely, because it copies the directory.
+    // Seldom, because this copies the directory.
     if (empty < 64 && empty < this.#pages.length) return
     this.#firstPage += empty
     this.#pages = this.#pages.slice(empty)
@@ -221,19 +217,17 @@ function readSlot({ slab, slots }: Page, slot: number): Uint8Array | undefined {
   return typeof document === 'number' ? documentAt(slab, document) : document
 }
 
-/** Pull cursor over a {@link RecordTable}. */
 export class RecordScan {
   readonly #pages: readonly (Page | undefined)[]
-  /** Number of the first page. */
   readonly #firstPage: number
   readonly #reverse: boolean
   #page: number
   #slot: number
-  /** The buffer of the current document, after {@link step}. */
+  /** The buffer that contains the current document, after {@link step}. */
   bytes: Uint8Array = noSlab
   start = 0
 
-  /** `page` and `slot`: the position before the first one to visit. */
+  /** @param page with `slot`: the position before the first record to visit */
   constructor(
     pages: readonly (Page | undefined)[],
     firstPage: number,
@@ -257,14 +251,14 @@ export class RecordScan {
     return { recordId: this.recordId, document: readSlot(this.#pages[this.#page]!, this.#slot)! }
   }
 
-  /** Id of the current record, after {@link step}. */
+  /** After {@link step}. */
   get recordId(): number {
     return (this.#firstPage + this.#page) * pageSize + this.#slot
   }
 
   /**
-   * Moves to the next record without creating a view of its document.
-   * @returns whether there is one
+   * Advances without creating a view of the document.
+   * @returns false: the end
    */
   step(): boolean {
     for (;;) {

@@ -1,4 +1,3 @@
-/** From a plan's tree to running stages. */
 import type { IndexEntry, PlanStage } from '../plans/plan-stage.js'
 import type { QueryPlan } from '../plans/query-plan.js'
 import { isFetched, stagesOf } from '../plans/plan-stage.js'
@@ -21,13 +20,12 @@ export interface BuildOptions {
   readonly sortMemoryBytes: number
   readonly allowDiskUse: boolean
   /**
-   * Applied below all stages that order, count or cut rows, without showing in explain; null: no
+   * Applied below all stages that order, count or cut rows, and invisible in explain; null: no
    * filter.
    */
   readonly rowFilter: ((document: Uint8Array) => boolean) | null
 }
 
-/** `root` is the plan's own tree or a rejected one. */
 export function buildStages(
   { collection, strings }: Pick<QueryPlan, 'collection' | 'strings'>,
   root: PlanStage,
@@ -39,7 +37,7 @@ export function buildStages(
   return build(root)
 
   function build(plan: PlanStage): Stage {
-    // The hidden filter belongs above the topmost stage that only finds rows.
+    // Filter above the topmost stage that only finds rows.
     if (rowFilter !== null && findsRows(plan)) {
       const owns = rowFilter
       rowFilter = null
@@ -90,7 +88,6 @@ export function buildStages(
   }
 }
 
-/** RETURN_KEY is the root, or only a limit is above it. */
 function returnsKeys(root: PlanStage): boolean {
   return root.stage === 'RETURN_KEY' || (root.stage === 'LIMIT' && root.input.stage === 'RETURN_KEY')
 }
@@ -103,7 +100,7 @@ function findsRows({ stage }: PlanStage): boolean {
 }
 
 /**
- * The index whose keys a covered projection uses; null below a DISTINCT_SCAN, whose rows are
+ * The index whose keys a covered projection uses. Null below a DISTINCT_SCAN, whose rows are
  * documents.
  */
 function entryBelow(plan: PlanStage): IndexEntry | null {

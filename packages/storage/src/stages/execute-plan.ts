@@ -1,4 +1,3 @@
-/** Plans as pull iterators. All calls are synchronous. */
 import { stagesOf } from '../plans/plan-stage.js'
 import type { QueryPlan } from '../plans/query-plan.js'
 import type { StoredRecord } from '../records/record-table.js'
@@ -9,24 +8,20 @@ import { advanced, allStages, needTime, type Stage } from './stage.js'
 
 export interface ExecuteOptions {
   /**
-   * Rows for which it returns false do not exist for this query and do not show in explain. For a
+   * Rows for which it returns false do not exist for this query; explain does not show it. For a
    * filter that plans show, see `QueryRequest.shardFilter`.
    */
   readonly rowFilter?: (document: Uint8Array) => boolean
-  /**
-   * Whether the sort may exceed its memory. No sort spills to disk, so then its memory is
-   * unlimited. Default false.
-   */
+  /** Makes the memory of a sort unlimited, because no sort spills to disk. Default false. */
   readonly allowDiskUse?: boolean
   /** Default 100 MiB. */
   readonly sortMemoryBytes?: number
 }
 
-/** Statistics of one run for the profiler and the log. */
 export interface ExecutionStats {
   readonly keysExamined: number
   readonly docsExamined: number
-  /** Rows that the shard filter or the row filter rejected. */
+  /** By the shard filter or the row filter. */
   readonly rowsFiltered: number
   readonly returned: number
   readonly hasSortStage: boolean
@@ -34,25 +29,25 @@ export interface ExecutionStats {
 
 export interface PlanExecutor {
   /**
-   * The next row, projected; null at the end and after it.
+   * The next row, projected; null at the end.
    * @throws CommandError QueryExceededMemoryLimitNoDiskUseAllowed, and the errors of the projection
    */
   next(): StoredRecord | null
   readonly stats: ExecutionStats
-  /** The running stages, for explain. */
   readonly root: Stage
 }
 
 /**
- * Rows must be pulled before the collection of the plan changes: for a cursor that lives longer,
- * plan over a snapshot.
+ * Rows must be pulled before the plan's collection changes. For a cursor that lives longer, plan
+ * over a snapshot.
  */
 export function executePlan(plan: QueryPlan, options: ExecuteOptions = {}): PlanExecutor {
   return new Executor(plan, options)
 }
 
 /**
- * Runs a plan of `planCount` to its end and passes its statistics to `done`.
+ * Runs a plan of `planCount` to its end.
+ * @param done receives the statistics
  * @returns the count
  */
 export function runCount(
@@ -104,7 +99,9 @@ class Executor implements PlanExecutor {
   }
 }
 
-/** $indexStats counts an operation once for each index, however often its plan scans the index. */
+/**
+ * As $indexStats counts: one use per operation and index, however often the plan scans the index.
+ */
 function countUses({ root, collection }: QueryPlan): void {
   const used: { ops: number }[] = []
   for (const stage of stagesOf(root)) {

@@ -1,6 +1,5 @@
 /**
- * Stages that pass on, drop or reshape rows. Server: exec/fetch.cpp, or.cpp, shard_filter.cpp,
- * skip.cpp, limit.cpp, projection.cpp, count.cpp.
+ * Server: exec/fetch.cpp, or.cpp, shard_filter.cpp, skip.cpp, limit.cpp, projection.cpp, count.cpp.
  */
 import { emptyDocument } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
@@ -36,7 +35,6 @@ export class FetchStage extends Stage {
   }
 }
 
-/** All inputs in sequence; repeated records are dropped. */
 export class OrStage extends Stage {
   readonly #seen = new Set<number>()
   #current = 0
@@ -70,7 +68,7 @@ export class OrStage extends Stage {
   }
 }
 
-/** Drops rows; explain's `chunkSkips` counts them. */
+/** Explain's `chunkSkips` counts the dropped rows. */
 export class ShardFilterStage extends Stage {
   readonly #input: Stage
   readonly #owns: (document: Uint8Array) => boolean
@@ -139,7 +137,7 @@ export class LimitStage extends Stage {
 export class ProjectionStage extends Stage {
   readonly #input: Stage
   readonly #projection: RowProjection
-  /** The index whose keys are projected; null: documents are projected. */
+  /** Null: documents are projected, not index keys. */
   readonly #covering: IndexEntry | null
 
   constructor(plan: PlanStage, projection: RowProjection, covering: IndexEntry | null, input: Stage) {
@@ -176,7 +174,7 @@ export class ReturnKeyStage extends Stage {
   }
 }
 
-/** Counts the rows of its input, or all records. Returns no rows. */
+/** Returns no rows. */
 export class CountStage extends Stage {
   readonly #limit: number
   readonly #collection: Collection | null
@@ -184,7 +182,7 @@ export class CountStage extends Stage {
   #skipped = 0
   counted = 0
 
-  /** `collection`: count its records instead of an input's rows. */
+  /** @param collection count its records instead of an input's rows; null: count rows */
   constructor(plan: Extract<PlanStage, { skip: number }>, collection: Collection | null, inputs: readonly Stage[]) {
     super(plan, inputs)
     this.#toSkip = plan.skip

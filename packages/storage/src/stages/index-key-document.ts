@@ -1,11 +1,10 @@
-/** Index keys as documents, for RETURN_KEY and covered projections. */
 import { DocumentWriter, findField, nullValue, type RawValue } from '@shardlab/bson'
 import type { KeyTuple } from '../indexes/index-keys.js'
 import type { IndexEntry } from '../plans/plan-stage.js'
 
 /**
- * `{ path: value, … }` in the order of the index, with null for missing fields. `key` may end in a
- * record id.
+ * `{ path: value, … }` in the order of the index, null for missing fields.
+ * @param key may end in a record id
  */
 export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8Array, key: string): Uint8Array {
   const tuples = index.tuplesOf(document)
@@ -16,8 +15,8 @@ export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8
 }
 
 /**
- * The fields of the index as a document, dotted ones nested. Only for entries without arrays, none
- * of whose fields is within another.
+ * The fields of the index, dotted ones nested. Only for entries without arrays, none of whose
+ * fields is within another.
  */
 export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, document: Uint8Array): Uint8Array {
   if (wildcardPath === null && pattern.every(({ path }) => !path.includes('.')))
@@ -27,7 +26,6 @@ export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, do
   return documentOf(pattern, tuple)
 }
 
-/** Without arrays and dotted paths, a key has exactly the document's fields. */
 function topLevelFields(pattern: IndexEntry['pattern'], document: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const { path, direction } of pattern)

@@ -1,4 +1,4 @@
-/** Stages that read index keys. Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
+/** Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
 import { findPath, keyStringFieldEnd, keyStringUpperBound } from '@shardlab/bson'
 import type { IndexCursor } from '../tree/index-cursor.js'
 import { mayRepeat, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
@@ -19,7 +19,6 @@ export class IndexScanStage extends Stage {
   #dupsTested = 0
   #dupsDropped = 0
 
-  /** `withKeys`: rows include their index keys. */
   constructor(plan: Extract<PlanStage, { stage: 'IXSCAN' }>, collection: Collection, withKeys: boolean) {
     super(plan)
     this.#plan = plan
@@ -68,7 +67,6 @@ export class IndexScanStage extends Stage {
     ]
   }
 
-  /** Null: the bounds are empty. */
   #positioned(): IndexCursor | null {
     if (this.#cursor !== null && !this.#mustSeek) return this.#cursor
     const { scan } = this.#plan
@@ -90,7 +88,6 @@ function seek({ entry: { index }, reverse }: IndexScan, to: string): IndexCursor
   return reverse ? index.scanKeys(undefined, to, true) : index.scanKeys(to, undefined, false)
 }
 
-/** Counts keys of one range. */
 export class CountScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>
   readonly #collection: Collection
@@ -128,7 +125,7 @@ export class CountScanStage extends Stage {
   }
 }
 
-/** One key for each combination of values of the first fields; seeks from one to the next. */
+/** Seeks from one combination of values of the first fields to the next. */
 export class DistinctScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>
   readonly #collection: Collection
@@ -164,8 +161,8 @@ export class DistinctScanStage extends Stage {
       return needTime
     }
     const record = this.#collection.get(recordId)!
-    // After an orphan the next key may have the same values. A missing field has the key of null
-    // but is not a value of `distinct`.
+    // After an orphan, the next key may have the same values. A missing field has the same key as
+    // null but is no value of `distinct`.
     if (shardFilter !== null && !shardFilter.owns(record.document)) return needTime
     if (findPath(record.document, this.#path) === undefined) return needTime
     const prefix = key.slice(0, this.#prefixEnd(key))

@@ -1,4 +1,4 @@
-/** Stages that read records. Server: exec/collection_scan.cpp, idhack.cpp, eof.cpp. */
+/** Server: exec/collection_scan.cpp, idhack.cpp, eof.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
 import type { PlanStage } from '../plans/plan-stage.js'
@@ -38,7 +38,6 @@ export class CollectionScanStage extends Stage {
   }
 }
 
-/** A clustered collection is in the order of its `_id`. */
 function scanById(collection: Collection, reverse: boolean): { next(): StoredRecord | null } {
   const cursor = collection.indexes()[0]!.scanKeys(undefined, undefined, reverse)
   return {
@@ -55,7 +54,6 @@ export class IdHackStage extends Stage {
   readonly #withKeys: boolean
   #isDone = false
 
-  /** `withKeys`: the row includes its index key. */
   constructor(plan: Extract<PlanStage, { stage: 'IDHACK' }>, collection: Collection, withKeys: boolean) {
     super(plan)
     this.#withKeys = withKeys
@@ -71,7 +69,7 @@ export class IdHackStage extends Stage {
     if (record === undefined) return this.end()
     this.keysExamined = 1
     this.docsExamined = 1
-    // Only one record can match: explain shows the end together with the row.
+    // Explain shows the end together with the row, because only one record can match.
     this.isEof = true
     if (!this.#withKeys) return this.emit(record)
     return this.emit({ ...record, indexKey: new DocumentWriter(32).value('_id', this.#plan.id).finish() })

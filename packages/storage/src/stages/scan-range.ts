@@ -1,20 +1,20 @@
 /**
- * Bounds as ranges of KeyStrings. If leading fields are points, the next field is one interval and
- * the rest is unbounded, a scan is one range of keys. Otherwise a checker decides for each key
- * whether it is within the bounds and where to seek next. Server: index_bounds_builder.cpp
- * (isSingleInterval), index_bounds.cpp (IndexBoundsChecker).
+ * A scan is one range of KeyStrings if leading fields are points, the next field is one interval
+ * and the rest is unbounded. Otherwise a checker decides for each key whether it is within the
+ * bounds and where to seek next. Server: index_bounds_builder.cpp (isSingleInterval),
+ * index_bounds.cpp (IndexBoundsChecker).
  */
 import { encodeKeyString, keyStringFieldEnd, keyStringUpperBound, type RawValue } from '@shardlab/bson'
 import { isEverything, isPoint, type Interval, type KeyPattern } from '@shardlab/query'
 import type { IndexScan } from '../plans/plan-stage.js'
 
-/** Keys at or above `from` and below `to`; undefined: unbounded. */
+/** At or above `from` and below `to`; undefined: unbounded. */
 export interface KeyStringRange {
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
-/** The only range of a scan; null: it needs a {@link BoundsChecker}. */
+/** @returns null: the scan needs a {@link BoundsChecker} */
 export function singleRangeOf({ entry: { pattern }, bounds, between }: IndexScan): KeyStringRange | null {
   const descending = pattern.map(({ direction }) => direction === -1)
   if (between !== null)
@@ -46,7 +46,7 @@ function rangeUnder(prefix: readonly RawValue[], interval: Interval, descending:
   return { from: lowInclusive ? low : keyStringUpperBound(low), to: highInclusive ? keyStringUpperBound(high) : high }
 }
 
-/** An interval of one field in the order of the keys. */
+/** In the order of the keys. */
 interface FieldInterval {
   readonly start: string
   readonly startInclusive: boolean
@@ -54,14 +54,14 @@ interface FieldInterval {
   readonly endInclusive: boolean
 }
 
-/** The key is within the bounds, is after all of them, or requires a seek. */
+/** `DONE`: the key is after all bounds. `MUST_ADVANCE`: seek to the next key. */
 export type KeyCheck = 'VALID' | 'DONE' | 'MUST_ADVANCE'
 
 export class BoundsChecker {
   readonly #fields: readonly (readonly FieldInterval[])[]
   readonly #descending: readonly boolean[]
   readonly #reverse: boolean
-  /** After MUST_ADVANCE: a forward scan continues at this key, a backward one below it. */
+  /** After MUST_ADVANCE, a forward scan continues at this key, a backward one below it. */
   seekTo = ''
   readonly #ends: number[]
 
@@ -72,7 +72,10 @@ export class BoundsChecker {
     this.#ends = new Array<number>(pattern.length).fill(0)
   }
 
-  /** Whether the bounds are not empty; then sets `seekTo` to their start. */
+  /**
+   * Sets `seekTo` to the start of the bounds.
+   * @returns false: the bounds are empty
+   */
   start(): boolean {
     if (this.#fields.some((intervals) => intervals.length === 0)) return false
     this.seekTo = this.#position('', 0, this.#reverse ? this.#fields[0]!.length - 1 : 0)
@@ -98,7 +101,7 @@ export class BoundsChecker {
     return 'VALID'
   }
 
-  /** No further key has these values of the fields before `field`. */
+  /** Called when no further key can have these values of the fields before `field`. */
   #advancePast(key: string, field: number, prefixEnd: number): KeyCheck {
     let begin = 0
     let canAdvance = false
@@ -115,7 +118,7 @@ export class BoundsChecker {
   }
 
   /**
-   * The first key, in the direction of the scan, with this prefix and field `i` in or after this
+   * The first key, in the direction of the scan, with this prefix and field `i` in or after the
    * interval.
    */
   #position(prefix: string, field: number, interval: number): string {
@@ -147,7 +150,6 @@ function holds({ start, startInclusive, end, endInclusive }: FieldInterval, valu
   return (value > start || (startInclusive && value === start)) && (value < end || (endInclusive && value === end))
 }
 
-/** The first interval that does not end before the value. */
 function firstEndingAt(intervals: readonly FieldInterval[], value: string): number {
   let low = 0
   let high = intervals.length
@@ -160,7 +162,7 @@ function firstEndingAt(intervals: readonly FieldInterval[], value: string): numb
   return low
 }
 
-/** The last interval that does not start after the value; -1: all do. */
+/** Index of the last interval that does not start after the value; -1: all do. */
 function lastStartingAt(intervals: readonly FieldInterval[], value: string): number {
   let low = 0
   let high = intervals.length
@@ -173,10 +175,7 @@ function lastStartingAt(intervals: readonly FieldInterval[], value: string): num
   return low - 1
 }
 
-/**
- * The range of {@link singleRangeOf} as values, in the order of the index. Only for a scan that has
- * one.
- */
+/** As {@link singleRangeOf}, which must not be null, but as values in the order of the index. */
 export function singlePointsOf({ entry: { pattern }, bounds }: IndexScan): {
   readonly start: readonly RawValue[]
   readonly startInclusive: boolean

@@ -1,4 +1,4 @@
-/** Stages that order rows. Server: exec/sort.cpp, merge_sort.cpp. */
+/** Server: exec/sort.cpp, merge_sort.cpp. */
 import { sortOrder, type SortKey, type SortOrder } from '@shardlab/query'
 import type { StringComparator } from '@shardlab/bson'
 import type { PlanStage } from '../plans/plan-stage.js'
@@ -22,7 +22,7 @@ export class SortStage extends Stage {
     super(plan, [input])
     this.#input = input
     this.#limitBytes = memoryBytes
-    // There is no disk to spill to: with allowDiskUse the memory of the sort is unlimited.
+    // allowDiskUse makes the memory unlimited, because there is no disk to spill to.
     this.#sorter = new Sorter(sortOrder(plan.sort, strings), plan.limit, allowDiskUse ? Infinity : memoryBytes)
   }
 
@@ -57,13 +57,12 @@ interface QueuedRow {
   readonly key: SortKey
 }
 
-/** Merges sorted inputs. */
 export class MergeSortStage extends Stage {
   readonly #order: SortOrder
   readonly #seen: Set<number> | null
-  /** Inputs without a row in the queue; the next row is known once this is empty. */
+  /** Inputs without a row in the queue. The next row is known once this is empty. */
   readonly #unread: Stage[]
-  /** One row of each other input, the next one last. */
+  /** One row of each other input; the next one is last. */
   readonly #queue: QueuedRow[] = []
   #dupsTested = 0
   #dupsDropped = 0

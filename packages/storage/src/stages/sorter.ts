@@ -1,4 +1,4 @@
-/** The blocking sort of all rows, or of the first rows if there is a limit. Stable. */
+/** A blocking and stable sort of all rows, or of the first rows if there is a limit. */
 import { CommandError } from '@shardlab/bson'
 import type { SortKey, SortOrder } from '@shardlab/query'
 import type { Row } from './stage.js'
@@ -21,8 +21,8 @@ export class Sorter {
   #heldBytes = 0
 
   /**
-   * `wanted`: rows to keep; 0: all. `limitBytes`: limit of the size of kept documents; Infinity if
-   * the disk may be used.
+   * @param wanted rows to keep; 0: all
+   * @param limitBytes of kept documents; Infinity if the disk may be used
    */
   constructor(order: SortOrder, wanted: number, limitBytes: number) {
     this.#order = order
@@ -53,7 +53,7 @@ export class Sorter {
     }
   }
 
-  /** All rows in order. The sorter cannot be used afterwards. */
+  /** The sorter cannot be used afterwards. */
   finish(): Row[] {
     const rows = this.#rows.sort((a, b) => (this.#isAfter(a, b) ? 1 : -1))
     this.#rows = []
@@ -61,8 +61,8 @@ export class Sorter {
   }
 
   /**
-   * Restores the heap, whose top is the last row in order. Used once as many rows as wanted are
-   * kept.
+   * Restores the heap, whose top is the last row in order. Used once the sorter keeps `wanted`
+   * rows.
    */
   #siftDown(from: number): void {
     const rows = this.#rows

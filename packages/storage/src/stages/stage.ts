@@ -1,22 +1,20 @@
 /**
  * A running stage. Each call of `work` does one step and returns its outcome, as on the server, so
- * that trials of several plans can take turns and explain counts the same steps. Server:
+ * trials of several plans can take turns and explain counts the same steps. Server:
  * exec/plan_stage.h.
  */
 import type { PlanStage } from '../plans/plan-stage.js'
 import type { StoredRecord } from '../records/record-table.js'
 
-/** A row on its way to the root. Its document is the stored one until a projection. */
+/** Until a projection, its document is the stored one. */
 export interface Row extends StoredRecord {
-  /** The index key under which it was found, if RETURN_KEY needs it. */
+  /** The key that led to the row, if RETURN_KEY needs it. */
   readonly indexKey?: Uint8Array
 }
 
-/** `row` is the next row. */
 export const advanced = 0
 /** No row yet: call `work` again. */
 export const needTime = 1
-/** No more rows. */
 export const endOfRows = 2
 export type StageState = 0 | 1 | 2
 
@@ -25,13 +23,12 @@ const noRow: Row = { recordId: -1, document: new Uint8Array(0) }
 export abstract class Stage {
   declare readonly plan: PlanStage
   declare readonly inputs: readonly Stage[]
-  /** The row, after `advanced`. */
   declare row: Row
-  /** Calls of `work`, and how many of them returned a row. */
+  /** Calls of `work`; `rows`: how many of them returned a row. */
   declare works: number
   declare rows: number
   declare isEof: boolean
-  /** Index keys and documents that this stage examined. */
+  /** Only by this stage, not by its inputs. */
   declare keysExamined: number
   declare docsExamined: number
 
@@ -60,13 +57,12 @@ export abstract class Stage {
     return endOfRows
   }
 
-  /** The counters of this kind of stage for explain, in the server's order. */
+  /** For explain, in the server's order. */
   counters(): readonly (readonly [name: string, value: number | boolean])[] {
     return []
   }
 }
 
-/** The stage and all below it, from the top. */
 export function allStages(stage: Stage, into: Stage[] = []): Stage[] {
   into.push(stage)
   for (const input of stage.inputs) allStages(input, into)

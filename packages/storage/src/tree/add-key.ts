@@ -1,4 +1,3 @@
-/** Adds one key to a tree. */
 import { keyHead } from '@shardlab/bson'
 import {
   headForInsert,
@@ -18,9 +17,9 @@ import {
 const half = nodeSizeMax / 2
 
 /**
- * Adds a key below a node that the owner may write to.
- * @param matched length of the prefix that the key is known to share with all keys below the node
- * @returns the new right sibling if the node was split; null: it was not
+ * @param node writable by `owner`
+ * @param matched length of the prefix that the key shares with all keys below the node
+ * @returns the new right sibling; null: the node was not split
  */
 export function addKey(node: TreeNode, owner: object, key: string, value: number, matched: number): TreeNode | null {
   const { keys, heads, prefixLength, children } = node
@@ -52,7 +51,7 @@ function addToLeaf(leaf: TreeNode, owner: object, key: string, value: number, ma
     insertEntry(leaf, lowerBound(leaf, key, head, length), key, head, value)
     return null
   }
-  // Ascending inserts leave full leaves.
+  // Ascending inserts leave full leaves behind.
   if (keys[length - 1]! < key) return newLeaf(owner, [key], [keyHead(key, 0)], 0, [value])
   const sibling = newLeaf(owner, keys.splice(half), heads.splice(half), prefixLength, values.splice(half))
   withDistinctHeads(leaf)

@@ -1,30 +1,25 @@
-/** Pull cursor over a half-open range of one index. */
 import { matchedBelow, childPosition, lowerBound, headIn, type TreeNode } from './tree-node.js'
 
 interface Path {
   /** The nodes above the leaf, the root first. */
   readonly nodes: TreeNode[]
-  /** The current child of each of them. */
   readonly positions: number[]
 }
 
 export class IndexCursor {
   readonly #root: TreeNode
-  /** Where the scan begins; undefined: at an end of the tree. */
+  /** Undefined: at an end of the tree. */
   readonly #start: string | undefined
   readonly #step: 1 | -1
-  /**
-   * Where the range ends: forwards the first key after it, backwards its last key. Undefined:
-   * unbounded.
-   */
+  /** Forwards the first key after the range, backwards its last key. Undefined: unbounded. */
   readonly #bound: string | undefined
-  /** Null in the first leaf: most scans do not leave it. */
+  /** Null in the first leaf, which most scans do not leave. */
   #path: Path | null = null
   #leaf: TreeNode
   #at: number
-  /** Whether the range contains the rest of this leaf. */
+  /** Whether the range contains all of the leaf that remains. */
   #isWithin = false
-  /** The current key; in a non-unique index it ends in the record id. */
+  /** In a non-unique index it ends in the record id. */
   key = ''
 
   /** Keys at or above `from` and below `to`; undefined: unbounded. */
@@ -49,7 +44,7 @@ export class IndexCursor {
     this.#enter()
   }
 
-  /** The next record id, or -1 at the end. Ids repeat if an index is multikey. */
+  /** The next record id; -1 at the end. Ids repeat if the index is multikey. */
   next(): number {
     for (;;) {
       const { keys } = this.#leaf
@@ -99,7 +94,6 @@ export class IndexCursor {
     return path
   }
 
-  /** The child of an inner node that contains the start. */
   #childPosition(node: TreeNode, matched: number): number {
     const start = this.#start
     if (start !== undefined) return childPosition(node, start, matched)

@@ -1,7 +1,4 @@
-/**
- * Adds many ascending keys at once: each node is searched, copied and split once for all its new
- * keys.
- */
+/** Adds many keys at once: each node is searched, copied and split once for all its new keys. */
 import { commonKeyLength, keyHead } from '@shardlab/bson'
 import {
   childPosition,
@@ -16,7 +13,7 @@ import {
   type TreeNode,
 } from './tree-node.js'
 
-/** Ascending, distinct keys that are not in the tree. */
+/** Ascending, distinct, and not in the tree. */
 export interface KeyRun {
   readonly keys: readonly string[]
   readonly values: readonly number[]
@@ -26,8 +23,9 @@ export interface KeyRun {
 const looseNodeSize = (nodeSizeMax * 3) / 4
 
 /**
- * Adds the run's keys from `from` to `to` below a node that the owner may write to.
- * @returns the new right siblings if the node was split, in order; null: it was not
+ * Adds the run's keys from `from` to below `to`.
+ * @param node writable by `owner`
+ * @returns the new right siblings in order; null: the node was not split
  */
 export function insertRun(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   return node.children === null
@@ -53,7 +51,6 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   return keys.length <= nodeSizeMax ? null : splitNode(leaf, owner, isAppended)
 }
 
-/** Fills an empty leaf and as many new siblings as the keys need. */
 function fillLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   const first = Math.min(to, from + nodeSizeMax)
   fill(leaf, run, from, first)
@@ -67,7 +64,6 @@ function fillLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: 
   return siblings
 }
 
-/** Adds entries of the run to an empty leaf. */
 function fill(leaf: TreeNode, { keys, values }: KeyRun, from: number, to: number): TreeNode {
   for (let i = from; i < to; i++) {
     leaf.keys.push(keys[i]!)
@@ -78,8 +74,8 @@ function fill(leaf: TreeNode, { keys, values }: KeyRun, from: number, to: number
 }
 
 /**
- * Merges the run's entries into the first `before` entries of a leaf that has room for them. From
- * the end, so that each entry moves once.
+ * The leaf must have room. Works from the end, so each entry moves once.
+ * @param before number of entries in the leaf
  */
 function mergeIntoLeaf(leaf: TreeNode, before: number, run: KeyRun, from: number, to: number): void {
   const { keys, heads, values } = leaf
@@ -129,7 +125,6 @@ function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: numbe
   return keys.length <= nodeSizeMax ? null : splitNode(node, owner, isAppended)
 }
 
-/** Creates a root above sibling nodes. */
 export function buildRoot(nodes: TreeNode[], owner: object): TreeNode {
   let level = nodes
   while (level.length > 1) {
@@ -143,8 +138,8 @@ export function buildRoot(nodes: TreeNode[], owner: object): TreeNode {
 }
 
 /**
- * Keeps a node's first entries and moves the others to new nodes. Ascending inserts fill nodes
- * completely; inserts in random order leave room in them.
+ * Moves all but the first entries to new nodes.
+ * @param isAppended fill nodes completely, as for ascending inserts; otherwise leave room
  */
 function splitNode(node: TreeNode, owner: object, isAppended: boolean): TreeNode[] {
   const { keys, heads, prefixLength, values, children } = node
@@ -160,7 +155,7 @@ function splitNode(node: TreeNode, owner: object, isAppended: boolean): TreeNode
         : newInner(owner, ownKeys, ownHeads, prefixLength, children.slice(start, end)),
     )
   }
-  // Setting the length releases the capacity; `splice` keeps it.
+  // `splice` would keep the capacity; setting the length releases it.
   keys.length = heads.length = size
   if (children === null) values.length = size
   else children.length = size

@@ -1,6 +1,6 @@
 /**
- * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy the
- * ones they write to. See decision 0019.
+ * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy those
+ * they write to. See decision 0019.
  */
 import { insertRun, buildRoot, type KeyRun } from './insert-run.js'
 import { IndexCursor } from './index-cursor.js'
@@ -23,7 +23,7 @@ import {
 export type { KeyRun }
 
 /**
- * A run smaller than this fraction of the tree reaches no leaf twice: inserting single keys is
+ * A run smaller than this fraction of the tree reaches no leaf twice, so adding single keys is
  * cheaper.
  */
 const sparsePart = 64
@@ -33,7 +33,6 @@ export class KeyTree {
   #root: TreeNode = emptyLeaf(this.#owner)
   #size = 0
 
-  /** Number of keys. */
   get size(): number {
     return this.#size
   }
@@ -50,7 +49,7 @@ export class KeyTree {
     return node.keys[at] === key ? node.values[at] : undefined
   }
 
-  /** Adds a key that is not in the tree. */
+  /** The key must not be in the tree. */
   add(key: string, value: number): void {
     const owner = this.#owner
     const root = writable(this.#root, owner)
@@ -59,7 +58,6 @@ export class KeyTree {
     this.#size++
   }
 
-  /** Adds a run of keys. */
   addRun(run: KeyRun): void {
     const { keys, values } = run
     if (keys.length * sparsePart < this.#size) {
@@ -74,7 +72,7 @@ export class KeyTree {
     this.#size += keys.length
   }
 
-  /** @returns whether the key was in the tree */
+  /** @returns false: the key was not in the tree */
   delete(key: string): boolean {
     let root = this.#without(this.#root, key, 0)
     if (root === null) return false
@@ -84,7 +82,6 @@ export class KeyTree {
     return true
   }
 
-  /** A tree with the same keys; each may be changed without affecting the other. */
   clone(): KeyTree {
     const copy = new KeyTree()
     copy.#root = this.#root
@@ -94,14 +91,13 @@ export class KeyTree {
   }
 
   /**
-   * Cursor over keys at or above `from` and below `to`; undefined: unbounded. The tree must not
-   * change during the scan.
+   * Keys at or above `from` and below `to`; undefined: unbounded. The tree must not change during
+   * the scan.
    */
   scan(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor {
     return new IndexCursor(this.#root, from, to, reverse)
   }
 
-  /** The node without a key; null: the key is not below it. */
   #without(node: TreeNode, key: string, matched: number): TreeNode | null {
     if (node.children === null) {
       const at = lowerBound(node, key, headIn(node, key, matched), node.keys.length)
@@ -132,12 +128,11 @@ export class KeyTree {
     return into
   }
 
-  /** Merges a child with its right sibling. */
   #mergeChildren({ keys, heads, children }: TreeNode, left: number): void {
     const into = writable(children![left]!, this.#owner)
     const { keys: moved, values, children: below } = children![left + 1]!
-    // An inner node's first bound is unused and may be wrong; inside another node it must be the
-    // parent's.
+    // The first bound of an inner node is unused and may be wrong, but within another node it must
+    // be the parent's.
     into.keys.push(below === null ? moved[0]! : keys[left + 1]!, ...moved.slice(1))
     if (below === null) into.values.push(...values)
     else into.children!.push(...below)

@@ -1,13 +1,11 @@
-/** Sorts the keys of a run. */
 import type { KeyRun } from './insert-run.js'
 
-/** Bytes of each key that take part in the first sort. */
+/** Bytes of each key that the first sort compares. */
 const sortedBytes = 5
 
 /**
- * The keys in ascending order with their values; stable. First sorts numbers that combine the bytes
- * after the common prefix with the key's position, which is as fast as memory allows; then compares
- * the few keys that remain out of order.
+ * Ascending and stable. First sorts numbers that combine the bytes after the common prefix with the
+ * key's position, at the speed of memory. Then compares the few keys that remain out of order.
  */
 export function sortedRun(keys: readonly string[], values: readonly number[]): KeyRun {
   const count = keys.length
@@ -49,10 +47,7 @@ function bytesFrom(key: string, from: number): number {
   return number
 }
 
-/**
- * Completes the order by insertion sort. False if that moves too many keys, which are then in an
- * undefined order.
- */
+/** @returns false: too many keys had to move, and their order is undefined now */
 function insertionSort(keys: string[], values: number[]): boolean {
   let left = keys.length
   for (let i = 1; i < keys.length; i++) {

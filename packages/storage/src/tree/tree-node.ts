@@ -1,26 +1,19 @@
-/** The nodes of a {@link KeyTree}: leaves with keys and values, inner nodes with children. */
 import { commonKeyLength, keyHead, keyHeadAmong } from '@shardlab/bson'
 
-/** Most entries of a node. Measured: 64 to 128 are best for scans and inserts. */
+/** Measured: 64 to 128 are best for scans and inserts. */
 export const nodeSizeMax = 64
-/**
- * A node with fewer entries after a deletion is merged with a sibling if both fit into one node.
- */
+/** A smaller node is merged with a sibling after a deletion if both fit into one. */
 export const nodeSizeMin = nodeSizeMax / 4
 
 export interface TreeNode {
-  /** Only the tree that holds this very object may write here. */
+  /** Only the tree that holds this very object may write to the node. */
   readonly owner: object
-  /**
-   * Leaf: its keys, ascending. Inner node: lower bounds of the children's keys; the first one is
-   * not used.
-   */
+  /** Ascending. Inner node: lower bounds of the children's keys; the first bound is not used. */
   readonly keys: string[]
-  /** The head of each key after the common prefix: see {@link keyHead}. */
+  /** Heads of the keys after the common prefix: see {@link keyHead}. */
   readonly heads: number[]
-  /** Length of the common prefix of all keys; in an inner node the first key may differ. */
+  /** Of all keys; in an inner node the first key may have another prefix. */
   prefixLength: number
-  /** Leaf: the value of each key. Inner node: empty. */
   readonly values: number[]
   /** Null: a leaf. */
   readonly children: TreeNode[] | null
@@ -32,7 +25,7 @@ export function emptyLeaf(owner: object): TreeNode {
   return { owner, keys: [], heads: [], prefixLength: 0, values: [], children: null }
 }
 
-/** A leaf of these keys, whose common prefix has `prefixLength` characters, and their heads. */
+/** @param prefixLength of the common prefix of all keys, after which the heads begin */
 export function newLeaf(
   owner: object,
   keys: string[],
@@ -43,7 +36,7 @@ export function newLeaf(
   return withDistinctHeads({ owner, keys, heads, prefixLength, values, children: null })
 }
 
-/** As {@link newLeaf}, for an inner node: its first key may have another prefix. */
+/** As {@link newLeaf}, but the first key may have another prefix. */
 export function newInner(
   owner: object,
   keys: string[],
@@ -54,7 +47,7 @@ export function newInner(
   return withDistinctHeads({ owner, keys, heads, prefixLength, values: noValues, children })
 }
 
-/** The node itself, or a copy that this owner may write to. */
+/** The node itself if the owner may write to it, otherwise a copy. */
 export function writable(node: TreeNode, owner: object): TreeNode {
   if (node.owner === owner) return node
   const { keys, heads, prefixLength, values, children } = node
@@ -63,7 +56,7 @@ export function writable(node: TreeNode, owner: object): TreeNode {
     : { owner, keys: keys.slice(), heads: heads.slice(), prefixLength, values: noValues, children: children.slice() }
 }
 
-/** Recomputes the heads after a longer prefix if the current ones are all equal. */
+/** Recomputes the heads after a longer prefix if all current heads are equal. */
 export function withDistinctHeads(node: TreeNode): TreeNode {
   const { keys, heads } = node
   const first = node.children === null ? 0 : 1
@@ -72,7 +65,7 @@ export function withDistinctHeads(node: TreeNode): TreeNode {
   return node
 }
 
-/** Sets the length of the common prefix and recomputes all heads. */
+/** Also recomputes all heads. */
 export function setPrefixLength(node: TreeNode, prefixLength: number): void {
   const { keys, heads } = node
   node.prefixLength = prefixLength
@@ -84,9 +77,9 @@ export function setPrefixLength(node: TreeNode, prefixLength: number): void {
 }
 
 /**
- * The head of any key among those of this node: a key with another prefix is below or above all of
- * them.
- * @param matched length of the prefix that the key is known to share with them
+ * The key's head, comparable with those of the node: a key with another prefix is below or above
+ * all of them.
+ * @param matched length of the prefix that the key is known to share with the node's keys
  */
 export function headIn({ keys, prefixLength }: TreeNode, key: string, matched: number): number {
   return prefixLength > matched
@@ -95,8 +88,7 @@ export function headIn({ keys, prefixLength }: TreeNode, key: string, matched: n
 }
 
 /**
- * As {@link headIn}, for a key that is about to be added: shortens the common prefix if the key
- * does not have it.
+ * As {@link headIn}, for a key to be added: shortens the common prefix if the key does not have it.
  */
 export function headForInsert(node: TreeNode, key: string, matched: number): number {
   const { keys, prefixLength } = node
@@ -111,7 +103,7 @@ export function headForInsert(node: TreeNode, key: string, matched: number): num
 
 /**
  * Length of the prefix that a key shares with all keys below the child that contains it. Between
- * two bounds of the node every key has the prefix of both.
+ * two bounds of the node, every key has the prefix of both.
  */
 export function matchedBelow({ keys, prefixLength }: TreeNode, at: number, matched: number): number {
   return at > 0 && at < keys.length - 1 && prefixLength > matched ? prefixLength : matched
@@ -119,7 +111,7 @@ export function matchedBelow({ keys, prefixLength }: TreeNode, at: number, match
 
 /**
  * Position of the first key at or above `key` among the first `count`; `count` if there is none.
- * `head`: its head among the node's.
+ * @param head from {@link headIn}
  */
 export function lowerBound({ keys, heads }: TreeNode, key: string, head: number, count: number): number {
   let low = 0
@@ -133,7 +125,6 @@ export function lowerBound({ keys, heads }: TreeNode, key: string, head: number,
   return low
 }
 
-/** Position of the child that contains `key`. `matched`: see {@link headIn}. */
 export function childPosition(node: TreeNode, key: string, matched: number): number {
   const { keys, heads } = node
   if (keys.length < 2) return 0
@@ -150,8 +141,7 @@ export function childPosition(node: TreeNode, key: string, matched: number): num
 }
 
 /**
- * Inserts an entry into a leaf. Each list separately: a generic function over lists would make the
- * engine box the numbers.
+ * Shifts each list separately: in a generic function over lists, the engine would box the numbers.
  */
 export function insertEntry(
   { keys, heads, values }: TreeNode,
@@ -173,9 +163,7 @@ export function insertEntry(
   values[at] = value
 }
 
-/**
- * Removes an entry from a leaf. `splice` would allocate an array of removed elements for each list.
- */
+/** `splice` would allocate an array of removed elements for each list. */
 export function removeEntry({ keys, heads, values }: TreeNode, at: number): void {
   const last = keys.length - 1
   for (let i = at; i < last; i++) {
@@ -188,7 +176,6 @@ export function removeEntry({ keys, heads, values }: TreeNode, at: number): void
   values.pop()
 }
 
-/** Inserts a child into an inner node, with the lower bound of its keys. */
 export function insertChild(node: TreeNode, at: number, bound: string, child: TreeNode): void {
   const head = headForInsert(node, bound, 0)
   const { keys, heads } = node

@@ -1,6 +1,6 @@
 /**
- * Validates the options of a wildcard index. Server: index_catalog_impl.cpp (validateWildcardSpec),
- * index_key_validate.cpp, wildcard_validation.cpp.
+ * Server: index_catalog_impl.cpp (validateWildcardSpec), index_key_validate.cpp,
+ * wildcard_validation.cpp.
  */
 import { BsonType, CommandError, FieldIterator, findField, typeName } from '@shardlab/bson'
 import { formatValue } from '@shardlab/query'
@@ -9,7 +9,7 @@ import type { Fail } from '../index-specs/fail.js'
 import { isAtOrBelow, isWildcardName, leavesOf, type ProjectedPath } from './wildcard-spec.js'
 
 /**
- * A wildcard index is always sparse, and its keys are too partial for uniqueness or expiry.
+ * A wildcard index is always sparse, and its keys cover too little for uniqueness or expiry.
  * @throws CommandError CannotCreateIndex for unsupported options; BadValue, TypeMismatch,
  *   FailedToParse, 7246200, 7246207, 7246211 for its projection
  */

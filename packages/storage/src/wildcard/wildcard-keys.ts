@@ -1,7 +1,7 @@
 /**
- * The keys of a document in a wildcard index: the path and the value of each leaf. An array adds
- * nothing to the path and gives a key for each element; arrays inside arrays, empty documents and
- * empty arrays (as undefined) are leaves. Server: wildcard_key_generator.cpp.
+ * The path and the value of each leaf. An array gives a key for each element and adds nothing to
+ * the path. Arrays inside arrays, empty documents and empty arrays (as undefined) are leaves.
+ * Server: wildcard_key_generator.cpp.
  */
 import { BsonType, encodeKeyString, FieldIterator, stringValue, undefinedValue, type RawValue } from '@shardlab/bson'
 import { labelled } from '../collation/labelled.js'
@@ -45,7 +45,8 @@ export class WildcardKeyGenerator implements IndexKeyGenerator {
   }
 
   /**
-   * Path and value of each leaf, repeated ones included. Adds the paths of arrays to `arrayPaths`.
+   * Includes repeated tuples.
+   * @param arrayPaths receives the paths of arrays
    */
   tuplesOf(bytes: Uint8Array, arrayPaths?: Set<string>, start = 0): KeyTuple[] {
     const tuples: KeyTuple[] = []
@@ -63,7 +64,7 @@ export class WildcardKeyGenerator implements IndexKeyGenerator {
   ): void {
     for (const it = new FieldIterator(bytes, start); it.next();) {
       const name = it.name()
-      // No query can name a field with a dot.
+      // Queries cannot name a field that contains a dot.
       if (!inArray && name.includes('.')) continue
       const path = inArray ? prefix : prefix === '' ? name : `${prefix}.${name}`
       if (!inArray && !this.#paths.reaches(path)) continue

@@ -1,5 +1,5 @@
 /**
- * Which paths a wildcard index contains: `$**`, `path.$**`, and `wildcardProjection`. Server:
+ * Paths in a wildcard index: `$**`, `path.$**`, and `wildcardProjection`. Server:
  * wildcard_key_generator.cpp, wildcard_validation.cpp. Manual page:
  * core/indexes/index-types/index-wildcard.
  */
@@ -7,11 +7,10 @@ import { BsonType, DocumentWriter, FieldIterator, findField } from '@shardlab/bs
 
 export interface WildcardPaths {
   readonly direction: 1 | -1
-  /** Whether the index contains values at this path. */
   holds(path: string): boolean
   /** Whether the index may contain paths below this one. */
   reaches(path: string): boolean
-  /** Included paths; empty: the projection excludes paths, or there is none. */
+  /** Empty: the projection excludes paths, or there is none. */
   readonly included: readonly string[]
 }
 
@@ -19,7 +18,7 @@ export function isWildcardName(name: string): boolean {
   return name === '$**' || name.endsWith('.$**')
 }
 
-/** The paths of a key pattern whose only field is the wildcard; null for any other pattern. */
+/** @returns null: the pattern is not a single wildcard */
 export function wildcardPathsOf(spec: Uint8Array): WildcardPaths | null {
   const it = new FieldIterator(findField(spec, 'key')!.slice())
   if (!it.next() || !isWildcardName(it.name())) return null
@@ -62,7 +61,6 @@ export interface ProjectedPath {
   readonly included: boolean
 }
 
-/** Paths may be dotted or nested. */
 export function leavesOf(projection: Uint8Array, prefix = ''): ProjectedPath[] {
   const leaves: ProjectedPath[] = []
   for (const it = new FieldIterator(projection); it.next();) {
@@ -74,7 +72,7 @@ export function leavesOf(projection: Uint8Array, prefix = ''): ProjectedPath[] {
   return leaves
 }
 
-/** The stored projection names every path in full: `{a: {b: 1}}` becomes `{'a.b': 1}`. */
+/** Names every path in full: `{a: {b: 1}}` becomes `{'a.b': 1}`. */
 export function normalizedProjection(projection: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(projection.length + 16)
   for (const { path, included } of leavesOf(projection)) writer.bool(path, included)

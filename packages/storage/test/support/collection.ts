@@ -1,4 +1,3 @@
-/** A collection with documents and indexes. */
 import type { Document } from '@shardlab/bson'
 import { createMemoryEngine, type Collection } from '../../src/index.js'
 import { applyAll, createIndexOf, createOf, insertOf } from './log.js'

@@ -1,4 +1,4 @@
-/** Random documents, filters and sorts over few names and values, so that many match. */
+/** Few names and values, so that many documents match. */
 import fc from 'fast-check'
 import { Double, Long, type Document } from '@shardlab/bson'
 

@@ -1,4 +1,3 @@
-/** Builders of log entries for tests. */
 import { emptyDocument, encode, findField, toRawValue, type Document } from '@shardlab/bson'
 import { createMemoryEngine, type LogEntry, type StorageEngine } from '../../src/index.js'
 
@@ -40,7 +39,6 @@ export function createIndexOf(ns: string, key: Document, options: Document = {})
 
 export const noop: LogEntry = { ...entry('n', '', emptyDocument, null), uuid: null }
 
-/** Applies all entries in order. */
 export function applyAll(engine: StorageEngine, entries: readonly LogEntry[]): void {
   for (const each of entries) engine.apply(each)
 }

@@ -1,4 +1,3 @@
-/** Queries as plain objects. */
 import { encode, decode, CommandError, type Document } from '@shardlab/bson'
 import { compileCollation, compileFilter, compileProjection, parseSort, type EvaluationContext } from '@shardlab/query'
 import {
@@ -28,7 +27,6 @@ export interface PlainQuery {
   readonly shardFilter?: ShardFilter
 }
 
-/** The context of a query under a collation; default: the simple one. */
 export function contextOf(collation: Document | undefined): EvaluationContext {
   const compiled = collation === undefined ? null : compileCollation(encode(collation))
   return compiled === null ? context : { ...context, strings: compiled.compare }
@@ -58,7 +56,6 @@ export function planOf(collection: Collection, filter: Document, query: PlainQue
   return planQuery(collection, requestOf(filter, query))
 }
 
-/** The rows as plain documents. */
 export function find(
   collection: Collection,
   filter: Document,
@@ -75,7 +72,6 @@ export function run(plan: QueryPlan, options: ExecuteOptions = {}): Document[] {
   return rows
 }
 
-/** The error's code, name and message, and its further fields. */
 export function errorOf(action: () => unknown): {
   code: number
   codeName: string

@@ -1,4 +1,3 @@
-/** An engine's whole state as plain data. */
 import { toExtendedJson } from '@shardlab/bson'
 import type { CheckpointImage, Collection, StorageEngine } from '../../src/index.js'
 

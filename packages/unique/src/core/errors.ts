@@ -1,4 +1,3 @@
-/** The errors of the library. */
 import type { UniqueSpec } from './specs/spec.js'
 
 abstract class UniqueError extends Error {
@@ -85,7 +84,7 @@ export class UnknownOutcomeError extends UniqueError {
 export class ReservationLostError extends UniqueError {
   readonly owner: unknown
   /**
-   * True: the inserted document was deleted again. False: it exists with a value that another
+   * true: the inserted document was deleted again. false: it exists with a value that another
    * document may have, too.
    */
   readonly undone: boolean

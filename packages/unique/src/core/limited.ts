@@ -1,4 +1,4 @@
-/** Calls `work` for every item with limited concurrency, and rejects with the first error. */
+/** Rejects with the first error. */
 export async function eachLimited<T>(
   items: AsyncIterable<T>,
   limit: number,

@@ -1,4 +1,3 @@
-/** Operations on all documents: reserving existing values, checking and repairing. */
 import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './errors.js'
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
@@ -20,12 +19,8 @@ import type { UniqueSpec } from './specs/spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 
-/**
- * An inconsistency. `field` is the spec's name; `value` is the reserved value, an array for several
- * fields.
- */
+/** `field` is the spec's name; `value` is the reserved value, an array for several fields. */
 export type Finding =
-  /** A reservation that has expired. */
   | {
       readonly kind: 'expired'
       readonly proxy: string
@@ -41,7 +36,6 @@ export type Finding =
       readonly field: string
       readonly value: unknown
     }
-  /** A document without a reservation. */
   | { readonly kind: 'unreserved'; readonly owner: unknown; readonly field: string; readonly value: unknown }
   /** The value of a document is reserved for another one that does not have it. */
   | {
@@ -63,7 +57,7 @@ export type Finding =
   | { readonly kind: 'invalid'; readonly owner: unknown; readonly message: string }
 
 export interface Progress {
-  /** Number of documents and reservations checked so far. */
+  /** Documents and reservations checked so far. */
   readonly looked: number
 }
 
@@ -71,10 +65,7 @@ export type OnProgress = (progress: Progress) => void
 
 export interface BackfillReport {
   readonly documents: number
-  /**
-   * Documents reserved by this run, documents reserved before, and documents changed or deleted
-   * during the run.
-   */
+  /** `already`: reserved before this run. `changed`: changed or deleted during the run. */
   readonly reserved: number
   readonly already: number
   readonly changed: number
@@ -92,7 +83,7 @@ export interface VerifyReport {
 
 export interface RepairReport {
   readonly mended: number
-  /** Findings that need a decision of the user. */
+  /** They need a decision of the user. */
   readonly left: readonly Finding[]
 }
 
@@ -112,10 +103,7 @@ export class Maintenance {
     this.#protocol = protocol
   }
 
-  /**
-   * Reserves the values of all documents. Skips those that are reserved, so an interrupted run may
-   * be repeated.
-   */
+  /** Skips documents that have reservations, so an interrupted run may be repeated. */
   async backfill(onProgress: OnProgress = () => {}): Promise<BackfillReport> {
     const counts = { reserved: 0, already: 0, changed: 0 }
     const findings: Finding[] = []
@@ -133,9 +121,7 @@ export class Maintenance {
     return { documents, ...counts, findings }
   }
 
-  /**
-   * Compares documents and reservations, also during writes. Unfinished writes are not findings.
-   */
+  /** Works during writes: unfinished writes are not findings. */
   async verify(onProgress: OnProgress = () => {}): Promise<VerifyReport> {
     const findings: Finding[] = []
     const { documents, reservations, inFlight } = await this.#examine(
@@ -145,10 +131,7 @@ export class Maintenance {
     return { documents, reservations, inFlight, findings }
   }
 
-  /**
-   * Verifies and repairs: decides expired reservations, removes orphaned ones, and reserves
-   * unreserved values.
-   */
+  /** Decides expired reservations, removes orphaned ones, and reserves unreserved values. */
   async repair(onProgress: OnProgress = () => {}): Promise<RepairReport> {
     const left: Finding[] = []
     let mended = 0
@@ -172,7 +155,6 @@ export class Maintenance {
     return { mended, left }
   }
 
-  /** Decides all expired reservations. */
   async sweep(onProgress: OnProgress = () => {}): Promise<SweepReport> {
     const report = { confirmed: 0, released: 0 }
     let looked = 0
@@ -231,7 +213,7 @@ export class Maintenance {
     const main = await readMain(this.#world, owner)
     for (const spec of specs) {
       if (await hasHeldValue(this.#world, proxy, reservation, spec, main)) continue
-      // A write that changes the document has first set its reservation to reserved, with another
+      // A write that changes the document first sets its reservation to reserved, with another
       // attempt.
       const filter = { ...identityFilter(proxy, reservation), state: reservation.state ?? { $exists: false } }
       const still = (await repeated(this.#world.clock, () => proxy.port.findOne(filter))) as Reservation | null
@@ -248,7 +230,7 @@ export class Maintenance {
     const owner = seen['_id']
     let document: Fields | null = seen
     let finding: { finding: Finding; holder: Reservation | null } | null = null
-    // The document may have changed between the two reads, so a finding is checked a second time.
+    // The document may have changed between the two reads, so check a finding twice.
     for (let look = 1; look <= 2 && document !== null; look++, document = await readMain(this.#world, owner)) {
       finding = null
       let values: unknown[] | null
@@ -278,8 +260,8 @@ export class Maintenance {
   }
 
   /**
-   * Confirms or releases a reservation by the main document: an expired one at once, another one
-   * after taking it over.
+   * Confirms or releases a reservation according to the main document. One that has not expired is
+   * taken over first.
    */
   async #decide(proxy: Proxy, reservation: Reservation): Promise<void> {
     if (isReserved(reservation)) return void (await this.#sweep(proxy, reservation))
@@ -300,7 +282,7 @@ export class Maintenance {
   }
 }
 
-/** The finding for an error of `adopt`; null: the error is not about the document. */
+/** null: the error is not about the document. */
 function findingOf(owner: unknown, error: unknown): Finding | null {
   if (error instanceof DuplicateValueError)
     return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }

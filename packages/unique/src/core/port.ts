@@ -5,7 +5,7 @@
 
 export type Fields = Record<string, unknown>
 
-/** A collation document in the server's form. */
+/** In the server's form. */
 export type Collation = Readonly<{ locale: string } & Record<string, unknown>>
 
 export interface PortOptions {
@@ -30,9 +30,7 @@ export interface CollectionPort {
 
 /** A collection that can be read as a whole, for backfill, verify, repair and sweep. */
 export interface ReadablePort extends CollectionPort {
-  /**
-   * Streams all documents that match. Documents that change during the read may be included or not.
-   */
+  /** Documents that change during the read may be included or not. */
   find(filter: Fields): AsyncIterable<Fields>
 }
 
@@ -54,7 +52,7 @@ export interface Clock {
  */
 export type PortErrorKind = 'duplicate' | 'refused' | 'unknown'
 
-/** `cause` is the driver's error, which is passed to callers. */
+/** `cause` is the driver's error, which callers receive. */
 export class PortError extends Error {
   override readonly name = 'PortError'
   readonly kind: PortErrorKind
@@ -65,12 +63,11 @@ export class PortError extends Error {
   }
 }
 
-/** The kind of a PortError; null for any other error. */
+/** null for any other error. */
 export function kindOf(error: unknown): PortErrorKind | null {
   return error instanceof PortError ? error.kind : null
 }
 
-/** The driver's error in a PortError if there is one; else the error itself. */
 export function causeOf(error: unknown): unknown {
   return error instanceof PortError && error.cause !== undefined ? error.cause : error
 }

@@ -1,4 +1,3 @@
-/** A proxy collection and its documents, the reservations. */
 import type { Fields, PortOptions, ReadablePort } from './port.js'
 import { rawValuesOf } from './specs/spec-values.js'
 import { setAt, type UniqueSpec } from './specs/spec.js'
@@ -7,15 +6,13 @@ import { sameValue } from './values.js'
 export interface Proxy {
   readonly name: string
   readonly port: ReadablePort
-  /** The specs whose values it stores: one if it is sharded, any number otherwise. */
+  /** One if the proxy is sharded, any number otherwise. */
   readonly specs: readonly UniqueSpec[]
-  /** It is sharded by its spec's fields, so single writes have to contain their values. */
+  /** Sharded by the spec's fields, so single writes must contain their values. */
   readonly sharded: boolean
 }
 
-/**
- * A document of a proxy collection. One that was created by hand has no `state` and no `attempt`.
- */
+/** A reservation that was created by hand has no `state` and no `attempt`. */
 export interface Reservation extends Fields {
   readonly _id: unknown
   /** The main document's `_id` if `_id` is not. */
@@ -30,13 +27,11 @@ export const ownerOf = (reservation: Reservation): unknown =>
 
 export const isReserved = ({ state }: Reservation): boolean => state === 'reserved'
 
-/** Whether it has expired. Without `expiresAt` it has. */
 export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean =>
   expiresAt === undefined || expiresAt.getTime() < nowMs
 
 /**
- * The values that a reservation holds for a spec; null: none. A document of a sharded proxy always
- * holds values of its spec.
+ * null: the reservation holds no values for the spec. A document of a sharded proxy always does.
  */
 export function heldValues(proxy: Proxy, reservation: Reservation, spec: UniqueSpec): unknown[] | null {
   const values = rawValuesOf(spec, reservation)
@@ -47,15 +42,14 @@ export function heldValues(proxy: Proxy, reservation: Reservation, spec: UniqueS
 export const heldSpecs = (proxy: Proxy, reservation: Reservation): UniqueSpec[] =>
   proxy.specs.filter((spec) => heldValues(proxy, reservation, spec) !== null)
 
-/** Matches the reservation that holds these values. */
 export function valueFilter(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[]): Fields {
-  // If several specs share documents, a missing field means no reservation, and null a reservation
+  // With several specs in one proxy, a missing field means no reservation, and null a reservation
   // of null.
   const nothing = proxy.sharded ? { $eq: null } : { $eq: null, $exists: true }
   return Object.fromEntries(spec.fields.map((field, i) => [field, values[i] === null ? nothing : { $eq: values[i] }]))
 }
 
-/** Matches this reservation if no other attempt has changed it. */
+/** Matches only if no other attempt has changed the reservation. */
 export function identityFilter(proxy: Proxy, reservation: Reservation): Fields {
   const { _id, attempt } = reservation
   const key = proxy.sharded ? valueFilter(proxy, proxy.specs[0]!, heldValues(proxy, reservation, proxy.specs[0]!)!) : {}
@@ -72,10 +66,7 @@ export function lookup(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[
   return proxy.port.findOne(valueFilter(proxy, spec, values), optionsOf(spec)) as Promise<Reservation | null>
 }
 
-/**
- * Whether both are the same document. Different shards of a proxy may have documents with the same
- * `_id`.
- */
+/** Compares more than `_id`: shards of a proxy may have documents with the same `_id`. */
 export function sameReservation(proxy: Proxy, a: Reservation, b: Reservation): boolean {
   return (
     sameValue(a._id, b._id) &&
@@ -83,7 +74,6 @@ export function sameReservation(proxy: Proxy, a: Reservation, b: Reservation): b
   )
 }
 
-/** A new reservation of these values. */
 export function newReservation(
   _id: unknown,
   owner: unknown,

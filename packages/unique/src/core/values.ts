@@ -1,7 +1,7 @@
 /** Compares BSON values without a BSON library: `_bsontype` is the same in every version. */
 
 /**
- * Whether the values are certainly equal. Numbers compare by value whatever their type. False for
+ * Whether the values are certainly equal; numbers compare by value, whatever their type. False for
  * values that only a collation treats as equal, and for rare types: callers then leave the decision
  * to the server.
  */
@@ -72,7 +72,7 @@ function plain(value: unknown): unknown {
   }
 }
 
-/** Whether this is a document: neither an array nor a value of a BSON class. */
+/** Neither an array nor a value of a BSON class. */
 export function isDocument(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' &&

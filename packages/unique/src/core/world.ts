@@ -1,17 +1,15 @@
-/** The dependencies of the protocol, and retries after lost answers. */
 import { kindOf, type Clock, type Fields, type ReadablePort } from './port.js'
 import type { Proxy } from './proxy.js'
 import type { UniqueSpec } from './specs/spec.js'
 
 /**
- * Names of the events and of the counters. `compensated`: a write failed and its reservations were
- * undone. `unsettled`: a step after the main write got no answer; a sweep will do it.
+ * `compensated`: a write failed and its reservations were undone. `unsettled`: a step after the
+ * main write got no answer; a sweep will do it.
  */
 export type UniqueEventName = 'reserved' | 'confirmed' | 'released' | 'compensated' | 'conflict' | 'swept' | 'unsettled'
 
 export interface UniqueEvent {
   readonly event: UniqueEventName
-  /** `_id` of the main document. */
   readonly owner: unknown
   /** Names of the specs. */
   readonly fields: readonly string[]
@@ -22,7 +20,7 @@ export interface World {
   readonly proxies: readonly Proxy[]
   readonly specs: readonly UniqueSpec[]
   readonly clock: Clock
-  /** Returns a unique value for each attempt. */
+  /** Unique for each attempt. */
   readonly newToken: () => unknown
   readonly reservationMs: number
   readonly busyMs: number
@@ -30,7 +28,6 @@ export interface World {
   readonly transactions: Transactions | null
 }
 
-/** The collections inside a transaction. */
 export interface TransactionScope {
   readonly main: ReadablePort
   readonly proxies: readonly Proxy[]
@@ -40,7 +37,7 @@ export interface TransactionScope {
 
 export interface Transactions {
   /**
-   * Runs `body` in one transaction, repeats it if the server asks for that, and commits.
+   * Repeats `body` if the server asks for that, and commits.
    * @returns `refused`: the deployment has no transactions, and nothing was done
    */
   run<T>(
@@ -51,8 +48,7 @@ export interface Transactions {
 const repetitions = 4
 
 /**
- * Runs a step, and repeats it while its outcome is unknown. The step has to be repeatable. @throws
- * the last error
+ * Repeats a step while its outcome is unknown; the step must be repeatable. @throws the last error
  */
 export async function repeated<T>(clock: Clock, step: () => Promise<T>): Promise<T> {
   for (let i = 1; ; i++) {
@@ -65,7 +61,6 @@ export async function repeated<T>(clock: Clock, step: () => Promise<T>): Promise
   }
 }
 
-/** The latest state of a main document. */
 export function readMain({ main, clock }: Pick<World, 'main' | 'clock'>, owner: unknown): Promise<Fields | null> {
   return repeated(clock, () => main.findOne({ _id: { $eq: owner } }))
 }

@@ -1,4 +1,3 @@
-/** The ports over the official driver. */
 import {
   MongoAPIError,
   MongoError,
@@ -13,14 +12,13 @@ import { PortError, type Clock, type Fields, type PortErrorKind, type ReadablePo
 import type { Proxy } from '../core/proxy.js'
 import type { Transactions, TransactionScope } from '../core/world.js'
 
-/** A document with an `_id` of any type. */
 export interface AnyDocument extends Document {
   _id: unknown
 }
 
 export type AnyCollection = Collection<AnyDocument>
 
-/** A port over a driver's collection; with a session, inside its transaction. */
+/** With a session, the port works inside its transaction. */
 export function driverPort(collection: AnyCollection, session?: ClientSession): ReadablePort {
   const inSession = session === undefined ? {} : { session }
   return {
@@ -45,7 +43,6 @@ export function driverPort(collection: AnyCollection, session?: ClientSession): 
   }
 }
 
-/** Converts the driver's errors to PortErrors with the error as their cause. */
 export async function withPortErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -72,7 +69,7 @@ function kindOfDriverError(error: unknown): PortErrorKind {
     if (duplicateCodes.has(code)) return 'duplicate'
     return uncertainCodes.has(code) || error.hasErrorLabel('RetryableWriteError') ? 'unknown' : 'refused'
   }
-  // Invalid arguments, which the driver does not send, and values that are not BSON.
+  // The driver does not send invalid arguments, nor values that are not BSON.
   if (error instanceof MongoAPIError && error.name === 'MongoInvalidArgumentError') return 'refused'
   if (error instanceof Error && error.name.startsWith('BSON')) return 'refused'
   return 'unknown'
@@ -90,8 +87,8 @@ export const realClock: Clock = {
 
 /**
  * Codes with which a deployment refuses transactions: a standalone server (20), a storage engine
- * without them (263), a server that does not know the arguments (9, 72, 40415). Other errors have
- * the same codes, so the message is checked, too.
+ * without them (263), a server that does not know the arguments (9, 72, 40415). Other errors share
+ * these codes, so the message is checked, too.
  */
 const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
 
@@ -140,14 +137,10 @@ class Refused extends Error {
   }
 }
 
-/**
- * Whether the driver itself has refused the transaction, because the deployment does not support
- * it.
- */
+/** Whether the driver itself has refused the transaction, for lack of support in the deployment. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof MongoError && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
 
-/** The proxies, with every operation in the session. */
 export function inSession(
   proxies: readonly Proxy[],
   collections: ReadonlyMap<string, AnyCollection>,

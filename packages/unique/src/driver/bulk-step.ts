@@ -1,4 +1,3 @@
-/** Maps an operation of a bulkWrite to the method for a single write. */
 import type {
   AnyBulkWriteOperation,
   DeleteOptions,
@@ -19,7 +18,6 @@ import type { DocumentChanges } from './document-changes.js'
 import { checkChange } from './refusals.js'
 import type { UniqueBulkWriteResult } from './results.js'
 
-/** The methods of a collection for single writes. */
 export interface SingleWrites<TSchema extends Document> {
   insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions): Promise<InsertOneResult<TSchema>>
   updateOne(

@@ -1,6 +1,3 @@
-/**
- * Opens a collection by connection string and names, for programs without a client of their own.
- */
 import { MongoClient } from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 import type { UniqueOptions } from './options.js'
@@ -17,7 +14,7 @@ export interface ConnectedCollection {
 }
 
 /**
- * Connects to a deployment for one collection.
+ * For programs without a client of their own.
  * @param ns `database.collection`
  * @throws UnreachableError, RefusedOperationError
  */

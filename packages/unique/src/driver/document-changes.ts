@@ -1,6 +1,6 @@
 /**
- * Changes one document: finds it, computes its unique fields after the change, and writes it if it
- * has not changed.
+ * Finds a document, computes its unique fields after the change, and writes it if it has not
+ * changed in between.
  */
 import {
   BSON,
@@ -23,7 +23,7 @@ import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.
 import { documentAfter, writtenFields } from './updates.js'
 
 export class DocumentChanges<TSchema extends Document> {
-  /** Fields of the collection's shard key; with their values a write is targeted to one shard. */
+  /** With the values of these fields a write is targeted to one shard. */
   shardKey: readonly string[] = []
   readonly #collection: Collection<TSchema>
   readonly #reader: AnyCollection
@@ -80,10 +80,7 @@ export class DocumentChanges<TSchema extends Document> {
     })
   }
 
-  /**
-   * A filter for the document that was read, if it still matches. The shard key targets the write
-   * to one shard.
-   */
+  /** Matches the document only as it was read. The shard key targets the write to one shard. */
   #target(filter: Filter<TSchema>, before: Fields, guard: Fields): Filter<TSchema> {
     const key = this.shardKey
       .filter((field) => field !== '_id')
@@ -112,10 +109,7 @@ export class DocumentChanges<TSchema extends Document> {
     )
   }
 
-  /**
-   * The document as the server stores it: undefined as null or left out, classes converted by
-   * toBSON.
-   */
+  /** As the server stores it: undefined as null or left out, classes converted by toBSON. */
   stored(document: Fields): Fields {
     const { ignoreUndefined = false } = this.#collection.bsonOptions
     return BSON.deserialize(BSON.serialize(document, { ignoreUndefined }), { promoteBuffers: false })

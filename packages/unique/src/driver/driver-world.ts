@@ -1,4 +1,3 @@
-/** The dependencies of the protocol, over the official driver. */
 import { ObjectId, type Collection, type Document } from 'mongodb'
 import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, World } from '../core/world.js'
@@ -27,10 +26,7 @@ const primary = {
   useBigInt64: false,
 } as const
 
-/**
- * @param tell receives every event
- * @returns also the main collection as the protocol reads it
- */
+/** @returns also the main collection as the protocol reads it */
 export function driverWorld<TSchema extends Document>(
   { db, collectionName }: Collection<TSchema>,
   options: ParsedOptions,

@@ -1,4 +1,3 @@
-/** Creates missing proxy collections, and refuses those that would not keep values unique. */
 import type { Db, Document } from 'mongodb'
 import { MisconfiguredProxyError } from '../core/errors.js'
 import type { UniqueSpec } from '../core/specs/spec.js'
@@ -9,13 +8,13 @@ export interface ProxyPlan {
   readonly sharded: boolean
 }
 
-/** Whether the deployment is a sharded cluster. Manual: reference/command/hello */
+/** Manual: reference/command/hello */
 export async function isShardedCluster(db: Db): Promise<boolean> {
   return (await db.admin().command({ hello: 1 }))['msg'] === 'isdbgrid'
 }
 
 /**
- * Checks that the main collection compares exactly.
+ * The main collection must compare exactly.
  * @returns the fields of its shard key, for targeted writes; empty: not sharded
  * @throws MisconfiguredProxyError
  */
@@ -33,7 +32,7 @@ export async function checkMain(db: Db, name: string, onCluster: boolean): Promi
 
 /**
  * @param make false: only check
- * @throws MisconfiguredProxyError for a proxy collection that does not meet the requirements
+ * @throws MisconfiguredProxyError
  */
 export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, make: boolean): Promise<void> {
   const ns = `${db.databaseName}.${plan.name}`
@@ -97,7 +96,7 @@ interface Sharding {
   readonly unique: boolean
 }
 
-/** The entry of config.collections; null: not sharded. Manual: reference/config-database */
+/** null: not sharded. Manual: reference/config-database */
 async function shardingOf(db: Db, name: string): Promise<Sharding | null> {
   const entry = await db.client
     .db('config')

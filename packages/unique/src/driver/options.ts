@@ -1,28 +1,21 @@
-/** The options of `uniqueCollection`. */
 import { RefusedOperationError } from '../core/errors.js'
 import { parseSpec } from '../core/specs/parse-spec.js'
 import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/specs/spec.js'
 import type { ProxyPlan } from './init.js'
 
 export interface UniqueFieldOptions extends UniqueSpecOptions {
-  /**
-   * Name of the spec's proxy collection, for sharded proxies; default
-   * `<collection>.unique.<fields joined by _>`.
-   */
+  /** Sharded proxies only; default `<collection>.unique.<fields joined by _>`. */
   readonly proxy?: string
 }
 
 export interface UniqueOptions {
-  /** Fields, or combinations of fields, whose values have to be unique. */
+  /** Fields, or combinations of fields. */
   readonly unique: readonly (string | UniqueFieldOptions)[]
   /** One sharded collection for each spec (default), or one unsharded collection for all. */
   readonly proxies?: 'sharded' | 'unsharded'
-  /** Name of the only proxy collection; default `<collection>.unique` for unsharded proxies. */
+  /** Unsharded proxies only; default `<collection>.unique`. */
   readonly proxy?: string
-  /**
-   * `auto`: every write is one transaction, unless the server refuses transactions. Default:
-   * `never`.
-   */
+  /** `auto`: every write is one transaction, unless the server refuses those. Default: `never`. */
   readonly transactions?: 'never' | 'auto'
   /** Lifetime of a reservation that its writer does not renew; default 60,000, at least 1,000. */
   readonly reservationMs?: number
@@ -35,7 +28,6 @@ export interface ParsedOptions {
   readonly proxies: readonly ProxyPlan[]
   readonly reservationMs: number
   readonly busyMs: number
-  /** Whether writes are transactions, unless the deployment refuses them. */
   readonly transactions: boolean
 }
 

@@ -1,8 +1,6 @@
-/** Operations that cannot be made safe. */
 import type { ClientSession } from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 
-/** The options of single operations that are checked. */
 export interface AnyOptions {
   readonly writeConcern?: unknown
   readonly upsert?: boolean
@@ -19,7 +17,7 @@ export function refuseUnacknowledged(writeConcern: unknown): void {
   }
 }
 
-/** Options that no write may have. @throws RefusedOperationError */
+/** @throws RefusedOperationError for options that no write may have */
 export function checkWrite(options: AnyOptions): void {
   refuseUnacknowledged(options.writeConcern)
   if (options.session?.inTransaction() === true) {
@@ -29,7 +27,7 @@ export function checkWrite(options: AnyOptions): void {
   }
 }
 
-/** Options that updates and deletes may not have. @throws RefusedOperationError */
+/** @throws RefusedOperationError for options that updates and deletes may not have */
 export function checkChange(options: AnyOptions): void {
   checkWrite(options)
   if (options.upsert === true) {

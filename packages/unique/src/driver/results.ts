@@ -1,4 +1,3 @@
-/** Results in the driver's form, and the error of several writes. */
 import type { DeleteResult, Document, UpdateResult } from 'mongodb'
 
 export const updated = <TSchema extends Document>(matched: 0 | 1): UpdateResult<TSchema> => ({
@@ -26,7 +25,7 @@ export interface UniqueWriteError {
   readonly error: unknown
 }
 
-/** One or more of several writes failed. `code` and `message` are those of the first error. */
+/** `code` and `message` are those of the first error. */
 export class UniqueBulkWriteError extends Error {
   override readonly name = 'UniqueBulkWriteError'
   readonly code: unknown
@@ -43,13 +42,10 @@ export class UniqueBulkWriteError extends Error {
   }
 }
 
-/** Concurrent writes of an unordered list. */
+/** For unordered writes. */
 const concurrency = 16
 
-/**
- * Runs writes one after the other until one fails, or all of them concurrently if the order does
- * not matter. @throws UniqueBulkWriteError
- */
+/** Ordered writes run until one fails, unordered ones concurrently. @throws UniqueBulkWriteError */
 export async function inBulk(
   writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],
   ordered: boolean,

@@ -1,4 +1,3 @@
-/** A collection of the official driver whose writes keep fields unique. */
 import { EventEmitter } from 'eventemitter3'
 import {
   ObjectId,
@@ -47,10 +46,7 @@ import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.
 
 export type UniqueCounters = Readonly<Record<UniqueEventName, number>>
 
-/**
- * A collection whose writes keep `options.unique` unique. Call `init()` first. @throws
- * RefusedOperationError for invalid options
- */
+/** Call `init()` before the first write. @throws RefusedOperationError for invalid options */
 export function uniqueCollection<TSchema extends Document = Document>(
   collection: Collection<TSchema>,
   options: UniqueOptions,
@@ -61,7 +57,7 @@ export function uniqueCollection<TSchema extends Document = Document>(
 export class UniqueCollection<TSchema extends Document = Document> extends EventEmitter<
   Record<UniqueEventName, [UniqueEvent]>
 > {
-  /** The driver's collection, for reading. Writes to it bypass the reservations. */
+  /** For reading: writes to it bypass the reservations. */
   readonly collection: Collection<TSchema>
   readonly #options: ParsedOptions
   readonly #reader: AnyCollection
@@ -96,7 +92,6 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#maintenance = new Maintenance(this.#world, this.#protocol)
   }
 
-  /** Number of events by name. */
   get counters(): UniqueCounters {
     return { ...this.#counters }
   }
@@ -146,10 +141,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return { acknowledged: true, insertedCount, insertedIds: insertedIds as InsertManyResult<TSchema>['insertedIds'] }
   }
 
-  /**
-   * @throws RefusedOperationError for an update whose result for a unique field is unknown before
-   *   the write
-   */
+  /** @throws RefusedOperationError if the result for a unique field is unknown before the write */
   async updateOne(
     filter: Filter<TSchema>,
     update: UpdateFilter<TSchema> | Document[],
@@ -197,7 +189,6 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return changed === null ? updated(0) : (changed.result ?? updated(1))
   }
 
-  /** Returns the document, not the server's whole reply. */
   async findOneAndUpdate(
     filter: Filter<TSchema>,
     update: UpdateFilter<TSchema> | Document[],
@@ -214,7 +205,6 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this.#changes.found(changed, options)
   }
 
-  /** Returns the document, not the server's whole reply. */
   async findOneAndReplace(
     filter: Filter<TSchema>,
     replacement: WithoutId<TSchema>,
@@ -231,7 +221,6 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this.#changes.found(changed, options)
   }
 
-  /** Returns the document, not the server's whole reply. */
   async findOneAndDelete(
     filter: Filter<TSchema>,
     options: FindOneAndDeleteOptions = {},
@@ -254,9 +243,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return deleted(changed === null ? 0 : 1)
   }
 
-  /**
-   * Deletes the matching documents one after the other. A document that no longer matches is kept.
-   */
+  /** Deletes one document after the other. A document that no longer matches is kept. */
   async deleteMany(filter: Filter<TSchema> = {}, options: DeleteOptions = {}): Promise<DeleteResult> {
     this.#checkChange(options)
     let count = 0
@@ -268,8 +255,8 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   }
 
   /**
-   * Runs each operation separately, in order unless `ordered: false`. All operations are checked
-   * before the first runs. @throws UniqueBulkWriteError
+   * Runs each operation separately, in order unless `ordered: false`, after checking all of them.
+   * @throws UniqueBulkWriteError
    */
   async bulkWrite(
     operations: readonly AnyBulkWriteOperation<TSchema>[],

@@ -1,21 +1,17 @@
-/** Predicts the effect of an update on unique fields. */
 import { RefusedOperationError } from '../core/errors.js'
 import type { Fields } from '../core/port.js'
 import { overlaps, setAt, type UniqueSpec } from '../core/specs/spec.js'
 import { isDocument } from '../core/values.js'
 
-/**
- * Unique fields that an update writes, with their new values; undefined: the update removes the
- * field.
- */
+/** undefined as a value: the update removes the field. */
 export interface WrittenFields {
   readonly touched: readonly UniqueSpec[]
   readonly values: ReadonlyMap<string, unknown>
 }
 
 /**
- * Manual: reference/operator/update. The result of `$set` and `$unset` of whole values is known;
- * everything else that touches a unique field is refused.
+ * The result of `$set` and `$unset` of whole values is known; everything else that touches a unique
+ * field is refused. Manual: reference/operator/update
  * @throws RefusedOperationError with the reason
  */
 export function writtenFields(specs: readonly UniqueSpec[], update: Fields | readonly Fields[]): WrittenFields {
@@ -38,7 +34,7 @@ export function writtenFields(specs: readonly UniqueSpec[], update: Fields | rea
   return { touched: specs.filter((spec) => spec.fields.some((field) => values.has(field))), values }
 }
 
-/** The document's unique fields after the update; other fields are not included. */
+/** Unique fields only. */
 export function documentAfter(before: Fields, { touched, values }: WrittenFields): Fields {
   const after: Fields = {}
   for (const field of new Set(touched.flatMap((spec) => spec.fields))) {

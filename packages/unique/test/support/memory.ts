@@ -1,4 +1,3 @@
-/** Collections in memory with the operations that the protocol needs, one at a time. */
 import { PortError, type Fields, type PortOptions } from '@shardlab/unique'
 
 export interface UniqueKey {

@@ -1,11 +1,8 @@
-/**
- * Interleaves clients, one port operation at a time, in an order that a chooser decides. Clients
- * fail where the chooser decides.
- */
+/** Interleaves clients and makes them fail, one port operation at a time, as a chooser decides. */
 import { PortError, type Clock, type Fields, type PortOptions, type ReadablePort } from '@shardlab/unique'
 import type { MemoryCollection } from './memory.js'
 
-/** A port without scheduling: every operation takes effect at once. */
+/** Without scheduling: every operation takes effect at once. */
 export function directPort(collection: MemoryCollection): ReadablePort {
   return {
     insertOne: async (document) => collection.insertOne(document),
@@ -44,12 +41,12 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Chooses one of `count` possibilities. */
+/** Returns a number below `count`. */
 export type Choose = (count: number) => number
 
 export interface Turns {
   readonly choose: Choose
-  /** The possible fates, and the number of faults in total. */
+  /** `faults` is the number in total. */
   readonly fates: readonly Fate[]
   readonly faults: number
   readonly expireMs: number
@@ -64,7 +61,6 @@ export class Scheduler {
   #sleepers: Sleeper[] = []
   #sequence = 0
 
-  /** A port of this client to a collection. */
   port(client: string, collection: MemoryCollection, isMain: boolean): ReadablePort {
     const call = <T>(operation: string, writes: boolean, apply: () => T): Promise<T> =>
       new Promise<T>((resolve, reject) => {
@@ -92,7 +88,7 @@ export class Scheduler {
     }
   }
 
-  /** A clock without scheduling: sleeping only advances the virtual time. */
+  /** Without scheduling: sleeping only advances the virtual time. */
   directClock(): Clock {
     return { now: () => this.nowMs, sleep: async (durationMs) => void (this.nowMs += durationMs) }
   }
@@ -110,7 +106,6 @@ export class Scheduler {
 
   newToken = (): string => `token ${++this.#sequence}`
 
-  /** Schedules operations until all work is complete or stopped. */
   async play(work: readonly Promise<unknown>[], { choose, fates, faults, expireMs }: Turns): Promise<void> {
     this.#faultsLeft = faults
     let running = work.length
@@ -184,10 +179,7 @@ export class Scheduler {
   }
 }
 
-/**
- * Plays every sequence of choices, depth first. `play` gets a chooser. @returns the number of
- * sequences
- */
+/** Plays every sequence of choices, depth first. @returns the number of sequences */
 export async function everySchedule(play: (choose: Choose) => Promise<void>, maxRuns = Infinity): Promise<number> {
   const path: { choice: number; count: number }[] = []
   for (let played = 1; ; played++) {

@@ -1,4 +1,3 @@
-/** Clients of one collection with unique fields, in memory, and the invariants after a repair. */
 import {
   Maintenance,
   parseSpec,
@@ -48,7 +47,7 @@ export class Story {
           ]
   }
 
-  /** A client without scheduling whose deployment has transactions, or refuses them. */
+  /** Without scheduling. The deployment has transactions, or refuses them. */
   transactingClient(refusing: boolean): Client & { readonly transactions: () => number } {
     const world = this.#world()
     const collections = [this.main, ...this.proxies.map(({ collection }) => collection)]
@@ -72,7 +71,7 @@ export class Story {
     return Object.assign(new Client({ ...world, transactions }), { transactions: () => count })
   }
 
-  /** A scheduled client; without a name a client without scheduling. */
+  /** Scheduled if it has a name. */
   client(name?: string): Client {
     return new Client(this.#world(name))
   }
@@ -99,22 +98,19 @@ export class Story {
     }
   }
 
-  /** Runs an act without interruption. */
   alone<T>(act: (client: Client) => Promise<T>): Promise<T> {
     return act(this.client())
   }
 
-  /** All reservations expire. */
   expire(): void {
     this.scheduler.nowMs += reservationMs + 1
   }
 
-  /** All inconsistencies between documents and reservations. */
   violations(): string[] {
     return [...this.leftovers(), ...this.unsafe()]
   }
 
-  /** Inconsistencies that a crash may leave and that a repair has to remove. */
+  /** Inconsistencies that a crash may leave and a repair has to remove. */
   leftovers(): string[] {
     const wrong: string[] = []
     for (const { collection, specs } of this.proxies) {
@@ -170,7 +166,6 @@ export class Story {
   }
 }
 
-/** One client's operations, over the main collection's port. */
 export class Client {
   readonly protocol: UniqueProtocol
   readonly maintenance: Maintenance
@@ -186,7 +181,7 @@ export class Client {
     return this.protocol.insert(document, () => this.#world.main.insertOne(document))
   }
 
-  /** Sets unique fields of one document; true: it exists. */
+  /** true: the document exists. */
   async update(_id: unknown, $set: Fields): Promise<boolean> {
     const changed = await this.protocol.change({
       find: () => this.#world.main.findOne({ _id }),

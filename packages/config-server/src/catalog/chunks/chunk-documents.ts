@@ -1,6 +1,6 @@
 /**
- * Documents of config.chunks in the shapes of the emulated version.
- * Manual: reference/config-database; server: type_chunk.cpp.
+ * Documents of config.chunks in the shapes of the emulated version. Manual:
+ * reference/config-database. Server: type_chunk.cpp.
  */
 import { compareTimestamps, timestampPair, type TimestampPair } from '@shardlab/actor'
 import {
@@ -19,25 +19,23 @@ import {
 import { formatValue } from '@shardlab/query'
 import type { Behaviours, Chunk } from '@shardlab/sharding'
 
-/** The shard that owned the range since `validAfter`. */
+/** The owner of a range since `validAfter`. */
 export interface ChunkHistoryEntry {
   readonly validAfter: TimestampPair
   readonly shard: string
 }
 
-/** A chunk with all that the catalog stores about it. */
 export interface StoredChunk extends Chunk {
-  /** Of a parsed chunk, a view into its document. */
+  /** In a parsed chunk, a view into its document. */
   readonly id: RawValue
-  /** Null: no such field, which means false. */
+  /** Null: the field is absent, which means false. */
   readonly jumbo: boolean | null
-  /** Size measured by a defragmentation, an int64; null: not measured. */
+  /** An int64 measured by a defragmentation; null: not measured. */
   readonly estimatedSize: RawValue | null
   /** Newest first; empty in versions without history. */
   readonly history: readonly ChunkHistoryEntry[]
 }
 
-/** The collection that a chunk belongs to. */
 export interface ChunkOwner {
   readonly ns: string
   readonly uuid: Uint8Array
@@ -46,7 +44,7 @@ export interface ChunkOwner {
 
 /**
  * `range-first`: collection, range and shard precede the version, as in chunks of a new collection.
- * `version-first`: the order that some operations of older versions write.
+ * `version-first`: as some operations of older versions write them.
  */
 export type ChunkFieldOrder = 'range-first' | 'version-first'
 
@@ -54,7 +52,7 @@ const field = { _id: 0, min: 1, max: 2, shard: 3, lastmod: 4, estimatedDataSizeB
 const finder = new FieldFinder(Object.keys(field))
 
 /**
- * Parses a document of {@link chunkDocumentOf}, or one that a client wrote. Of fields with the same
+ * Parses any document of config.chunks, including those that clients wrote. Of fields with the same
  * name the first counts.
  * @returns null: a bound, the shard or the version is missing
  */
@@ -84,7 +82,6 @@ export function parseStoredChunk(document: Uint8Array): StoredChunk | null {
   }
 }
 
-/** @param start of the array */
 function parseHistory(bytes: Uint8Array, start: number): ChunkHistoryEntry[] {
   const entries: ChunkHistoryEntry[] = []
   for (const it = new FieldIterator(bytes, start); it.next();) {
@@ -97,9 +94,7 @@ function parseHistory(bytes: Uint8Array, start: number): ChunkHistoryEntry[] {
   return entries
 }
 
-/**
- * The document of a chunk. `order` has an effect only in versions whose operations differ in it.
- */
+/** @param order matters only in versions whose operations differ in it */
 export function chunkDocumentOf(
   behaviours: Behaviours,
   { ns, uuid, epoch }: ChunkOwner,
@@ -143,8 +138,8 @@ function writeHistory(
 }
 
 /**
- * The `_id` of a chunk: built from namespace and lower bound (`test.c-a_MinKey`) in versions that
- * do so, otherwise `objectId`.
+ * Built from namespace and lower bound (`test.c-a_MinKey`) in versions that do so, otherwise
+ * `objectId`.
  */
 export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, objectId: Uint8Array): RawValue {
   if (!behaviours.chunkIdsContainRange) return objectIdValue(objectId)
@@ -152,7 +147,7 @@ export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, obj
   return stringValue(`${ns}-${bounds.join('')}`)
 }
 
-/** The latest of these times; `[0, 1]` for none. */
+/** @returns `[0, 1]` for an empty list */
 export function latest(times: readonly TimestampPair[]): TimestampPair {
   return times.reduce<TimestampPair>((newest, time) => (compareTimestamps(time, newest) > 0 ? time : newest), [0, 1])
 }

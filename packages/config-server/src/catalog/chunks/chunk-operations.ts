@@ -1,7 +1,6 @@
 /**
- * The chunks of one collection while an operation changes them, and the version arithmetic of
- * splits, merges and migrations. All methods are synchronous, so an operation is atomic between two
- * awaits. Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
+ * All methods are synchronous, so an operation is atomic between two awaits. Server:
+ * sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
 import {
@@ -22,17 +21,13 @@ const chunksNs = 'config.chunks'
 
 export type ChunkVersion = readonly [major: number, minor: number]
 
-/**
- * The creation of the collection that a request assumes: epoch as hex, and the timestamp; null:
- * unknown.
- */
+/** The generation that a request assumes: epoch as hex, and timestamp; null: unknown. */
 export type Generation = readonly [epoch: string, timestamp: TimestampPair | null]
 
-/** The parsed entry of a collection, cached because a migration reads it about ten times. */
+/** Cached, because a migration reads the entry of a collection about ten times. */
 interface ReadCollection {
   readonly owner: ChunkOwner
   readonly generation: readonly [epoch: string, seconds: number, increment: number]
-  /** Null: not parsed yet. */
   shardKey: ShardKeyPattern | null
 }
 
@@ -48,14 +43,12 @@ function readCollection(ns: string, document: Uint8Array): ReadCollection {
   return read
 }
 
-/** The generation in a config.collections document. */
 export function generationOfCollection(ns: string, document: Uint8Array): ReadCollection['generation'] {
   return readCollection(ns, document).generation
 }
 
 export class CollectionChunks {
   readonly #catalog: ChunkHost
-  /** The config.collections document. */
   readonly document: Uint8Array
   readonly #read: ReadCollection
 
@@ -89,21 +82,16 @@ export class CollectionChunks {
     return this.#read.generation[0]
   }
 
-  /** Whether a request means this creation of the collection. */
   isGeneration([epoch, timestamp]: Generation): boolean {
     const [own, seconds, increment] = this.#read.generation
     return own === epoch && (timestamp === null || (timestamp[0] === seconds && timestamp[1] === increment))
   }
 
-  /** A version of this generation. */
   placementVersion([major, minor]: ChunkVersion): PlacementVersionTuple {
     return [...this.#read.generation, major, minor]
   }
 
-  /**
-   * The newest version of all chunks.
-   * @throws CommandError 105 IncompatibleShardingMetadata without chunks
-   */
+  /** @throws CommandError 105 IncompatibleShardingMetadata without chunks */
   get version(): ChunkVersion {
     const known = this.#catalog.newestVersion
     if (known !== null && known.time === this.#catalog.node.clock.time && known.collection === this.document)
@@ -129,7 +117,7 @@ export class CollectionChunks {
     return version
   }
 
-  /** The newest version of a shard's chunks; 0|0 without chunks. */
+  /** 0|0 without chunks. */
   versionOn(shard: string): ChunkVersion {
     let newest: ChunkVersion = [0, 0]
     for (const { major, minor } of this.on(shard))
@@ -137,25 +125,25 @@ export class CollectionChunks {
     return newest
   }
 
-  /** The chunk with this lower bound. */
   at(min: Uint8Array): StoredChunk | null {
     const bound = documentValue(min)
     return this.#first({ fields: ['min'], from: [bound], to: [bound] })
   }
 
-  /** The last chunk that starts at or below the bound; null: none. */
+  /** The last chunk that starts at or below the bound. */
   beginningAtOrBelow(bound: Uint8Array): StoredChunk | null {
     return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], reverse: true })
   }
 
-  /**
-   * The chunk that ends at the bound, or else contains it; null: none. Server: getChunkForMaxBound.
-   */
+  /** The chunk that ends at the bound, or else contains it. Server: getChunkForMaxBound. */
   endingAtOrAbove(bound: Uint8Array): StoredChunk | null {
     return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], toIncluded: false, reverse: true })
   }
 
-  /** Chunks that start in `[min, max)`, in key order. `shard` null: of all shards. */
+  /**
+   * Chunks that start in `[min, max)`, in key order.
+   * @param shard null: of all shards
+   */
   inRange(min: Uint8Array, max: Uint8Array, shard: string | null): StoredChunk[] {
     const bounds = { from: [documentValue(min)], to: [documentValue(max)], toIncluded: false }
     if (shard === null) return this.#all({ fields: ['min'], ...bounds })
@@ -166,12 +154,12 @@ export class CollectionChunks {
     return this.#all({ fields: ['shard', 'min'], from, to, toIncluded: false })
   }
 
-  /** The chunks of a shard, in key order. */
+  /** In key order. */
   on(shard: string): StoredChunk[] {
     return this.#all({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] })
   }
 
-  /** The shard's chunk with the lowest bound, except the one that starts at `min`. */
+  /** Except the chunk that starts at `min`. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
     const owner = [this.#catalog.store.nameValue(shard)]
     const range = { fields: ['shard', 'min'], from: owner, to: owner }
@@ -183,7 +171,6 @@ export class CollectionChunks {
     )()
   }
 
-  /** Whether a chunk read earlier is unchanged. */
   isUnchanged(chunk: StoredChunk): boolean {
     return this.#catalog.store.isCurrent(chunksNs, chunk.id)
   }
@@ -192,12 +179,12 @@ export class CollectionChunks {
     return chunkId(this.#catalog.behaviours, this.ns, min, this.#catalog.node.newObjectId())
   }
 
-  /** Inserts the chunk, or replaces the one with its `_id`. */
+  /** Inserts, or replaces the chunk with the same `_id`. */
   put(chunk: StoredChunk, order: ChunkFieldOrder): void {
     this.#catalog.store.put(chunksNs, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
 
-  /** {@link put} for a chunk that was read in the same turn. */
+  /** As {@link put}, for a chunk that was read in the same turn. */
   replace(chunk: StoredChunk, order: ChunkFieldOrder): void {
     this.#catalog.store.replace(chunksNs, chunk.id, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
@@ -206,7 +193,6 @@ export class CollectionChunks {
     this.#catalog.store.remove(chunksNs, new DocumentWriter(64).value('_id', chunk.id).finish())
   }
 
-  /** @param range fields and bounds after those that identify the collection */
   #all(range: IndexRange): StoredChunk[] {
     const chunks: StoredChunk[] = []
     const found = this.#catalog.storedChunks(this.document, range)
@@ -219,12 +205,12 @@ export class CollectionChunks {
   }
 }
 
-/** The next version without a move of data. */
+/** For changes that move no data. */
 export function nextMinor([major, minor]: ChunkVersion): ChunkVersion {
   return [major, minor + 1]
 }
 
-/** The next version after a change of owner. */
+/** For changes of owner. */
 export function nextMajor([major]: ChunkVersion): ChunkVersion {
   return [major + 1, 0]
 }

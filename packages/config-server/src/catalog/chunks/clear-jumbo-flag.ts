@@ -1,7 +1,4 @@
-/**
- * Clears a chunk's jumbo flag. Server: sharding_catalog_manager_chunk_operations.cpp,
- * clearJumboFlag.
- */
+/** Server: sharding_catalog_manager_chunk_operations.cpp, clearJumboFlag. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatRange } from '@shardlab/sharding'
@@ -9,8 +6,8 @@ import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * Gives the chunk the next major version, so that its shard refreshes. A chunk without the flag
- * stays as it is.
+ * Gives the chunk the next major version, so that its shard refreshes. Does nothing without the
+ * flag.
  * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 51262: no such
  *   chunk; 150 StaleEpoch
  */

@@ -1,7 +1,6 @@
 /**
- * Merges each run of mergeable chunks of a shard into one chunk.
- * Server: sharding_catalog_manager_chunk_operations.cpp, commitMergeAllChunksOnShard.
- * Manual: reference/command/mergeAllChunksOnShard.
+ * Server: sharding_catalog_manager_chunk_operations.cpp, commitMergeAllChunksOnShard. Manual:
+ * reference/command/mergeAllChunksOnShard.
  */
 import type { ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
 import { compareDocuments } from '@shardlab/bson'
@@ -74,7 +73,7 @@ function runsOf(chunks: readonly StoredChunk[], oldestSeconds: number, chunksMax
   return runs
 }
 
-/** The time since which the shard owns the chunk, as a list; empty: unknown. */
+/** A list of one time; empty: unknown. */
 function sinceOf({ history }: StoredChunk): TimestampPair[] {
   return history.slice(0, 1).map(({ validAfter }) => validAfter)
 }

@@ -1,7 +1,4 @@
-/**
- * Merges several chunks into one. Server: sharding_catalog_manager_chunk_operations.cpp,
- * commitChunksMerge.
- */
+/** Server: sharding_catalog_manager_chunk_operations.cpp, commitChunksMerge. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { arrayIndexName, compareDocuments, CommandError, DocumentWriter, toExtendedJson } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -13,8 +10,8 @@ import { openCollection } from './split-chunk.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * The merged chunk gets a new minor version and the `_id` of its first part. A range that is
- * already one chunk stays as it is.
+ * The merged chunk gets a new minor version and the `_id` of its first part. Does nothing if the
+ * range is already one chunk.
  * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 150 StaleEpoch; 20
  *   IllegalOperation when the shard's chunks do not fill the range exactly
  */
@@ -62,8 +59,8 @@ function fills(chunks: readonly StoredChunk[], min: Uint8Array, max: Uint8Array)
 }
 
 /**
- * Checks of the versions that refuse a range of one chunk; in others the shard makes them.
- * Server: merge_chunks_command.cpp.
+ * For versions that refuse a range of one chunk; in others the shard checks this. Server:
+ * merge_chunks_command.cpp.
  */
 function checkMergeable(
   chunks: CollectionChunks,
@@ -95,12 +92,11 @@ function checkMergeable(
 
 export interface Merge {
   readonly merged: readonly StoredChunk[]
-  /** Version of the collection before the merge. */
+  /** Of the collection. */
   readonly before: ChunkVersion
   readonly after: ChunkVersion
 }
 
-/** Writes a merge to config.changelog. */
 export function noteMerge(catalog: ChunkHost, chunks: CollectionChunks, { merged, before, after }: Merge): void {
   const { behaviours } = catalog
   const { shard, min } = merged[0]!

@@ -1,10 +1,9 @@
-/** Builds the chunk documents of a new collection. There may be a million. */
+/** There may be a million chunks. */
 import { PackedChunkCursor, type PackedChunks } from '@shardlab/actor'
 import { findField, writeInt32 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { chunkDocument, type NewCollection } from '../store/catalog-documents.js'
 
-/** A chunk document, and the offsets of the parts that vary. */
 interface Template {
   readonly document: Uint8Array
   readonly shard: string
@@ -17,8 +16,8 @@ interface Template {
 }
 
 /**
- * In key order, with versions from 1|0. Overwrites the previous document if only a few bytes
- * differ, so each document is valid only until the next call.
+ * In key order, with versions from 1|0. Each document is valid only until the next call, which
+ * overwrites it if only a few bytes differ.
  */
 export function* newChunkDocuments(
   behaviours: Behaviours,
@@ -69,7 +68,7 @@ function isAlike(template: Template, { minStart, maxStart, maxEnd, shard }: Pack
   )
 }
 
-/** For so few bytes a loop is faster than a call into the runtime. */
+/** A loop is faster than a call into the runtime for so few bytes. */
 function copy(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): void {
   for (let i = 0; i < length; i++) to[at + i] = from[start + i]!
 }

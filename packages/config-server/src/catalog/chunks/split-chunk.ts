@@ -1,4 +1,4 @@
-/** Splits a chunk. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkSplit. */
+/** Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkSplit. */
 import { compareDocuments, CommandError, documentAt, DocumentWriter, toExtendedJson } from '@shardlab/bson'
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { formatDocument } from '@shardlab/query'
@@ -12,9 +12,8 @@ import type { ChunkHost } from '../host.js'
 /**
  * Each part gets a new minor version and keeps the history; the first part keeps the `_id`.
  * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 150 StaleEpoch; 105
- *   IncompatibleShardingMetadata: no chunk starts there; 2 BadValue: another chunk, or another
- *   shard's, or a key that cannot be stored; 72 InvalidOptions: split points outside the chunk or
- *   not ascending
+ *   IncompatibleShardingMetadata: no chunk starts there; 2 BadValue: another chunk or shard, or a
+ *   key that cannot be stored; 72 InvalidOptions: split points outside the chunk or not ascending
  */
 export async function commitChunkSplit(
   catalog: ChunkHost,
@@ -120,7 +119,7 @@ function checkSplitPoint({ min, max }: StoredChunk, start: Uint8Array, end: Uint
 
 interface Split {
   readonly chunk: StoredChunk
-  /** Version of the collection before the split. */
+  /** Of the collection. */
   readonly before: ChunkVersion
   readonly parts: readonly StoredChunk[]
 }

@@ -1,7 +1,4 @@
-/**
- * Switches that control how one collection is balanced.
- * Server: sharding_catalog_manager_collection_operations.cpp.
- */
+/** Server: sharding_catalog_manager_collection_operations.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, int64Value, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -29,7 +26,7 @@ async function configure(
     if (catalog.behaviours.emptyBalancingConfigurationSucceeds) return { error: null }
     throw new CommandError('InvalidOptions', 'invalid configure collection balancing update')
   }
-  // In the server's order of fields.
+  // The order of fields is the server's.
   const changes: Record<string, RawValue | null> = {}
   if (defragmentCollection === true) changes['defragmentCollection'] = boolValue(true)
   if (enableAutoMerger !== null) changes['enableAutoMerge'] = boolValue(enableAutoMerger)

@@ -1,7 +1,4 @@
-/**
- * Creates, tracks, renames and drops entries of collections with their chunks.
- * Server: sharding_catalog_manager_collection_operations.cpp.
- */
+/** Server: sharding_catalog_manager_collection_operations.cpp. */
 import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
@@ -11,7 +8,7 @@ import { withFields } from '../store/document-changes.js'
 import { newChunkDocuments } from '../chunks/new-chunks.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
-/** Placeholder for the shard key of an unsharded collection. */
+/** The key that the catalog stores for an unsharded collection. */
 const unsplittableKey = ShardKeyPattern.parse(encode({ _id: 1 }), { compoundHashed: true })
 
 export const collectionHandlers: ConfigHandlers<
@@ -36,10 +33,9 @@ async function commitCreateCollection(
   const existing = catalog.collection(ns)
   if (existing !== null && !isUnsplittable(existing))
     throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
-  // The primary shard, which excludes others, may have crashed in the meantime.
+  // The primary shard normally excludes other changes, but it may have crashed in the meantime.
   if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
-  // A shard may have been removed since the coordinator listed them.
   const shards = new Set(catalog.shardIds())
   const stranger = chunks[1].find((shard) => !shards.has(shard))
   if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger} not found`)
@@ -70,7 +66,6 @@ async function trackCollection(
   return { error: null }
 }
 
-/** Gives the collection a new generation. */
 function newCollection(
   { node }: CatalogHost,
   collection: Pick<NewCollection, 'ns' | 'uuid' | 'key' | 'unique' | 'defaultCollation'>,

@@ -1,7 +1,7 @@
 /**
- * State of a defragmentation in the catalog: `defragmentCollection` and `defragmentationPhase` in
- * config.collections, `estimatedDataSizeBytes` in config.chunks. Server:
- * balancer_defragmentation_policy.cpp, setChunkEstimatedSize.
+ * The state is in `defragmentCollection` and `defragmentationPhase` of config.collections, and in
+ * `estimatedDataSizeBytes` of config.chunks. Server: balancer_defragmentation_policy.cpp,
+ * setChunkEstimatedSize.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, fromRawValue, hexOf, int64Value, stringValue } from '@shardlab/bson'
@@ -71,8 +71,8 @@ async function setEstimate(
 }
 
 /**
- * A client has ended a defragmentation: the balancer removes the rest of its state. The caller
- * flushes the node. Server: abortCollectionDefragmentation.
+ * For a client: the balancer removes the rest of the state. The caller flushes the node. Server:
+ * abortCollectionDefragmentation.
  * @throws CommandError 26 NamespaceNotFound
  */
 export function endDefragmentation(catalog: ChunkHost, ns: string): void {

@@ -1,6 +1,5 @@
 /**
- * Which collections are sampled (config.queryAnalyzers), and each member's share of the sampling
- * rate. Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual:
+ * Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual:
  * reference/command/configureQueryAnalyzer.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
@@ -22,7 +21,6 @@ export const queryAnalyzerHandlers: ConfigHandlers<
   },
 }
 
-/** Removes the sampling of these collections. The caller flushes the node. */
 function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly string[]): void {
   for (const ns of namespaces) {
     const document = store.get(queryAnalyzers, ns)
@@ -30,7 +28,7 @@ function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly strin
   }
 }
 
-/** Removes the sampling of a database's collections. The caller flushes the node. */
+/** The caller flushes the node. */
 export function removeQueryAnalyzersOf(catalog: CatalogHost, db: string): void {
   const namespaces = catalog.store.find(queryAnalyzers, {}).map((document) => textOf(document, '_id'))
   removeQueryAnalyzers(
@@ -47,7 +45,7 @@ async function configure(
   const known = store.get(queryAnalyzers, ns)
   const mode = findField(configuration, 'mode')!.asString()
   if (mode === 'off') {
-    // The first stop time stays.
+    // A second stop keeps the first stop time.
     if (known === null || textOf(known, 'mode') === 'off') return { oldConfiguration: null, error: null }
     const writer = new DocumentWriter(192)
     for (const it = new FieldIterator(known); it.next();) {
@@ -95,10 +93,7 @@ function refresh(
   return { configurations, error: null }
 }
 
-/**
- * A member's share of each rate: in proportion to the queries it serves, or equal shares until
- * every member has reported.
- */
+/** In proportion to the queries that the member serves; equal until every member has reported. */
 function shareOf(catalog: SamplerHost, own: number, now: number): number {
   const known = catalog.samplers
   const aliveSinceMs = now - catalog.node.parameters.number('queryAnalysisSamplerInActiveThresholdSecs') * 1000
@@ -109,7 +104,7 @@ function shareOf(catalog: SamplerHost, own: number, now: number): number {
     members++
     total += queriesPerSecond
   }
-  // Routers that are alive and have not reported yet.
+  // Routers that are alive but have not reported yet.
   const silent = catalog.store
     .find('config.mongos', { ping: { $gt: new Date(aliveSinceMs) } })
     .filter((document) => !known.has(textOf(document, '_id'))).length

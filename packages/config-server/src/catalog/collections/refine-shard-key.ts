@@ -1,7 +1,4 @@
-/**
- * Commits refineCollectionShardKey.
- * Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey.
- */
+/** Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
   BsonType,
@@ -70,8 +67,8 @@ async function commitRefine(
 }
 
 /**
- * `min` and `max` extended by the new fields: with MaxKey where all others are MaxKey, otherwise
- * with MinKey.
+ * Bounds extended by the new fields: with MaxKey where all others are MaxKey, otherwise with
+ * MinKey.
  */
 function boundsOf(shardKey: ShardKeyPattern, document: Uint8Array): { min: RawValue; max: RawValue } {
   const min = findField(document, 'min')!.slice()

@@ -1,7 +1,4 @@
-/**
- * Creates databases with a primary shard, and drops them.
- * Server: sharding_catalog_manager_database_operations.cpp.
- */
+/** Server: sharding_catalog_manager_database_operations.cpp. */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { internalDatabases } from '@shardlab/query'
@@ -10,7 +7,7 @@ import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
 
-/** Longest wait for a shard's data size before the primary is chosen without it. */
+/** After this time the primary shard is chosen without the size of a silent shard. */
 const dataSizeTimeoutMs = 2_000
 
 export const databaseHandlers: ConfigHandlers<
@@ -22,7 +19,7 @@ export const databaseHandlers: ConfigHandlers<
   'config.commit-drop-database': dropDatabase,
 }
 
-/** Runs one creation per database at a time; concurrent requests share its result. */
+/** One creation per database runs at a time; concurrent requests share its result. */
 function createDatabase(
   catalog: DatabaseHost,
   request: RequestOf<'config.create-database'>,
@@ -89,7 +86,7 @@ async function createNewDatabase(
   return { database: document, error: null }
 }
 
-/** The shard with the least data; ties go to the first. Shards that do not reply are skipped. */
+/** Ties go to the first. Shards that do not reply are skipped. */
 async function smallestShard(catalog: DatabaseHost, shards: readonly string[]): Promise<string | null> {
   const { context } = catalog.node
   const sizes = await context.all(

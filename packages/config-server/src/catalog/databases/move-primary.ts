@@ -1,7 +1,4 @@
-/**
- * Changes the primary shard of a database.
- * Server: sharding_catalog_manager_database_operations.cpp, commitMovePrimary.
- */
+/** Server: sharding_catalog_manager_database_operations.cpp, commitMovePrimary. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, documentValue, findField, hexOf, int32Value, stringValue } from '@shardlab/bson'
 import { withFields } from '../store/document-changes.js'

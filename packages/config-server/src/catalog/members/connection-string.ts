@@ -2,7 +2,7 @@ import { CommandError } from '@shardlab/bson'
 
 /** `set/host:port,…` or `host:port`. Server: connection_string.cpp. */
 export interface ConnectionString {
-  /** Name of the replica set; null: a single host. */
+  /** Null: a single host. */
   readonly setName: string | null
   readonly hosts: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** Initialises the catalog, and lists shards and routers. Server: sharding_uptime_reporter.cpp. */
+/** Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { concernDefaultsId } from '@shardlab/member'
 import { mongosDocument } from '../store/catalog-documents.js'

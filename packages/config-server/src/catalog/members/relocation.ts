@@ -21,13 +21,11 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
   },
 }
 
-/** Splits an optional `set/` from `host:port`. */
 function splitHost(host: string): [set: string, host: string] {
   const at = host.lastIndexOf('/') + 1
   return [host.slice(0, at), host.slice(at)]
 }
 
-/** A copy of the document with another string in this field. */
 function withText(document: Uint8Array, field: string, text: string): Uint8Array {
   const writer = new DocumentWriter(document.length + 32)
   for (const it = new FieldIterator(document); it.next();) {

@@ -1,4 +1,4 @@
-/** Adds and removes shards. Server: sharding_catalog_manager_shard_operations.cpp. */
+/** Server: sharding_catalog_manager_shard_operations.cpp. */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -15,7 +15,6 @@ export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-s
   'config.remove-shard': removeShard,
 }
 
-/** Longest wait for a new shard to introduce itself. */
 const introductionTimeoutMs = 30_000
 
 async function addShard(
@@ -70,7 +69,7 @@ async function addShard(
   return { shard: name, error: null }
 }
 
-/** Registers a database that a new shard brought along; the shard becomes its primary. */
+/** Registers a database that a new shard already has; the shard becomes its primary. */
 function adoptDatabase({ node, store, behaviours }: CatalogHost, db: string, primary: string): void {
   const uuid = uuidV4(node.context.random)
   store.put(
@@ -79,7 +78,6 @@ function adoptDatabase({ node, store, behaviours }: CatalogHost, db: string, pri
   )
 }
 
-/** The parsed fields of a config.shards entry. */
 interface ListedShard {
   readonly id: string
   readonly host: string
@@ -87,7 +85,7 @@ interface ListedShard {
   readonly limitMb: number
 }
 
-/** Cached because each new shard is compared with all existing ones. */
+/** Cached, because each new shard is compared with all existing ones. */
 const listedShards = new WeakMap<Uint8Array, ListedShard>()
 
 function listedShard(document: Uint8Array): ListedShard {
@@ -101,7 +99,7 @@ function listedShard(document: Uint8Array): ListedShard {
 }
 
 /**
- * The shard that this request added before; null: none.
+ * The shard that an earlier, equal request added; null: none.
  * @throws CommandError 20 IllegalOperation when an existing shard conflicts
  */
 function existingShard(
@@ -210,7 +208,6 @@ async function removeShard(
   return { ...reply, state: 'completed' }
 }
 
-/** Names of unsharded collections that were moved to this shard. */
 function unsplittableOn(catalog: CatalogHost, shard: string): string[] {
   return catalog
     .collections()
@@ -236,7 +233,7 @@ export function isDraining(shard: Uint8Array): boolean {
   return findField(shard, 'draining')?.isTruthy() === true
 }
 
-/** Whether `name` is its id, or its host with or without the set name. */
+/** Whether `name` is the shard's id, or its host with or without the set name. */
 function isNamed(shard: Uint8Array, name: string): boolean {
   const host = findField(shard, 'host')!.asString()
   return (
@@ -276,7 +273,7 @@ function checkRemovable(catalog: CatalogHost, shard: Uint8Array, others: readonl
   }
 }
 
-/** Members that compare topology times must notice the removal. */
+/** Members compare topology times, so a new one makes them notice the removal. */
 function renewTopologyTime({ node, store }: CatalogHost): void {
   const remaining = store.all('config.shards')[0]
   if (remaining === undefined || findField(remaining, 'topologyTime') === undefined) return

@@ -1,5 +1,4 @@
 /**
- * Requests migrations from donors, and commits them.
  * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp,
  * sharding_catalog_manager_chunk_operations.cpp.
  */
@@ -29,10 +28,10 @@ export const migrationHandlers: ConfigHandlers<
   'config.ensure-chunk-version-is-greater-than': ensureVersion,
 }
 
-/** How long requests to an unreachable donor are retried, and the pause between two of them. */
+/** How long requests to an unreachable donor are retried, and the pause between them. */
 const donorSearchMs = 15_000
 const donorPauseMs = 250
-/** Timeout of one request to the donor. A repeated request joins the running migration. */
+/** Of one request. A repeated request joins the running migration. */
 const donorTimeoutMs = 60_000
 const bytesPerMegabyte = 1024 * 1024
 
@@ -48,9 +47,9 @@ async function requestMove(
     throw new CommandError('NamespaceNotSharded', `Can't execute moveRange on unsharded collection ${ns}`)
   if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const chunk = chunkOf(chunks, min, max)
-  // Invalid bounds are left to the donor, which names the error.
+  // The donor reports invalid bounds.
   if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
-  if (catalog.behaviours.moveChunkRespectsZones) checkReceiver(catalog, chunks, chunk, to)
+  if (catalog.behaviours.moveChunkRespectsZones) checkRecipient(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
     throw new CommandError(
       'ConflictingOperationInProgress',
@@ -79,7 +78,7 @@ async function requestMove(
   return { error: isMoved ? null : error }
 }
 
-/** Retries until the donor has replied; it may crash and restart in the meantime. */
+/** Retries until the donor has replied, because it may crash and restart. */
 async function askDonor(
   catalog: MigrationHost,
   donor: string,
@@ -103,7 +102,7 @@ async function askDonor(
 }
 
 /**
- * The chunk in which a range begins, or ends if its start is not given. Any chunk if the bounds do
+ * The chunk that contains `min`, or that `max` ends if `min` is null. Any chunk if the bounds do
  * not fit the shard key.
  */
 function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Array | null): StoredChunk {
@@ -125,7 +124,7 @@ function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
 /**
  * @throws CommandError 20 IllegalOperation: the recipient is draining, or not in the chunk's zone
  */
-function checkReceiver(catalog: MigrationHost, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
+function checkRecipient(catalog: MigrationHost, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
   const shard = catalog.store.get('config.shards', to)!
   if (findField(shard, 'draining')?.isTruthy() === true)
     throw new CommandError('IllegalOperation', `${to} is currently draining.`)
@@ -146,7 +145,7 @@ function checkReceiver(catalog: MigrationHost, { ns }: CollectionChunks, chunk: 
     throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
 }
 
-/** The limit of the collection; the cluster's if it has none. */
+/** The collection's limit, otherwise the cluster's. */
 export function maxChunkSizeBytes({ store, behaviours }: MigrationHost, collection: Uint8Array | null): number {
   const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
   if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
@@ -228,7 +227,6 @@ function commit(
   // Earlier reads were served by the donor, so the move must have a later time.
   catalog.node.clock.advance(clusterTime)
   const validAfter = catalog.node.clock.tick()
-  // Nothing has been written yet.
   chunks.noteVersion(version)
   const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter })
   return {
@@ -261,7 +259,7 @@ function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]:
   return chunks.isGeneration([epoch, [seconds, increment]])
 }
 
-/** Does nothing when the chunk is newer or has other bounds: the commit would be refused anyway. */
+/** Does nothing if the chunk is newer or has other bounds: the commit would be refused anyway. */
 async function ensureVersion(
   catalog: MigrationHost,
   { ns, uuid, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
@@ -277,7 +275,6 @@ async function ensureVersion(
   return { ns, error: null }
 }
 
-/** Undefined: no collection has that UUID. */
 function nameOf(catalog: MigrationHost, uuid: Uint8Array): string | undefined {
   const entry = catalog
     .collections()
@@ -285,5 +282,5 @@ function nameOf(catalog: MigrationHost, uuid: Uint8Array): string | undefined {
   return entry === undefined ? undefined : findField(entry, '_id')!.asString()
 }
 
-/** Versions without UUIDs. */
+/** For versions without UUIDs. */
 const emptyUuid = new Uint8Array(0)

@@ -1,7 +1,4 @@
-/**
- * Changes the owner of a range in config.chunks.
- * Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration.
- */
+/** Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration. */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -16,35 +13,33 @@ import {
 import type { CatalogHost } from '../host.js'
 
 export interface RangeMove {
-  /** The range lies within one chunk: all of it or a part. */
+  /** The range is one chunk or a part of it. */
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly toShard: string
-  /** Time of the move: later than all times in the chunk's history. */
+  /** Later than all times in the chunk's history. */
   readonly validAfter: TimestampPair
 }
 
-/** The chunks that a move has written, and the resulting versions. */
 export interface MovedRange {
   readonly moved: StoredChunk
-  /** The parts of the chunk that stay on the donor, before and after the range. */
+  /** The parts of the chunk that stay on the donor. */
   readonly rest: readonly StoredChunk[]
   /**
-   * Another chunk of the donor whose version was raised so that routers notice; null: the donor has
-   * none.
+   * Another chunk of the donor, whose version was raised so that routers notice; null: the donor
+   * has none.
    */
   readonly control: StoredChunk | null
   readonly collectionVersion: ChunkVersion
-  /** The donor's version: 0|0 when it gave away its last chunk. */
+  /** 0|0 when the donor gave away its last chunk. */
   readonly donorVersion: ChunkVersion
 }
 
 /**
- * Gives a part of `chunk` to another shard. The major version grows by one: the moved chunk gets
- * minor 0; the rest of the chunk and a control chunk of the donor get the next minors. The moved
- * chunk keeps its `_id`; the rest gets new ones and keeps the history. The caller flushes the node.
- * @param chunk as stored in config.chunks, covering the range: the caller makes the checks of a
- *   commit
+ * The major version grows by one: the moved chunk gets minor 0; the rest of the chunk and a control
+ * chunk of the donor get the next minors. The moved chunk keeps its `_id`; the rest gets new ones
+ * and keeps the history. The caller flushes the node.
+ * @param chunk as stored and covering the range: the caller makes the checks of a commit
  * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the
  *   move; nothing has changed then
  */
@@ -104,7 +99,6 @@ export function historyWindowSeconds({ behaviours, node }: CatalogHost): number 
   return Math.max(behaviours.snapshotHistoryWindowSeconds, lifetime, 10)
 }
 
-/** Drops entries older than the window, except the newest. */
 function recent(
   history: readonly ChunkHistoryEntry[],
   nowSeconds: number,

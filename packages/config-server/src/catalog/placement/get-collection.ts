@@ -1,4 +1,3 @@
-/** Placement refreshes: a collection's entry, and the chunks that the member does not know yet. */
 import type { PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { sameGeneration } from '@shardlab/sharding'
 import { generationOfCollection } from '../chunks/chunk-operations.js'
@@ -36,7 +35,7 @@ function getChunks(
   return { collection, chunks: catalog.newerChunkDocuments(collection, known, limit), full: known === null }
 }
 
-/** The version; null if it is of another generation of the collection, whose chunks are all new. */
+/** Null: `since` is of another generation, so all chunks are new. */
 function ofSameGeneration(
   ns: string,
   collection: Uint8Array,

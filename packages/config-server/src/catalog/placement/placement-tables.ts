@@ -11,14 +11,13 @@ import {
 import type { Collection } from '@shardlab/storage'
 import type { CatalogHost, Placements } from '../host.js'
 
-/** A routing table as of the latest answer that was made of it. */
 interface KeptTable {
   /** The config.collections document. */
   readonly collection: Uint8Array
   readonly shardKey: ShardKeyPattern
-  /** config.chunks: clients may put another collection in its place. */
+  /** config.chunks. A client may replace it by another collection. */
   readonly source: Collection
-  /** The node's clock, which ticks with each change of the catalog. */
+  /** The node's clock ticks with each change of the catalog. */
   readonly time: TimestampPair
   readonly table: RoutingTable
 }
@@ -26,14 +25,13 @@ interface KeptTable {
 const tablesMax = 1000
 
 /**
- * The routing tables that are attached to answers. A table is brought up to date when a member
- * asks, with the chunks that config.chunks has gained: every commit is read once, however many
- * members ask. The documents stay the truth: after a client has written to config.chunks, members
- * apply the documents themselves.
+ * A request updates its table with the chunks that config.chunks has gained: every commit is read
+ * once, however many members ask. Once a client has written to config.chunks, members must apply
+ * the documents themselves.
  */
 export class PlacementTables implements Placements {
   readonly #catalog: CatalogHost
-  /** By namespace; the table used last is the last one. */
+  /** In order of last use. */
   readonly #kept = new Map<string, KeptTable>()
   #isEdited = false
 
@@ -88,7 +86,7 @@ export class PlacementTables implements Placements {
   }
 }
 
-/** Whether the table is still one of this collection, perhaps of an older version. */
+/** True also if the table has an older version. */
 function isStillTrue(kept: KeptTable, collection: Uint8Array, source: Collection): boolean {
   if (kept.source !== source) return false
   if (kept.collection === collection) return true

@@ -1,6 +1,6 @@
 /**
- * The writes of a resharding to the catalog. Each change is written between two awaits and reaches
- * the disk as a whole. Server: resharding_coordinator_service.cpp.
+ * Each function is synchronous, so its writes reach the disk as a whole. Server:
+ * resharding_coordinator_service.cpp.
  */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import {
@@ -28,10 +28,9 @@ import {
 } from './operation.js'
 import type { NamedRange } from './request.js'
 
-/** `what` of the entries in config.changelog. */
 const transition = 'resharding.coordinator.transition'
 
-/** Marks the collection as being resharded. None of its chunks changes its owner from then on. */
+/** From then on, no chunk of the collection changes its owner. */
 export function beginOperation(catalog: CatalogHost, operation: ReshardingOperation): void {
   putOperation(catalog, operation, 'unused')
   changeEntry(catalog, operation.ns, {
@@ -40,7 +39,7 @@ export function beginOperation(catalog: CatalogHost, operation: ReshardingOperat
   })
 }
 
-/** Writes the chunks and zones of the new key under the temporary name, and the participants. */
+/** Writes the chunks and zones of the new key under the temporary name. */
 export function writeTemporaryCollection(
   catalog: CatalogHost,
   operation: ReshardingOperation,
@@ -81,7 +80,6 @@ export function writeTemporaryCollection(
   changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation, 'donor') })
 }
 
-/** Writes a new state in all places that show it. */
 export function writeState(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   putOperation(catalog, operation, old)
   const isAborting = operation.state === 'aborting'
@@ -93,8 +91,7 @@ export function writeState(catalog: CatalogHost, operation: ReshardingOperation,
 }
 
 /**
- * Commits: the collection takes over UUID, key, generation, chunks and zones of the temporary
- * collection.
+ * The collection takes over UUID, key, generation, chunks and zones of the temporary collection.
  */
 export function commitOperation(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   const { store, node } = catalog
@@ -112,13 +109,12 @@ export function commitOperation(catalog: CatalogHost, operation: ReshardingOpera
     reshardingFields: reshardingFields(operation, 'recipient'),
     ...unsplittableIn(operation),
   })
-  // The history before this time does not apply to the new key.
   for (const chunk of chunksOf(catalog, id)) store.put('config.chunks', withoutPast(chunk, [t, i]))
   for (const tag of catalog.zonesOf(ns)) store.remove('config.tags', tag)
   for (const tag of catalog.zonesOf(tempNs)) store.put('config.tags', encode({ ...decode(tag), ns }))
 }
 
-/** Removes all traces of the operation; after a commit those of the old collection too. */
+/** Also those of the old collection after a commit. */
 export function finishOperation(catalog: CatalogHost, operation: ReshardingOperation, committed: boolean): void {
   const { store } = catalog
   if (committed) removeChunks(catalog, operation.sourceUuid)
@@ -152,7 +148,9 @@ function chunksOf({ store }: CatalogHost, uuid: Uint8Array): Uint8Array[] {
   return store.inIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })
 }
 
-/** The chunk with a history that starts at this time. */
+/**
+ * Replaces the history with one entry of this time: earlier entries do not apply to the new key.
+ */
 function withoutPast(chunk: Uint8Array, [seconds, increment]: TimestampPair): Uint8Array {
   const fields = new DocumentWriter(128)
     .timestamp('onCurrentShardSince', seconds, increment)
@@ -184,12 +182,11 @@ function logTransition(
   logChange(catalog, { what: transition, ns, details })
 }
 
-/** Whether such an operation was ever started. */
+/** Whether the changelog contains a start of this operation. */
 export function wasBegun({ store }: CatalogHost, id: Uint8Array): boolean {
   return store.find('config.changelog', { what: transition, 'details.reshardingUUID': uuidText(id) }).length > 0
 }
 
-/** `lastmod` becomes the time of the change. */
 function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
   const entry = catalog.store.get('config.collections', ns)
   if (entry === null) return
@@ -197,7 +194,7 @@ function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<
   catalog.store.put('config.collections', withFields(entry, { lastmod, ...changes }))
 }
 
-/** The resharding fields of a config.collections entry. Server: type_collection_fields.idl. */
+/** Server: type_collection_fields.idl. */
 function reshardingFields(operation: ReshardingOperation, role: 'donor' | 'recipient' | null = null): RawValue {
   const { id, state, tempNs, key, recipients, donors, startedAtMs, approxSize, cloneTimestamp } = operation
   const writer = new DocumentWriter(512).startDocument('reshardingFields').uuid('uuid', id).string('state', state)

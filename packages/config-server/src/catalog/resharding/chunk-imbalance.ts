@@ -2,7 +2,7 @@ import { compareDocuments, elementsOf, findField } from '@shardlab/bson'
 import type { CatalogHost } from '../host.js'
 
 /**
- * The largest difference in chunks between two shards, over all zones; chunks outside of zones
+ * The largest difference in chunks between two shards, over all zones. Chunks outside of zones
  * count as a zone of all shards. Server: resharding::getMaxChunkImbalanceCount.
  */
 export function chunkImbalance(catalog: CatalogHost, entry: Uint8Array): number {

@@ -1,7 +1,7 @@
 /**
- * Runs one resharding. Before the commit, an attempt that loses a participant is restarted; after
- * it, all participants are notified until they acknowledge. Server:
- * resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
+ * Before the commit, an attempt that loses a participant is restarted. After it, participants are
+ * notified until all acknowledge. Server: resharding_coordinator_service.cpp,
+ * resharding_coordinator_commit_monitor.cpp.
  */
 import {
   createDeferred,
@@ -19,28 +19,26 @@ import type { CoordinatorState, ReshardingOperation } from './operation.js'
 import { Participants, participantsOf } from './participants.js'
 import { prepareOperation } from './prepare.js'
 
-/** Pause before a new attempt. */
 const retryPauseMs = 250
 
-/** Errors that mean that a participant has restarted or was replaced. */
+/** A participant has restarted or was replaced. */
 const lost: ReadonlySet<number> = new Set([6, 7, 89, 94, 117, 133])
 
 /** Null: success. */
 export type Ending = CommandError | null
 
 export class ReshardingCoordinator {
-  /** Bounded waits for the end of this resharding. */
   readonly waiting = new Set<LinkedAbort>()
   readonly #catalog: CatalogHost
   readonly #ended = createDeferred<Ending>()
-  /** A shutdown of the member decides nothing. */
+  /** Also aborted by a shutdown of the member, which leaves the operation undecided. */
   readonly #abort: LinkedAbort
   readonly #participants: Participants
   #operation: ReshardingOperation
   #attempt = 0
   #isAborted = false
   #isHurried = false
-  /** Deadline of the critical section; null: not entered. */
+  /** Null: the critical section has not begun. */
   #deadlineMs: number | null = null
 
   constructor(catalog: CatalogHost, operation: ReshardingOperation) {
@@ -58,18 +56,16 @@ export class ReshardingCoordinator {
     return this.#operation
   }
 
-  /** Resolves when the resharding is complete. */
   get ended(): Promise<Ending> {
     return this.#ended.promise
   }
 
-  /** The outcome reported to participants that ask. */
   outcomeOf(attempt: number): ReshardingOutcome {
     if (this.#operation.state === 'committing') return 'committed'
     return attempt === this.#attempt && this.#operation.state !== 'aborting' ? 'running' : 'aborted'
   }
 
-  /** Aborts the resharding unless it has been committed. */
+  /** No effect after the commit. */
   abort(): void {
     this.#isAborted = true
     this.#abort.abort()
@@ -80,7 +76,7 @@ export class ReshardingCoordinator {
     this.#isHurried = true
   }
 
-  /** Runs the resharding. Throws only on a broken invariant. */
+  /** Throws only on a broken invariant. */
   async run(): Promise<void> {
     const { signal } = this.#catalog.node.stopping
     try {
@@ -113,7 +109,6 @@ export class ReshardingCoordinator {
     await this.#reach('config.resharding.prepared')
   }
 
-  /** Retries while members are unreachable. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -191,7 +186,6 @@ export class ReshardingCoordinator {
     await this.#commit(attempt)
   }
 
-  /** Blocks writes, then commits. */
   async #commit(attempt: number): Promise<void> {
     const { node } = this.#catalog
     const { context, parameters } = node
@@ -224,7 +218,7 @@ export class ReshardingCoordinator {
     this.#catalog.emitChange('collection-resharded', this.#operation.ns)
   }
 
-  /** After the commit: notifies all shards, then removes the operation from the catalog. */
+  /** Notifies all shards of the commit, then removes the operation from the catalog. */
   async #finish(): Promise<void> {
     const { node } = this.#catalog
     const { ns } = this.#operation
@@ -290,7 +284,6 @@ export class ReshardingCoordinator {
       await context.sleep(Math.min(retryPauseMs, untilMs - context.now()), this.#abort.signal)
   }
 
-  /** Writes the new state in all places that show it, and flushes. */
   async #transition(changes: Partial<ReshardingOperation> & { readonly state: CoordinatorState }): Promise<void> {
     this.#check()
     const old = this.#operation.state
@@ -332,7 +325,6 @@ export class ReshardingCoordinator {
   }
 }
 
-/** The reason stored before a restart. */
 function storedReason({ abortReason }: ReshardingOperation): CommandError {
   const code = abortReason === null ? undefined : findField(abortReason, 'code')
   const message = abortReason === null ? undefined : findField(abortReason, 'errmsg')

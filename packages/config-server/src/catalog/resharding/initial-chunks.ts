@@ -1,5 +1,4 @@
 /**
- * Plans the chunks of a collection under its new key.
  * Server: SamplingBasedSplitPolicy and ShardDistributionSplitPolicy of initial_split_policy.cpp.
  */
 import type { ChunkAssignment } from '@shardlab/actor'
@@ -10,22 +9,23 @@ import { extendBound, isFieldNamePrefix } from '../zones/zones.js'
 import { formatDocument } from '@shardlab/query'
 import type { NamedRange, ReshardingRequest } from './request.js'
 
-/** Documents sampled per chunk. */
 const samplesPerChunk = 10
 
 export interface ChunkPlan {
   readonly behaviours: Behaviours
   readonly request: ReshardingRequest
   readonly numInitialChunks: number
-  /** With bounds of the whole key, ordered by lower bound. */
+  /** Ordered by lower bound, with bounds of the whole key. */
   readonly zones: readonly NamedRange[]
-  /** config.shards documents, ordered by id. */
+  /** Documents of config.shards, ordered by id. */
   readonly shards: readonly Uint8Array[]
-  /** Shards in the order in which they receive chunks. */
-  readonly receivers: readonly string[]
+  readonly recipients: readonly string[]
 }
 
-/** Zones with bounds of the whole key. @throws CommandError 16634 for bounds of other fields */
+/**
+ * Extends the bounds to the whole key.
+ * @throws CommandError 16634 for bounds of other fields
+ */
 export function zonesOfKey({ document }: ShardKeyPattern, zones: readonly NamedRange[]): NamedRange[] {
   const extend = (bound: Uint8Array) => {
     if (!isFieldNamePrefix(bound, document))
@@ -38,11 +38,8 @@ export function zonesOfKey({ document }: ShardKeyPattern, zones: readonly NamedR
   return zones.map(({ min, max, name }) => ({ min: extend(min), max: extend(max), name }))
 }
 
-/**
- * Shards that may receive chunks, in their order: all shards until 6.0; later those that are not
- * draining, shuffled.
- */
-export function receiversOf(
+/** All shards until 6.0. Later only those that are not draining, shuffled. */
+export function recipientsOf(
   behaviours: Behaviours,
   shards: readonly Uint8Array[],
   shuffled: (ids: readonly string[]) => string[],
@@ -53,7 +50,10 @@ export function receiversOf(
     : ids(shards)
 }
 
-/** Number of sampled keys needed; 0: none. @throws CommandError 4952602 */
+/**
+ * @returns number of sampled keys; 0: none needed
+ * @throws CommandError 4952602
+ */
 export function samplesNeeded({ request, numInitialChunks, zones }: ChunkPlan): number {
   if (request.presetChunks !== null || isExplicit(request)) return 0
   if (numInitialChunks <= 0) throw new CommandError(4952602, 'numInitialChunks should be > 0')
@@ -99,7 +99,7 @@ function zonePoints({ globalMin, globalMax }: ShardKeyPattern, zones: readonly N
   return inOrder(points)
 }
 
-/** Adds every tenth of the sorted samples as a split point until there are enough. */
+/** Adds every tenth of the sorted samples until there are enough points. */
 function addSamples(points: Uint8Array[], samples: readonly Uint8Array[], wanted: number): void {
   const sorted = [...samples].sort(compareDocuments)
   const known = new Map(points.map((point) => [keyStringOfDocument(point), point]))
@@ -127,16 +127,16 @@ function cut(
   return bounds.slice(1).map((max, i) => [bounds[i]!, max] as const)
 }
 
-/** The shard with the fewest chunks; ties go to the first. */
+/** Ties go to the first. */
 function leastLoaded(plan: ChunkPlan, counts: ReadonlyMap<string, number>, zone: string | null): string {
-  const candidates = zone === null ? plan.receivers : carriersOf(plan, zone)
+  const candidates = zone === null ? plan.recipients : carriersOf(plan, zone)
   let best: string | null = null
   for (const shard of candidates) if (best === null || (counts.get(shard) ?? 0) < (counts.get(best) ?? 0)) best = shard
   if (best === null) throw noShard(plan.behaviours, zone)
   return best
 }
 
-/** Shards of a zone. @throws CommandError 4952607, 405 CannotCreateChunkDistribution without any */
+/** @throws CommandError 4952607, 405 CannotCreateChunkDistribution without any */
 function carriersOf({ behaviours, shards, request }: ChunkPlan, zone: string): string[] {
   const allowed =
     request.shardDistribution === null ? null : new Set(request.shardDistribution.map(({ shard }) => shard))
@@ -193,7 +193,7 @@ function isExplicit({ shardDistribution }: ReshardingRequest): boolean {
   return shardDistribution?.[0] !== undefined && shardDistribution[0].min !== null
 }
 
-/** The given ranges of shards, cut at the bounds of zones. */
+/** The requested ranges, cut at the bounds of zones. */
 function distributed(plan: ChunkPlan, points: readonly Uint8Array[]): ChunkAssignment[] {
   const { request, zones } = plan
   const ranges = [...request.shardDistribution!].sort((a, b) => compareDocuments(a.min!, b.min!))

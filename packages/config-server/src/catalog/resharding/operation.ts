@@ -1,6 +1,6 @@
 /**
- * A resharding as stored in config.reshardingOperations.
- * Server: coordinator_document.idl, resharding/common_types.idl.
+ * A document of config.reshardingOperations. Server: coordinator_document.idl,
+ * resharding/common_types.idl.
  */
 import type { ReshardingProvenance, TimestampPair } from '@shardlab/actor'
 import { arrayIndexName, BsonType, DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
@@ -18,7 +18,7 @@ export type CoordinatorState =
 
 export interface ReshardingOperation {
   readonly provenance: ReshardingProvenance
-  /** UUID of the resharding, which becomes the collection's. */
+  /** UUID of the resharding, and of the collection after the commit. */
   readonly id: Uint8Array
   readonly ns: string
   readonly sourceUuid: Uint8Array
@@ -26,16 +26,16 @@ export interface ReshardingOperation {
   readonly key: Uint8Array
   readonly startedAtMs: number
   readonly state: CoordinatorState
-  /** Estimated documents and bytes per recipient; null: unknown yet. */
+  /** Estimate per recipient; null: unknown yet. */
   readonly approxSize: { readonly documents: number; readonly bytes: number } | null
   /** `{ code, codeName, errmsg }`; null: no failure. */
   readonly abortReason: Uint8Array | null
   readonly cloneTimestamp: TimestampPair | null
   readonly donors: readonly string[]
   readonly recipients: readonly string[]
-  /** Zones of the new key, until its chunks are planned; null: unchanged. */
+  /** Of the new key, until its chunks are planned; null: unchanged. */
   readonly zones: readonly NamedRange[] | null
-  /** The command. */
+  /** The client's command. */
   readonly request: Uint8Array
 }
 
@@ -95,7 +95,6 @@ export function parseOperation(document: Uint8Array): ReshardingOperation | null
   }
 }
 
-/** Whether the committed collection is unsharded. */
 export function isUnsplittableAfter({ provenance }: ReshardingOperation): boolean {
   return provenance === 'moveCollection' || provenance === 'unshardCollection'
 }
@@ -104,7 +103,6 @@ export function uuidBytes({ bytes, start, end }: RawValue): Uint8Array {
   return bytes.subarray(start + 5, end)
 }
 
-/** The donors' state that belongs to a state of the coordinator. */
 function donorState(state: CoordinatorState): string {
   const states: Partial<Record<CoordinatorState, string>> = {
     cloning: 'donating-initial-data',

@@ -1,4 +1,3 @@
-/** Requests from the coordinator of a resharding to the participating shards. */
 import {
   RequestFailedError,
   type CancelSignal,
@@ -10,7 +9,7 @@ import {
 import { raiseError, type NodeHost } from '@shardlab/node'
 import type { ReshardingOperation } from './operation.js'
 
-/** Timeout of one request, and the pause before the next. */
+/** Of one request; `retryPauseMs`: the pause before the next one. */
 const answerTimeoutMs = 15_000
 const retryPauseMs = 250
 /**
@@ -20,16 +19,14 @@ const retryPauseMs = 250
 const attemptsMax = 3
 const attemptPauseMs = 50
 
-/** Conditions that end a request early. */
 export interface Patience {
   readonly signal: CancelSignal
   /** @throws CommandError when no request should be sent any more */
   check(): void
-  /** When replies become useless; null: never. */
+  /** After this, replies are useless; null: never. */
   deadlineMs(): number | null
 }
 
-/** Donors and recipients without repetition. */
 export function participantsOf({ donors, recipients }: ReshardingOperation): string[] {
   return [...new Set([...donors, ...recipients])]
 }
@@ -44,7 +41,7 @@ export class Participants {
   }
 
   /**
-   * Retries until the participant has replied; requests are idempotent.
+   * Retries until the participant has replied: requests are idempotent.
    * @throws CommandError of the participant, or of {@link Patience.check}
    * @throws RequestFailedError when it is unreachable
    */
@@ -71,8 +68,8 @@ export class Participants {
   }
 
   /**
-   * Resolves when all have acknowledged the decision. @throws RequestFailedError only when the
-   * member shuts down
+   * Resolves when all have acknowledged the decision.
+   * @throws RequestFailedError only when the member shuts down
    */
   async settle(operation: ReshardingOperation, attempt: number, committed: boolean): Promise<void> {
     const { context, stopping } = this.#node
@@ -83,7 +80,7 @@ export class Participants {
     await context.all(participantsOf(operation).map(tell))
   }
 
-  /** @returns false: it did not acknowledge */
+  /** @returns false: the shard did not acknowledge */
   async settleOnce(
     shard: string,
     { id, ns, sourceUuid }: ReshardingOperation,

@@ -1,7 +1,4 @@
-/**
- * Plans a resharding: its participants and the chunks of the new key.
- * Server: calculateParticipantShardsAndChunks, resharding_coordinator_service.cpp.
- */
+/** Server: calculateParticipantShardsAndChunks, resharding_coordinator_service.cpp. */
 import type { CancelSignal, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
@@ -9,15 +6,14 @@ import { raiseError } from '@shardlab/node'
 import { parseChunk } from '@shardlab/sharding'
 import type { CatalogHost } from '../host.js'
 import { writeTemporaryCollection } from './catalog-changes.js'
-import { chunksOf, receiversOf, samplesNeeded, zonesOfKey, type ChunkPlan } from './initial-chunks.js'
+import { chunksOf, recipientsOf, samplesNeeded, zonesOfKey, type ChunkPlan } from './initial-chunks.js'
 import type { ReshardingOperation } from './operation.js'
 import { parseReshardingRequest } from './request.js'
 
-/** Longest wait for a shard's sample. */
 const sampleTimeoutMs = 60_000
 
 export interface PreparedOperation {
-  /** Writes the plan to the catalog. The caller flushes the node. */
+  /** The caller flushes the node. */
   write(): ReshardingOperation
 }
 
@@ -47,7 +43,7 @@ export async function prepareOperation(
     numInitialChunks: request.numInitialChunks ?? behaviours.reshardingInitialChunks ?? source.length,
     zones,
     shards,
-    receivers: wanted ?? receiversOf(behaviours, shards, (ids) => node.context.random.shuffled(ids)),
+    recipients: wanted ?? recipientsOf(behaviours, shards, (ids) => node.context.random.shuffled(ids)),
   }
   const size = samplesNeeded(plan)
   const asked = { ns, uuid: sourceUuid, keyPattern: operation.key, size }
@@ -73,7 +69,6 @@ export async function prepareOperation(
   }
 }
 
-/** The keys with the lowest weights across all shards. */
 function lowest(replies: readonly ReplyOf<'shard.sample-shard-keys'>[], size: number): Uint8Array[] {
   const weighted = replies.flatMap(({ keys, weights, error }) => {
     raiseError(error)

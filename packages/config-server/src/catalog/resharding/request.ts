@@ -1,7 +1,4 @@
-/**
- * Parses and checks the arguments of reshardCollection on the config server.
- * Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp.
- */
+/** Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp. */
 import { CommandArguments, type ReshardingProvenance } from '@shardlab/actor'
 import {
   BsonType,
@@ -16,14 +13,14 @@ import { compileCollation, formatDocument } from '@shardlab/query'
 import { reshardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
 import { checkStorableKey } from '../store/storable-key.js'
 
-/** A range of keys, upper bound excluded, with a zone or shard. */
+/** With the name of a zone or shard. */
 export interface NamedRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly name: string
 }
 
-/** A shard that receives documents; without bounds an equal share. */
+/** A shard that receives documents; without bounds, an equal share of them. */
 export interface DistributionEntry {
   readonly shard: string
   readonly min: Uint8Array | null
@@ -39,7 +36,7 @@ export interface ReshardingRequest {
   readonly zones: readonly NamedRange[] | null
   readonly forceRedistribution: boolean
   readonly shardDistribution: readonly DistributionEntry[] | null
-  /** Preset chunks ordered by lower bound; null: not given. */
+  /** Ordered by lower bound; null: not given. */
   readonly presetChunks: readonly NamedRange[] | null
 }
 
@@ -79,7 +76,7 @@ export function parseReshardingRequest(
   return { provenance, shardKey, numInitialChunks, zones, forceRedistribution, shardDistribution, presetChunks }
 }
 
-/** Written by routers; clients cannot set it. */
+/** Routers write the field; clients cannot set it. */
 export function provenanceOf(request: Uint8Array): ReshardingProvenance {
   return (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
 }

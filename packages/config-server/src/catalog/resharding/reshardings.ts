@@ -1,6 +1,6 @@
 /**
- * Starts, tracks and ends reshardings; one runs at a time.
- * Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp.
+ * One resharding runs at a time. Server: resharding_coordinator_service.cpp,
+ * configsvr_*_reshard_collection_command.cpp.
  */
 import { LinkedAbort, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import {
@@ -44,9 +44,8 @@ export const reshardingHandlers: ConfigHandlers<
   'config.resharding-outcome': (catalog, request) => ({ outcome: catalog.reshardings.outcome(request) }),
 }
 
-/** Longest time that a request for the end is held open. */
+/** A request for the end is held open for at most this time. */
 const endWaitMs = 5000
-/** Number of past outcomes that are kept. */
 const endingsMax = 100
 
 export class ReshardingOperations implements ReshardingRequests {
@@ -59,7 +58,6 @@ export class ReshardingOperations implements ReshardingRequests {
     this.#catalog = catalog
   }
 
-  /** Resumes unfinished operations after a restart. */
   recover(): void {
     for (const document of this.#catalog.store.find(operationsNs, {})) {
       const operation = parseOperation(document)
@@ -69,7 +67,7 @@ export class ReshardingOperations implements ReshardingRequests {
 
   /**
    * @throws CommandError 338 ReshardCollectionInProgress, 26 NamespaceNotFound, 5808201, and errors
-   * of the request
+   *   of the request
    */
   async start({
     reshardingId,
@@ -131,7 +129,7 @@ export class ReshardingOperations implements ReshardingRequests {
     try {
       await node.flush()
     } finally {
-      // Started even if the disk is full: the entry is written with the next ones.
+      // Start it even if the disk is full: the entry is written with the next ones.
       this.#statistics.count(provenance, 'Started', forceRedistribution)
       node.context.detach(this.#untilEnded(coordinator))
     }
@@ -146,14 +144,15 @@ export class ReshardingOperations implements ReshardingRequests {
     if (running !== undefined && !(await this.#endsWithin(running, endWaitMs))) return { ended: false, error: null }
     const ending = this.#endings.get(hexOf(reshardingId))
     if (ending !== undefined) return { ended: true, error: ending === null ? null : errorDocument(ending) }
-    // It ended before a restart, or never existed.
+    // The operation ended before a restart, or never existed.
     const aborted = new CommandError('ReshardCollectionAborted', 'aborted')
     return { ended: true, error: this.#isCommitted(reshardingId, ns) ? null : errorDocument(aborted) }
   }
 
   /**
    * @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 20 IllegalOperation:
-   * another command runs it, 340 ReshardCollectionCommitted; otherwise its own failure
+   *   another command runs it, 340 ReshardCollectionCommitted; otherwise the failure of the
+   *   resharding
    */
   async abort({ ns, provenance }: RequestOf<'config.abort-resharding'>): Promise<ReplyOf<'config.abort-resharding'>> {
     const coordinator = this.#require(
@@ -207,7 +206,6 @@ export class ReshardingOperations implements ReshardingRequests {
     return this.#isCommitted(reshardingId, ns) ? 'committed' : 'aborted'
   }
 
-  /** For serverStatus. */
   writeStatistics(writer: DocumentWriter): void {
     this.#statistics.write(writer, this.#catalog.behaviours.reshardingStatistics, (name) => ({
       received: [],

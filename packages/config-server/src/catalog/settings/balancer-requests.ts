@@ -1,5 +1,4 @@
 /**
- * The balancer's reads of the catalog, and its writes other than moves, splits and merges.
  * Server: balancer.cpp, sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo),
  * balancer_configuration.cpp, sharding_logging.cpp.
  */

@@ -1,7 +1,5 @@
 /**
- * The feature compatibility version of the cluster.
- * Server: set_feature_compatibility_version_command.cpp,
- * feature_compatibility_version_parser.cpp.
+ * Server: set_feature_compatibility_version_command.cpp, feature_compatibility_version_parser.cpp.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'

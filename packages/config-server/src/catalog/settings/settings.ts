@@ -1,4 +1,4 @@
-/** The balancer's switches in config.settings. Server: balancer_configuration.cpp. */
+/** Server: balancer_configuration.cpp. */
 import type { BalancerPausesTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, DocumentWriter, stringValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'

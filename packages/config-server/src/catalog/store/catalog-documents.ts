@@ -1,6 +1,6 @@
 /**
- * Documents of config.* in the shapes of the emulated version.
- * Manual: reference/config-database; shapes: type_*.cpp.
+ * Documents of config.* in the shapes of the emulated version. Manual: reference/config-database.
+ * Server: type_*.cpp.
  */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
@@ -71,14 +71,14 @@ export function collectionDocument(behaviours: Behaviours, collection: NewCollec
   return (behaviours.collectionsHaveDistributionMode ? writer.string('distributionMode', 'sharded') : writer).finish()
 }
 
-/** Whether it is the entry of an unsharded collection, tracked because it was moved. */
+/** Whether the entry is of an unsharded collection, tracked because it was moved. */
 export function isUnsplittable(collection: Uint8Array): boolean {
   return findField(collection, 'unsplittable')?.isTruthy() === true
 }
 
 /**
- * A chunk of a new collection: versions 1|0, 1|1, … in key order. `objectId` is its `_id` in
- * versions with ObjectIds.
+ * Chunks of a new collection have versions 1|0, 1|1, … in key order.
+ * @param objectId the `_id` in versions with ObjectIds
  */
 export function chunkDocument(
   behaviours: Behaviours,
@@ -113,7 +113,7 @@ export function versionDocument(behaviours: Behaviours, clusterId: Uint8Array): 
   return writer.objectId('clusterId', clusterId).finish()
 }
 
-/** In megabytes; a fraction below one. */
+/** In megabytes, which may be fractional. */
 export function chunkSizeDocument(chunkSizeBytes: number): Uint8Array {
   const megabytes = chunkSizeBytes / (1024 * 1024)
   const writer = new DocumentWriter(64).string('_id', 'chunksize')
@@ -149,7 +149,7 @@ export interface MongosPing {
   readonly upSeconds: number
 }
 
-/** The server writes it by `$set`, which orders fields by name. */
+/** Sorted by field name: the server writes the document by `$set`. */
 export function mongosDocument(
   behaviours: Behaviours,
   { host, version, createdMs, pingMs, upSeconds }: MongosPing,

@@ -1,6 +1,3 @@
-/**
- * Reads and writes the config.* collections, which are ordinary collections of the node's storage.
- */
 import {
   DocumentWriter,
   emptyDocument,
@@ -20,16 +17,15 @@ type Sort = Record<string, 1 | -1>
 
 export class CatalogStore {
   readonly #node: NodeHost
-  /** Names as values; mostly the same few. */
+  /** Names as values: a few names recur. */
   #names = new Map<string, RawValue>()
-  /** Well-formed records by namespace and name: the same documents are read repeatedly. */
+  /** Well-formed records by namespace and name, because the same documents are read repeatedly. */
   readonly #found = new Map<string, Map<string, StoredRecord>>()
 
   constructor(node: NodeHost) {
     this.#node = node
   }
 
-  /** Creates a collection with these indexes unless it exists. */
   ensure(
     ns: string,
     options: Uint8Array,
@@ -55,7 +51,10 @@ export class CatalogStore {
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
-  /** Whether the document is unchanged since it was read. @param id a view into the document */
+  /**
+   * Whether the document is unchanged since it was read.
+   * @param id a view into the document
+   */
   isCurrent(ns: string, id: RawValue): boolean {
     const document = this.#node.collection(ns)?.findById(id)?.document
     // Compare positions: the view may be another one, and storage never overwrites a document in
@@ -84,18 +83,20 @@ export class CatalogStore {
     return [...this.#scan(ns, filter, sort)]
   }
 
-  /** The first document of a find; null: none. */
   first(ns: string, filter: Uint8Array, sort?: Sort): Uint8Array | null {
     for (const document of this.#scan(ns, filter, sort)) return document
     return null
   }
 
-  /** All documents, ordered by `_id`. */
+  /** Ordered by `_id`. */
   all(ns: string): Uint8Array[] {
     return this.inIndex(ns, { fields: ['_id'], from: [], to: [] })
   }
 
-  /** The first `limit` (null: all) documents of a range of an index, in its order. */
+  /**
+   * In the order of the index.
+   * @param limit null: all
+   */
   inIndex(ns: string, range: IndexRange, limit: number | null = null): Uint8Array[] {
     const documents: Uint8Array[] = []
     const found = this.cursor(ns, range)
@@ -104,15 +105,12 @@ export class CatalogStore {
     return documents
   }
 
-  /**
-   * The documents of {@link inIndex} one by one. The catalog must not be written before the end.
-   */
+  /** {@link inIndex} one by one. The catalog must not be written before the end. */
   *each(ns: string, range: IndexRange): Generator<Uint8Array, void, void> {
     const found = this.cursor(ns, range)
     for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) yield document
   }
 
-  /** The first document of {@link inIndex}; null: none. */
   firstInIndex(ns: string, range: IndexRange): Uint8Array | null {
     const found = this.cursor(ns, range)
     for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) return document
@@ -120,8 +118,7 @@ export class CatalogStore {
   }
 
   /**
-   * A cursor over {@link inIndex} that includes malformed documents. The collection must not be
-   * written before the end.
+   * {@link inIndex} with malformed documents. The collection must not be written before the end.
    * @returns the next document per call; null at the end
    */
   cursor(ns: string, range: IndexRange): () => Uint8Array | null {
@@ -129,7 +126,6 @@ export class CatalogStore {
     return collection === undefined ? nothing : documentsIn(collection, range)
   }
 
-  /** The collection must not be written before the end. */
   *#scan(ns: string, filter: Uint8Array, sort: Sort | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || collection.count === 0) return
@@ -145,7 +141,7 @@ export class CatalogStore {
     }
   }
 
-  /** Inserts or replaces by `_id`. The caller flushes the node. */
+  /** Inserts, or replaces by `_id`. The caller flushes the node. */
   put(ns: string, document: Uint8Array): void {
     const collection = this.#collection(ns)
     const id = idOf(document)
@@ -159,17 +155,17 @@ export class CatalogStore {
     })
   }
 
-  /** Replaces the existing document with this `_id`. The caller flushes the node. */
+  /** A document with this `_id` must exist. The caller flushes the node. */
   replace(ns: string, id: RawValue, document: Uint8Array): void {
     this.#node.apply({ op: 'u', ns, uuid: this.#collection(ns).uuid, object: document, id, session: null })
   }
 
-  /** Inserts a document with a new `_id`. The caller flushes the node. */
+  /** The `_id` must be new. The caller flushes the node. */
   insert(ns: string, document: Uint8Array): void {
     this.#node.apply({ op: 'i', ns, uuid: this.#collection(ns).uuid, object: document, id: null, session: null })
   }
 
-  /** Inserts documents with new `_id`s, all or none. The caller flushes the node. */
+  /** All documents, whose `_id`s must be new, or none. The caller flushes the node. */
   insertAll(ns: string, documents: Iterable<Uint8Array>): void {
     this.#node.insertAll(this.#collection(ns), documents)
   }
@@ -187,12 +183,10 @@ export class CatalogStore {
     })
   }
 
-  /** Removes the oldest documents of a capped collection after {@link put}. */
   dropOverflow(ns: string): void {
     for (const { document } of this.#node.collection(ns)?.cappedOverflow() ?? []) this.remove(ns, document)
   }
 
-  /** A name of a collection or shard as a value for look-ups. */
   nameValue(name: string): RawValue {
     let value = this.#names.get(name)
     if (value === undefined) {

@@ -1,4 +1,4 @@
-/** The collections of the catalog and their initial contents. Manual: reference/config-database. */
+/** Manual: reference/config-database. */
 import type { RequestOf } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, encode, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -7,7 +7,7 @@ import { chunkSizeDocument, featureCompatibilityDocument, shardDocument, version
 
 const megabyte = 1024 * 1024
 
-/** The validator of config.settings restricts chunk sizes only. Server: _initConfigSettings. */
+/** The validator restricts only chunk sizes. Server: _initConfigSettings. */
 function settingsOptions(): Uint8Array {
   const chunkSize = { _id: { enum: ['chunksize'] }, value: { bsonType: 'number', minimum: 1, maximum: 1024 } }
   const others = { _id: { enum: ['balancer', 'autosplit', 'automerge', 'ReadWriteConcernDefaults', 'audit'] } }

@@ -1,8 +1,7 @@
 import { DocumentWriter, fieldsOf, type RawValue } from '@shardlab/bson'
 
 /**
- * Sets and removes fields like `$set` and `$unset`: existing fields keep their place, new ones are
- * appended.
+ * Existing fields keep their place; new ones are appended, as by `$set`.
  * @param changes null removes a field
  */
 export function withFields(document: Uint8Array, changes: Readonly<Record<string, RawValue | null>>): Uint8Array {

@@ -1,24 +1,21 @@
-/** Looks up catalog documents directly in an index, without query planning. */
+/** Looks up documents directly in an index, without the cost of query planning. */
 import { encodeKeyString, findField, keyStringUpperBound, type RawValue } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 
-/** A range of keys of these fields, all ascending. */
 export interface IndexRange {
   readonly fields: readonly string[]
-  /** Prefix of the lowest keys. */
+  /** Prefix of the lowest keys, which are included by default. */
   readonly from: readonly RawValue[]
-  /** Whether keys with the prefix `from` are included. Default true. */
   readonly fromIncluded?: boolean
-  /** Prefix of the highest keys. */
+  /** Prefix of the highest keys, which are included by default. */
   readonly to: readonly RawValue[]
-  /** Whether keys with the prefix `to` are included. Default true. */
   readonly toIncluded?: boolean
   readonly reverse?: boolean
 }
 
 /**
- * A cursor over documents in the order of the index. Scans the collection if a client has dropped
- * the index. The collection must not be written before the end.
+ * In the order of the index. Scans the collection if a client has dropped the index. The collection
+ * must not be written before the end.
  * @returns the next document per call; null at the end
  */
 export function documentsIn(collection: Collection, range: IndexRange): () => Uint8Array | null {

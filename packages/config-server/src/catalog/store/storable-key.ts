@@ -2,8 +2,8 @@ import { BsonType, CommandError, FieldIterator, fieldsOf, type RawValue } from '
 import { formatField } from '@shardlab/query'
 
 /**
- * Refuses shard key values that the catalog cannot store: arrays, regular expressions, and
- * documents with `$` names. Server: ShardKeyPattern::checkShardKeyIsValidForMetadataStorage.
+ * The catalog cannot store arrays, regular expressions, or documents with `$` names. Server:
+ * ShardKeyPattern::checkShardKeyIsValidForMetadataStorage.
  * @throws CommandError 2 BadValue
  */
 export function checkStorableKey(key: Uint8Array): void {

@@ -1,12 +1,8 @@
-/**
- * Detects malformed documents: clients can write anything into config.*, and such documents are
- * ignored.
- */
+/** Malformed documents are ignored: clients can write anything into config.*. */
 import { BsonType, FieldFinder } from '@shardlab/bson'
 
 interface EssentialFields {
   readonly finder: FieldFinder
-  /** In the order of the names. */
   readonly types: readonly number[]
 }
 
@@ -15,7 +11,6 @@ const essential = (types: Readonly<Record<string, number>>): EssentialFields => 
   types: Object.values(types),
 })
 
-/** The required fields and their types, by collection. */
 const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
   ['config.shards', essential({ _id: BsonType.string, host: BsonType.string })],
   ['config.databases', essential({ _id: BsonType.string, primary: BsonType.string })],
@@ -33,10 +28,7 @@ const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
   ],
 ])
 
-/**
- * Whether a document has all required fields with the right types. Of fields with the same name the
- * first counts.
- */
+/** Of fields with the same name the first counts. */
 export function isWellFormed(ns: string, document: Uint8Array): boolean {
   const fields = essentialFields.get(ns)
   if (fields === undefined) return true

@@ -1,7 +1,4 @@
-/**
- * Zones: their shards and their ranges of shard keys.
- * Server: sharding_catalog_manager_zone_operations.cpp.
- */
+/** Server: sharding_catalog_manager_zone_operations.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
   BsonType,
@@ -61,8 +58,8 @@ async function removeShardFromZone(
 }
 
 /**
- * Whether the zone would have ranges but no shard without this one.
- * Server: _isShardRequiredByZoneStillInUse.
+ * Without this shard, the zone would have ranges but no shard. Server:
+ * _isShardRequiredByZoneStillInUse.
  */
 export function isOnlyShardOfUsedZone(catalog: CatalogHost, shard: Uint8Array, zone: string): boolean {
   const carriers = catalog.store.find('config.shards', { tags: zone })
@@ -137,8 +134,8 @@ function boundOf(tag: Uint8Array, name: 'min' | 'max'): Uint8Array {
 }
 
 /**
- * The range over all fields of the shard key, and the key pattern. For an unsharded collection, the
- * given range and its fields.
+ * Extends the range to all fields of the shard key. Of an unsharded collection, returns the given
+ * range and its fields.
  * @throws CommandError 61 ShardKeyNotFound
  */
 function fullRange(catalog: CatalogHost, ns: string, given: Range): [Range, pattern: Uint8Array] {
@@ -173,8 +170,7 @@ export function isFieldNamePrefix(bound: Uint8Array, pattern: Uint8Array): boole
 }
 
 /**
- * Extends a bound with MinKey for missing fields, at both ends of a range.
- * Server: KeyPattern::extendRangeBound.
+ * Adds MinKey for missing fields, at both ends of a range. Server: KeyPattern::extendRangeBound.
  */
 export function extendBound(bound: Uint8Array, pattern: Uint8Array): Uint8Array {
   const given = fieldsOf(bound)
@@ -197,7 +193,8 @@ function checkHashedFields(range: Range, pattern: Uint8Array): void {
 }
 
 /**
- * The same range in the same zone does not overlap. @throws CommandError 178 RangeOverlapConflict
+ * The same range in the same zone is no overlap.
+ * @throws CommandError 178 RangeOverlapConflict
  */
 function checkOverlap(catalog: CatalogHost, ns: string, range: Range, zone: string, pattern: Uint8Array): void {
   const text = ({ min, max }: Range, name: string) => `${formatDocument(min)} -->> ${formatDocument(max)}  on  ${name}`

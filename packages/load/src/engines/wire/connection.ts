@@ -1,4 +1,4 @@
-/** One socket: writes all messages of a turn at once, and matches replies in order. */
+/** Writes all messages of a turn at once, and matches replies in order. */
 import { connect, type Socket } from 'node:net'
 
 /** A connection with requests but no data for this long is dead. */
@@ -28,7 +28,7 @@ export class WireConnection {
     return this.#socket !== null
   }
 
-  /** Connects unless open. Rejects with the socket's error. */
+  /** Rejects with the socket's error. */
   open(): Promise<void> {
     if (this.#socket !== null) return Promise.resolve()
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = null))

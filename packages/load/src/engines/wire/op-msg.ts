@@ -1,4 +1,4 @@
-/** Encodes the few commands of a load test as OP_MSG (manual: reference/mongodb-wire-protocol). */
+/** The commands of a load test as OP_MSG (manual: reference/mongodb-wire-protocol). */
 import { DocumentWriter, encode, findField, toRawValue } from '@shardlab/bson'
 import type { Action } from '../../workload/action.js'
 import type { Workload } from '../../workload/workload.js'
@@ -8,7 +8,7 @@ const headerBytes = 16
 /** Header, flags, section kind. */
 export const bodyStart = headerBytes + 5
 
-/** A command as a message. The sender sets the request id. */
+/** The sender sets the request id. */
 export function messageOf(body: Uint8Array): Buffer {
   const message = Buffer.allocUnsafe(bodyStart + body.length)
   message.writeInt32LE(message.length, 0)
@@ -21,7 +21,7 @@ export function messageOf(body: Uint8Array): Buffer {
   return message
 }
 
-/** The commands of an action, to be sent one after another. */
+/** To be sent one after another. */
 export function messagesOf(workload: Workload, action: Action): Buffer[] {
   const { collection, database } = workload
   const command = (name: string, sizeHintBytes = 256): DocumentWriter =>
@@ -73,9 +73,7 @@ export function getMoreMessage({ collection, database }: Workload, cursorId: big
   )
 }
 
-/**
- * Encodes a plain JavaScript object: the same bytes as the `bson` package, faster for plain values.
- */
+/** For plain objects: the same bytes as the `bson` package, but faster. */
 export function documentBytes(document: Readonly<Record<string, unknown>>): Uint8Array {
   const writer = new DocumentWriter(512)
   for (const name in document) {
@@ -90,7 +88,6 @@ export function documentBytes(document: Readonly<Record<string, unknown>>): Uint
   return writer.finish()
 }
 
-/** The parts of a reply that the engine reads. */
 export interface Reply {
   readonly ok: boolean
   readonly code: number | null
@@ -100,7 +97,6 @@ export interface Reply {
   /** Documents in the batch; -1: no cursor. */
   readonly batchLength: number
   readonly cursorId: bigint
-  /** Code and index of each write error. */
   readonly writeErrors: readonly { readonly index: number; readonly code: number }[]
 }
 

@@ -30,7 +30,7 @@ export class WireEngine implements Engine {
     this.#pipeline = pipeline
   }
 
-  /** Opens all connections, over the hosts in turn. Rejects if one fails. */
+  /** Opens all connections, over the hosts in turn. */
   static async connect(workload: Workload, { hosts, concurrency, pipeline }: WireEngineOptions): Promise<WireEngine> {
     const connections = Array.from({ length: Math.max(1, Math.ceil(concurrency / pipeline)) }, (_, i) => {
       const [, host, port] = /^\[?([^\]]*)\]?:(\d+)$/.exec(hosts[i % hosts.length]!)!

@@ -1,14 +1,11 @@
-/**
- * The fields that identify documents of the target of a $merge. Server:
- * `ensureFieldsUniqueOrResolveDocumentKey`.
- */
+/** Server: `ensureFieldsUniqueOrResolveDocumentKey`. */
 import { BsonType, CommandError, compareDocuments, FieldIterator, findField } from '@shardlab/bson'
 import { compileCollation, type MergeSpecification } from '@shardlab/query'
 import { command, firstBatchOf, runOnSink, type WriteSink } from './write-sink.js'
 
 export interface MergeKey {
   readonly fields: readonly string[]
-  /** Whether a field may be missing or null, which the unique index has to allow as well. */
+  /** A field may be missing or null, which the unique index must allow as well. */
   readonly allowsNullish: boolean
 }
 
@@ -46,7 +43,6 @@ async function indexesOf(db: string, collection: string, sink: WriteSink): Promi
   }
 }
 
-/** Whether the index is unique on exactly these fields, not partial, and has the same collation. */
 function isUniqueOn(index: Uint8Array, fields: readonly string[], { collation }: WriteSink): boolean {
   const isId = findField(index, 'name')?.asString() === '_id_'
   if (!isId && findField(index, 'unique')?.isTruthy() !== true) return false

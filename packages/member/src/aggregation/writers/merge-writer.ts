@@ -46,7 +46,7 @@ export async function writeMerge(
   await flush()
 }
 
-/** Adds an `_id` where `_id` identifies documents. */
+/** Only where `_id` identifies documents. */
 function withId(document: Uint8Array, { fields }: MergeKey, evaluation: EvaluationContext): Uint8Array {
   if (!fields.includes('_id') || findField(document, '_id') !== undefined || evaluation.newObjectId === undefined)
     return document
@@ -54,7 +54,7 @@ function withId(document: Uint8Array, { fields }: MergeKey, evaluation: Evaluati
 }
 
 /**
- * The fields of the key, dotted, with their values.
+ * Dotted fields with their values.
  * @throws CommandError 51185 for arrays, 51132 for a missing value that must be present
  */
 function selectorOf(
@@ -83,7 +83,7 @@ function selectorOf(
 
 const oldKeyError = "$merge write error: 'on' field cannot be missing, null, undefined or an array"
 
-/** The value at a dotted path; the path ends at an array. */
+/** The path ends at an array. */
 function valueOf(document: Uint8Array, field: string): RawValue | undefined {
   let value: RawValue | undefined = new RawValue(BsonType.object, document, 0, document.length)
   for (const name of field.split('.')) {
@@ -187,7 +187,6 @@ function withOptions(writer: DocumentWriter, { bypassDocumentValidation, writeCo
   return writeConcern === undefined ? writer : writer.document('writeConcern', writeConcern)
 }
 
-/** Adds the stage's context to the error of a write. */
 async function inContext(
   writing: Promise<Uint8Array>,
   duplicateKey: (error: CommandError) => string,

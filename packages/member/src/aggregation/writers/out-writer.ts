@@ -1,7 +1,7 @@
 /**
- * $out: the results go into a temporary collection with the options and indexes of the target. It
- * is then renamed to the target and is no longer temporary. Server:
- * `DocumentSourceOut::initialize`, `finalize` and its destructor.
+ * $out: the results go into a temporary collection with the target's options and indexes, which is
+ * then renamed to the target and is no longer temporary. Server: `DocumentSourceOut::initialize`,
+ * `finalize` and its destructor.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, parseOut } from '@shardlab/query'
@@ -12,7 +12,7 @@ interface Target {
   readonly collection: string
 }
 
-/** Options and indexes of the target, to detect that they change. */
+/** To detect that they change. */
 interface TargetState {
   readonly options: Uint8Array
   readonly indexes: readonly Uint8Array[]
@@ -22,8 +22,7 @@ interface TargetState {
  * @param db database of the pipeline
  * @throws CommandError 28769 NamespaceCannotBeSharded, 17152 for a capped target, 166 for a view,
  *   125 CommandFailed when the target changed during the aggregation, and errors of the write
- *   commands. The
- *   target is then unchanged.
+ *   commands. The target is then unchanged.
  */
 export async function writeOut(
   argument: RawValue,

@@ -4,7 +4,6 @@ import { writeOut } from './out-writer.js'
 import type { PipelineResults, WriteSink } from './write-sink.js'
 
 /**
- * Runs the last stage of a pipeline, $out or $merge.
  * @param db database of the pipeline
  * @throws CommandError the errors of {@link writeOut} and {@link writeMerge}
  */

@@ -1,44 +1,41 @@
 /**
- * How $out and $merge write: by ordinary commands of the member that runs the pipeline, a node or a
+ * $out and $merge write by ordinary commands of the member that runs the pipeline, a node or a
  * router.
  */
 import { CommandError, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 
-/** The results of a pipeline; null at the end. */
 export interface PipelineResults {
   next(): Uint8Array | null | Promise<Uint8Array | null>
 }
 
 export interface WriteSink {
-  /** Runs a command and returns its reply, which may be an error. */
+  /** Returns the reply, which may be an error. */
   run(body: Uint8Array, sequences: readonly (readonly [string, Uint8Array[]])[]): Promise<Uint8Array>
   /**
    * Creates a collection that its member drops at the next start.
    * @throws CommandError the errors of `create`
    */
   createTemporary(db: string, name: string, options: Uint8Array): Promise<void>
-  /** Fields of the shard key; null: the collection is not sharded. */
+  /** null: the collection is not sharded */
   shardKeyOf(db: string, collection: string): Promise<readonly string[] | null>
-  /** A UUID as text, for the name of a temporary collection. */
+  /** As text, for the name of a temporary collection. */
   newUuid(): string
   readonly evaluation: EvaluationContext
   readonly bypassDocumentValidation: boolean
   /** Of the client; undefined: none. */
   readonly writeConcern: Uint8Array | undefined
-  /** The collation of the pipeline, with all its fields; null: the simple one. */
+  /** With all fields; null: the simple collation */
   readonly collation: Uint8Array | null
-  /** Whether a router runs the pipeline: some error codes of the server depend on it. */
+  /** Some error codes of the server depend on it. */
   readonly isRouter: boolean
 }
 
-/** A command without its `$db`. */
 export function command(name: string, target: string): DocumentWriter {
   return new DocumentWriter(256).string(name, target)
 }
 
 /**
- * Runs a command.
  * @throws CommandError the error of the command, the first write error, or the write concern error
  */
 export async function runOnSink(
@@ -67,20 +64,18 @@ function errorIn(document: Uint8Array): CommandError {
   return new CommandError(code, message?.asString() ?? '', { extra: extra.finish() })
 }
 
-/** The documents of a list command, whose cursor has a single batch. */
+/** For list commands, whose cursors have a single batch. */
 export function firstBatchOf(reply: Uint8Array): Uint8Array[] {
   const cursor = findField(reply, 'cursor')!
   return documentsOf(findField(cursor.bytes, 'firstBatch', cursor.start)!)
 }
 
-/** Documents collected for one write command. */
 export class WriteBatch<T> {
   static readonly #countMax = 1000
   static readonly #bytesMax = 16 * 1024 * 1024
   #items: T[] = []
   #bytes = 0
 
-  /** Whether this many more bytes would exceed the limit of a batch. */
   isFullFor(bytes: number): boolean {
     return (
       this.#items.length > 0 &&

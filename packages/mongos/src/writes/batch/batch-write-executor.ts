@@ -3,7 +3,7 @@
  * or has failed. Server: batch_write_exec.cpp, batch_write_op.cpp, bulk_write_exec.cpp.
  *
  * A statement stays ready while it has to be routed again: its shard reported stale routing, or it
- * was not tried. A shard that refuses a statement as stale runs no later statement of the batch.
+ * was not tried. A shard that rejects a statement as stale runs no later statement of the batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { writeEvaluation } from '@shardlab/member'
@@ -33,7 +33,6 @@ export class BatchWriteExecutor implements WriteBatch {
   readonly #states: StatementStates
   readonly #outcome: WriteOutcome
   readonly #collections: readonly CollectionWrites[]
-  /** Whether the last round completed no statement. */
   #stalled = false
 
   /** @throws CommandError for an invalid `let` */
@@ -101,7 +100,7 @@ export class BatchWriteExecutor implements WriteBatch {
     return this.command.namespaces[this.command.namespaceOf(this.#states.firstReady)]!.ns
   }
 
-  /** The collections of the next round. Ordered: only that of the first ready statement. */
+  /** In an ordered batch, only the collection of the first ready statement. */
   #concerned(): CollectionWrites[] {
     const { command } = this
     const first = this.#states.firstReady
@@ -241,7 +240,6 @@ export class BatchWriteExecutor implements WriteBatch {
     return true
   }
 
-  /** Records the answers of several shards to one statement. */
   #settle(index: number, answers: readonly StatementAnswer[]): void {
     if (answers.length === 0) this.#outcome.addNothing(index)
     for (const answer of answers) {
@@ -256,7 +254,7 @@ export class BatchWriteExecutor implements WriteBatch {
     this.#outcome.addError(index, entry)
   }
 
-  /** Fails the first ready statement of an ordered batch, or all of an unordered one. */
+  /** In an ordered batch, fails only the first of these statements. */
   #failReady(concerns: (index: number) => boolean, error: CommandError): void {
     for (let index = 0; index < this.#states.count; index++) {
       if (!this.#states.isReady(index) || !concerns(index)) continue

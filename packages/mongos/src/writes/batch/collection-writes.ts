@@ -7,12 +7,10 @@ import { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
 import { StatementTargeter } from '../targeting/statement-targeter.js'
 
-/** The state of a batch for one of its collections. */
 export class CollectionWrites {
   readonly ns: string
   /** The command as if sent to this collection's database. */
   readonly invocation: MongosInvocation
-  /** Position among the command's collections. */
   readonly position: number
   readonly targeter: StatementTargeter
   readonly summary: RoutedSummary
@@ -22,7 +20,6 @@ export class CollectionWrites {
   /** Targeting errors are final only with routing that was fetched during the command. */
   refreshedForTargeting = false
 
-  /** @param fail records that a statement cannot be routed */
   constructor(
     batch: WriteBatch,
     states: StatementStates,

@@ -1,7 +1,4 @@
-/**
- * Plans which statements a round sends, in which batches. Server: batch_write_op.cpp, targetBatch;
- * bulk_write_exec.cpp.
- */
+/** Server: batch_write_op.cpp, targetBatch; bulk_write_exec.cpp. */
 import type { CommandError } from '@shardlab/bson'
 import type { Route, ShardedRoute } from '../../routing/route.js'
 import type { RoutedSummary } from './routed-summary.js'
@@ -9,7 +6,7 @@ import type { StatementStates } from './statement-states.js'
 import type { StatementTarget } from '../targeting/statement-target.js'
 import type { WriteCommand, WriteNamespace } from '../write-command.js'
 
-/** Statements on one collection for one shard, as positions in the client's batch. */
+/** The indexes are positions in the client's batch. */
 export interface ShardBatch {
   readonly namespace: WriteNamespace
   readonly route: Route
@@ -18,7 +15,6 @@ export interface ShardBatch {
   sizeBytes: number
 }
 
-/** The target of a statement that is sent alone. */
 export type LoneTarget = Exclude<StatementTarget, { kind: 'one' | 'failed' }>
 
 export interface LoneStatement {
@@ -29,29 +25,24 @@ export interface LoneStatement {
 
 export interface Round {
   readonly batches: ShardBatch[]
-  /** Statements that are sent alone, after the batches. */
+  /** Sent alone, after the batches. */
   readonly lone: LoneStatement[]
 }
 
-/** The statements of one collection. */
 export interface RoundPlan {
   readonly command: WriteCommand
   readonly states: StatementStates
   readonly summary: RoutedSummary
   readonly batchBytesMax: number
-  /** Position among the command's collections. */
   readonly position: number
   targetOf(index: number): StatementTarget
-  /**
-   * Called for a statement without a target.
-   * @returns false: the routing may be stale; nothing is sent until it is refreshed
-   */
+  /** @returns false: the routing may be stale; nothing is sent until it is refreshed */
   onFailed(index: number, error: CommandError): boolean
 }
 
 /**
- * Adds to the round. Ordered: the ready statements, from the first on, for one shard; or the first
- * one alone. Unordered: all ready statements, by shard.
+ * Ordered: adds the ready statements, from the first on, for one shard; or the first one alone.
+ * Unordered: adds all ready statements, by shard.
  * @returns false: `onFailed` asks for fresh routing, and the round is void
  */
 export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): boolean {
@@ -87,7 +78,7 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
   return true
 }
 
-/** The ready statements for one member, without targeting, up to the size limit. */
+/** Does no targeting. */
 export function batchForMember(plan: RoundPlan, route: Route, shard: string): ShardBatch {
   const { command, states, summary, position } = plan
   const batch: ShardBatch = { namespace: command.namespaces[position]!, route, shard, indexes: [], sizeBytes: 0 }

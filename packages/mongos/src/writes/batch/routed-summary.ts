@@ -7,21 +7,20 @@ const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
 
 type Bounds = readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 
-/** The targets of all statements of one command on one collection. */
+/** Covers all statements of one command on one collection. */
 export class RoutedSummary {
-  /** Arrays, because they are faster than sets for the usual few shards. */
+  /** Arrays are faster than sets for the usual few shards. */
   readonly #shards: Record<WriteKind, string[]> = { insert: [], update: [], delete: [] }
   readonly #boundsMax: number
   readonly #bounds: (readonly [Uint8Array, Uint8Array])[] = []
   #chunks = 0
-  /** Most shards that one statement was sent to. */
+  /** The largest number of shards that one statement was sent to. */
   #widest = 0
 
   constructor({ host }: MongosInvocation) {
     this.#boundsMax = host.context.wants('routed') ? host.limits.eventBoundsMax : 0
   }
 
-  /** Adds one statement. */
   add(kind: WriteKind, shards: readonly string[], chunks: number, bounds: Bounds): void {
     const seen = this.#shards[kind]
     for (const shard of shards) if (!seen.includes(shard)) seen.push(shard)
@@ -30,10 +29,7 @@ export class RoutedSummary {
     for (const bound of bounds) if (this.#bounds.length < this.#boundsMax) this.#bounds.push(bound)
   }
 
-  /**
-   * The number of shards for each kind of statement, for the counters. Server: Stats::updateMetrics
-   * of the write executor.
-   */
+  /** Server: Stats::updateMetrics of the write executor. */
   get counted(): CountedTargets[] {
     const counted: CountedTargets[] = []
     for (const command of writeKinds) {
@@ -44,8 +40,7 @@ export class RoutedSummary {
   }
 
   /**
-   * The routed event. Broadcast means that one statement went to all shards; many statements for
-   * one shard each are no broadcast.
+   * Broadcast means that one statement went to all shards, not many statements to one shard each.
    */
   finish(ns: string, route: Route): RoutedTo {
     const shards = [...new Set(writeKinds.flatMap((kind) => this.#shards[kind]))].sort()

@@ -1,4 +1,4 @@
-/** Sends statements to shards and sorts their answers. Server: batch_write_exec.cpp. */
+/** Server: batch_write_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
@@ -11,7 +11,6 @@ import { askAndMove, mayRequireMove } from '../single-document/move-document.js'
 import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from '../replies/shard-write-reply.js'
 import { headerOf, type WriteCommand, type WriteNamespace } from '../write-command.js'
 
-/** The result of one statement on one shard. */
 export type StatementAnswer =
   | { readonly kind: 'done'; readonly shard: string; readonly reply: ShardWriteReply }
   | { readonly kind: 'failed'; readonly entry: Uint8Array }
@@ -37,10 +36,7 @@ export class ShardRequests {
     return this.#ask(namespace, route, shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
   }
 
-  /**
-   * Sends one statement of the batch, or its replacement, to one shard.
-   * @throws CommandError 50 when maxTimeMS is over
-   */
+  /** @throws CommandError 50 when maxTimeMS is over */
   async sendStatement(
     route: ShardedRoute,
     index: number,
@@ -89,7 +85,7 @@ export class ShardRequests {
 }
 
 /**
- * The error of a batch that failed as a whole; 'stale': route it again; null: it did not fail.
+ * 'stale': route the batch again; null: it did not fail as a whole.
  * @throws CommandError 50 when maxTimeMS is over
  */
 export function batchError(

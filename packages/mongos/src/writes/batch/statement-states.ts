@@ -2,7 +2,7 @@ const ready = 0
 const done = 1
 const failed = 2
 
-/** The state of each statement of a batch: ready until it is done or has failed for good. */
+/** A statement is ready until it is done or has failed for good. */
 export class StatementStates {
   readonly #states: Uint8Array
   #settled = 0
@@ -17,12 +17,11 @@ export class StatementStates {
     return this.#states.length
   }
 
-  /** Number of statements that are done or have failed. */
   get settled(): number {
     return this.#settled
   }
 
-  /** Position of the first ready statement; {@link count} if there is none. */
+  /** {@link count}: no statement is ready. */
   get firstReady(): number {
     while (this.#firstReady < this.#states.length && this.#states[this.#firstReady] !== ready) this.#firstReady++
     return this.#firstReady

@@ -3,7 +3,6 @@ import type { MongosInvocation } from '../../host/mongos-host.js'
 import type { ShardRequests } from './shard-requests.js'
 import type { WriteCommand } from '../write-command.js'
 
-/** The interface of a write batch for targeting and sending its statements. */
 export interface WriteBatch {
   readonly command: WriteCommand
   readonly invocation: MongosInvocation

@@ -2,10 +2,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import { bulkWriteNs, countOfFirstBatch } from '@shardlab/member'
 import type { BatchRequest, ClusterCursor, MongosInvocation } from '../../host/mongos-host.js'
 
-/**
- * Results of a bulkWrite that did not fit into its first batch. The router holds them; no shard is
- * asked.
- */
+/** Results that did not fit into the first batch. The router holds them; no shard is asked. */
 export class BulkWriteCursor implements ClusterCursor {
   readonly ns = bulkWriteNs
   readonly multiTarget = false

@@ -1,4 +1,4 @@
-/** The results of a bulkWrite, and its reply. Server: bulk_write_exec.cpp. */
+/** Server: bulk_write_exec.cpp. */
 import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import {
   bulkWriteBatchSize,
@@ -106,7 +106,7 @@ function sum(a: BulkWriteResult, b: BulkWriteResult): BulkWriteResult {
   return { n: a.n + b.n, ...present('nModified', nModified), ...id(upsertedId ?? undefined) }
 }
 
-/** An error item with the counts of other shards for the same op. */
+/** The counts are those of other shards for the same op. */
 function withCounts(error: Uint8Array, { n, nModified }: BulkWriteResult): Uint8Array {
   const writer = new DocumentWriter(error.length + 16)
   for (const it = new FieldIterator(error); it.next();) {

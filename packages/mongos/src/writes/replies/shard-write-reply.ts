@@ -1,7 +1,4 @@
-/**
- * Parses the replies of shards to write batches. Server: batched_command_response.cpp,
- * bulk_write_reply_info.
- */
+/** Server: batched_command_response.cpp, bulk_write_reply_info. */
 import {
   CommandError,
   documentsOf,
@@ -14,13 +11,13 @@ import {
 } from '@shardlab/bson'
 import { emptySummary, type BulkWriteSummary } from '@shardlab/member'
 
-/** A shard's reply. Indexes are positions in the batch that was sent to the shard. */
+/** Indexes are positions in the batch that was sent to the shard. */
 export interface ShardWriteReply {
   /** Documents matched, inserted or deleted. Undefined: an unacknowledged write. */
   readonly n: number | undefined
   readonly nModified: number
   readonly upserted: readonly Uint8Array[]
-  /** Documents `{ index, code, errmsg, … }`; for a bulkWrite, its error items. */
+  /** `{ index, code, errmsg, … }`; for a bulkWrite, its error items. */
   readonly writeErrors: readonly Uint8Array[]
   readonly writeConcernError: Uint8Array | null
   readonly retriedStmtIds: readonly number[]
@@ -91,7 +88,6 @@ export function withIndex(entry: Uint8Array, index: number): Uint8Array {
   return moved
 }
 
-/** An entry of `writeErrors`. */
 export function writeErrorEntry(
   index: number,
   { code, extra, message }: Pick<CommandError, 'code' | 'extra' | 'message'>,

@@ -1,7 +1,4 @@
-/**
- * Combines write concern errors of several shards. Server: batch_write_op.cpp, wc_error.cpp,
- * sharded_ddl_util.
- */
+/** Server: batch_write_op.cpp, wc_error.cpp, sharded_ddl_util. */
 import { DocumentWriter, ErrorCodes, errorCodeName, FieldIterator, findField } from '@shardlab/bson'
 
 export interface ShardConcernError {
@@ -9,10 +6,7 @@ export interface ShardConcernError {
   readonly error: Uint8Array
 }
 
-/**
- * A single error stays as it is, with the shard's name added; several become one time-out with all
- * texts.
- */
+/** A single error gets the shard's name; several become one time-out with all texts. */
 export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8Array {
   const [first] = errors
   if (errors.length === 1) return concernErrorAt(first!)
@@ -24,7 +18,6 @@ export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8A
     .finish()
 }
 
-/** The error with the shard's name in its text. */
 export function concernErrorAt({ shard, error }: ShardConcernError): Uint8Array {
   const writer = new DocumentWriter(error.length + 32)
   for (const it = new FieldIterator(error); it.next();) {

@@ -1,6 +1,6 @@
 /**
- * Errors of statements in the router's reply. Server: `WriteError::serialize`; until 5.0
- * batched_command_response.cpp and write_error_detail.cpp.
+ * Server: `WriteError::serialize`; until 5.0 batched_command_response.cpp and
+ * write_error_detail.cpp.
  */
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -8,17 +8,17 @@ import { codeIn } from './shard-write-reply.js'
 
 export type WriteErrorStyle = Pick<Behaviours, 'writeErrorMessageFirst' | 'routerNamesWriteErrors'>
 
-/** Fields that are written separately, or that are not part of an error. */
+/** Written separately, or not part of an error. */
 const ownFields = new Set(['index', 'idx', 'ok', 'code', 'codeName', 'errmsg', 'n', 'nModified'])
 
-/** An entry of the reply's `writeErrors`. @param message replaces the entry's own */
+/** @param message replaces the entry's own */
 export function shownEntry(index: number, entry: Uint8Array, style: WriteErrorStyle, message: string): Uint8Array {
   return entryOf(index, entry, message, style, (name) => !style.routerNamesWriteErrors || name === 'errInfo')
 }
 
 /**
- * One error for the errors of several shards for one statement, listed in `errInfo.causedBy`.
- * Server: write_op.cpp, combineOpErrors; MultipleErrorsOccurredInfo.
+ * The errors of several shards for one statement are in `errInfo.causedBy`. Server: write_op.cpp,
+ * combineOpErrors; MultipleErrorsOccurredInfo.
  */
 export function combinedError(index: number, entries: readonly Uint8Array[], style: WriteErrorStyle): CommandError {
   const causes = entries.map((entry) => entryOf(index, entry, messageIn(entry), style, () => true))

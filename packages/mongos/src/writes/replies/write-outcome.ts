@@ -1,36 +1,28 @@
-/**
- * The results of a batch, and its reply. Server: batched_command_response.cpp, batch_write_op.cpp.
- */
+/** Server: batched_command_response.cpp, batch_write_op.cpp. */
 import { DocumentWriter, type CommandError } from '@shardlab/bson'
 import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/member'
 import { codeIn, indexIn, withIndex, writeErrorEntry, type ShardWriteReply } from './shard-write-reply.js'
 import { mergedConcernError, type ShardConcernError } from './write-concern-errors.js'
 import { combinedError, messageIn, shownEntry, type WriteErrorStyle } from './write-error-entry.js'
 
-/** Collects the shards' results for the statements of one command. */
 export interface WriteOutcome {
-  /** Whether any statement failed. */
   readonly failed: boolean
   /**
-   * Adds the counts, upserts and concern errors of a shard's reply, but not the errors of
-   * statements.
+   * Does not add the errors of statements.
    * @param indexes positions of the shard's statements in the client's batch
    */
   add(shard: string, reply: ShardWriteReply, indexes: readonly number[]): void
-  /**
-   * Adds the error of a statement. {@link StatementErrors} combines several errors of one
-   * statement.
-   */
+  /** {@link StatementErrors} combines several errors of one statement. */
   addError(index: number, entry: Uint8Array): void
-  /** Adds a statement that matched no document, without a reply of a shard. */
+  /** The statement matched no document; no shard replied. */
   addNothing(index: number): void
-  /** The fields of the reply, in the order of the server's router. */
+  /** In the field order of the server's router. */
   write(): DocumentWriter
 }
 
 /**
- * Errors of statements, several for one statement if it failed on several shards. Server:
- * combineOpErrors, write_op.cpp.
+ * A statement has several errors if it failed on several shards. Server: combineOpErrors,
+ * write_op.cpp.
  */
 export class StatementErrors {
   readonly #entries = new Map<number, Uint8Array[]>()
@@ -65,7 +57,6 @@ export class StatementErrors {
   }
 }
 
-/** Concern errors and statement ids, the same for all write commands. */
 export class SharedOutcome {
   readonly #concernErrors: ShardConcernError[] = []
   readonly #retriedStmtIds: number[] = []
@@ -98,7 +89,6 @@ export class BatchOutcome implements WriteOutcome {
   readonly #errors: StatementErrors
   readonly #shared = new SharedOutcome()
 
-  /** @param count statements of the batch */
   constructor(kind: WriteKind, ordered: boolean, count: number, style: WriteErrorStyle) {
     this.#style = style
     this.#errors = new StatementErrors(style, writeErrorEntry)

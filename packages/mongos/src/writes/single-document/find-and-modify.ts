@@ -1,7 +1,4 @@
-/**
- * A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp,
- * write_without_shard_key_util.cpp.
- */
+/** Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
@@ -41,8 +38,7 @@ export function runFindAndModify(
 }
 
 /**
- * Moves the document to another shard, and replies with its old or new version. As on the server,
- * the projection is not applied then. Null: the command has to run again.
+ * As on the server, the projection is not applied then. Null: the command has to run again.
  * @throws CommandError of the move
  */
 async function moveAndAnswer(
@@ -100,7 +96,7 @@ function answerOf(member: string, body: Uint8Array): DocumentWriter {
   return writer
 }
 
-/** Errors of a repeated command that differs from the one in the shard's history. */
+/** A shard returns these errors if the command differs from the one in its history. */
 const incompatibleWithHistory: ReadonlySet<number> = new Set([40606, 40608, 40609, 40611, 40612])
 
 /** @throws CommandError 61 ShardKeyNotFound in versions that require the shard key */
@@ -198,8 +194,8 @@ class ShardedFindAndModify {
   }
 
   /**
-   * The reply of a shard that has already executed this retryable command; null: none has.
-   * Searching again would find another document.
+   * A retryable command that a shard has already executed must not search again: it would find
+   * another document. Null: no shard has executed it.
    */
   async #executedEarlier(): Promise<DocumentWriter | null> {
     const { host, operation, txnNumber, body } = this.#invocation
@@ -215,7 +211,7 @@ class ShardedFindAndModify {
     try {
       return findField(await send(this.#invocation, this.#route, shard, probe, true), 'retriedStmtId') !== undefined
     } catch (error) {
-      // The probe inserts nothing, so the history of an upsert refuses it as another command.
+      // The probe inserts nothing, so the history of an upsert rejects it as another command.
       if (error instanceof CommandError && incompatibleWithHistory.has(error.code)) return true
       throw error
     }
@@ -239,7 +235,7 @@ class ShardedFindAndModify {
     )
   }
 
-  /** The command with another query. It inserts nothing unless `upserts` is true. */
+  /** Replaces the query. The command inserts nothing unless `upserts` is true. */
   #rewritten(filter: Uint8Array, upserts = false): Uint8Array {
     const { body } = this.#invocation
     const writer = new DocumentWriter(body.length + filter.length + 32)
@@ -263,7 +259,6 @@ class ShardedFindAndModify {
   }
 }
 
-/** No shard has a matching document. */
 function nothingFound(isUpdate: boolean): DocumentWriter {
   const writer = new DocumentWriter(256).startDocument('lastErrorObject').int32('n', 0)
   if (isUpdate) writer.bool('updatedExisting', false)

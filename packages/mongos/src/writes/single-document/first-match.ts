@@ -1,7 +1,4 @@
-/**
- * A single-document write whose filter does not determine the shard. Server:
- * write_without_shard_key_util.cpp.
- */
+/** The filter does not determine the shard. Server: write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../../remote/command-reply.js'
@@ -16,7 +13,7 @@ import { placeOfUpsert } from '../targeting/upsert-shard.js'
 
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
-/** The shards' answers to the statement; 'stale': it has to be routed again. */
+/** 'stale': the statement has to be routed again. */
 export async function writeFirstMatch(
   batch: WriteBatch,
   route: ShardedRoute,
@@ -84,9 +81,9 @@ async function searchAndWrite(
 }
 
 /**
- * The answer of a shard that has already executed this retryable statement; null: none has.
- * Searching again would find another document. On the server, the statement ids of such a write
- * belong to a transaction of the whole cluster.
+ * A retryable statement that a shard has already executed must not search again: it would find
+ * another document. Null: no shard has executed it. On the server, the statement ids of such a
+ * write belong to a transaction of the whole cluster.
  */
 async function executedEarlier(
   batch: WriteBatch,
@@ -110,7 +107,7 @@ function filterOf({ command }: WriteBatch, index: number): Uint8Array {
   return (command.read(index) as ModifyStatement).filter
 }
 
-/** The statement with another filter. It inserts nothing unless `upserts` is true. */
+/** Replaces the filter. The statement inserts nothing unless `upserts` is true. */
 function rewritten({ command }: WriteBatch, index: number, filter: Uint8Array, upserts = false): Uint8Array {
   const statement = command.statements[index]!
   const writer = new DocumentWriter(statement.length + filter.length + 32)
@@ -123,7 +120,7 @@ function rewritten({ command }: WriteBatch, index: number, filter: Uint8Array, u
   return writer.finish()
 }
 
-/** Upserts on the shard that owns the new document, after no shard had a match. */
+/** Runs after no shard had a match. */
 async function upsertWhereItBelongs(batch: WriteBatch, route: ShardedRoute, index: number): Promise<StatementAnswer> {
   const { command, evaluation } = batch
   const statement = command.read(index)

@@ -1,7 +1,7 @@
 /**
- * A shard refuses an update that gives a document a shard key value of another shard (283). Then
- * the shard that has the document is asked to move it, and the client gets the reply of an ordinary
- * update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
+ * A shard rejects an update that gives a document a shard key value of another shard (283). Then
+ * the router asks the shard that has the document to move it, and the client gets the reply of an
+ * ordinary update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
  * document_shard_key_update_util.cpp.
  */
 import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
@@ -17,7 +17,6 @@ import { again, retryStale } from '../../routing/retry-stale.js'
 const wouldChangeOwningShard = 283
 const deletedNoDocument = 366
 
-/** The details of error 283. */
 export interface OwnershipChange {
   /** Null: an upsert without a match. */
   readonly before: Uint8Array | null
@@ -28,14 +27,13 @@ export function isOwnershipChange(code: number): boolean {
   return code === wouldChangeOwningShard
 }
 
-/** Reads the details of error 283. */
 export function ownershipChange(error: Uint8Array): OwnershipChange {
   return { before: findField(error, 'preImage')?.slice() ?? null, after: findField(error, 'postImage')!.slice() }
 }
 
 /**
- * Moves the document. 'again': it has changed since, so the statement has to run again. An error:
- * it was not moved.
+ * 'again': the document has changed since, so the statement has to run again. An error: it was not
+ * moved.
  * @param command named in the error's text; null: none is named
  * @throws CommandError 50 when maxTimeMS is over
  */
@@ -69,17 +67,14 @@ export async function moveDocument(
   return isStaleCode(error.code) || error.code === 217 || error.code === 225 ? error : withContext(error, command)
 }
 
-/** The error of a statement whose document kept changing during all attempts. */
+/** The document kept changing during all attempts. */
 export function moveConflict(command: 'findAndModify' | null): CommandError {
   const message =
     'WriteConflict error: this operation conflicted with another operation. Please retry your operation or multi-document transaction.'
   return withContext(new CommandError('WriteConflict', message), command)
 }
 
-/**
- * Whether a shard can refuse the command with 283: only retryable writes that may change a
- * document.
- */
+/** Only retryable writes that may change a document can fail with 283. */
 export function mayRequireMove(
   { name }: WriteCommand,
   { invocation }: WriteNamespace,
@@ -89,8 +84,7 @@ export function mayRequireMove(
 }
 
 /**
- * Sends statements for which {@link mayRequireMove} is true, and moves documents when a shard
- * refuses them.
+ * For commands for which {@link mayRequireMove} is true.
  * @returns the shard's answer, or one that reports an ordinary update
  */
 export async function askAndMove(
@@ -132,7 +126,6 @@ function notAlone(): CommandError {
   )
 }
 
-/** The shard's reply with some errors replaced. */
 function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => CommandError | null): MemberAnswer {
   const body = answer.body!
   const replaced = (entry: Uint8Array) => {
@@ -158,7 +151,6 @@ function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => Comma
   return { member: answer.member, body: writer.double('ok', 1).finish(), error: null }
 }
 
-/** An entry of `writeErrors`, or an item of a bulkWrite, with another error. */
 function withError(entry: Uint8Array, { code, extra, message }: CommandError): Uint8Array {
   const writer = new DocumentWriter(message.length + 256)
   for (const name of ['ok', 'index', 'idx']) copy(writer, entry, name)
@@ -176,7 +168,6 @@ function copy(writer: DocumentWriter, from: Uint8Array, name: string): void {
   if (value !== undefined) writer.value(name, value)
 }
 
-/** The reply of a shard to an update or upsert that needs no move. */
 function movedReply({ name }: WriteCommand, { before, after }: OwnershipChange): Uint8Array {
   const upsertedId = before === null ? idOf(after) : null
   const nModified = upsertedId === null ? 1 : 0

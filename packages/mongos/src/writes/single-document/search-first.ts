@@ -1,7 +1,6 @@
 /**
- * Searches candidate shards for one document that matches. Server:
- * write_without_shard_key_util.cpp, cluster_query_without_shard_key_cmd.cpp; there the search and
- * the write are one transaction.
+ * Server: write_without_shard_key_util.cpp, cluster_query_without_shard_key_cmd.cpp; there the
+ * search and the write are one transaction.
  */
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
@@ -79,11 +78,11 @@ function searchCommand({ args, db, session }: MongosInvocation, ns: string, stat
   return writer.string('$db', db).finish()
 }
 
-/** The filter restricted to one document, which may have changed since it was found. */
+/** The document may have changed since it was found, so the filter still applies. */
 export function narrowedFilter(filter: Uint8Array, id: RawValue): Uint8Array {
   const byId = new DocumentWriter(64).value('_id', id).finish()
   return new DocumentWriter(filter.length + 128).documents('$and', [byId, filter]).finish()
 }
 
-/** A filter without matches: a shard can only reply to it from its history of retryable writes. */
+/** A shard can only reply to this filter from its history of retryable writes. */
 export const matchesNothing = new DocumentWriter(64).startDocument('_id').startArray('$in').end().end().finish()

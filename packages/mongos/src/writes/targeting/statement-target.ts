@@ -1,4 +1,3 @@
-/** The target of one statement of a write batch. */
 import type { CommandError } from '@shardlab/bson'
 
 export interface StatementBounds {
@@ -7,7 +6,7 @@ export interface StatementBounds {
 }
 
 export type StatementTarget =
-  /** One shard. Statements for the same shard are sent together. */
+  /** Statements for the same shard are sent together. */
   | ({ readonly kind: 'one'; readonly shard: string } & StatementBounds)
   /** Several shards at once. `ignored`: without regard to placement, as multi-writes are. */
   | ({

@@ -5,9 +5,7 @@ import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
 import { targetModify } from './target-modify.js'
 
-/**
- * Computes the targets of the statements of one batch on one collection, each once for a placement.
- */
+/** Each target is computed once for a placement. */
 export class StatementTargeter {
   readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
@@ -22,9 +20,7 @@ export class StatementTargeter {
     this.#insertTo = batch.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
   }
 
-  /**
-   * Sets the placement to target by. @param allShards every shard of the cluster, for multi-writes
-   */
+  /** @param allShards for multi-writes */
   use(placement: CollectionPlacement, allShards: readonly string[]): void {
     this.#allShards = allShards
     if (placement === this.#placement) return
@@ -53,7 +49,7 @@ export class StatementTargeter {
     }
   }
 
-  /** Shares one target among all documents for a shard. */
+  /** All documents for a shard share one target. */
   #toShard(shard: string): StatementTarget {
     let target = this.#inserts.get(shard)
     if (target === undefined) this.#inserts.set(shard, (target = { kind: 'one', shard, chunks: 1, bounds: [] }))

@@ -1,4 +1,4 @@
-/** Which shard a document belongs to. Server: chunk_manager_targeter.cpp, targetInsert. */
+/** Server: chunk_manager_targeter.cpp, targetInsert. */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement } from '@shardlab/sharding'
@@ -38,7 +38,7 @@ export function targetInsert(
   return { kind: 'one', shard, chunks: 1, bounds: [[bound, bound]] }
 }
 
-/** Why a document with this shard key cannot be inserted; null: it can. */
+/** Null: a document with this shard key can be inserted. */
 export function keyTooLarge({ shardKeySizeLimitBytes }: Behaviours, bound: Uint8Array): CommandError | null {
   if (shardKeySizeLimitBytes === null || bound.length <= shardKeySizeLimitBytes) return null
   const message = `shard keys must be less than ${shardKeySizeLimitBytes} bytes, but key ${formatDocument(bound)} is ${bound.length} bytes`

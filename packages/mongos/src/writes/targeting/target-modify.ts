@@ -1,6 +1,6 @@
 /**
- * Targets updates and deletes. Server: chunk_manager_targeter.cpp and its successors, targetUpdate
- * and targetDelete; manual: reference/method/db.collection.updateOne, sharded collections.
+ * Server: chunk_manager_targeter.cpp and its successors, targetUpdate and targetDelete; manual:
+ * reference/method/db.collection.updateOne, sharded collections.
  */
 import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/member'
@@ -21,11 +21,9 @@ export interface ModifyTargeter {
   readonly behaviours: Behaviours
   /** With the command's `let`. */
   readonly evaluation: EvaluationContext
-  /** Every shard of the cluster. */
   readonly allShards: readonly string[]
 }
 
-/** The parts of an update or delete statement that targeting reads. */
 export interface TargetedFilter {
   /** Compiled on first use: a statement with its shard key is targeted without it. */
   readonly filter: Filter
@@ -151,9 +149,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
   )
 }
 
-/**
- * Where the documents of a filter can be. @throws CommandError for an invalid filter or collation
- */
+/** @throws CommandError for an invalid filter or collation */
 export function targetStatement(
   { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
   { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
@@ -198,7 +194,7 @@ class TargetedByFilter implements TargetedFilter {
   }
 }
 
-/** A target of one shard that computes its bounds on first use, which is rare. */
+/** Computes its bounds on first use, which is rare. */
 class ToOne {
   readonly kind = 'one'
   readonly #targeting: Targeting
@@ -238,7 +234,7 @@ function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementT
   return { kind: 'all', shards: allShards, version: 'ignored', chunks: targeting.chunks, bounds: targeting.bounds }
 }
 
-/** The document of a replacement, with the filter's `_id`; null: modifiers or a pipeline. */
+/** With the filter's `_id`; null: modifiers or a pipeline. */
 function replacementOf({ update }: UpdateStatement, statement: Pick<TargetedFilter, 'filter'>): Uint8Array | null {
   if (update.type !== BsonType.object) return null
   const replacement = update.slice()

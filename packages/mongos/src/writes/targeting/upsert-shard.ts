@@ -6,17 +6,13 @@ import { narrowedFilter } from '../single-document/search-first.js'
 
 export interface UpsertPlace {
   readonly shard: string
-  /**
-   * The filter for the shard, with the `_id` that the router has generated; null: the statement's
-   * own.
-   */
+  /** With the `_id` that the router has generated; null: the statement's own filter. */
   readonly filter: Uint8Array | null
 }
 
 /**
- * The owner of the document that an upsert inserts. If the shard key has an `_id` that neither
- * filter nor update sets, the router generates it: the shard could generate one that belongs to
- * another shard.
+ * If the shard key has an `_id` that neither filter nor update sets, the router generates it: the
+ * shard could generate one that belongs to another shard.
  * @param evaluation the router's, which generates ObjectIds
  * @throws CommandError 61 ShardKeyNotFound for arrays in the shard key; for an invalid update
  */

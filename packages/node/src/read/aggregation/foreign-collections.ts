@@ -1,7 +1,7 @@
 /**
- * The other collections that a pipeline reads on a storage node. All of them are entered and frozen
- * before the pipeline starts, so joins never wait and a cursor sees one state of each. A view is
- * replaced by the collection below it.
+ * The other collections that a pipeline reads. All are entered and frozen before the pipeline
+ * starts, so joins never wait and a cursor sees one state of each. A view is replaced by the
+ * collection below it.
  */
 import {
   compilePipeline,
@@ -42,7 +42,7 @@ export interface ForeignOptions {
 
 /**
  * @throws CommandError 13388 StaleConfig when one of them is sharded: then the router must run the
- * join
+ *   join
  */
 export async function enterForeign(
   invocation: NodeInvocation,

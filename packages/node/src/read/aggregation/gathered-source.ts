@@ -1,4 +1,3 @@
-/** Fetches documents of other members before the batch that returns them is written. */
 import { batchBytesMax, type TimeLimit } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
 

@@ -1,6 +1,4 @@
-/**
- * The plan of the first stages of a pipeline. Server: `PipelineD::buildInnerQueryExecutorGeneric`.
- */
+/** Server: `PipelineD::buildInnerQueryExecutorGeneric`. */
 import { emptyDocument } from '@shardlab/bson'
 import {
   compileFilter,
@@ -37,8 +35,8 @@ export function planLeading(
 }
 
 /**
- * Without a specification the stages only read these fields: documents stay whole, but an index
- * that covers the fields may replace them.
+ * Without a specification the stages only read these fields: a covering index may replace the
+ * document.
  */
 function rowProjection({ document, specification }: LeadingProjection, context: EvaluationContext): RowProjection {
   if (specification === null) return { document, apply: (row) => row }

@@ -1,6 +1,6 @@
 /**
- * The cursors that a router opened on the shards, as the source of the merging half of its
- * pipeline. Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
+ * The cursors that a router opened on the shards, as the input of the merging half of its pipeline.
+ * Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
  */
 import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort } from '@shardlab/query'

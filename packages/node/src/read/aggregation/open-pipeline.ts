@@ -1,4 +1,3 @@
-/** Opens a pipeline on a collection of this node. */
 import { CommandError, findField, type RawValue } from '@shardlab/bson'
 import {
   compilePipeline,
@@ -32,21 +31,19 @@ import { PipelineSource } from './pipeline-source.js'
 import { ReadAheadSource } from './read-ahead-source.js'
 import type { NodeInvocation } from '../../host/node-host.js'
 
-/** A pipeline that has been checked and bound to its collection. */
 export interface BoundPipeline {
   readonly pipeline: Pipeline
-  /** The live collection; undefined: it does not exist. */
+  /** undefined: the collection does not exist */
   readonly collection: Collection | undefined
   readonly evaluation: EvaluationContext
   /**
    * Argument of the `$mergeCursors` that a router put first; null: the pipeline reads the
-   * collection.
+   * collection
    */
   readonly merged: RawValue | null
 }
 
 /**
- * Compiles the pipeline of an aggregate with the command's options and the collection's collation.
  * @param stages without `$out` or `$merge`
  * @throws CommandError those of {@link compilePipeline}, 9 FailedToParse for `let` before 5.0
  */
@@ -66,7 +63,7 @@ export function bindPipeline(invocation: NodeInvocation, ns: string, stages: rea
   return { pipeline, collection, evaluation, merged }
 }
 
-/** Counters and callbacks for explain. */
+/** For explain. */
 export interface PipelineWatch {
   /** Documents that each stage has emitted, see {@link Pipeline.open}. */
   readonly emitted: number[]
@@ -75,7 +72,7 @@ export interface PipelineWatch {
 }
 
 /**
- * Opens the pipeline on the documents that the shard owns.
+ * Reads only documents that the shard owns.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, errors of sources and plans
  */
 export async function openPipeline(

@@ -3,13 +3,11 @@ import type { TimeLimit } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
 import type { SourceReads } from '../../cursors/source-reads.js'
 
-/** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
-  /** @throws CommandError errors of the pipeline on the other collection */
+  /** @throws CommandError of the pipeline on the other collection */
   read(request: JoinRequest): ForeignBatch
 }
 
-/** A pipeline over a source: reads input documents on demand. */
 export class PipelineSource implements CursorSource {
   readonly #input: CursorSource
   readonly #run: PipelineRun

@@ -1,5 +1,5 @@
 /**
- * The rows of a plan in batches, as `$cursor` passes them to the next stage: when its collection is
+ * Returns rows in batches, as `$cursor` passes them to the next stage: when its collection is
  * dropped, a pipeline continues to the end of the batch. Server: document_source_cursor.cpp,
  * internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
  */
@@ -9,15 +9,12 @@ import type { SourceReads } from '../../cursors/source-reads.js'
 
 /** A batch ends with the document that exceeds this. */
 const batchBytesMax = 4 * 1024 * 1024
-/**
- * More documents than any batch holds. A small integer, because it counts down faster than
- * Infinity.
- */
+/** More documents than any batch holds. A small integer counts down faster than Infinity. */
 const unlimited = 2 ** 30 - 1
 
 /**
- * Reads lazily, because the snapshot does not change, and checks only at the start of a batch
- * whether the collection still exists.
+ * Reads lazily, because the snapshot does not change. Only the start of a batch checks whether the
+ * collection still exists.
  */
 export class ReadAheadSource implements CursorSource {
   readonly readsAhead = true
@@ -29,7 +26,7 @@ export class ReadAheadSource implements CursorSource {
 
   /**
    * @param firstBatch documents of the first batch, doubled for each later one; 0: limited by bytes
-   * only
+   *   only
    */
   constructor(rows: CursorSource, { root }: QueryPlan, firstBatch: number) {
     this.#rows = rows

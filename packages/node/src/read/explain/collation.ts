@@ -2,7 +2,7 @@ import { isEmptyDocument } from '@shardlab/bson'
 import { compileCollation } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 
-/** All fields of the collation of a query; null: the simple one. */
+/** With all fields; null: the simple collation */
 export function collationOf(requested: Uint8Array | undefined, collection: Collection | null): Uint8Array | null {
   const effective =
     requested === undefined || isEmptyDocument(requested) ? (collection?.defaultCollation ?? null) : requested

@@ -1,5 +1,5 @@
 /**
- * Explains a pipeline: its first stages as a plan, the others as they run. Manual:
+ * The first stages are explained as a plan, the others as they run. Manual:
  * reference/method/db.collection.aggregate, explain. Server: `Explain::explainPipeline`,
  * `Pipeline::writeExplainOps`, document_source_cursor.cpp.
  */
@@ -56,7 +56,7 @@ interface PipelineRan {
   readonly executed: ExecutedPlan | null
 }
 
-/** Runs the pipeline to its end. @throws CommandError as the aggregate would */
+/** @throws CommandError as the aggregate would */
 async function runPipeline({ invocation, ns }: ExplainRequest, bound: BoundPipeline): Promise<PipelineRan> {
   const { context } = invocation.host
   const emitted: number[] = []

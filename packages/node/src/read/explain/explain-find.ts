@@ -41,7 +41,7 @@ export function explainFind(
   return { shapeHash, isPipeline: false }
 }
 
-/** Which lookups of the query have an EXPRESS stage. Server: query_utils.h, isExpressEligible. */
+/** Lookups with an EXPRESS stage. Server: query_utils.h, isExpressEligible. */
 function expressOf({ sort, hint, skip, min, max, returnKey, shape, tailable }: FindQuery): 'none' | 'id' | 'equality' {
   const isPlain =
     hint.hint === undefined && skip === 0 && isAbsent(min) && isAbsent(max) && !returnKey && tailable === 'no'

@@ -1,6 +1,4 @@
-/**
- * Explains a write without changing anything. Manual: reference/command/explain, write operations.
- */
+/** Changes nothing. Manual: reference/command/explain, write operations. */
 import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { planQuery, type PlanExecutor } from '@shardlab/storage'
@@ -39,7 +37,6 @@ function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argumen
   return readModify(kind, statements[0]!)
 }
 
-/** @param returnsDocument whether the command returns the document */
 function explainStatement(
   { invocation, ns, access, verbosity }: ExplainRequest,
   writer: DocumentWriter,

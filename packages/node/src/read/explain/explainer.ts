@@ -3,7 +3,7 @@ import type { Verbosity } from '@shardlab/member'
 import type { Access, NodeInvocation } from '../../host/node-host.js'
 
 export interface ExplainRequest {
-  /** The explained command, as if it were sent without explain. */
+  /** As if it were sent without explain. */
   readonly invocation: NodeInvocation
   readonly ns: string
   readonly access: Access
@@ -12,15 +12,13 @@ export interface ExplainRequest {
 
 export interface Explainer {
   /**
-   * Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError errors of the
-   * explained command
+   * Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError of the command
    */
   explain(request: ExplainRequest, writer: DocumentWriter): ExplainTail | Promise<ExplainTail>
 }
 
-/** Values for the fields that follow in the reply. */
 export interface ExplainTail {
-  /** Null: such a query has no shape hash. */
+  /** null: such a query has no shape hash */
   readonly shapeHash: string | null
   /** Whether it is a pipeline of several stages, whose reply has `command` after `serverInfo`. */
   readonly isPipeline: boolean

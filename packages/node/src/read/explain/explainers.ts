@@ -1,4 +1,4 @@
-/** The commands that explain accepts. Manual: reference/command/explain. */
+/** Manual: reference/command/explain. */
 import { explainAggregate } from './explain-aggregate.js'
 import { explainCount } from './explain-count.js'
 import { explainDistinct } from './explain-distinct.js'

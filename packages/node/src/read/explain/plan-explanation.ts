@@ -1,6 +1,6 @@
 /**
- * `queryPlanner` and `executionStats` of one plan. Manual: reference/explain-results. Server:
- * explain.cpp, generatePlannerInfo and generateExecutionInfo.
+ * Manual: reference/explain-results. Server: explain.cpp, generatePlannerInfo and
+ * generateExecutionInfo.
  */
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Filter, SortPattern } from '@shardlab/query'
@@ -27,16 +27,14 @@ export interface ExplainedPlan {
   readonly filter: Filter
   readonly sort: SortPattern | null
   readonly projection: Uint8Array | null
-  /** All fields of the query's collation; null: the simple one. */
+  /** With all fields; null: the simple collation */
   readonly collation: Uint8Array | null
   /** Null: the collection does not exist. */
   readonly collection: Collection | null
-  /** Null without a collection. */
   readonly plan: QueryPlan | null
   readonly execute?: ExecuteOptions
-  /** Runs the plan. Default: reads all rows. */
+  /** Default: reads all rows. */
   readonly run?: (executor: PlanExecutor) => void
-  /** The run, if the plan was already executed. */
   readonly executed?: ExecutedPlan
   /** Stage of a write above the plan. Default: none. */
   readonly above?: StageAbove
@@ -55,12 +53,11 @@ export interface ExecutedPlan {
   readonly failure: CommandError | null
 }
 
-/** A stage above a plan that `@shardlab/storage` does not have. */
+/** A stage that `@shardlab/storage` does not have, above its plan. */
 export interface StageAbove {
   readonly stage: string
   /** Name of the EXPRESS stage for a write by `_id`; absent: there is none. */
   readonly express?: string
-  /** Rows that the stage returned, and its own counters. */
   outcome(): { readonly returned: number; readonly counters: readonly (readonly [name: string, value: number])[] }
 }
 
@@ -241,7 +238,6 @@ function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Ar
   return writer.document('inputStage', input).finish()
 }
 
-/** The plan on a collection that does not exist. */
 function eofPlan({ isCached }: ExplainStyle, ran = false): Uint8Array {
   const writer = new DocumentWriter(256)
   if (isCached === true) writer.bool('isCached', false)

@@ -18,7 +18,6 @@ export function queryHash(shape: QueryShape): string {
   return hash(textOf(shape))
 }
 
-/** {@link queryHash} combined with the existing indexes. */
 export function planCacheKey(shape: QueryShape, collection: Collection): string {
   return hash(
     `${textOf(shape)}|${collection
@@ -29,7 +28,7 @@ export function planCacheKey(shape: QueryShape, collection: Collection): string 
 }
 
 /**
- * Hash of a command's shape for query settings: 64 hexadecimal digits.
+ * For query settings: 64 hexadecimal digits.
  * @param shape of a query, or the stages of a pipeline
  */
 export function queryShapeHash(command: string, ns: string, shape: QueryShape | readonly Uint8Array[]): string {

@@ -1,15 +1,15 @@
 /**
- * The collections of a node at past cluster times, for reads with read concern snapshot. The first
- * read at a time keeps the state, which serves every time until the next change. Server: the
- * history window of WiredTiger; manual: reference/read-concern-snapshot.
+ * The collections of a node at past cluster times, for read concern snapshot. The first read at a
+ * time keeps the state, which serves every time until the next change. Server: the history window
+ * of WiredTiger; manual: reference/read-concern-snapshot.
  */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { StorageEngine } from '@shardlab/storage'
 
-/** How long a state is kept: minSnapshotHistoryWindowInSeconds. */
+/** Parameter minSnapshotHistoryWindowInSeconds. */
 const historyWindowMs = 300_000
-/** Limit of states; the oldest is dropped first. */
+/** The oldest state is dropped first. */
 const statesMax = 100
 
 interface PastState {
@@ -34,7 +34,7 @@ export class SnapshotHistory {
     return this.#states.length
   }
 
-  /** Called after each change of the engine. */
+  /** Called after each change. */
   recordChange(time: TimestampPair): void {
     this.#lastChange = time
     const newest = this.#states.at(-1)
@@ -42,7 +42,7 @@ export class SnapshotHistory {
   }
 
   /**
-   * The collections at a time that the node's clock has reached.
+   * @param time one that the node's clock has reached
    * @throws CommandError 239 SnapshotTooOld if the engine has changed since then and no earlier
    *   read kept the state
    */
@@ -64,13 +64,11 @@ export class SnapshotHistory {
     return state.engine
   }
 
-  /** Copies the history of another node. */
   adopt(other: SnapshotHistory): void {
     this.#states = other.#states.map((state) => ({ ...state }))
     this.#lastChange = other.#lastChange
   }
 
-  /** Drops states that are older than the window. */
   expire(nowMs: number): void {
     if (this.#states.length > 0)
       this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)

@@ -1,14 +1,13 @@
-/** Reads at a past cluster time. Manual: reference/read-concern-snapshot. */
+/** Manual: reference/read-concern-snapshot. */
 import type { TimestampPair } from '@shardlab/actor'
 import type { NodeHost } from '../../host/node-host.js'
 
-/** The live node of each node at a past time. */
+/** By their node at a past time. */
 const liveNodes = new WeakMap<NodeHost, NodeHost>()
 
 /**
- * The node at a past time: reading commands find the collections of that time, everything else is
- * that of now. It cannot be written to, because it lacks the node's private state; see
- * {@link liveNode}.
+ * Reading commands find the collections of that time; everything else is current. The node cannot
+ * be written to, because it lacks the live node's private state; see {@link liveNode}.
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
@@ -21,7 +20,6 @@ export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
   return past
 }
 
-/** The live node, which can be written to. */
 export function liveNode(node: NodeHost): NodeHost {
   return liveNodes.get(node) ?? node
 }

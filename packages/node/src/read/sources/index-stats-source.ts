@@ -15,7 +15,7 @@ export const indexStatsSource: NodeStageSource = {
           .string('host', host.context.endpoint)
           .startDocument('accesses')
           .int64('ops', usage.ops)
-          // An index that a restarted member recovered is used since the start.
+          // The usage of a recovered index counts from the restart.
           .date('since', Math.max(usage.sinceMs, host.startedAtMs))
           .end()
         if (routed !== null) writer.string('shard', host.role.setName)

@@ -6,7 +6,6 @@ import { listLocalSessionsSource, listSessionsSource } from './list-sessions-sou
 import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { NodeStageSource } from './source.js'
 
-/** The sources of a storage node by the name of their stage. */
 export const nodeStageSources: ReadonlyMap<string, NodeStageSource> = new Map<string, NodeStageSource>(
   [
     collStatsSource,

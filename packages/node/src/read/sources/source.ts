@@ -28,14 +28,12 @@ export interface SourceRequest {
    * entered it.
    */
   readonly ns: string
-  /** Argument of the stage. */
   readonly argument: RawValue
   /** The documents that the shard owns; null: all of them, or the collection does not exist. */
   readonly ownership: OwnershipFilter | null
 }
 
 export interface NodeStageSource {
-  /** Name of the stage, with its `$`. */
   readonly name: string
   /**
    * Called once per command; the rest of the pipeline runs on the returned source.

@@ -3,32 +3,28 @@ import { BsonType, CommandError, type RawValue, type StringComparator } from '@s
 import type { OperatorRow } from '../../context.js'
 
 export interface Accumulator {
-  /** Adds a value; undefined when the expression evaluated to missing. */
   add(value: RawValue | undefined): void
-  /** Adds one shard's {@link partial}. */
   merge(partial: RawValue): void
-  /** The value that a shard sends to the merger. */
+  /** What a shard sends to the merger. */
   partial(): RawValue
   /** Callers may call it again after adding more values. */
   result(): RawValue
-  /** Set by accumulators that keep many values: the bytes they hold. */
   readonly held?: HeldBytes
 }
 
-/** The inputs of an accumulator, apart from the collation. */
 export interface AccumulatorSetting {
-  /** The argument as the user wrote it. */
+  /** As the user wrote it. */
   readonly argument: RawValue
   /** The value of {@link AccumulatorOperator.countOf} for this group. */
   readonly n: RawValue | undefined
 }
 
 export interface AccumulatorOperator extends OperatorRow {
-  /** @param setting absent in a merging $group, where the partial results carry what is needed */
+  /** @param setting absent in a merging $group: the partial results contain the settings */
   create(strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
   /**
-   * Checks the argument and returns the expression to evaluate for each document. A merging $group
-   * does not call it.
+   * Checks the argument and returns the expression to evaluate for each document. Not called by a
+   * merging $group.
    */
   evaluatedOf(argument: RawValue): RawValue
   /** The expression for `n`, which is evaluated on the group's `_id`. */
@@ -43,13 +39,9 @@ export function oneExpression(name: string): (argument: RawValue) => RawValue {
   }
 }
 
-/**
- * Bytes that one accumulator may hold: the default of `internalQueryMaxPushBytes` and similar
- * parameters.
- */
+/** The default of `internalQueryMaxPushBytes` and similar parameters. */
 const maxHeldBytes = 100 * 1024 * 1024
 
-/** Counts the bytes that an accumulator keeps. */
 export class HeldBytes {
   readonly #name: string
   #bytes = 0

@@ -1,4 +1,3 @@
-/** Keeps the n least or greatest of many entries. */
 import { CommandError } from '@shardlab/bson'
 
 export class Bounded<Entry> {
@@ -9,8 +8,8 @@ export class Bounded<Entry> {
   #n: number
 
   /**
-   * @param drops the end from which an entry is dropped once there are n; a new entry equal to that
-   *   end is dropped itself
+   * @param drops the end from which an entry is dropped once there are n; a new entry equal to
+   *   that end is dropped itself
    */
   constructor(n: number, compare: (a: Entry, b: Entry) => number, drops: 'least' | 'greatest') {
     this.#n = n

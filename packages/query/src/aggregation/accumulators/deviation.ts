@@ -1,6 +1,6 @@
 /**
- * $stdDevPop, $stdDevSamp: Welford's algorithm in one pass, merged by Chan's. Only numbers count;
- * decimals are converted to doubles, as on the server.
+ * Welford's algorithm, merged by Chan's. Only numbers count; decimals become doubles, as on the
+ * server.
  */
 import { DocumentWriter, documentValue, doubleValue, findField, nullValue, type RawValue } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'

@@ -1,6 +1,6 @@
 /**
- * $median and $percentile: the smallest value such that at least the fraction `p` of the values is
- * not above it. Server: `accumulator_percentile.cpp`, `DiscretePercentile`.
+ * The result is the smallest value such that at least the fraction `p` of the values is not above
+ * it. Server: `accumulator_percentile.cpp`, `DiscretePercentile`.
  */
 import {
   BsonType,
@@ -21,10 +21,10 @@ import { arrayValue } from '../../values/build.js'
 import { formatField, formatValue } from '../../values/format.js'
 import type { Accumulator, AccumulatorOperator } from './accumulator.js'
 
-/** The fractions `p`; null: the median, whose result is one value and not an array. */
+/** Null: the median, whose result is one value and not an array. */
 type Fractions = readonly number[] | null
 
-/** @param sorted ascending, NaN first; when it is empty the result is null */
+/** @param sorted ascending, NaN first; empty: the result is null */
 function atFraction(sorted: ArrayLike<number>, fraction: number): RawValue {
   if (sorted.length === 0) return nullValue
   return doubleValue(sorted[Math.max(0, Math.min(sorted.length, Math.ceil(sorted.length * fraction)) - 1)]!)
@@ -32,7 +32,6 @@ function atFraction(sorted: ArrayLike<number>, fraction: number): RawValue {
 
 const ascending = (a: number, b: number) => (a < b ? -1 : a > b ? 1 : Number(Number.isNaN(b)) - Number(Number.isNaN(a)))
 
-/** @param numbers in any order */
 export function percentilesOf(numbers: Iterable<number>, fractions: Fractions): RawValue {
   const sorted = [...numbers].sort(ascending)
   return fractions === null
@@ -83,7 +82,7 @@ export interface PercentileArgument {
 }
 
 /**
- * Checks `{input, method}` of $median or `{input, p, method}` of $percentile.
+ * `{input, method}` of $median or `{input, p, method}` of $percentile.
  * @throws CommandError 40414, 40415, 14, 2 and `notObject`
  */
 export function percentileArgument(name: string, argument: RawValue, notObject: number): PercentileArgument {
@@ -110,7 +109,7 @@ export function percentileArgument(name: string, argument: RawValue, notObject: 
   return { input: given.get('input')!, p: given.get('p') ?? null }
 }
 
-/** The fractions in a constant `p`. @throws CommandError 7750300 to 7750303 */
+/** @throws CommandError 7750300 to 7750303 unless `p` is a constant with valid fractions */
 export function fractionsOf(p: RawValue | undefined, given: RawValue): number[] {
   const complain = (code: number, value: RawValue | undefined) =>
     new CommandError(

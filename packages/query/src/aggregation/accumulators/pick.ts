@@ -1,4 +1,3 @@
-/** $min, $max, $first, $last, $push, $addToSet, $mergeObjects. */
 import {
   BsonType,
   CommandError,

@@ -1,7 +1,4 @@
-/**
- * $sum, $avg, $count. Integers are added exactly, doubles with compensation; one decimal makes the
- * sum a decimal.
- */
+/** Integers are added exactly, doubles with compensation; one decimal makes the sum a decimal. */
 import {
   BsonType,
   CommandError,
@@ -46,8 +43,8 @@ class Total {
   }
 
   /**
-   * As {@link value}, except that int32 values whose sum overflows int32 stay marked as int32,
-   * because the values of other shards may bring the sum back into range.
+   * If the sum of int32 values overflows, it stays marked as int32: the values of other shards may
+   * bring it back into range.
    */
   partial(): RawValue {
     const value = this.value()

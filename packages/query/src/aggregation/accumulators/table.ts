@@ -1,4 +1,3 @@
-/** The table of the accumulators of $group. */
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
 import { javaScriptError } from '../expressions/operators/unavailable.js'
 import type { AccumulatorOperator } from './accumulator.js'

@@ -1,7 +1,6 @@
 /**
- * $firstN, $lastN, $minN, $maxN, $top, $topN, $bottom, $bottomN. `n` is evaluated once for each
- * group, on its `_id`. A partial result contains `n` and the order, so the merger needs no
- * specification. Server: `accumulator_multi.cpp`.
+ * `n` is evaluated once for each group, on its `_id`. A partial result contains `n` and the order:
+ * the merger needs no specification. Server: `accumulator_multi.cpp`.
  */
 import {
   BsonType,
@@ -26,7 +25,6 @@ import { Bounded } from './bounded.js'
 
 const field = (document: RawValue, name: string) => findField(document.bytes, name, document.start)
 
-/** The first n or the last n values in the order in which they are added. */
 function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   let limit = n
   let values: RawValue[] = []
@@ -51,10 +49,7 @@ function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   }
 }
 
-/**
- * The n least values, ascending, or the n greatest, descending; null and missing values are
- * ignored.
- */
+/** The least n values, ascending, or the greatest n, descending; null and missing are ignored. */
 function extremes(name: string, isLeast: boolean, n: number, strings: StringComparator | undefined): Accumulator {
   const best = new Bounded<RawValue>(n, (a, b) => compareValues(a, b, strings), isLeast ? 'greatest' : 'least')
   const held = new HeldBytes(name)
@@ -132,9 +127,6 @@ function storeEntry({ key, value }: SortedEntry): RawValue {
   )
 }
 
-/**
- * $top, $topN, $bottom, $bottomN: the outputs of the documents that are first or last in an order.
- */
 function ordered(
   name: string,
   isSingle: boolean,
@@ -184,7 +176,7 @@ function ordered(
   }
 }
 
-/** Turns `{n, output, sortBy}` into the expression that is evaluated for each document. */
+/** Returns the expression to evaluate for each document. */
 function sortedArgument(name: string, isSingle: boolean, argument: RawValue): RawValue {
   if (argument.type !== BsonType.object)
     throw new CommandError(5788001, `specification must be an object; found ${formatField(name, argument)}`)

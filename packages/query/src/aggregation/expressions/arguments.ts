@@ -1,4 +1,3 @@
-/** Parses and checks the operands of operators. */
 import {
   BsonType,
   CommandError,
@@ -18,14 +17,14 @@ import {
 
 export type Evaluate = (operands: readonly (RawValue | undefined)[]) => RawValue | undefined
 
-/** Operands from an array, or a single one without brackets. */
+/** Without brackets, the argument is the only operand. */
 export function operandsOf(argument: RawValue, compiler: ExpressionCompiler): Expression[] {
   return (argument.type === BsonType.array ? elementsOf(argument) : [argument]).map((operand) =>
     compiler.compile(operand),
   )
 }
 
-/** An operator with `min` to `max` operands, which are all evaluated first. */
+/** All operands are evaluated first. */
 export function operator(name: string, min: number, max: number, evaluate: Evaluate): ExpressionOperator {
   return {
     name,
@@ -54,7 +53,7 @@ function arityError(name: string, min: number, max: number, given: number): Comm
   )
 }
 
-/** An operator that evaluates its operands only as far as needed. */
+/** Evaluates its operands only as far as needed. */
 export function lazyOperator(
   name: string,
   evaluate: (operands: readonly Expression[], frame: Frame) => RawValue | undefined,
@@ -76,7 +75,7 @@ export function lazyOperator(
   }
 }
 
-/** An operator with one operand: `name: x` or `name: [x]`. */
+/** `name: x` or `name: [x]`. */
 export function unary(
   name: string,
   evaluate: (value: RawValue | undefined) => RawValue | undefined,
@@ -84,7 +83,6 @@ export function unary(
   return operator(name, 1, 1, ([value]) => evaluate(value))
 }
 
-/** An operator that also gets the collation's string comparison. */
 export function withStrings(
   name: string,
   make: (strings: StringComparator | undefined) => ExpressionOperator,
@@ -96,7 +94,6 @@ export function withStrings(
   }
 }
 
-/** The fields of an operator whose argument is an object such as `{input: …, as: …}`. */
 export function namedArguments(
   name: string,
   argument: RawValue,
@@ -116,15 +113,14 @@ export function namedArguments(
 
 export interface NamedArguments {
   readonly fields: readonly string[]
-  /** The error for each field that is required. */
+  /** The error for each required field that is absent. */
   readonly required: Readonly<Record<string, readonly [code: number, message: string]>>
   notObject(type: string, argument: RawValue): CommandError
   unknown(field: string): CommandError
 }
 
 /**
- * An operator whose argument is an object of operands, which are all evaluated first, in the order
- * of `fields`.
+ * All operands are evaluated first, in the order of `fields`.
  * @param evaluate also gets the names of the fields that were given
  */
 export function namedOperator(
@@ -151,7 +147,7 @@ export function namedOperator(
   }
 }
 
-/** The compiled operands, null for a field that was not given. */
+/** Null for a field that was not given. */
 export function namedOperands(
   named: NamedArguments,
   argument: RawValue,
@@ -168,12 +164,12 @@ export function namedOperands(
   return named.fields.map((field) => given.get(field) ?? null)
 }
 
-/** Whether the value is missing, null or undefined: most operators return null for it. */
+/** Missing, null or undefined: most operators return null for it. */
 export function isNullish(value: RawValue | undefined): boolean {
   return value === undefined || value.isNullish()
 }
 
-/** The name of the type in messages; `missing` for undefined. */
+/** For messages; `missing` for undefined. */
 export function typeOf(value: RawValue | undefined): string {
   return typeName(value?.type)
 }

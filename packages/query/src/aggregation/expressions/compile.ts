@@ -1,4 +1,4 @@
-/** Aggregation expressions over raw values. Server: pipeline/expression.cpp. */
+/** Server: pipeline/expression.cpp. */
 import {
   BsonType,
   CommandError,
@@ -17,7 +17,6 @@ import { formatDocument } from '../../values/format.js'
 import { expressionOperators } from './table.js'
 import { checkVariableRead } from './variable-name.js'
 
-/** An expression that is evaluated on whole documents. */
 export interface DocumentExpression {
   evaluateOn(document: Uint8Array): RawValue | undefined
   readonly constant: Expression['constant']
@@ -25,9 +24,7 @@ export interface DocumentExpression {
   readonly readsDocument: boolean
 }
 
-/** State shared by the parts of one expression during compilation. */
 interface CompilationState {
-  /** Number of variable slots allocated. */
   slots: number
   document: boolean
 }
@@ -47,8 +44,8 @@ export function compileExpression(value: RawValue, context: EvaluationContext): 
 }
 
 /**
- * As {@link compileExpression}, for embedded documents: field paths begin at `$$CURRENT`, which is
- * passed separately from `$$ROOT`.
+ * For embedded documents: field paths begin at `$$CURRENT`, which is passed separately from
+ * `$$ROOT`.
  */
 export function compileOnCurrent(
   value: RawValue,

@@ -1,26 +1,22 @@
-/** The types of compiled expressions. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 
-/** The input of an evaluation: the document, and the values of variables by slot. */
 export interface Frame {
   readonly root: Uint8Array
   /** One slot for each variable of `$$CURRENT`, $let, $map, $filter and $reduce. */
   readonly slots: (RawValue | undefined)[]
 }
 
-/** A compiled expression. It evaluates to `undefined` for a missing value. */
+/** Evaluates to `undefined` for a missing value. */
 export interface Expression {
   evaluate(frame: Frame): RawValue | undefined
-  /** The value when it does not depend on the document; null when it does. */
+  /** Null: the value depends on the document. */
   readonly constant: { readonly value: RawValue | undefined } | null
 }
 
-/** The parts of the compiler that operators call. */
 export interface ExpressionCompiler {
   readonly context: EvaluationContext
   compile(value: RawValue): Expression
-  /** Compiles with more variables in scope and returns the slot of each. */
   withVariables(names: readonly string[]): { readonly compiler: ExpressionCompiler; readonly slots: readonly number[] }
 }
 

@@ -1,4 +1,3 @@
-/** `$a.b.c`: an array on the path gives the array of the values of its elements. */
 import { BsonType, CommandError, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
 import type { Expression, Frame } from './expression.js'
@@ -26,10 +25,7 @@ export function fieldPathExpression(start: (frame: Frame) => RawValue | undefine
   }
 }
 
-/**
- * The value at the rest of a path. Arrays are mapped over; elements that are not documents are left
- * out.
- */
+/** Arrays give an array of their elements' values; elements that are not documents are left out. */
 export function valueAt(value: RawValue, names: readonly string[], next: number): RawValue | undefined {
   let current: RawValue | undefined = value
   for (let i = next; i < names.length; i++) {
@@ -49,7 +45,7 @@ export function valueAt(value: RawValue, names: readonly string[], next: number)
   return current
 }
 
-/** The value at a path through embedded documents; arrays are not traversed. */
+/** Arrays are not traversed. */
 export function nestedField(value: RawValue, names: readonly string[]): RawValue | undefined {
   let current: RawValue | undefined = value
   for (const name of names) {
@@ -59,7 +55,7 @@ export function nestedField(value: RawValue, names: readonly string[]): RawValue
   return current
 }
 
-/** Most parts of a path; server: `BSONDepth::kDefaultMaxAllowableDepth`. */
+/** Server: `BSONDepth::kDefaultMaxAllowableDepth`. */
 const longestPath = 200
 
 /** @throws CommandError 15 Overflow for a path with more than 200 parts */
@@ -68,8 +64,8 @@ export function checkPathLength(names: readonly string[]): void {
 }
 
 /**
- * @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts
- *   that start with $ or contain NUL
+ * @throws CommandError for too many parts, empty parts, trailing dots, parts that start with $ or
+ *   contain NUL, as the server's FieldPath
  */
 export function checkFieldPath(path: string): string[] {
   if (path === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')

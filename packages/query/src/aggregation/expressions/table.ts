@@ -1,4 +1,3 @@
-/** The table of the expression operators. */
 import type { ExpressionOperator } from './expression.js'
 import { accumulatorExpressions } from './operators/accumulators/accumulators.js'
 import { arithmeticExpressions } from './operators/numbers/arithmetic.js'

@@ -1,17 +1,15 @@
-/**
- * Names of variables. Server: `variableValidation::validateNameForUserWrite`,
- * `validateNameForUserRead`.
- */
+/** Server: `variableValidation::validateNameForUserWrite`, `validateNameForUserRead`. */
 import { CommandError } from '@shardlab/bson'
 
 /**
- * A name that users define: it begins with a small letter. @throws CommandError FailedToParse (9)
+ * @throws CommandError FailedToParse (9) unless a user may define it: it begins with a small
+ *   letter
  */
 export function checkVariableName(name: string): void {
   if (name !== 'CURRENT') check(name, /^[a-z\u0080-\uffff]/)
 }
 
-/** A name that users refer to. @throws CommandError FailedToParse (9) */
+/** @throws CommandError FailedToParse (9) unless a user may refer to it */
 export function checkVariableRead(name: string): void {
   check(name, /^[A-Za-z\u0080-\uffff]/)
 }

@@ -1,12 +1,9 @@
-/**
- * Checks the positions of stages. Server: `Pipeline::validateCommon`, `validateTopLevelPipeline`,
- * `StageConstraints`.
- */
+/** Server: `Pipeline::validateCommon`, `validateTopLevelPipeline`, `StageConstraints`. */
 import { CommandError } from '@shardlab/bson'
 import type { PipelineStep } from './steps.js'
 import type { PipelineKind } from '../stages/stage.js'
 
-/** The target of the command: a collection, or `none` for `{aggregate: 1}`. */
+/** `none`: `{aggregate: 1}`. */
 export type PipelineTarget = 'collection' | 'none'
 
 /** Server: `internalPipelineLengthLimit`. */

@@ -1,6 +1,6 @@
 /**
- * The fields of its input that a pipeline reads. Server: `DocumentSource::getDependencies`,
- * dependencies.cpp, inclusion_projection_executor.cpp (reportDependencies).
+ * Server: `DocumentSource::getDependencies`, dependencies.cpp, inclusion_projection_executor.cpp
+ * (reportDependencies).
  */
 import {
   BsonType,
@@ -15,7 +15,7 @@ import type { PipelineStep } from './steps.js'
 import { isInclusion } from './project-argument.js'
 import { parseLookup } from '../stages/joins/lookup-arguments.js'
 
-/** Collects paths. A method that returns `false` has found that the whole document may be read. */
+/** A method returns `false` if the whole document may be read. */
 class Dependencies {
   readonly paths = new Set<string>()
 
@@ -61,7 +61,6 @@ class Dependencies {
     return true
   }
 
-  /** Adds the names of the fields as paths. */
   names(document: RawValue): void {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) this.paths.add(it.name())
   }
@@ -80,10 +79,7 @@ class Dependencies {
     return true
   }
 
-  /**
-   * Adds the computed fields and those that an inclusion keeps, of `{ path: … }` with nested
-   * documents; `parent` ends with a dot.
-   */
+  /** Adds the computed and included fields, with nested documents; `parent` ends with a dot. */
   fields(document: RawValue, parent = ''): boolean {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) {
       const path = parent + it.name()
@@ -105,7 +101,7 @@ class Dependencies {
   }
 
   /**
-   * @returns true: the stages after it see only what this stage computes; false: they may read more
+   * @returns true: later stages see only what this stage computes; false: they may read more
    *   fields of the input; null: the whole document may be read
    */
   stage({ operator: { name }, argument }: PipelineStep): boolean | null {
@@ -149,7 +145,7 @@ class Dependencies {
     }
   }
 
-  /** As {@link fields}, except that numbers and booleans are values. */
+  /** As {@link fields}, but numbers and booleans are values. */
   #computed(document: RawValue, parent = ''): boolean {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) {
       const path = parent + it.name()
@@ -171,7 +167,7 @@ class Dependencies {
   }
 }
 
-/** The paths; null: the whole document; an empty set: only the number of documents. */
+/** Null: the whole document; an empty set: only the number of documents. */
 export function dependenciesOf(steps: readonly PipelineStep[]): ReadonlySet<string> | null {
   const dependencies = new Dependencies()
   for (const step of steps) {
@@ -183,16 +179,16 @@ export function dependenciesOf(steps: readonly PipelineStep[]): ReadonlySet<stri
 }
 
 /**
- * `{ path: 1, …, _id: 0 or 1 }`: the paths that are needed, without those inside another one; null
- * for no paths. Server: `DepsTracker::toProjectionWithoutMetadata`.
+ * `{ path: 1, …, _id: 0 or 1 }` without paths inside other paths; null if there are no paths.
+ * Server: `DepsTracker::toProjectionWithoutMetadata`.
  */
 export function projectionOf(paths: ReadonlySet<string>): Uint8Array | null {
   if (paths.size === 0) return null
   const writer = new DocumentWriter(128)
   let idNeeded = false
   let last = ''
-  // Dots sort before all other characters, so that nested paths directly follow the path that
-  // contains them.
+  // Dots sort before all other characters: nested paths directly follow the path that contains
+  // them.
   const sorted = [...paths].sort((a, b) => compare(a.replaceAll('.', '\0'), b.replaceAll('.', '\0')))
   for (const path of sorted) {
     if (path === '_id' || path.startsWith('_id.')) idNeeded = true

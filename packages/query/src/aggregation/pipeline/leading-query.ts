@@ -1,7 +1,4 @@
-/**
- * The part of a pipeline that a query plan can run: its first stages as filter, sort, skip, limit
- * and projection. Server: `PipelineD::prepareExecutor`.
- */
+/** Server: `PipelineD::prepareExecutor`. */
 import { BsonType, documentValue, DocumentWriter, firstFieldName, type RawValue } from '@shardlab/bson'
 import { dependenciesOf, projectionOf } from './dependencies.js'
 import type { PipelineStep } from './steps.js'
@@ -12,7 +9,7 @@ export interface LeadingProjection {
   /** As explain shows it: `{ a: 1, _id: 0 }`. */
   readonly document: Uint8Array
   /**
-   * The argument of $project that the plan has to apply; null: nothing to apply, the stages only
+   * The argument of a $project for the plan to apply; null: nothing to apply, later stages just
    * read no other field.
    */
   readonly specification: Uint8Array | null
@@ -28,9 +25,8 @@ export interface LeadingQuery {
   readonly limit: number
   /** Null: whole documents. */
   readonly projection: LeadingProjection | null
-  /** The remaining stages only need the number of documents. */
+  /** The remaining stages need only the number of documents. */
   readonly countsOnly: boolean
-  /** Number of stages that this query replaces. */
   readonly stageCount: number
 }
 
@@ -83,8 +79,7 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
  * An inclusion, or the fields that the stages read, or an exclusion. Server:
  * `buildProjectionForPushdown`.
  * @param paths that the stages read; null: the whole document
- * @param mayCompute false: a sort or a limit may drop documents, so computing fields would be
- *   wasted
+ * @param mayCompute false: compute nothing, since a sort or a limit may still drop documents
  */
 function projectionFor(
   rest: readonly PipelineStep[],
@@ -106,7 +101,7 @@ function projectionFor(
   return { document: shownProjection(documentValue(specification)), specification }
 }
 
-/** Whether it sorts by fields alone, not by $meta or $natural. */
+/** Not by $meta or $natural. */
 function isPlain(sort: RawValue): boolean {
   return sort.type === BsonType.object && firstFieldName(sort.slice()) !== '$natural'
 }

@@ -1,7 +1,4 @@
-/**
- * Requirements of stages that decide on which member a pipeline is merged. Server:
- * `StageConstraints` of each stage.
- */
+/** These decide which member merges a pipeline. Server: `StageConstraints`. */
 import type { EvaluationContext } from '../../context.js'
 import { expandStages, type PipelineStep } from './steps.js'
 import type { ForeignCollection } from '../stages/stage.js'
@@ -10,7 +7,6 @@ export interface MergeRequirement {
   readonly stage: string
   /** The stage, or a pipeline inside it, may write to the disk if that is allowed. */
   readonly spills: boolean
-  /** The collections that the stage itself reads. */
   readonly foreign: readonly ForeignCollection[]
 }
 

@@ -1,12 +1,10 @@
 /**
- * Reorders stages: filters move before stages that do not change the fields they test, limits
- * before one-to-one stages. Server: `DocumentSource::optimizeAt`, `pushMatchBefore`,
- * `pushSampleBefore`.
+ * Moves filters before stages that do not change the fields they test, and limits before one-to-one
+ * stages. Server: `DocumentSource::optimizeAt`, `pushMatchBefore`, `pushSampleBefore`.
  */
 import { BsonType, DocumentWriter, elementsOf, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { PipelineStep } from './steps.js'
 
-/** The effect of a stage on the fields of its input. */
 type Change =
   /** All paths but these stay unchanged. */
   | { readonly kind: 'all-but'; readonly paths: readonly string[] }
@@ -14,7 +12,6 @@ type Change =
   | { readonly kind: 'only'; readonly paths: readonly string[] }
   | { readonly kind: 'unknown' }
 
-/** Stages that output exactly one document for each input document. */
 const oneToOne = new Set([
   '$project',
   '$addFields',
@@ -27,8 +24,7 @@ const oneToOne = new Set([
 ])
 
 /**
- * Returns the same array when no reordering helps. The stages must have been checked by compiling
- * them.
+ * Returns the same array if nothing moves. The stages must have been compiled, which checks them.
  */
 export function optimize(steps: readonly PipelineStep[]): readonly PipelineStep[] {
   if (
@@ -62,7 +58,6 @@ export function optimize(steps: readonly PipelineStep[]): readonly PipelineStep[
   return changed ? result : steps
 }
 
-/** Inserts a $match; each of its conditions moves to the front as far as possible. */
 function insertMatch(result: PipelineStep[], step: PipelineStep): void {
   const conditions = conjuncts(step.argument)
   const places = conditions.map((condition) => placeOf(result, condition))
@@ -70,7 +65,7 @@ function insertMatch(result: PipelineStep[], step: PipelineStep): void {
     result.push(step)
     return
   }
-  // From back to front, so that the earlier positions stay valid.
+  // From back to front: the earlier positions stay valid.
   for (const place of [...new Set(places)].sort((a, b) => b - a)) {
     const here = conditions.filter((_, i) => places[i] === place)
     result.splice(place, 0, here.length === conditions.length ? step : matchStepOf(step, here))
@@ -78,7 +73,6 @@ function insertMatch(result: PipelineStep[], step: PipelineStep): void {
 }
 
 interface Condition {
-  /** The name of one field of a filter document. */
   readonly name: string
   readonly value: RawValue
   /** The paths that it tests; null: it may read any field. */
@@ -111,13 +105,11 @@ function pathsOf(name: string, value: RawValue): readonly string[] | null {
   return paths
 }
 
-/** The lowest index at which the condition may be inserted. */
 function placeOf(steps: readonly PipelineStep[], { paths }: Condition): number {
   let at = steps.length
   while (at > 0) {
     const { operator, argument } = steps[at - 1]!
-    // Neither an order nor another filter changes a document, so even a condition without known
-    // paths may pass.
+    // Neither changes a document, so even a condition without known paths may pass.
     if (operator.name === '$sort' || operator.name === '$match') {
       at--
       continue
@@ -173,8 +165,7 @@ function unwindPaths(argument: RawValue): string[] {
 }
 
 /**
- * An inclusion keeps the fields it names, and `_id` unless it excludes it; an exclusion keeps the
- * rest.
+ * An inclusion keeps the fields it names, and `_id` unless excluded; an exclusion keeps the rest.
  */
 function projectChange(argument: RawValue): Change {
   const kept: string[] = []
@@ -208,7 +199,7 @@ function matchStepOf(step: PipelineStep, conditions: readonly Condition[]): Pipe
   return { operator: step.operator, argument: it.value(), stage }
 }
 
-/** `{ $match: … }` of conditions, of which two may have the same name. */
+/** Two conditions may have the same name. */
 function matchStage(conditions: readonly Condition[]): Uint8Array {
   const names = new Set(conditions.map((condition) => condition.name))
   const writer = new DocumentWriter().startDocument('$match')

@@ -1,4 +1,3 @@
-/** Pipelines are compiled once and run by pushing documents through their stages. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { checkPipeline, type PipelineTarget } from './check.js'
@@ -10,66 +9,53 @@ import type { StageRun } from '../stages/stage-run.js'
 import { expandStages, foreignCollections, type PipelineStep } from './steps.js'
 
 export interface PipelineOptions {
-  /** Bytes that one blocking stage may hold; default 100 MiB. `Infinity`: allowDiskUse. */
+  /** For one blocking stage; default 100 MiB. `Infinity`: allowDiskUse. */
   readonly memoryLimitBytes?: number
-  /** The database of the pipeline, in which joins read. Default ''. */
+  /** The database in which joins read. Default ''. */
   readonly db?: string
-  /**
-   * The target of the command, which is checked against the source of the pipeline. Absent: not
-   * checked.
-   */
+  /** Checked against the source of the pipeline. Absent: not checked. */
   readonly target?: PipelineTarget
 }
 
 export interface PipelineRun {
-  /** Adds a document from the source; ignored once satisfied. */
+  /** Ignored once satisfied. */
   push(document: Uint8Array): void
-  /** The source has no more documents. */
   end(): void
-  /** The results so far; the consumer removes them. */
+  /** The consumer removes the results. */
   readonly output: Uint8Array[]
   /** More input cannot change the result. */
   readonly satisfied: boolean
   /**
-   * The read that a join needs in order to continue; null: none. It is served before the next
-   * `push`, and again after `end`.
+   * The read that a join waits for; null: none. Serve it before the next `push`, and again after
+   * `end`.
    */
   readonly request: JoinRequest | null
-  /** Answers {@link request}. */
   serve(batch: ForeignBatch): void
 }
 
-/** A stage that runs outside the pipeline, with its argument. */
+/** A stage that runs outside the pipeline. */
 export interface OuterStage {
   readonly name: string
   readonly argument: RawValue
 }
 
 export interface Pipeline {
-  /** The stages in the order in which they run, after optimization, with shorthands replaced. */
+  /** After optimization, with shorthands replaced. */
   readonly stages: readonly Uint8Array[]
-  /** The first stage if it is a source of its own: the caller pushes its documents. */
+  /** A first stage with documents of its own: the caller pushes them. */
   readonly source: OuterStage | null
-  /** The last stage if it is $out or $merge: the caller writes the results. */
+  /** $out or $merge as last stage: the caller writes the results. */
   readonly writer: OuterStage | null
-  /** The first stages as a query that a plan can run. */
   readonly leading: LeadingQuery
   /** `leading.filter`, for targeting; null: none. */
   readonly leadingFilter: Uint8Array | null
-  /**
-   * The collections that the pipeline reads apart from its own, including those of inner pipelines.
-   */
+  /** Includes those of inner pipelines, but not the pipeline's own collection. */
   readonly foreign: readonly ForeignCollection[]
-  /**
-   * Runs over all documents of the collection.
-   * @param emitted receives the number of documents that each stage has output, and is kept up to
-   *   date; all 0 at first
-   */
+  /** @param emitted receives the number of documents that each stage has output so far */
   open(emitted?: number[]): PipelineRun
   /**
-   * Runs the stages after the leading ones over the documents that {@link leading} selects, in
-   * their order.
-   * @param emitted as in `open`, for the stages after the leading ones
+   * Takes the documents that {@link leading} selects, in their order.
+   * @param emitted for the stages after the leading ones
    */
   openAfterLeading(emitted?: number[]): PipelineRun
 }
@@ -77,8 +63,8 @@ export interface Pipeline {
 const defaultMemoryLimitBytes = 100 * 1024 * 1024
 
 /**
- * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602
- *   and 40601 for one in the wrong position, 73 InvalidNamespace for one that does not match
+ * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one,
+ *   40602 and 40601 for one in the wrong position, 73 InvalidNamespace for one that does not match
  *   `target`, and the errors of the stages
  */
 export function compilePipeline(
@@ -117,7 +103,7 @@ export function compilePipeline(
 
   const written = expandStages(stages, context)
   const steps = optimize(written)
-  // The pipeline as written is compiled first, so that errors refer to it.
+  // Compile the pipeline as written first, so that errors refer to it.
   let compiled = compileAll(written, context)
   if (steps !== written) compiled = compileAll(steps, context)
   checkPipeline(written, options.target ?? 'unchecked')
@@ -136,7 +122,6 @@ export function compilePipeline(
   }
 }
 
-/** Checks for an interruption before each document. */
 function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationContext): CompiledStage {
   if (checkForInterrupt === undefined) return stage
   return {
@@ -161,7 +146,6 @@ function openStages(compiled: readonly CompiledStage[], sink: StageRun, requests
   return compiled.reduceRight((next, stage) => stage.open(next, requests), sink)
 }
 
-/** Counts the documents that a stage outputs. */
 function counted(next: StageRun, emitted: number[], stage: number): StageRun {
   return {
     push(document) {

@@ -1,10 +1,6 @@
-/**
- * Reads the argument of $project or $unset. Server: inclusion_projection_executor.cpp,
- * exclusion_projection_executor.cpp.
- */
+/** Server: inclusion_projection_executor.cpp, exclusion_projection_executor.cpp. */
 import { BsonType, DocumentWriter, elementsOf, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
 
-/** Whether a $project names the fields to keep rather than those to drop. */
 export function isInclusion(argument: RawValue): boolean {
   let idStays = false
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
@@ -46,8 +42,8 @@ function isNested(argument: RawValue): boolean {
 }
 
 /**
- * A $project as explain shows it. `_id` is always present, at the front if it is included or
- * excluded like the other fields. A projection with nested fields stays as written.
+ * As explain shows it: `_id` is always present, at the front if it is included or excluded like the
+ * other fields. A projection with nested fields stays as written.
  */
 export function shownProjection(argument: RawValue): Uint8Array {
   if (isNested(argument)) return argument.slice()
@@ -65,7 +61,7 @@ export function shownProjection(argument: RawValue): Uint8Array {
   return writer.finish()
 }
 
-/** The argument of $unset as an argument of $project. */
+/** Turns the argument of $unset into one of $project. */
 export function exclusionOf(argument: RawValue): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const name of argument.type === BsonType.array ? elementsOf(argument) : [argument])

@@ -1,6 +1,6 @@
 /**
- * Splits a pipeline over a sharded collection into the part that every shard runs and the part that
- * merges their results. Server: `sharded_agg_helpers`, `Pipeline::splitForSharded`.
+ * Splits a pipeline into the part that every shard runs and the part that merges their results.
+ * Server: `sharded_agg_helpers`, `Pipeline::splitForSharded`.
  */
 import { DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { countArgument } from '../stages/order.js'
@@ -10,7 +10,7 @@ import { expandStages, isJoin, type PipelineStep } from './steps.js'
 export interface SplitPipeline {
   readonly shardsPart: Uint8Array[]
   readonly mergerPart: Uint8Array[]
-  /** The shards' streams are sorted by this and are merged in this order; null: in any order. */
+  /** Each shard's results have this order, and the merger keeps it; null: any order. */
   readonly mergeSort: Uint8Array | null
 }
 
@@ -55,8 +55,8 @@ export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
 }
 
 /**
- * Splits a pipeline that one shard can answer up to its first join. The member that can read the
- * other collections runs `mergerPart`, which is empty when there is no join.
+ * For a pipeline that one shard can answer up to its first join. The member that can read the other
+ * collections runs `mergerPart`; empty: there is no join.
  */
 export function splitBeforeJoins(stages: readonly Uint8Array[]): SplitPipeline {
   const steps = expandStages(stages)

@@ -1,12 +1,11 @@
-/** The stages of a pipeline, looked up in the table and with shorthands replaced. */
 import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { findOperator, type EvaluationContext } from '../../context.js'
 import type { ForeignCollection, StageOperator } from '../stages/stage.js'
 import { stageOperators } from '../stages/table.js'
 
 /**
- * The stage in which members send each other the cursors to merge. The recipient removes it before
- * it compiles the pipeline.
+ * Contains the cursors that a member asks another one to merge. The recipient removes it before it
+ * compiles the pipeline.
  */
 export const mergeCursorsStage = '$mergeCursors'
 
@@ -16,10 +15,12 @@ export interface PipelineStep {
   readonly stage: Uint8Array
 }
 
-/** The settings that decide which stages exist and how shorthands are replaced. */
 type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 'strings'>
 
-/** Looks up every stage and replaces shorthands. @throws CommandError 40323, 40324 */
+/**
+ * Replaces shorthands.
+ * @throws CommandError 40323, 40324
+ */
 export function expandStages(stages: readonly Uint8Array[], context: LanguageContext = {}): PipelineStep[] {
   return stages.flatMap((stage) => {
     const step = stepOf(stage, context)
@@ -44,10 +45,7 @@ function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
   return { operator, argument, stage }
 }
 
-/**
- * The collections that stages read, including those of inner pipelines, in the order in which they
- * are written.
- */
+/** In the order in which they are written, including those of inner pipelines. */
 export function foreignCollections(steps: readonly PipelineStep[], context: EvaluationContext): ForeignCollection[] {
   const inner = (stages: readonly Uint8Array[]) => foreignCollections(expandStages(stages, context), context)
   return steps.flatMap(({ operator, argument }) => [
@@ -60,8 +58,8 @@ export function foreignCollections(steps: readonly PipelineStep[], context: Eval
 }
 
 /**
- * Whether this stage or a pipeline inside it reads other collections, or has a source of its own
- * inside.
+ * Whether this stage or an inner pipeline reads other collections, or an inner pipeline has a
+ * source of its own.
  */
 export function isJoin({ operator, argument }: PipelineStep): boolean {
   if (operator.foreign !== undefined) return true

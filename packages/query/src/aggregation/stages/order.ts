@@ -1,4 +1,3 @@
-/** $sort, $limit, $skip. */
 import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
 import { sortOrder, type SortKey } from '../../sort/sort-order.js'
 import { parseSort } from '../../sort/sort-pattern.js'
@@ -12,7 +11,6 @@ interface Entry {
   readonly document: Uint8Array
 }
 
-/** The error of a stage that would have to hold more bytes than allowed to sort. */
 export function sortMemoryError(limitBytes: number): CommandError {
   return new CommandError(
     'QueryExceededMemoryLimitNoDiskUseAllowed',
@@ -20,7 +18,7 @@ export function sortMemoryError(limitBytes: number): CommandError {
   )
 }
 
-/** @param limit number of documents of the result that are needed */
+/** @param limit number of leading documents of the result that are needed */
 export function compileSort(argument: RawValue, context: StageContext, limit = Infinity): CompiledStage {
   if (argument.type !== BsonType.object) throw new CommandError(15973, 'the $sort key specification must be an object')
   const sort = parseSort(argument.slice())
@@ -54,7 +52,6 @@ export function compileSort(argument: RawValue, context: StageContext, limit = I
   }
 }
 
-/** The argument of $limit or $skip. */
 export function countArgument(name: '$limit' | '$skip', argument: RawValue): number {
   const code = name === '$limit' ? 5107201 : 5107200
   const fail = (why: string): never => {

@@ -1,4 +1,3 @@
-/** $sample: a number of random documents; each subset is equally likely. */
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { truncateToInt64 } from '../../values/arithmetic.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
@@ -23,8 +22,7 @@ function compileSample(argument: RawValue, { evaluation }: StageContext): Compil
   return {
     name: '$sample',
     open(next) {
-      // Algorithm R: a document replaces a kept one with the probability that keeps all subsets
-      // equally likely.
+      // Algorithm R: all subsets are equally likely.
       const kept: Uint8Array[] = []
       let seen = 0
       return {

@@ -1,4 +1,4 @@
-/** $count and $sortByCount, which are replaced by other stages. */
+/** $count and $sortByCount are rewritten to other stages. */
 import { BsonType, CommandError, DocumentWriter, firstFieldName, type RawValue } from '@shardlab/bson'
 import type { CompiledStage, StageOperator } from './stage.js'
 

@@ -1,7 +1,6 @@
-/** A running stage: takes documents and pushes its results to the next stage. */
+/** Takes documents and pushes its results to the next stage. */
 export interface StageRun {
   push(document: Uint8Array): void
-  /** There is no more input. */
   end(): void
   /** More input cannot change the result. */
   readonly satisfied: boolean

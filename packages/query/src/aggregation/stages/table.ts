@@ -1,4 +1,3 @@
-/** The table of the pipeline stages. */
 import { bucketAutoStage } from './groups/bucket-auto.js'
 import { bucketStage } from './groups/bucket.js'
 import { documentsStage } from './sources/documents.js'

@@ -1,4 +1,3 @@
-/** Accumulators as window functions, over all documents in the window of each document. */
 import { BsonType, emptyDocument, int32Value, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { smallestInteger } from '../../values/arithmetic.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
@@ -17,16 +16,12 @@ import {
 } from './window-function.js'
 
 export interface WindowAccumulator {
-  /** The value that each document of the partition adds. */
   inputs(partition: Partition): readonly (RawValue | undefined)[]
   readonly create: () => Pick<Accumulator, 'add' | 'result'>
-  /**
-   * Converts the result for windows whose lower end moves, where the server returns another type.
-   */
+  /** For windows whose lower end moves: there the server returns another type. */
   readonly removable?: (result: RawValue) => RawValue
 }
 
-/** Accumulates over each document's window. */
 export function accumulateOver(bounds: WindowBounds, accumulator: WindowAccumulator): ComputedField {
   return (partition) => {
     const inputs = accumulator.inputs(partition)
@@ -62,7 +57,6 @@ function growing(
   return results
 }
 
-/** Accumulates each window from scratch, unless it equals the previous one. */
 function sliding(
   bounds: WindowBounds,
   { create, removable }: WindowAccumulator,
@@ -84,7 +78,6 @@ function sliding(
   return results
 }
 
-/** In a window whose lower end moves, a sum is an int whenever it fits. */
 function narrowed(sum: RawValue): RawValue {
   return sum.type === BsonType.int64 && BigInt.asIntN(32, sum.asBigInt()) === sum.asBigInt()
     ? smallestInteger(sum.asNumber())
@@ -123,7 +116,7 @@ function row(
   return { name, manualPage, status, since, compile }
 }
 
-/** The argument is one expression; an array is an array literal here. */
+/** An array as argument is an array literal, not a list of arguments. */
 function simple(name: string): WindowFunction {
   return row(name, 5, unknownArgument, (specification, context) => {
     const bounds = boundsOf(specification, context, unknownArgument)

@@ -1,7 +1,4 @@
-/**
- * The windows of window functions: by number of documents, or by range of the sort field. Server:
- * `window_bounds.cpp`, `partition_iterator.cpp`.
- */
+/** Server: `window_bounds.cpp`, `partition_iterator.cpp`. */
 import {
   BsonType,
   CommandError,
@@ -39,16 +36,13 @@ export interface RangeBounds {
   readonly kind: 'range'
   readonly lower: Bound<RawValue>
   readonly upper: Bound<RawValue>
-  /** For dates; null for numbers. */
+  /** Null: the range is of numbers, not dates. */
   readonly unit: TimeUnit | null
 }
 
 export type WindowBounds = DocumentBounds | RangeBounds
 
-/**
- * The window of a function without further fields. @param unexpected the error message about
- * another field
- */
+/** @param unexpected the error message about a field besides the function and its window */
 export function boundsOf(
   specification: WindowSpecification,
   context: WindowContext,
@@ -154,10 +148,9 @@ function boundOf<Offset>(
   return offsetOf(constant.value ?? value)
 }
 
-/** First and last index of a window, both included; null for an empty one. */
+/** Both included; null: the window is empty. */
 export type Endpoints = readonly [first: number, last: number] | null
 
-/** The window of the document at an index of the partition. */
 export function endpointsAt(bounds: WindowBounds, partition: Partition, index: number): Endpoints {
   return bounds.kind === 'documents'
     ? documentEndpoints(bounds, partition.size, index)
@@ -197,8 +190,8 @@ function rangeEndpoints({ lower, upper, unit }: RangeBounds, partition: Partitio
 }
 
 /**
- * The first index in from..to (`to` excluded) where the test holds; it has to hold for all indexes
- * after that. `to` when there is none.
+ * The first index in from..to (`to` excluded) where the test holds, or `to`. The test must hold for
+ * all later indexes.
  */
 function firstWhere(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from

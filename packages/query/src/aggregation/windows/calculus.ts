@@ -1,4 +1,3 @@
-/** $derivative, $integral, $expMovingAvg, $covariancePop, $covarianceSamp. */
 import {
   BsonType,
   CommandError,
@@ -43,7 +42,7 @@ function checkSort(name: string, { sort }: WindowContext): void {
   if (sort.parts.length !== 1) throw failedToParse(`${name} requires a non-compound sortBy`)
 }
 
-/** `{input, unit}`; the unit in milliseconds, null when not given. */
+/** The unit in milliseconds, null when not given. */
 function inputWithUnit(name: string, argument: RawValue): { input: RawValue; unit: RawValue | null } {
   if (argument.type !== BsonType.object)
     throw failedToParse(`${name} expects an object, but got a ${typeOf(argument)}: ${formatField(name, argument)}`)
@@ -194,7 +193,7 @@ function weightOfAlpha(alpha: RawValue): RawValue {
   return toDecimal(alpha)
 }
 
-/** In decimal arithmetic; the results are doubles until a value is a decimal. */
+/** In decimal arithmetic. The results are doubles until a value is a decimal. */
 function movingAverages(inputs: readonly (RawValue | undefined)[], weight: RawValue): RawValue[] {
   const rest = addDecimals(int32Value(1), negateDecimal(weight))
   let current: RawValue | null = null
@@ -210,14 +209,14 @@ function movingAverages(inputs: readonly (RawValue | undefined)[], weight: RawVa
   })
 }
 
-/** The two numbers of an array; null for anything else, which is ignored. */
+/** Null: not an array of two numbers. Such inputs are ignored. */
 function numberPair(value: RawValue | undefined): readonly [RawValue, RawValue] | null {
   const elements = value?.type === BsonType.array ? elementsOf(value) : []
   const [x, y] = elements
   return elements.length === 2 && x!.isNumber() && y!.isNumber() ? [x!, y!] : null
 }
 
-/** The contribution of a pair with an infinity or NaN; null for finite pairs. */
+/** The contribution of a pair with an infinity or NaN; null: both numbers are finite. */
 function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
   const numbers = pair.map(toNumber)
   if (numbers.every(Number.isFinite)) return null
@@ -227,7 +226,7 @@ function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
   return isDecimal ? toDecimal(doubleValue(value)) : doubleValue(value)
 }
 
-/** Welford's method, in the arithmetic of the expressions. */
+/** Welford's method, with the arithmetic of expressions. */
 function covarianceOf(isSample: boolean): Pick<Accumulator, 'add' | 'result'> {
   const total = accumulatorOperators.get('$sum')!.create(undefined)
   const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(undefined)) as [

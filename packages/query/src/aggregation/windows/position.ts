@@ -1,7 +1,3 @@
-/**
- * Functions of a document's position: $first, $last, $shift, $rank, $denseRank, $documentNumber,
- * $linearFill, $locf.
- */
 import {
   BsonType,
   CommandError,
@@ -131,7 +127,6 @@ function rank(name: string, next: (last: number, index: number, isNew: boolean) 
 
 const nullish = (value: RawValue | undefined) => value === undefined || value.isNullish()
 
-/** Functions without a window. */
 function withoutWindow(
   name: string,
   since: number,

@@ -1,7 +1,4 @@
-/**
- * $setWindowFields: fields computed from neighbouring documents. Server:
- * `document_source_set_window_fields.cpp`.
- */
+/** Server: `document_source_set_window_fields.cpp`. */
 import {
   BsonType,
   CommandError,
@@ -45,7 +42,6 @@ interface Entry {
 
 const stageName = '$setWindowFields'
 
-/** Whether one path is the other one or contains it. */
 function conflicts(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 }
@@ -114,7 +110,7 @@ function compileSetWindowFields(argument: RawValue, context: StageContext): Comp
   return windowStage(given.get('partitionBy'), given.get('sortBy'), given.get('output')!, context)
 }
 
-/** The stage from the values of its options; also used for $fill. */
+/** Also used for $fill. */
 export function windowStage(
   partitionBy: RawValue | undefined,
   sortBy: RawValue | undefined,

@@ -1,4 +1,3 @@
-/** The table of the window functions of $setWindowFields. */
 import { accumulatorFunctions } from './accumulators.js'
 import { calculusFunctions } from './calculus.js'
 import { positionFunctions } from './position.js'

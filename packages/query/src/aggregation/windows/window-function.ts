@@ -1,16 +1,15 @@
-/** The types of window functions. Server: `db/pipeline/window_function`. */
+/** Server: `db/pipeline/window_function`. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 import type { SortPattern } from '../../sort/sort-pattern.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
 
-/** The documents of one partition, in order, and values derived from them. */
 export class Partition {
   readonly documents: readonly Uint8Array[]
   readonly #sortValues: DocumentExpression | null
   #values: readonly (RawValue | undefined)[] | null = null
 
-  /** @param sortValue the expression that the documents are sorted by, when that is one field */
+  /** @param sortValue null unless the documents are sorted by exactly one field */
   constructor(documents: readonly Uint8Array[], sortValue: DocumentExpression | null) {
     this.documents = documents
     this.#sortValues = sortValue
@@ -20,7 +19,7 @@ export class Partition {
     return this.documents.length
   }
 
-  /** The value of the only sort field in each document. */
+  /** Requires exactly one sort field. */
   get sortValues(): readonly (RawValue | undefined)[] {
     this.#values ??= this.documents.map((document) => this.#sortValues!.evaluateOn(document))
     return this.#values
@@ -31,7 +30,7 @@ export class Partition {
   }
 }
 
-/** One field of the output: returns a value for each document of the partition. */
+/** One field of the output, for each document of the partition. */
 export type ComputedField = (partition: Partition) => readonly (RawValue | undefined)[]
 
 export interface WindowContext {
@@ -40,12 +39,12 @@ export interface WindowContext {
   readonly sort: SortPattern | null
 }
 
-/** `{$function: argument, window: …}` and the other fields next to them. */
+/** `{$function: argument, window: …}` and any other fields. */
 export interface WindowSpecification {
   readonly name: string
   readonly argument: RawValue
   readonly window: RawValue | null
-  /** Names of fields that are neither the function nor the window. */
+  /** Field names besides the function and the window. */
   readonly others: readonly string[]
   /** One of `others` is the name of a function. */
   readonly hasSecondFunction: boolean
@@ -58,9 +57,7 @@ export interface WindowFunction extends OperatorRow {
 
 export const failedToParse = (message: string) => new CommandError('FailedToParse', message)
 
-/**
- * @throws CommandError FailedToParse (9) when there are fields besides the function and its window
- */
+/** @throws CommandError FailedToParse (9) if `others` is not empty */
 export function checkOthers(
   { others, hasSecondFunction }: WindowSpecification,
   unexpected: (field: string) => string,

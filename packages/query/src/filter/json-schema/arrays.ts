@@ -1,4 +1,4 @@
-/** Keywords for arrays, in the order in which the server parses them. Other values pass. */
+/** The server parses the keywords in this order. Values that are not arrays pass. */
 import { BsonType, CommandError, elementsOf, typeName } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
 import { mismatch, quoted, type Keyword, type Keywords, type SchemaTest } from './keyword.js'
@@ -21,7 +21,6 @@ const uniqueItems: Keyword = ({ name, argument }) => {
   }
 }
 
-/** Tests the items from an index to the end. */
 function everyItem(test: SchemaTest, from: number): SchemaTest {
   return (value) =>
     value.type !== BsonType.array || elementsOf(value).every((item, index) => index < from || test(item))

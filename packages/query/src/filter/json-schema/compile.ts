@@ -1,6 +1,6 @@
 /**
- * $jsonSchema: draft 4 with `bsonType`. A keyword ignores values of types that it is not for. The
- * order of checks is the server's, so that the same one of two mistakes is reported. Server:
+ * Draft 4 with `bsonType`. A keyword ignores values of types that it is not for. The checks have
+ * the server's order: of two mistakes, the same one is reported. Server:
  * matcher/schema/json_schema_parser.cpp.
  */
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'

@@ -1,22 +1,19 @@
-/** The types of schema keywords, and helpers to check their arguments. */
 import { BsonType, CommandError, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 import { nestedField } from '../../aggregation/expressions/field-path.js'
 
 export type SchemaTest = (value: RawValue) => boolean
 
-/** A keyword in its schema. */
 export interface KeywordCall {
   readonly name: string
   readonly argument: RawValue
-  /** The argument of another keyword of the same schema. */
+  /** Another keyword of the same schema. */
   readonly sibling: (name: string) => RawValue | undefined
-  /** Compiles a nested schema. */
   readonly compile: (schema: RawValue) => SchemaTest
 }
 
 /**
- * Checks the argument and returns the test; null: the keyword by itself restricts nothing. @throws
- * CommandError FailedToParse (9), TypeMismatch (14)
+ * Checks the argument and returns the test; null: the keyword by itself restricts nothing.
+ * @throws CommandError FailedToParse (9), TypeMismatch (14)
  */
 export type Keyword = (call: KeywordCall) => SchemaTest | null
 
@@ -46,9 +43,7 @@ export function checkArray(keyword: string, value: RawValue): void {
     throw mismatch(keyword, `an array, but found an element of type ${typeName(value.type)}`)
 }
 
-/**
- * Reads a property of an object. As in filters, a dot in the name leads into embedded documents.
- */
+/** As in filters, a dot in the name leads into embedded documents. */
 export function propertyReader(name: string): (object: RawValue) => RawValue | undefined {
   if (!name.includes('.')) return (object) => findField(object.bytes, name, object.start)
   const parts = name.split('.')

@@ -1,4 +1,4 @@
-/** Keywords for values of every type, in the order in which the server parses them. */
+/** The server parses the keywords in this order. */
 import { BsonType, CommandError, elementsOf, typeName } from '@shardlab/bson'
 import { checkArray, mismatch, quoted, unparsable, type Keyword, type Keywords, type SchemaTest } from './keyword.js'
 import { unorderedKey } from './unordered.js'

@@ -1,4 +1,4 @@
-/** Keywords for objects, in the order in which the server parses them. Other values pass. */
+/** The server parses the keywords in this order. Values that are not objects pass. */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
 import { compilePattern } from '../patterns/pattern.js'
@@ -91,8 +91,8 @@ function propertyCount(fits: (fields: number, bound: number) => boolean): Keywor
 }
 
 /**
- * The condition on an object that has the property: a schema, or the presence of other properties.
- * Null: the rule is a title or a description.
+ * `rule`: a schema for the object that has the property, or the names of properties that it must
+ * have. Null: the rule is a title or a description.
  */
 function dependency({ name, compile }: KeywordCall, property: string, rule: RawValue): SchemaTest | null {
   if (rule.type === BsonType.object) return compile(rule)

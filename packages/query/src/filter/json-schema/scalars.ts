@@ -1,7 +1,4 @@
-/**
- * Keywords for strings and numbers, in the order in which the server parses them. Other values
- * pass.
- */
+/** The server parses the keywords in this order. Values of other types pass. */
 import { BsonType, CommandError } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
 import { remainderOfDecimals } from '../../values/decimals/decimal.js'

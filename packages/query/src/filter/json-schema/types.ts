@@ -1,4 +1,3 @@
-/** `type` and `bsonType`. */
 import { BsonType, CommandError, elementsOf, type RawValue } from '@shardlab/bson'
 import { numberTypes, typeOfAlias } from '../../values/type-alias.js'
 import { mismatch, quoted, unparsable, type SchemaTest } from './keyword.js'

@@ -1,7 +1,6 @@
-/** Equality in schemas, which ignores the order of fields and the collation. */
+/** Equality in schemas ignores the order of fields and the collation. */
 import { BsonType, DocumentWriter, encodeKeyString, FieldIterator, RawValue } from '@shardlab/bson'
 
-/** A string that is equal for values that are equal in this sense. */
 export function unorderedKey(value: RawValue): string {
   return encodeKeyString([withSortedFields(value)])
 }

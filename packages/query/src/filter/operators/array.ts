@@ -1,4 +1,3 @@
-/** $size, $all, $elemMatch. */
 import {
   BsonType,
   CommandError,

@@ -1,6 +1,6 @@
 /**
- * $eq, $ne, $lt, $lte, $gt, $gte. They compare values of the same canonical type only, except for
- * null, MinKey and MaxKey.
+ * $eq and the others compare values of the same canonical type only, except for null, MinKey and
+ * MaxKey.
  */
 import {
   BsonType,
@@ -51,7 +51,7 @@ export const comparisonOperators: readonly PathOperator[] = [
   },
 ]
 
-/** Whether the operator accepts the order of the stored value relative to the argument. */
+/** `order`: of the stored value relative to the argument. */
 const accepts: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
   eq: (order) => order === 0,
   lt: (order) => order < 0,
@@ -124,7 +124,7 @@ function numberTest(operator: ComparisonOperator, value: RawValue): ValueTest {
   const number = value.asNumber()
   if (Number.isNaN(number)) return nanTest(operator)
   const other = general(operator, value, undefined)
-  // One closure per operator, so that each stays monomorphic and small.
+  // One closure per operator stays monomorphic and small.
   switch (operator) {
     case 'eq':
       return (type, bytes, start, end) =>

@@ -1,4 +1,3 @@
-/** $exists and $type. */
 import { BsonType, CommandError, elementsOf, isBsonType, type RawValue } from '@shardlab/bson'
 import { exactInteger } from '../../values/arithmetic.js'
 import { numberTypes, typeOfAlias } from '../../values/type-alias.js'
@@ -13,7 +12,6 @@ function parseTypes(argument: RawValue): number[] {
   return [...types]
 }
 
-/** One element of $type: an alias or a number. */
 export function parseType(element: RawValue): readonly number[] {
   if (element.type === BsonType.string) {
     const alias = element.asString()

@@ -1,4 +1,3 @@
-/** $mod and the $bits operators. */
 import { BsonType, CommandError, elementsOf, isNumberType, RawValue, readInt32 } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'

@@ -1,4 +1,4 @@
-/** $near and $nearSphere, which need a geospatial index, and there are none. */
+/** $near and $nearSphere need a geospatial index, and there are none. */
 import { CommandError } from '@shardlab/bson'
 import type { PathOperator } from '../operator.js'
 

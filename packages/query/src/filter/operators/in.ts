@@ -1,4 +1,3 @@
-/** $in and $nin. */
 import {
   BsonType,
   CommandError,
@@ -43,7 +42,7 @@ export const inOperators: readonly PathOperator[] = [
   },
 ]
 
-/** Above this many values a set of keys is faster than a linear search. */
+/** Above this, a set of keys is faster than a linear search. */
 const smallList = 8
 
 export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
@@ -73,7 +72,6 @@ export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
   }
 }
 
-/** Returns a function that tests whether a value is in the list. */
 function membership(values: readonly RawValue[], strings: StringComparator | undefined): (value: RawValue) => boolean {
   if (strings === undefined) {
     const keys = new Set(values.map((value) => encodeKeyString([value])))

@@ -1,4 +1,3 @@
-/** $and, $or, $nor in the position of a field name; $not on a path. */
 import { BsonType, CommandError, elementsOf, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { andOf, type FilterNode } from '../ast.js'
 import type { FilterParser, PathOperator, RootOperator } from '../operator.js'

@@ -1,4 +1,3 @@
-/** $regex with $options, and regular expressions as values. */
 import { BsonType, CommandError, FieldIterator, findField, readUtf8, type RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import { compilePattern } from '../patterns/pattern.js'
@@ -67,7 +66,6 @@ export const compileRegex: LeafCompiler<RegexNode> = (node) => {
   }
 }
 
-/** The node of a regular expression in the position of a value. */
 export function regexNodeOfValue(path: string, value: RawValue): RegexNode {
   const node = regexNode(path, ...regexParts(value))
   compilePattern(node.pattern, node.flags)

@@ -1,7 +1,3 @@
-/**
- * $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the
- * position of a field name; $comment also on a path.
- */
 import {
   BsonType,
   CommandError,

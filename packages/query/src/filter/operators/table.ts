@@ -1,4 +1,3 @@
-/** The tables of the query operators. */
 import type { FilterNode, PathNode } from '../ast.js'
 import type { FilterCompiler, LeafCompiler, LeafTest, PathOperator, RootOperator } from '../operator.js'
 import { arrayOperators, compileElemMatchObject, compileElemMatchValue, compileSize } from './array.js'

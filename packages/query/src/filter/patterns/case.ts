@@ -1,6 +1,5 @@
 /**
- * Character classes that ignore case in a part of a pattern. The flag of JavaScript applies to the
- * whole pattern.
+ * For patterns of which only a part ignores case: JavaScript's flag applies to the whole pattern.
  */
 import { literal } from './sets.js'
 
@@ -17,13 +16,10 @@ const casedRanges = [
 /** Its upper case is that of another letter, but it folds to itself. */
 const dotlessI = '\u0131'
 
-/**
- * For each character those that differ from it in case only. A memo of a pure function, computed on
- * first use.
- */
+/** For each character, those that differ from it in case only. Computed on first use. */
 let equalCharacters: ReadonlyMap<number, readonly number[]> | null = null
 
-/** `[…]` or `[^…]` with the characters added that differ in case only. */
+/** Adds the characters that differ in case only to `[…]` or `[^…]`. */
 export function foldedClass(text: string): string {
   const negated = text.startsWith('[^')
   const inside = text.slice(negated ? 2 : 1, -1)

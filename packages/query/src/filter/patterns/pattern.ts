@@ -1,8 +1,7 @@
-/** Regular expressions by pattern and options. */
 import { CommandError } from '@shardlab/bson'
 import { translatePattern } from './syntax.js'
 
-/** Compiled expressions by options and pattern. Commands repeat the same ones. */
+/** The keys are options and pattern. Commands repeat the same ones. */
 const cache = new Map<string, RegExp>()
 const maxCached = 500
 

@@ -1,4 +1,4 @@
-/** The character sets for which PCRE has names, as ranges of code points. */
+/** Code points. */
 type Range = readonly [low: number, high: number]
 
 const tabToReturn: Range = [0x09, 0x0d]
@@ -27,7 +27,6 @@ const uppers: Range = [0x41, 0x5a]
 const lowers: Range = [0x61, 0x7a]
 const letters = [uppers, lowers] as const
 
-/** The names in `[[:…:]]`. */
 const posixClasses: Readonly<Record<string, readonly Range[]>> = {
   alpha: letters,
   digit: [digits],
@@ -55,7 +54,7 @@ const posixClasses: Readonly<Record<string, readonly Range[]>> = {
 /** Escapes for character sets that JavaScript does not have, or has with more characters. */
 const sets: Readonly<Record<string, readonly Range[]>> = { s: spaces, h: horizontal, v: vertical }
 
-/** `[…]` without its brackets, from ascending ranges. */
+/** `[…]` without its brackets; the ranges must be ascending. */
 export function textOf(ranges: readonly Range[], negated = false): string {
   const shown = negated ? complement(ranges) : ranges
   return shown.map(([low, high]) => (low === high ? literal(low) : `${literal(low)}-${literal(high)}`)).join('')
@@ -72,7 +71,7 @@ function complement(ranges: readonly Range[]): Range[] {
   return result
 }
 
-/** One character without any special meaning in a pattern. */
+/** Without any special meaning in a pattern. */
 export const literal = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`
 
 /** The inside of `[:alpha:]`; null: there is no class of this name. */
@@ -81,7 +80,7 @@ export function posixClass(name: string, negated: boolean): string | null {
   return ranges === undefined ? null : textOf(ranges, negated)
 }
 
-/** The set of `\s`, `\H` and similar escapes; null for other escapes. */
+/** Null: not an escape for a set, such as `\s` or `\H`. */
 export function escapedSet(char: string): string | null {
   const name = char.toLowerCase()
   return Object.hasOwn(sets, name) ? textOf(sets[name]!, char !== name) : null

@@ -7,7 +7,7 @@ import { CommandError } from '@shardlab/bson'
 import { foldedClass } from './case.js'
 import { escapedSet, literal, posixClass, textOf, vertical } from './sets.js'
 
-/** Escapes with the same meaning in both, outside and inside of a class. */
+/** Same meaning in both languages, outside and inside of a class. */
 const sameEverywhere = 'dDwWfnrt'
 const anyCharacter = '[^]'
 const atEnd = `(?!${anyCharacter})`
@@ -16,7 +16,7 @@ function invalid(reason: string): CommandError {
   return new CommandError(51091, `Regular expression is invalid: ${reason}`)
 }
 
-/** The translation of one piece of the pattern, and the index of the next one. */
+/** `next`: the index of the next piece in the pattern. */
 type Piece = readonly [text: string, next: number]
 
 /** The arguments of `new RegExp`, apart from the flag `u`. */
@@ -33,8 +33,8 @@ export interface TranslatedPattern {
 export function translatePattern(source: string, flags: ReadonlySet<string>): TranslatedPattern {
   const whole = translateWith(source, flags, false)
   if (whole.cases.size < 2) return { text: whole.text, ignoreCase: whole.cases.has(true) }
-  // JavaScript's flag applies to the whole pattern. If only a part ignores case, its characters
-  // become classes.
+  // If only a part of the pattern ignores case, its characters become classes: JavaScript's flag
+  // applies to the whole pattern.
   return { text: translateWith(source, flags, true).text, ignoreCase: false }
 }
 
@@ -81,7 +81,7 @@ function translateWith(source: string, initial: ReadonlySet<string>, foldsPieces
 /** Whether case can matter to a piece that begins with this character. */
 const hasCase = (char: string): boolean => !')|^$.*+?{}'.includes(char)
 
-/** A piece that ignores case, written for a pattern that does not. */
+/** A piece that ignores case, for a pattern that does not. */
 function folded(piece: string, source: string): string {
   if (source.startsWith('[')) return foldedClass(piece)
   if (/^\\[1-9gk]/.test(source))
@@ -127,8 +127,8 @@ function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
 }
 
 /**
- * The opening of a group, a reference to one, or a comment. JavaScript's compiler refuses other
- * kinds that it does not support.
+ * The opening of a group, a reference to one, or a comment. JavaScript's compiler refuses the other
+ * kinds.
  */
 function groupAt(source: string, i: number): readonly [text: string, next: number, opens: boolean] {
   const rest = source.slice(i)
@@ -187,7 +187,6 @@ function groupCount(source: string): number {
     .length
 }
 
-/** A reference by the name or number of a group. */
 function referenceAt(source: string, i: number): Piece {
   const [whole, name, number] =
     /^(?:k(?:<(\w+)>|'\w+'|\{\w+\})|g\{?(\d+)\}?|g\{[a-zA-Z_]\w*\})/.exec(source.slice(i)) ?? []
@@ -195,7 +194,6 @@ function referenceAt(source: string, i: number): Piece {
   return [number === undefined ? `\\k<${name ?? whole.slice(2, -1)}>` : `(?:\\${number})`, i + whole.length]
 }
 
-/** The inside of `\Q…\E`. */
 function quotedAt(source: string, i: number): Piece {
   const end = source.indexOf('\\E', i)
   return end < 0 ? [source.slice(i), source.length] : [source.slice(i, end), end + 2]
@@ -206,10 +204,7 @@ const escaped = (text: string): string =>
 
 const controls: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b }
 
-/**
- * Escapes with the same meaning inside and outside of a class: `\d`, `\p{L}`, `\x{263a}`, `\012`,
- * `\-`.
- */
+/** `\d`, `\p{L}`, `\x{263a}`, `\012`, `\-`: same meaning inside and outside of a class. */
 function characterOrProperty(source: string, i: number): Piece {
   const char = source[i]!
   if (sameEverywhere.includes(char)) return [`\\${char}`, i + 1]
@@ -248,7 +243,6 @@ function propertyAt(source: string, i: number): Piece {
   return [`\\${negated ? 'P' : 'p'}{${text}}`, i + whole.length]
 }
 
-/** A class in brackets. @param from the index of its opening bracket */
 function classAt(source: string, from: number): Piece {
   let i = from + 1
   let out = '['
@@ -261,7 +255,7 @@ function classAt(source: string, from: number): Piece {
     out += '\\]'
     i++
   }
-  /** A hyphen after a set is a literal, because a range cannot begin there. */
+  /** A hyphen after a set is a literal: no range can begin there. */
   let afterSet = false
   for (; source[i] !== ']';) {
     const char = source[i]

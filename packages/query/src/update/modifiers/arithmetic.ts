@@ -1,6 +1,6 @@
 /**
- * $inc, $mul, $bit. An int32 that overflows becomes an int64; an int64 that overflows is an error;
- * a missing value is 0.
+ * An int32 that overflows becomes an int64; an int64 that overflows is an error; a missing value is
+ * 0.
  */
 import { BsonType, CommandError, FieldIterator, int32Value, int64Value, typeName, type RawValue } from '@shardlab/bson'
 import { addNumbers, multiplyNumbers, type OverflowRule } from '../../values/arithmetic.js'

@@ -1,4 +1,3 @@
-/** $addToSet, $pull, $pullAll, $pop. */
 import {
   BsonType,
   CommandError,
@@ -64,15 +63,12 @@ function removeElements(
   }
 }
 
-/**
- * The condition of $pull: operators on the element, a filter on documents, or a value to be equal
- * to.
- */
+/** $pull has operators on the element, a filter on documents, or a value to be equal to. */
 function pullTest(argument: RawValue, context: EvaluationContext): (element: RawValue) => boolean {
   const isOperators = argument.type === BsonType.object && pathOperators.has(firstFieldName(argument.slice()) ?? '')
   if (argument.type === BsonType.regex || isOperators) {
     const filter = compileFilter(new DocumentWriter().value('', argument).finish(), context, noFilterFeatures)
-    // The element is tested as a field, so an element that is an array is traversed.
+    // Test the element as a field: an element that is an array is traversed.
     return (element) => filter.matches(new DocumentWriter().value('', element).finish())
   }
   if (argument.type === BsonType.object) {

@@ -1,4 +1,3 @@
-/** $set, $setOnInsert, $unset, $min, $max, $currentDate, $rename. */
 import {
   BsonType,
   CommandError,

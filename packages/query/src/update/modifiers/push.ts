@@ -1,4 +1,4 @@
-/** $push with $each, $position, $sort, $slice: inserts, then sorts, then slices. */
+/** $push inserts, then sorts, then slices. */
 import {
   BsonType,
   CommandError,
@@ -25,7 +25,7 @@ interface Clauses {
   sort: ((elements: RawValue[]) => void) | null
 }
 
-/** In the order in which the server parses them. */
+/** The server parses the clauses in this order. */
 const clauseNames: ReadonlySet<string> = new Set(['$each', '$slice', '$sort', '$position'])
 
 function parse(argument: RawValue, strings: StringComparator | undefined): Clauses {

@@ -1,4 +1,3 @@
-/** The table of the update operators. */
 import type { Modifier } from '../modifier.js'
 import { arithmeticModifiers } from './arithmetic.js'
 import { arrayModifiers } from './arrays.js'

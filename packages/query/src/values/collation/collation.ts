@@ -1,6 +1,6 @@
 /**
- * Collations, which define the comparison of strings. Manual: reference/collation. Server:
- * `Collation` of db/basic_types.idl, `collator_factory_icu.cpp`.
+ * Manual: reference/collation. Server: `Collation` of db/basic_types.idl,
+ * `collator_factory_icu.cpp`.
  */
 import {
   BsonType,
@@ -16,7 +16,7 @@ import { collationLocale, nearestLocale } from './locales.js'
 import { collator } from './collator.js'
 import { formatDocument } from '../format.js'
 
-/** A collation other than the simple one. */
+/** The simple collation has none. */
 export interface Collation {
   readonly compare: StringComparator
   /** All fields with their values, as the server stores and prints it. */
@@ -35,7 +35,7 @@ interface CollationFields {
   backwards: boolean
 }
 
-/** The ICU version in stored specifications. */
+/** As in specifications that a server stores. */
 const icuVersion = '57.1'
 
 /**
@@ -53,7 +53,6 @@ export function compileCollation(specification: Uint8Array): Collation | null {
   return { compare: collator({ ...fields, locale }), document: documentOf(fields) }
 }
 
-/** The defaults of a locale. */
 function localeDefaults(locale: string): Partial<CollationFields> {
   const name = locale.split('@')[0]
   if (name === 'da' || name === 'mt') return { caseFirst: 'upper' }
@@ -180,7 +179,7 @@ function unknownLocale(locale: string, specification: Uint8Array): CommandError 
   )
 }
 
-/** Refuses options that have no effect in combination with others. */
+/** Refuses options without effect. */
 function checkCombinations(fields: CollationFields): void {
   const where = () => formatDocument(documentOf(fields))
   if (fields.backwards && fields.strength === 1)

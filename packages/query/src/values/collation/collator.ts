@@ -1,7 +1,6 @@
 /**
- * String comparison by levels, with the platform's ICU. `Intl.Collator` has levels 1 to 3. The
- * other features combine several collators: levels 4 and 5, `backwards`, `maxVariable: "space"`,
- * and `caseLevel` with level 2 or 3.
+ * `Intl.Collator` has levels 1 to 3. The other features combine several collators: levels 4 and 5,
+ * `backwards`, `maxVariable: "space"`, and `caseLevel` with level 2 or 3.
  */
 import type { StringComparator } from '@shardlab/bson'
 import { languageTag, type CollationLocale } from './locales.js'
@@ -36,8 +35,7 @@ export function collator(options: CollatorOptions): StringComparator {
 
 function build(options: CollatorOptions): StringComparator {
   const shifted = options.alternate === 'shifted'
-  // `Intl.Collator` can only ignore `punct`. For `space` the spaces are removed before the
-  // comparison.
+  // `Intl.Collator` can only ignore `punct`. For `space`, remove the spaces before the comparison.
   const spaceOnly = shifted && options.maxVariable === 'space'
   const level = (sensitivity: Sensitivity, ignoring = shifted && !spaceOnly) =>
     intlCollator(options, sensitivity, ignoring)
@@ -64,8 +62,7 @@ function intlCollator(
   ignorePunctuation: boolean,
 ): StringComparator {
   const { locale, caseFirst } = options
-  // The rules of fr-CA include the backward order of accents; it is added only where it is
-  // requested.
+  // The rules of fr-CA include the backward order of accents; add it only where it is requested.
   const tag = languageTag(locale.name === 'fr_CA' ? { ...locale, name: 'fr' } : locale)
   return new Intl.Collator(tag, {
     sensitivity,

@@ -1,4 +1,4 @@
-/** The locales of collations, with their variants. Manual: reference/collation-locales-defaults. */
+/** Manual: reference/collation-locales-defaults. */
 
 const plain =
   'af sq am hy as be bs_Cyrl bg my chr zh_Hant nl dz en en_US en_US_POSIX eo et ee fo fil fr fr_CA ka el gu ha haw hi hu ig id ga it kk km ' +
@@ -47,13 +47,13 @@ const variants = new Map<string, ReadonlySet<string>>([
   ]),
 ])
 
-/** A parsed locale: `de@collation=phonebook` is the locale `de` with the variant `phonebook`. */
+/** `de@collation=phonebook` is the locale `de` with the variant `phonebook`. */
 export interface CollationLocale {
   readonly name: string
   readonly variant: string | null
 }
 
-/** The parsed locale if it is known and written exactly as ICU writes it; else null. */
+/** Null unless the locale is known and written exactly as ICU writes it. */
 export function collationLocale(id: string): CollationLocale | null {
   const at = id.indexOf('@')
   const name = at < 0 ? id : id.slice(0, at)
@@ -92,8 +92,8 @@ const bcpVariants: Readonly<Record<string, string>> = {
 }
 
 /**
- * The BCP 47 tag: `de-u-co-phonebk`. The variant `search` is a usage of `Intl.Collator` and not
- * part of the tag.
+ * BCP 47: `de-u-co-phonebk`. The variant `search` is a usage of `Intl.Collator` and not part of the
+ * tag.
  */
 export function languageTag({ name, variant }: CollationLocale): string {
   const tag = name === 'en_US_POSIX' ? 'en-US-u-va-posix' : name.replaceAll('_', '-')

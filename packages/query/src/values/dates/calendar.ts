@@ -1,4 +1,4 @@
-/** Days and dates of the Gregorian calendar, for all years; `Date` ends at the year 275760. */
+/** The Gregorian calendar for all years; `Date` ends at the year 275760. */
 
 export const dayMs = 86_400_000
 
@@ -9,7 +9,7 @@ export interface CivilDate {
   readonly day: number
 }
 
-/** Days of 400 years, after which the calendar repeats. */
+/** The calendar repeats after 400 years. */
 const eraDays = 146_097
 
 /** Days since 1970-01-01; month and day may be out of range. */

@@ -1,4 +1,3 @@
-/** Format strings of $dateToString and $dateFromString. */
 import { CommandError } from '@shardlab/bson'
 import type { DateParts } from './parts.js'
 
@@ -25,7 +24,7 @@ function year(value: number): string {
   return pad(value, 4)
 }
 
-/** The output of each letter after %. */
+/** The keys are the letters after %. */
 const specifiers: Readonly<Record<string, (parts: DateParts) => string>> = {
   '%': () => '%',
   b: (parts) => months[parts.month - 1]!.slice(0, 3),

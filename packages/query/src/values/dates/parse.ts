@@ -1,4 +1,3 @@
-/** Parses dates: ISO 8601, or by a format string. */
 import { CommandError } from '@shardlab/bson'
 import { isoWallMs } from './parts.js'
 import { months, type FormatPart } from './format.js'
@@ -12,8 +11,8 @@ function fail(text: string, why: string): CommandError {
 }
 
 /**
- * Milliseconds since the epoch.
- * @param zone of texts that contain none; null: UTC, and the text may contain a zone
+ * @param zone for a text that contains none; null: UTC, and the text may contain a zone
+ * @returns milliseconds since the epoch
  * @throws CommandError ConversionFailure (241)
  */
 export function parseIsoDate(text: string, zone: TimeZone | null): number {

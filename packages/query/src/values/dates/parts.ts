@@ -1,4 +1,3 @@
-/** Calendar parts of instants. */
 import { dateOfDays, dayMs, daysOfDate, weekdayOfDays } from './calendar.js'
 import type { TimeZone } from './time-zone.js'
 
@@ -10,7 +9,6 @@ export interface DateParts {
   readonly minute: number
   readonly second: number
   readonly millisecond: number
-  /** 1 is January 1. */
   readonly dayOfYear: number
   /** 1 is Sunday. */
   readonly dayOfWeek: number

@@ -1,10 +1,10 @@
-/** Time zones: Olson names through Intl, and UTC offsets. */
+/** Olson names through Intl, and UTC offsets. */
 import { CommandError } from '@shardlab/bson'
 import { dayMs, daysOfDate } from './calendar.js'
 
 export interface TimeZone {
   readonly isUtc: boolean
-  /** Milliseconds that local time is ahead of UTC at this instant. */
+  /** Milliseconds that local time is ahead of UTC. */
   offsetAt(utcMs: number): number
 }
 
@@ -15,10 +15,7 @@ export const utc: TimeZone = { isUtc: true, offsetAt: () => 0 }
 
 const named = new Map<string, TimeZone>()
 
-/**
- * @throws CommandError 40485 for an unknown name that is not an offset such as +01, +0100, +01:00
- *   either
- */
+/** @throws CommandError 40485 unless it is a known name or an offset such as +01, +0100, +01:00 */
 export function timeZone(id: string): TimeZone {
   if (id === 'UTC' || id === 'GMT' || id === 'Z') return utc
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(id)
@@ -85,10 +82,7 @@ export function wallMs(
   return daysOfDate(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
 }
 
-/**
- * The instant of a local time: the earlier one if there are two, and the one after the gap if there
- * is none.
- */
+/** The earlier instant if there are two, and the one after the gap if there is none. */
 export function instantOf(wall: number, zone: TimeZone): number {
   const before = wall - zone.offsetAt(wall - dayMs)
   if (wall - zone.offsetAt(before) === before) return before

@@ -1,4 +1,4 @@
-/** Units of time, and adding them. Server: `db/query/datetime/date_time_support.cpp`, `dateAdd`. */
+/** Server: `db/query/datetime/date_time_support.cpp`, `dateAdd`. */
 import { CommandError } from '@shardlab/bson'
 import { dateOfDays, dayMs, daysInMonth } from './calendar.js'
 import { instantOf, wallMs, type TimeZone } from './time-zone.js'
@@ -23,15 +23,15 @@ export function timeUnit(text: string): TimeUnit {
   return text as TimeUnit
 }
 
-/** Milliseconds of a unit up to the week; null for longer ones, whose length varies. */
+/** Null for units longer than a week, whose length varies. */
 export function unitMs(unit: TimeUnit): number | null {
   if (isExactUnit(unit)) return exactUnitsMs[unit]
   return isDayUnit(unit) ? dayUnits[unit] * dayMs : null
 }
 
 /**
- * Adds units to an instant. Days and longer units are added in local time; a day that the month
- * does not have becomes the month's last day.
+ * Days and longer units are added in local time; a day that the month does not have becomes the
+ * month's last day.
  */
 export function addUnits(instant: number, amount: number, unit: TimeUnit, zone: TimeZone): number {
   if (isExactUnit(unit)) return instant + amount * exactUnitsMs[unit]

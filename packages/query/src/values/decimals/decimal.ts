@@ -1,7 +1,4 @@
-/**
- * Decimal128 arithmetic on coefficient and exponent, rounded half to even at 34 digits as in IEEE
- * 754.
- */
+/** Results are rounded half to even at 34 digits as in IEEE 754. */
 import { Decimal128, fromRawValue, toRawValue, type RawValue } from '@shardlab/bson'
 
 /** `coefficient` · 10^`exponent`. */
@@ -18,7 +15,7 @@ const exponentMin = -6176
 /** Exponent of the first digit. */
 const adjustedExponentMax = 6144
 
-/** The parts of any number; doubles with 15 significant digits. The sign of a zero is lost. */
+/** Doubles have 15 significant digits, as in the server's conversions. Zeros lose their sign. */
 function parse(value: RawValue): Decimal {
   const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
   const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
@@ -36,17 +33,13 @@ function parse(value: RawValue): Decimal {
   }
 }
 
-/** A double with 15 significant digits, an integer exactly, as in the server's conversions. */
 function numberText(value: RawValue): string {
   if (value.type !== 0x01) return String(value.asBigInt())
   const number = value.asNumber()
   return Number.isFinite(number) ? number.toExponential(14) : String(number)
 }
 
-/**
- * Rounds to the range of decimal128: infinity above its largest value, fewer digits below its
- * smallest, down to zero.
- */
+/** Infinity above the range of decimal128; below it fewer digits, down to zero. */
 function build(coefficient: bigint, exponent: number): RawValue {
   let digits = coefficient < 0n ? -coefficient : coefficient
   // In one step: rounding twice may round a half that was none.
@@ -64,7 +57,6 @@ function build(coefficient: bigint, exponent: number): RawValue {
   return toRawValue(Decimal128.fromString(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
 }
 
-/** `digits` without the last `places`, rounded half to even. */
 function dividedHalfEven(digits: bigint, places: number): bigint {
   const length = digits.toString().length
   if (places > length) return 0n
@@ -74,7 +66,6 @@ function dividedHalfEven(digits: bigint, places: number): bigint {
   return twice > unit || (twice === unit && quotient % 2n === 1n) ? quotient + 1n : quotient
 }
 
-/** NaN or an infinity. */
 function special(value: number): RawValue {
   return toRawValue(Decimal128.fromString(Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'))
 }
@@ -88,8 +79,7 @@ export function addDecimals(left: RawValue, right: RawValue): RawValue {
   const b = parse(right)
   if (a.special !== null || b.special !== null) return special(approximate(a) + approximate(b))
   const exponent = Math.min(a.exponent, b.exponent)
-  // With so large a distance the smaller number only affects the rounding of digits that are
-  // dropped.
+  // At such a distance the smaller number affects only digits that are dropped.
   if (Math.abs(a.exponent - b.exponent) > 400)
     return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent)
       ? build(a.coefficient, a.exponent)
@@ -146,13 +136,12 @@ export function remainderOfDecimals(left: RawValue, right: RawValue): RawValue |
   )
 }
 
-/** The nearest double. */
 export function decimalToNumber(value: RawValue): number {
   const text = String(fromRawValue(value))
   return /^[+-]?Inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text)
 }
 
-/** The integer part as a bigint; null for NaN and infinities. */
+/** Null for NaN and infinities. */
 export function truncateDecimal(value: RawValue): bigint | null {
   const a = parse(value)
   if (a.special !== null) return null
@@ -163,8 +152,8 @@ export function truncateDecimal(value: RawValue): bigint | null {
 export type RoundingMode = 'ceil' | 'floor' | 'truncate' | 'half-even'
 
 /**
- * Rounds to a number of decimal places, as IEEE's quantize; a negative number rounds to tens,
- * hundreds … NaN when the result needs more than 34 digits.
+ * As IEEE's quantize. Negative `places` round to tens, hundreds … NaN: the result needs more than
+ * 34 digits.
  */
 export function roundDecimal(value: RawValue, places: number, mode: RoundingMode): RawValue {
   const a = parse(value)
@@ -183,7 +172,7 @@ function isNegative(value: RawValue): boolean {
   return (value.bytes[value.start + 15]! & 0x80) !== 0
 }
 
-/** The quotient of integers, rounded; the divisor is positive. */
+/** The divisor is positive. */
 export function divideRounded(value: bigint, by: bigint, mode: RoundingMode): bigint {
   const quotient = value / by
   const rest = value % by
@@ -196,7 +185,7 @@ export function divideRounded(value: bigint, by: bigint, mode: RoundingMode): bi
   return twice > by || (twice === by && quotient % 2n !== 0n) ? away : quotient
 }
 
-/** Any number as a decimal: doubles with 15 significant digits, integers exactly. */
+/** Doubles have 15 significant digits. */
 export function toDecimal(value: RawValue): RawValue {
   const a = parse(value)
   return a.special !== null ? special(a.special) : build(a.coefficient, a.exponent)

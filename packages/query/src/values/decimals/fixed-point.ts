@@ -1,28 +1,25 @@
 /**
- * Elementary functions of fixed-point numbers: integers in units of 10^-{@link places}. They have
- * far more places than the 34 digits of a decimal, so that rounding their results is correct.
+ * Fixed-point numbers are integers in units of 10^-{@link places}. They have far more places than
+ * the 34 digits of a decimal, so rounding their results is correct.
  */
 
-/** Decimal places. */
 export const places = 130
 export const one = 10n ** BigInt(places)
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value)
-/** Number of decimal digits of an integer; 0 for 0. */
 export const digitCount = (value: bigint): number => (value === 0n ? 0 : magnitude(value).toString().length)
-/** The integer shifted by a number of decimal digits; digits after the point are dropped. */
+/** Shifts by decimal digits; digits after the point are dropped. */
 export const shifted = (value: bigint, digits: number): bigint =>
   digits >= 0 ? value * 10n ** BigInt(digits) : value / 10n ** BigInt(-digits)
 
 const times = (a: bigint, b: bigint): bigint => (a * b) / one
 export const over = (a: bigint, b: bigint): bigint => (a * one) / b
 
-/** The quotient rounded to the nearest integer. */
 export function nearest(value: bigint, by: bigint): bigint {
   return value >= 0n ? (2n * value + by) / (2n * by) : -((-2n * value + by) / (2n * by))
 }
 
-/** The integer square root, rounded down. */
+/** Rounds down. */
 export function integerRoot(value: bigint): bigint {
   if (value < 2n) return value
   let root = 10n ** BigInt(Math.ceil(digitCount(value) / 2))
@@ -37,7 +34,7 @@ export function integerRoot(value: bigint): bigint {
 const approximate = (value: bigint): number => Number(value / 10n ** BigInt(places - 20)) / 1e20
 const fromDouble = (value: number): bigint => shifted(BigInt(Math.round(value * 2 ** 60)) * one, 0) / 2n ** 60n
 
-/** e to the power of a small number, below about 2. */
+/** For values below about 2. */
 export function exponential(value: bigint): bigint {
   let sum = one
   let term = one
@@ -48,7 +45,7 @@ export function exponential(value: bigint): bigint {
   return sum
 }
 
-/** The inverse hyperbolic tangent of 1/n. */
+/** The argument is 1/n. */
 function inverseTangentHyperbolic(n: bigint): bigint {
   let sum = 0n
   let power = one / n
@@ -60,12 +57,12 @@ function inverseTangentHyperbolic(n: bigint): bigint {
 }
 
 let ln10Known: bigint | undefined
-/** The natural logarithm of 10, as 3 ln 2 + ln 5/4. */
+/** 3 ln 2 + ln 5/4. */
 export function ln10(): bigint {
   return (ln10Known ??= 6n * inverseTangentHyperbolic(3n) + 2n * inverseTangentHyperbolic(9n))
 }
 
-/** The natural logarithm of a number between 0.1 and 10, by Halley's method. */
+/** For values between 0.1 and 10, by Halley's method. */
 function logarithmNearOne(value: bigint): bigint {
   let result = fromDouble(Math.log(approximate(value)))
   for (let step = 0; step < 4; step++) {
@@ -75,7 +72,7 @@ function logarithmNearOne(value: bigint): bigint {
   return result
 }
 
-/** The natural logarithm of `coefficient` · 10^`exponent`; the coefficient is positive. */
+/** The argument is `coefficient` · 10^`exponent`; the coefficient is positive. */
 export function logarithm(coefficient: bigint, exponent: number): bigint {
   const digits = digitCount(coefficient)
   let mantissa = shifted(coefficient, places - digits + 1)
@@ -87,7 +84,7 @@ export function logarithm(coefficient: bigint, exponent: number): bigint {
   return (mantissa === one ? 0n : logarithmNearOne(mantissa)) + BigInt(power) * ln10()
 }
 
-/** π with a number of decimal places, by Machin's formula. */
+/** Uses Machin's formula. */
 function piOf(digits: number): bigint {
   const unit = 10n ** BigInt(digits + 10)
   const inverseTangent = (n: bigint): bigint => {
@@ -108,7 +105,7 @@ export function pi(digits = places): bigint {
   return shifted(piKnown.value, digits - piKnown.digits)
 }
 
-/** Sine and cosine of `coefficient` · 10^`exponent`. */
+/** The angle is `coefficient` · 10^`exponent`. */
 export function sineAndCosine(coefficient: bigint, exponent: number): readonly [sine: bigint, cosine: bigint] {
   // A large angle needs as many more digits of π as it has before the point.
   const digits = places + Math.max(0, exponent + digitCount(coefficient)) + 5

@@ -1,4 +1,3 @@
-/** Helpers for functions of decimal128 values: domains, special values, rounding to 34 digits. */
 import { Decimal128, toRawValue, type RawValue } from '@shardlab/bson'
 import { decimalParts, divideRounded, specialDecimal, type Decimal } from './decimal.js'
 import { digitCount, exponential, ln10, magnitude, nearest, one, places, shifted } from './fixed-point.js'
@@ -40,7 +39,7 @@ export function rounded(coefficient: bigint, exponent: number, isExact = false):
 
 export const ofFixed = (value: bigint): RawValue => rounded(value, -places)
 
-/** A function of finite numbers, and its values at the infinities. */
+/** @param infinite the values at the infinities */
 export function finite(
   compute: (value: Decimal) => RawValue | null,
   infinite: (value: number) => RawValue | null,
@@ -52,7 +51,7 @@ export function finite(
   }
 }
 
-/** A function whose value near 0 is about its argument, and 0 at 0. */
+/** For functions with f(x) ≈ x near 0 and f(0) = 0. */
 export function throughZero(
   compute: (value: Decimal, fixed: bigint) => RawValue | null,
   infinite: (value: number) => RawValue | null,
@@ -75,7 +74,7 @@ export const isOne = ({ coefficient, exponent }: Decimal): boolean =>
 export const sign = ({ coefficient, special }: Decimal): number =>
   special ?? (coefficient < 0n ? -1 : coefficient > 0n ? 1 : 0)
 
-/** e to a fixed-point power, as coefficient and exponent; null: out of the range of decimals. */
+/** Null: out of the range of decimals. */
 export function powerOfE(power: bigint): readonly [coefficient: bigint, exponent: number] | null {
   if (magnitude(power) > BigInt(largestPower) * one) return null
   const tens = nearest(power, ln10())

@@ -1,6 +1,6 @@
 /**
- * Roots, powers and logarithms of decimal128 values. Square roots are exact as in IEEE 754; the
- * other results are correctly rounded. Server: decimal128.cpp, over Intel's decimal library.
+ * Square roots are exact as in IEEE 754; the other results are correctly rounded. Server:
+ * decimal128.cpp, over Intel's decimal library.
  */
 import type { RawValue } from '@shardlab/bson'
 import { decimalParts, specialDecimal, type Decimal } from './decimal.js'
@@ -70,8 +70,8 @@ export const decimalLogarithm10: DecimalFunction = finite(
 )
 
 /**
- * The integer; null when there is a fraction. Above 10^50 only the size matters, so ±10^50 is
- * returned, which is even like the number itself.
+ * Null: there is a fraction. Above 10^50 only the size matters, so ±10^50 is returned, which is
+ * even like the number itself.
  */
 function integerOf({ coefficient, exponent }: Decimal): bigint | null {
   if (exponent >= 0)
@@ -80,13 +80,12 @@ function integerOf({ coefficient, exponent }: Decimal): bigint | null {
   return shifted(whole, -exponent) === coefficient ? whole : null
 }
 
-/** A double on the same side of 0, 1 and the infinities, for cases in which only that matters. */
+/** On the same side of 0, 1 and the infinities, for cases in which only that matters. */
 function representative(value: Decimal): number {
   const size = { ...value, coefficient: magnitude(value.coefficient) }
   return value.special ?? sign(value) * (isOne(size) ? 1 : adjusted(size) >= 0 ? 2 : 0.5)
 }
 
-/** Powers of zeros and infinities, and powers with infinite exponents, as in C's pow. */
 function specialPower(base: Decimal, power: Decimal, integer: bigint | null): RawValue {
   const of = representative(base)
   if (Math.abs(of) === 1) return rounded(1n, 0)

@@ -1,7 +1,4 @@
-/**
- * Trigonometric and hyperbolic functions of decimal128 values. Server: decimal128.cpp, over Intel's
- * decimal library.
- */
+/** Server: decimal128.cpp, over Intel's decimal library. */
 import type { RawValue } from '@shardlab/bson'
 import { decimalParts, divideDecimals, multiplyDecimals, specialDecimal, type Decimal } from './decimal.js'
 import {
@@ -47,7 +44,6 @@ export const decimalCosine = finite(
   noValue,
 )
 
-/** With the sign of the other number. */
 const signed = (value: bigint, like: bigint): bigint => (like < 0n ? -value : value)
 const isInUnit = (fixed: bigint): boolean => magnitude(fixed) <= one
 /** The third side of a right triangle with hypotenuse 1. */
@@ -124,7 +120,6 @@ function hyperbolic(combine: (up: bigint, down: bigint) => bigint, alone: (value
   }
 }
 
-/** Half of a power of e. */
 function halfPower(power: bigint, side: bigint): RawValue {
   const result = powerOfE(power)
   return result === null
@@ -183,7 +178,7 @@ export const decimalAreaTangent = throughZero((value, fixed) => {
   return ofFixed((logarithm(one + fixed, -places) - logarithm(one - fixed, -places)) / 2n)
 }, noValue)
 
-/** π as the server writes it, with 34 digits. */
+/** With 34 digits, as on the server. */
 const serverPi = '3.141592653589793238462643383279503'
 const halfTurn = '180'
 

@@ -1,4 +1,4 @@
-/** Documents and filters over few names and few values, so that filters often match. */
+/** Few names and few values, so that filters often match. */
 import fc from 'fast-check'
 import type { Plain, PlainFilter } from '../reference/filter.js'
 
@@ -12,7 +12,6 @@ const scalar: fc.Arbitrary<Plain> = fc.oneof(
 
 const name = fc.constantFrom('a', 'b', 'c')
 
-/** Values with objects and optionally arrays. */
 export function value(arrays: boolean): fc.Arbitrary<Plain> {
   return fc.letrec<{ value: Plain }>((tie) => ({
     value: fc.oneof(

@@ -161,7 +161,6 @@ const groupKey = fc.oneof(
 
 const inOrder: Document = { $sort: { _id: 1 } }
 
-/** Last stages of a pipeline: they change documents. */
 const changing: fc.Arbitrary<Document[]> = fc.oneof(
   fc.constant<Document[]>([]),
   fc.tuple(groupKey, accumulator, accumulator).map(([_id, a, b]) => [{ $group: { _id, a, b } }, inOrder]),

@@ -1,4 +1,3 @@
-/** Updates over the same names as the documents of documents.ts. */
 import fc from 'fast-check'
 import { document, value } from './documents.js'
 import type { Plain } from '../reference/filter.js'
@@ -65,7 +64,7 @@ const step: fc.Arbitrary<readonly [operator: string, path: string, argument: Pla
   ).map(([operators, argument]) => fc.tuple(fc.constantFrom(...operators), path, argument as fc.Arbitrary<Plain>)),
 )
 
-/** Documents with arrays in most fields, for operators that require them. */
+/** With arrays in most fields, for operators that require them. */
 export const target: fc.Arbitrary<{ [name: string]: Plain }> = fc.oneof(
   document(true),
   fc.record(
@@ -98,8 +97,7 @@ export const update: fc.Arbitrary<PlainUpdate> = fc.array(step, { minLength: 1, 
 const numbers = fc.array(fc.integer({ min: -2, max: 5 }), { minLength: 1, maxLength: 4 })
 
 /**
- * Documents with typed fields: `n` numbers, `l` a list of numbers, `o` an object, `e` documents
- * with such fields.
+ * Typed fields: `n` numbers, `l` a list of numbers, `o` an object, `e` documents with such fields.
  */
 export const shaped: fc.Arbitrary<{ [name: string]: Plain }> = fc.record(
   {
@@ -156,9 +154,7 @@ export interface PlacedUpdate {
   readonly match: { readonly [operator: string]: Plain }
 }
 
-/**
- * Updates of {@link shaped} documents, most of them valid, with the array filters that they need.
- */
+/** For {@link shaped} documents; most updates are valid. */
 export const placedUpdate: fc.Arbitrary<PlacedUpdate> = fc
   .tuple(fc.array(shapedStep, { minLength: 1, maxLength: 3 }), elementTest, elementTest, elementTest, elementTest)
   .map(([steps, x, y, i, match]) => {

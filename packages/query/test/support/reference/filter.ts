@@ -1,4 +1,4 @@
-/** A slow, independent evaluator of core filters over plain JavaScript values. */
+/** A slow, independent evaluator of core filters. */
 
 export type Plain = null | boolean | number | string | Plain[] | { [name: string]: Plain }
 
@@ -42,9 +42,7 @@ export function order(a: Plain | undefined, b: Plain | undefined): number {
   return 0
 }
 
-/**
- * The values at a path, each with a flag: whether it comes from an array at the end of the path.
- */
+/** @param leafElements true: of an array at the end of the path also the elements */
 export function reach(value: Plain, names: string[], leafElements: boolean): (Plain | undefined)[] {
   const [name, ...rest] = names
   if (name === undefined) return leafElements && Array.isArray(value) ? [...value, value] : [value]

@@ -1,4 +1,4 @@
-/** A slow, independent evaluator of projections of plain values. */
+/** A slow, independent evaluator. */
 import type { Plain } from './filter.js'
 
 type Tree = Map<string, Tree | true>
@@ -21,7 +21,7 @@ function isObject(value: Plain): value is { [name: string]: Plain } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Undefined when nothing remains. */
+/** Undefined: nothing remains. */
 function project(value: Plain, tree: Tree, keep: boolean): Plain | undefined {
   if (Array.isArray(value))
     return value.map((element) => project(element, tree, keep)).filter((element) => element !== undefined)

@@ -1,10 +1,6 @@
-/**
- * Slow, independent sort keys of plain values, as an index stores them. Paths must not contain
- * numbers.
- */
+/** Slow, independent sort keys, as an index stores them. Paths must not contain numbers. */
 import { order, type Plain } from './filter.js'
 
-/** The position of a walk along one path. */
 interface Place {
   readonly value: Plain | undefined
   readonly rest: readonly string[]
@@ -14,7 +10,6 @@ interface Place {
 
 export class ParallelArrays extends Error {}
 
-/** Walks through documents up to the first array. */
 function advance({ value, rest, prefix }: Place): Place {
   const [name, ...others] = rest
   if (name === undefined || Array.isArray(value)) return { value, rest, prefix }
@@ -63,7 +58,10 @@ function compare(
   return 0
 }
 
-/** The documents in order; equal ones keep their order. @throws ParallelArrays */
+/**
+ * Equal documents keep their order.
+ * @throws ParallelArrays
+ */
 export function referenceSort<Value extends Plain>(documents: readonly Value[], sort: PlainSort): Value[] {
   const directions = Object.values(sort)
   const keyed = documents.map((document) => {

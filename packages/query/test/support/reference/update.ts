@@ -1,7 +1,4 @@
-/**
- * A slow, independent evaluator of updates of plain values. Positional paths are first expanded for
- * the document.
- */
+/** A slow, independent evaluator. Positional paths are first expanded for the document. */
 import { order, referenceMatches, type Plain, type PlainFilter } from './filter.js'
 import { referenceSort, type PlainSort } from './sort.js'
 
@@ -9,7 +6,6 @@ export type PlainUpdate = { readonly [operator: string]: { readonly [path: strin
 
 type PlainObject = { [name: string]: Plain }
 
-/** The error for updates that the server refuses. */
 export class Refused extends Error {}
 
 function isObject(value: Plain | undefined): value is PlainObject {
@@ -19,12 +15,11 @@ function isObject(value: Plain | undefined): value is PlainObject {
 const remove = Symbol('remove')
 const keep = Symbol('keep')
 
-/** The new value of a path, given the old. */
 type Change = (old: Plain | undefined) => Plain | typeof remove | typeof keep
 
 /**
  * What to do when the path does not exist. `tolerate`: nothing, even if a value blocks it; `skip`:
- * nothing, but a value that blocks it is an error; `create`: create it.
+ * nothing, but a value that blocks it is an error.
  */
 type Missing = 'tolerate' | 'skip' | 'create'
 
@@ -32,7 +27,6 @@ function missingRule(operator: string): Missing {
   return operator === '$unset' ? 'tolerate' : ['$pull', '$pullAll', '$pop'].includes(operator) ? 'skip' : 'create'
 }
 
-/** The inputs of a positional path, apart from the document. */
 export interface Places {
   /** By the name in `$[name]`. */
   readonly arrayFilters?: { readonly [name: string]: PlainFilter }
@@ -143,7 +137,7 @@ function changeOf(operator: string, argument: Plain): Change {
 
 const isIndex = (name: string) => /^(0|[1-9][0-9]*)$/.test(name)
 
-/** The value with the path changed; the same value when nothing changes. */
+/** Returns the same value when nothing changes. */
 function at(value: Plain, names: readonly string[], missing: Missing, change: Change): Plain {
   const [name, ...rest] = names as [string, ...string[]]
   if (!isObject(value) && !(Array.isArray(value) && isIndex(name))) {
@@ -202,7 +196,7 @@ function spellOut(value: Plain | undefined, names: readonly string[], places: Pl
   return [['*'], ...paths]
 }
 
-/** The source of a $rename; undefined when it does not exist. */
+/** Undefined: the source of the $rename does not exist. */
 function renamed(document: Plain, from: string, to: string): Plain | undefined {
   const source = reachable(document, from, true)
   if (source === undefined) return undefined
@@ -242,8 +236,8 @@ const begins = (inner: readonly string[], outer: readonly string[]) =>
   outer.every((name, index) => inner[index] === name)
 
 /**
- * Checks the paths as written: none contains another one, and two paths treat the same value either
- * as a document or as an array.
+ * No path may contain another one, and two paths must treat the same value either as a document or
+ * as an array.
  */
 function checkWritten(paths: readonly string[]): void {
   const written = paths.map((path) => path.split('.'))
@@ -266,7 +260,6 @@ function applyStep(document: Plain, value: Plain, { operator, path, argument }: 
   return at(gone, names, 'create', () => source)
 }
 
-/** @throws Refused */
 export function referenceUpdate(document: Plain, update: PlainUpdate, places: Places = {}): Plain {
   const written = Object.entries(update).flatMap(([operator, fields]) =>
     Object.entries(fields).map(([path, argument]): Step =>

@@ -1,6 +1,6 @@
 /**
- * Windows by slicing the partition for each document: a slow, independent evaluator. Values are
- * whole numbers or null.
+ * A slow, independent evaluator: slices the partition for each document. Values are whole numbers
+ * or null.
  */
 
 export interface Row {
@@ -21,7 +21,6 @@ function offset(end: End, unbounded: number): number {
   return end === 'unbounded' ? unbounded : end === 'current' ? 0 : end
 }
 
-/** The rows of the partition in the window of one row. */
 function slice(sorted: readonly Row[], index: number, { documents, range }: PlainWindow): Row[] {
   if (documents !== undefined) {
     const [low, high] = [index + offset(documents[0], -Infinity), index + offset(documents[1], Infinity)]
@@ -40,7 +39,6 @@ function slice(sorted: readonly Row[], index: number, { documents, range }: Plai
 const numbersOf = (rows: readonly Row[]) => rows.flatMap(({ v }) => (v === null ? [] : [v]))
 const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 
-/** The result of each function for `$v` in a window. */
 export const windowFunctionsOfRows: Readonly<Record<string, (rows: readonly Row[]) => unknown>> = {
   $sum: (rows) => total(numbersOf(rows)),
   $avg: (rows) => (numbersOf(rows).length === 0 ? null : total(numbersOf(rows)) / numbersOf(rows).length),
@@ -52,7 +50,7 @@ export const windowFunctionsOfRows: Readonly<Record<string, (rows: readonly Row[
   $addToSet: (rows) => [...new Set(rows.map(({ v }) => v))].sort((a, b) => (a ?? -99) - (b ?? -99)),
 }
 
-/** The result for every row, by `_id`. */
+/** The results are in the order of `_id`. */
 export function referenceWindow(rows: readonly Row[], name: string, window: PlainWindow): unknown[] {
   return rows.map((row) => {
     const sorted = rows.filter(({ g }) => g === row.g).toSorted((a, b) => a.t - b.t || a._id - b._id)

@@ -7,21 +7,18 @@ import { sizeOfMessage } from '../faults/size-of-message.js'
 import { isThenable } from '../thenable.js'
 import type { GatewayTarget } from './gateway-target.js'
 
-/** The sender's address of clients' requests. */
 export const gatewayAddress: Address = 'gateway'
 
-/** What calls of clients need of the host that runs their member. */
 export interface GatewayHost {
   readonly faults: HostFaults
   crash(cell: ActorCell, error: unknown): void
-  /** A client's command is not answered at once. */
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void
 }
 
 /**
- * Calls the actor of a listener, in the same thread and without packing. Calls wait while the actor
- * starts, and fail with `unreachable` when it is down. A call that the actor is working on when it
- * crashes never settles, like everything that a crashed actor awaits.
+ * Calls the actor in the same thread, without packing. Calls wait while the actor starts, and fail
+ * with `unreachable` when it is down. A call that the actor is working on when it crashes never
+ * settles, like everything that a crashed actor awaits.
  */
 export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
@@ -42,10 +39,6 @@ export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
     return host.faults.links.active && kind === 'client.command' ? overFaultyLink(kind, request) : serve(kind, request)
   }
 
-  /**
-   * Passes a command and its answer through the faults of the link between the clients and the
-   * member.
-   */
   async function overFaultyLink<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     if (host.faults.links.refuses(clientsAddress, cell.address, kind)) throw down()
     await travel(clientsAddress, cell.address, kind, request, null)

@@ -1,4 +1,4 @@
-/** `host:port` as in connection strings, with an IPv6 address in brackets. */
+/** Puts an IPv6 address in brackets. */
 export function endpointOf(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,7 +1,6 @@
 const names = ['hello', 'isMaster', 'ismaster']
 const firstNameAt = 5
 
-/** Whether the first field of a command document is `hello` or one of its aliases. */
 export function isHello(body: Uint8Array): boolean {
   const end = body.indexOf(0, firstNameAt)
   const length = end - firstNameAt

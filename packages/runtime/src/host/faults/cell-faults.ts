@@ -1,16 +1,16 @@
 import type { HostClock, Sleeper } from '../time/clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
 
-/** The faults of one incarnation of one member: of its disk, of its clock, or a freeze. */
+/** Faults of a member's disk or clock, or a freeze. */
 export class CellFaults {
-  /** While this is false, callers skip this object. */
+  /** While false, callers skip this object. */
   active = false
   readonly #clock: HostClock
   readonly #applied = new Map<number, MemberFault>()
   /** Wake-ups that were due while the member was frozen. */
   readonly #postponed: Sleeper[] = []
   #diskBusyUntilMs = 0
-  /** Resolves when the last queued write may start; null: no write is queued. */
+  /** Resolves when the last queued write may start; null: none is queued. */
   #lastTurn: Promise<void> | null = null
   #lastMs = 0
 
@@ -32,8 +32,8 @@ export class CellFaults {
   }
 
   /**
-   * The member's own time. It goes back by clock jumps only: a clock that is skewed back stands
-   * still for a while.
+   * The member's own time. Only clock jumps set it back: a clock that is skewed back stands still
+   * for a while.
    */
   now(): number {
     let nowMs = this.#clock.now()
@@ -50,22 +50,19 @@ export class CellFaults {
     return this.#lastMs + jumpedMs
   }
 
-  /** Whether the member is frozen. If it is, the sleeper is woken when it is healed. */
+  /** @returns whether the member is frozen; if so, the sleeper is woken when the fault is healed */
   defersWake(sleeper: Sleeper): boolean {
     if (!this.#frozen) return false
     this.#postponed.push(sleeper)
     return true
   }
 
-  /**
-   * Whether the disk refuses new records and checkpoints. Records that it has accepted are still
-   * written.
-   */
+  /** Records that the disk has accepted are still written. */
   get diskIsFull(): boolean {
     return this.#has('full-disk')
   }
 
-  /** Writes with the disk's delay, after the writes that are queued already. */
+  /** Waits for the disk's delay, after earlier writes. */
   async write(write: () => Promise<void>): Promise<void> {
     const delayMs = this.#writeDelayMs()
     if (delayMs > 0 || this.#lastTurn !== null) {

@@ -3,13 +3,13 @@ import type { ActorCell } from '../actor-cell.js'
 import type { HostFault, MemberFault } from './host-fault.js'
 import { LinkFaults, type LinkFaultsOptions } from './link-faults.js'
 
-/** The faults that one host applies: of links, and of members, which may be on other hosts. */
+/** Member faults may concern members on other hosts. */
 export class HostFaults {
   readonly links: LinkFaults
   readonly #cells: () => readonly ActorCell[]
   readonly #ofMembers = new Map<number, MemberFault>()
 
-  /** @param cells the incarnations on this host at that moment */
+  /** @param cells returns the present incarnations on this host */
   constructor(options: LinkFaultsOptions, cells: () => readonly ActorCell[]) {
     this.links = new LinkFaults(options)
     this.#cells = cells
@@ -26,12 +26,11 @@ export class HostFaults {
     if (this.#ofMembers.delete(id)) for (const { faults } of this.#cells()) faults.heal(id)
   }
 
-  /** Applies the faults of a member to a new incarnation of it. */
+  /** Applies the member's faults to a new incarnation. */
   adopt(cell: ActorCell): void {
     for (const fault of this.#ofMembers.values()) if (fault.address === cell.address) cell.faults.apply(fault)
   }
 
-  /** An incarnation is gone: drops the messages under way to it. */
   dropMessagesTo(address: Address): void {
     this.links.dropQueuedTo(address)
   }

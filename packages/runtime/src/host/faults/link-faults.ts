@@ -10,15 +10,11 @@ import type { Alarm, HostClock } from '../time/clock.js'
 import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
 import { countStrike } from './strike-count.js'
 
-/** A message under way, and what can become of it. */
 export interface Transmission {
   readonly sizeBytes: number
   deliver(): void
-  /** Delivers it twice. */
   deliverTwice(): void
-  /** It never arrives. */
   lose(why: string): void
-  /** The connection breaks with it. */
   break(why: string): void
   /** Half of it arrives, then the connection breaks. */
   cut(why: string): void
@@ -27,29 +23,26 @@ export interface Transmission {
 export interface LinkFaultsOptions {
   readonly clock: HostClock
   readonly random: Random
-  /**
-   * Both ends of the links that `affectsLink` accepts have closed them, because nothing arrived for
-   * too long.
-   */
+  /** Both ends of these links have closed them, because nothing arrived for too long. */
   readonly onSilent: (affectsLink: (one: Address, other: Address) => boolean, why: string) => void
 }
 
 interface AppliedFault {
   readonly fault: LinkFault
   readonly random: Random
-  /** A partition that has lasted for its `silenceMs`: its links are closed. */
+  /** The partition has lasted for its `silenceMs`: its links are closed. */
   isSilent: boolean
   silenceAlarm: Alarm | null
   /** `slow`: until when the receiver is busy. `limit`: until when each direction of a link is. */
   readonly busyUntilMs: Map<string, number>
   /**
-   * Messages that a partition of some messages withholds, each with the alarm that loses it. Later
-   * messages overtake them.
+   * Messages that a partition of only some messages withholds, with the alarms that lose them.
+   * Later messages overtake them.
    */
   readonly withheld: Map<Transmission, Alarm>
 }
 
-/** A queued message: it is delivered when it is due and no partition blocks it. */
+/** Delivered when it is due and no partition blocks it. */
 interface QueuedTransmission {
   readonly transmission: Transmission
   readonly dueMs: number
@@ -57,7 +50,7 @@ interface QueuedTransmission {
   blockedBy: AppliedFault | null
 }
 
-/** The delayed messages of one direction of one link, in the order in which they were sent. */
+/** The delayed messages of one direction of a link, in the order in which they were sent. */
 interface LinkQueue {
   readonly name: string
   readonly from: Address
@@ -67,8 +60,8 @@ interface LinkQueue {
 }
 
 /**
- * The link faults of one host, applied to the messages that arrive there. Without faults
- * {@link active} is false, and a message costs one test of it.
+ * The link faults of one host, applied to messages that arrive there. Without faults {@link active}
+ * is false, and a message costs one test of it.
  */
 export class LinkFaults {
   active = false
@@ -112,7 +105,7 @@ export class LinkFaults {
     this.#updateActive()
   }
 
-  /** Whether a new connection is refused. Callers ask before they send a request. */
+  /** Callers check before they send a request. */
   refuses(from: Address, to: Address, kind: string): boolean {
     for (const applied of this.#applied.values()) {
       const { effect } = applied.fault
@@ -126,10 +119,7 @@ export class LinkFaults {
     return false
   }
 
-  /**
-   * Delivers a message that arrives: now, later, or never. `isAnswer`: it answers a request from
-   * `to`.
-   */
+  /** Delivers a message that arrives: now, later, or never. `isAnswer`: to a request from `to`. */
   pass(from: Address, to: Address, kind: string, isAnswer: boolean, transmission: Transmission): void {
     const now = this.#options.clock.now()
     const name = `${from}>${to}`
@@ -175,10 +165,7 @@ export class LinkFaults {
     this.#deliverDue(queue)
   }
 
-  /**
-   * The member is gone: drops the messages queued for it. Their senders learn of its end in another
-   * way.
-   */
+  /** The member is gone. Senders learn of that in another way. */
   dropQueuedTo(address: Address): void {
     for (const queue of [...this.#queues.values()]) if (queue.to === address) this.#close(queue)
   }
@@ -198,7 +185,6 @@ export class LinkFaults {
     transmission.break(why)
   }
 
-  /** Loses the messages queued in that direction. */
   loseQueued(from: Address, to: Address, why: string): void {
     const queue = this.#queues.get(`${from}>${to}`)
     if (queue === undefined) return
@@ -213,7 +199,6 @@ export class LinkFaults {
     applied.withheld.set(transmission, alarm)
   }
 
-  /** A partition has lasted for its `silenceMs`: closes its links. */
   #onSilence(applied: AppliedFault): void {
     applied.isSilent = true
     const hit = (one: Address, other: Address) => affectsLink(applied.fault, one, other)
@@ -221,7 +206,6 @@ export class LinkFaults {
     this.#options.onSilent(hit, silent)
   }
 
-  /** Delivers the messages that are due, and sets an alarm for the next one. */
   #deliverDue(queue: LinkQueue): void {
     queue.alarm?.cancel()
     queue.alarm = null
@@ -255,24 +239,19 @@ const silent = 'was silent for too long'
 
 const isRepeated: ReadonlySet<string> = new Set(repeatedKinds)
 
-/** Whether the effect applies to such a message. */
 function isMeant({ type }: LinkEffect, kind: string, isAnswer: boolean): boolean {
   if (type === 'refuse') return false
   if (type === 'cut') return isAnswer
   return type !== 'duplicate' || (!isAnswer && isRepeated.has(kind))
 }
 
-/**
- * Occupies a receiver or link for that time, after what occupies it already.
- * @returns until when
- */
+/** Queues after earlier messages. @returns until when the receiver or link is busy */
 function occupy({ busyUntilMs }: AppliedFault, what: string, now: number, costMs: number): number {
   const untilMs = Math.max(busyUntilMs.get(what) ?? 0, now) + costMs
   busyUntilMs.set(what, untilMs)
   return untilMs
 }
 
-/** Whether the fault strikes every message of its links. */
 function blocksEverything({ kinds, times, probability }: LinkFault): boolean {
   return kinds === null && times === null && probability === 1
 }
@@ -298,10 +277,7 @@ function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Ad
   )
 }
 
-/**
- * Whether the fault affects this link, in either direction: a connection does not work in one
- * direction only.
- */
+/** In either direction: a connection does not work in one direction only. */
 function affectsLink(fault: LinkFault, one: Address, other: Address): boolean {
   return covers(fault, one, other) || covers(fault, other, one)
 }

@@ -1,4 +1,4 @@
-/** Tells the gateway to send half of this reply and to end the connection. */
+/** Makes the gateway send half of this reply and end the connection. */
 export class ReplyCutError extends Error {
   readonly body: Uint8Array
   constructor(body: Uint8Array) {

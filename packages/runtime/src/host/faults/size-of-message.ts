@@ -1,6 +1,6 @@
 import { Attachment } from '@shardlab/actor'
 
-/** Approximate size of a message in bytes, for limits of bytes per second. */
+/** Approximate, for limits of bytes per second. */
 export function sizeOfMessage(value: unknown): number {
   if (value instanceof Uint8Array) return value.length
   if (typeof value === 'string') return value.length

@@ -1,22 +1,17 @@
 import { StepFailedError, type Address } from '@shardlab/actor'
 import { countStrike, type StrikeCount } from './strike-count.js'
 
-/**
- * What happens to an actor that reaches an armed step. `note`: the strike is counted, and the actor
- * continues.
- */
+/** `note`: only counts the strike. */
 export type StepFaultAction = 'hold' | 'fail' | 'crash' | 'note'
 
-/** A fault armed at a step; plain data. */
 export interface StepFault {
   readonly id: number
   readonly step: string
   readonly action: StepFaultAction
   /** null: every member. */
   readonly address: Address | null
-  /** How often it strikes, all members counted together; null: until healed. */
+  /** The limit of strikes on all members together; null: until healed. */
   readonly times: number | null
-  /** How often it has struck. */
   readonly strikes: StrikeCount
 }
 
@@ -25,10 +20,7 @@ interface ArmedFault {
   readonly held: (() => void)[]
 }
 
-/**
- * The step faults that one host applies. While none is armed, {@link active} is false and callers
- * skip this object.
- */
+/** While no fault is armed, {@link active} is false and callers skip this object. */
 export class StepFaults {
   active = false
   readonly #armed = new Map<number, ArmedFault>()
@@ -50,10 +42,7 @@ export class StepFaults {
     if (armed !== undefined) for (const release of armed.held) release()
   }
 
-  /**
-   * @param crash crashes the member
-   * @param isAlive whether a member that was held may resume
-   */
+  /** @param isAlive whether a held member may resume */
   reach(address: Address, step: string, crash: () => void, isAlive: () => boolean): Promise<void> {
     for (const armed of this.#armed.values()) {
       const { fault } = armed

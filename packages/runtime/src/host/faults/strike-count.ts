@@ -1,7 +1,4 @@
-/**
- * How often a fault has struck: one number for all hosts, in shared memory, which may be posted to
- * a worker.
- */
+/** One number for all hosts, in shared memory, which can be posted to a worker. */
 export type StrikeCount = SharedArrayBuffer
 
 export function createStrikeCount(): StrikeCount {
@@ -9,9 +6,8 @@ export function createStrikeCount(): StrikeCount {
 }
 
 /**
- * Counts one strike.
- * @param times how often the fault may strike; null: without limit
- * @returns false when it has struck that often already
+ * @param times the limit; null: none
+ * @returns false when the fault has struck that often already
  */
 export function countStrike(count: StrikeCount, times: number | null): boolean {
   const strikes = new Int32Array(count)

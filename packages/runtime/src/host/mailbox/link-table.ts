@@ -1,7 +1,6 @@
 import type { Address, AddressDirectory } from '@shardlab/actor'
 import type { Peer } from './peer.js'
 
-/** How messages reach one member: the host that it lives on, and its number there. */
 export interface Link {
   /** The member's number in the address directory. */
   readonly index: number
@@ -9,21 +8,21 @@ export interface Link {
 }
 
 /**
- * The links of one host to members. A member without a link is down. Links are found on first use,
- * because a host of a large cluster talks with few of its members.
+ * A member without a link is down. Links are found on first use, because a host of a large cluster
+ * talks with few of its members.
  */
 export class LinkTable {
   readonly #directory: AddressDirectory
   readonly #findLink: (index: number) => Link | undefined
   readonly #links = new Map<Address, Link>()
 
-  /** @param findLink called for a member that has no link yet; it may {@link set} the link */
+  /** @param findLink called for a member without a link; it may {@link set} one */
   constructor(directory: AddressDirectory, findLink: (index: number) => Link | undefined) {
     this.#directory = directory
     this.#findLink = findLink
   }
 
-  /** Undefined: the member is unknown or down. */
+  /** undefined: unknown or down. */
   to(address: Address): Link | undefined {
     return this.#links.get(address) ?? this.#find(address)
   }
@@ -37,7 +36,6 @@ export class LinkTable {
     this.#links.delete(this.#directory.addressOf(index)!)
   }
 
-  /** Deletes the links of all members on that host. */
   deleteThrough(peer: Peer): void {
     for (const [address, link] of this.#links) if (link.peer === peer) this.#links.delete(address)
   }

@@ -28,13 +28,11 @@ import { mostPendingRequests, PendingRequest, PendingRequests } from './pending-
 export interface MailboxOptions extends OutboxOptions {
   readonly directory: AddressDirectory
   readonly linkFaults: LinkFaults
-  /** See `PacketWriterOptions.checked`. */
   readonly checked: boolean
-  /** See `PacketWriterOptions.pooled`. */
   readonly pooled?: boolean
   /**
-   * Finds the link to a member that the table has none for; undefined: the member is down. Default:
-   * a member is down until {@link Mailbox.route} has been called for it.
+   * Finds a link that the table does not have; undefined: the member is down. Default: a member is
+   * down until {@link Mailbox.route} has been called for it.
    */
   readonly findLink?: (index: number) => Link | undefined
   readonly receiver: Receiver
@@ -45,17 +43,13 @@ export interface Receiver {
   accept(peer: Peer, message: MessageTuple): void
 }
 
-/**
- * The messages of one host: it sends them over links, and pairs answers with the requests that are
- * pending here.
- */
+/** Sends the messages of one host over links, and pairs answers with its pending requests. */
 export class Mailbox extends Outbox {
   readonly #directory: AddressDirectory
   readonly #linkFaults: LinkFaults
   readonly #receiver: Receiver
   readonly #linkTable: LinkTable
   readonly #pending = new PendingRequests()
-  /** For the peers of this host, which pack. */
   readonly packing: PacketWriterOptions
 
   constructor(options: MailboxOptions) {
@@ -68,7 +62,6 @@ export class Mailbox extends Outbox {
     this.packing = { checked, pooled }
   }
 
-  /** Requests of this host that have no answer yet. */
   get waiting(): number {
     return this.#pending.size
   }
@@ -108,10 +101,7 @@ export class Mailbox extends Outbox {
     return pending.promise as Promise<ReplyOf<K>>
   }
 
-  /**
-   * Sends without an answer; the message is lost when the member is down.
-   * @throws UnpackableValueError
-   */
+  /** The message is lost when the member is down. @throws UnpackableValueError */
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
     const link = this.#linkTable.to(to)
     if (link === undefined || this.#refuses(cell, to, kind)) return
@@ -126,10 +116,7 @@ export class Mailbox extends Outbox {
     this.written(peer, cell.address)
   }
 
-  /**
-   * Reports to the requester that there will be no answer. `index`: the number of the member that
-   * was asked.
-   */
+  /** There will be no answer. `index`: the member that was asked. */
   fail({ peer, id, from, kind }: RequestOrigin, index: number, undelivered: boolean, why: string): void {
     if (peer.closed) return
     const address = this.#directory.addressOf(index) ?? `#${index}`
@@ -137,28 +124,26 @@ export class Mailbox extends Outbox {
     this.written(peer, null)
   }
 
-  /** A packet arrived from that peer. */
   receive(peer: Peer, packet: Uint8Array): void {
     this.#acceptAll(peer, readPacket(packet))
   }
 
-  /** A packet arrived that never left this thread. */
+  /** The packet never left this thread. */
   receiveInPlace(peer: Peer, packet: Packet): void {
     this.#acceptAll(peer, readPacketInPlace(packet))
   }
 
-  /** Requests to the member use this link from now on. */
   route(link: Link): void {
     this.#linkTable.set(link)
   }
 
-  /** The member is down: requests to it fail at once, and those without an answer fail now. */
+  /** The member is down: requests to it fail at once, and unanswered ones fail now. */
   unroute(index: number): void {
     this.#linkTable.delete(index)
     this.#pending.failWhere((request) => request.toIndex === index, 'went down before it answered')
   }
 
-  /** The other host is gone: nothing is received from it or sent to it any more. */
+  /** The other host is gone: nothing is sent to it or received from it any more. */
   closePeer(peer: Peer): void {
     if (peer.closed) return
     peer.closed = true
@@ -166,15 +151,12 @@ export class Mailbox extends Outbox {
     this.#pending.failWhere((request) => request.peer === peer, 'went away before it answered')
   }
 
-  /** Drops the requests of an incarnation that is gone: they never settle. */
+  /** The incarnation is gone: its requests never settle. */
   dropRequestsOf(cell: ActorCell): void {
     this.#pending.dropAllOf(cell)
   }
 
-  /**
-   * The links that `affects` accepts were silent for too long: fails the requests that wait on
-   * them.
-   */
+  /** The links were silent for too long: requests that wait on them fail. */
   failLinks(affects: (one: Address, other: Address) => boolean, why: string): void {
     this.#pending.failWhere(
       ({ cell, to }) => cell.address !== clusterAddress && affects(linkName(cell.address), to),
@@ -189,7 +171,7 @@ export class Mailbox extends Outbox {
     }
   }
 
-  /** A message arrived, and no fault delays or drops it. */
+  /** No fault delays or drops the message. */
   #accept(peer: Peer, message: MessageTuple): void {
     const type = message[0]
     if (type === packetTypes.reply) {
@@ -205,10 +187,7 @@ export class Mailbox extends Outbox {
     }
   }
 
-  /**
-   * Passes a message through the link faults. Failures, broken connections and the API's own
-   * requests skip them.
-   */
+  /** Failures, broken connections and the API's own requests skip link faults. */
   #filter(peer: Peer, message: MessageTuple): void {
     const [type, id, to, from, kindIndex, payload] = message
     const isAnswer = type === packetTypes.reply
@@ -262,7 +241,6 @@ export class Mailbox extends Outbox {
     return from !== null && from !== to && this.#linkFaults.refuses(from, to, kind)
   }
 
-  /** The name of a member in link faults; null: the API itself, which has none. */
   #linkEnd(index: number, kind: MessageKind): Address | null {
     const address = this.#directory.addressOf(index)
     return address === undefined ? null : linkEnd(address, kind)

@@ -4,15 +4,15 @@ import type { Peer } from './peer.js'
 
 export interface OutboxOptions {
   readonly limits: HostLimits
-  /** Called with the first message of a turn: the function must run when that turn is over. */
+  /** Called with the first message of a turn. `flush` must run when that turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** `member`: the sender; null: the host itself. */
   readonly onLimit: (member: Address | null, limit: keyof HostLimits, value: number) => void
 }
 
 /**
- * The peers to which this host has written in the current turn. At the end of the turn each of them
- * sends what was written as one packet.
+ * The peers to which this host has written in the current turn. At its end each of them sends what
+ * was written as one packet.
  *
  * A base class of the mailbox instead of a part of it: a large cluster has a mailbox for each
  * member, and another object would be another cache miss for each message.
@@ -21,7 +21,7 @@ export abstract class Outbox {
   protected readonly limits: HostLimits
   protected readonly onLimit: OutboxOptions['onLimit']
   readonly #atEndOfTurn: OutboxOptions['atEndOfTurn']
-  /** A list in the order of the first write, linked by {@link Peer.nextDirty}. */
+  /** In the order of the first write, linked by {@link Peer.nextDirty}. */
   #firstDirty: Peer | null = null
   #lastDirty: Peer | null = null
   #flushScheduled = false
@@ -33,12 +33,10 @@ export abstract class Outbox {
     this.#atEndOfTurn = atEndOfTurn
   }
 
-  /** Whether something written in this turn has not been sent. */
   get busy(): boolean {
     return this.#flushScheduled
   }
 
-  /** Sends what was written in this turn. */
   flush(): void {
     this.#flushScheduled = false
     let peer = this.#firstDirty
@@ -53,10 +51,7 @@ export abstract class Outbox {
     }
   }
 
-  /**
-   * A message was written to the peer: sends it at the end of the turn, or now when the packet has
-   * reached its limit.
-   */
+  /** Sends the message at the end of the turn, or now when the packet has reached its limit. */
   protected written(peer: Peer, sender: Address | null): void {
     if (peer.sizeBytes >= this.limits.packetBytes) {
       this.onLimit(sender, 'packetBytes', peer.sizeBytes)

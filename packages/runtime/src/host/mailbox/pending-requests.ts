@@ -3,7 +3,6 @@ import type { ActorCell } from '../actor-cell.js'
 import { Wait } from '../time/wait.js'
 import type { Peer } from './peer.js'
 
-/** A request of this host that has no answer yet. */
 export class PendingRequest extends Wait<unknown> {
   readonly peer: Peer
   readonly to: Address
@@ -22,7 +21,6 @@ export class PendingRequest extends Wait<unknown> {
     this.id = requests.add(this)
   }
 
-  /** Fails with `timed-out` when there is no answer in that time. */
   failAfter(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs
     this.endAfter(timeoutMs)
@@ -45,12 +43,11 @@ function slotOf(id: number): number {
   return id - Math.floor(id / slotCount) * slotCount
 }
 
-/** The largest number of requests that one host can have pending. */
 export const mostPendingRequests = slotCount
 
 /**
- * Requests by id. Slots are reused but ids are not, so a late answer finds nothing. An array of
- * slots, because a Map whose keys only grow made garbage collection the largest cost of a message.
+ * Slots are reused but ids are not, so a late answer finds nothing. An array of slots, because a
+ * Map whose keys only grow made garbage collection the largest cost of a message.
  */
 export class PendingRequests {
   readonly #slots: (PendingRequest | null)[] = []
@@ -60,16 +57,13 @@ export class PendingRequests {
     return this.#slots.length - this.#freeIds.length
   }
 
-  /** @returns the request's id */
   add(request: PendingRequest): number {
     const id = this.#freeIds.pop() ?? this.#slots.length
     this.#slots[slotOf(id)] = request
     return id
   }
 
-  /**
-   * Takes a request out and disconnects its alarm and signal; undefined when it has been settled.
-   */
+  /** Disconnects the request's alarm and signal. undefined: it has been settled. */
   take(id: number): PendingRequest | undefined {
     const slot = slotOf(id)
     const request = this.#slots[slot]
@@ -85,14 +79,13 @@ export class PendingRequests {
     request?.reject(new RequestFailedError(reason, request.to, message, undelivered))
   }
 
-  /** Rejects all that match. Whether their receivers acted on them is unknown. */
+  /** Whether the receivers acted on the requests is unknown. */
   failWhere(matches: (request: PendingRequest) => boolean, why: string): void {
     for (const request of this.#slots) {
       if (request !== null && matches(request)) this.fail(request.id, 'unreachable', `${request.to} ${why}`)
     }
   }
 
-  /** Drops the requests of an incarnation that is gone: they never settle. */
   dropAllOf(cell: ActorCell): void {
     for (const request of this.#slots) if (request?.cell === cell) this.take(request.id)
   }

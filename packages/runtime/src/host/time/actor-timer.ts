@@ -1,7 +1,6 @@
 import type { ActorCell, ArmedTimer } from '../actor-cell.js'
 import type { Alarm, Sleeper } from './clock.js'
 
-/** The alarm of one named timer. */
 export class ActorTimer implements ArmedTimer, Sleeper {
   readonly name: string
   readonly dueAtMs: number

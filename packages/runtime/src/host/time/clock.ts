@@ -1,15 +1,13 @@
-/** A scheduled wake-up. */
 export interface Alarm {
-  /** Prevents the wake-up; no error when it has happened. */
+  /** No error when the wake-up has happened. */
   cancel(): void
 }
 
-/** The receiver of an alarm: an object, so that an alarm needs no closure. */
+/** An object, so that an alarm needs no closure. */
 export interface Sleeper {
   wake(): void
 }
 
-/** The time of one host. */
 export interface HostClock {
   /** Milliseconds since the epoch, an integer that never goes back. */
   now(): number

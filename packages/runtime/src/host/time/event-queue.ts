@@ -3,11 +3,10 @@ const arity = 4
 const fewestDeadToCompact = 1024
 const recentCount = 4
 
-/** An object that can be in one {@link EventQueue} at a time. */
+/** Can be in one {@link EventQueue} at a time. */
 export interface Queued<Item> {
-  /** The number of its group in the queue; -1: it is in no queue. */
+  /** The group's number in the queue; -1: in no queue. */
   group: number
-  /** The neighbours in its group. */
   previous: Item | null
   next: Item | null
 }
@@ -23,13 +22,13 @@ export class EventQueue<Item extends Queued<Item>> {
   #times = new Float64Array(firstCapacity)
   #sequences = new Float64Array(firstCapacity)
   #groups = new Int32Array(firstCapacity)
-  /** First and last item by the group's number; null: the group is empty. */
+  /** By the group's number; null: the group is empty. */
   readonly #firsts: (Item | null)[] = []
   readonly #lasts: (Item | null)[] = []
   readonly #freeGroups: number[] = []
   /**
-   * The times of the most recently created groups, and these groups. A time no longer listed gets a
-   * new group, ordered after its earlier one.
+   * The most recently created groups. A time no longer listed gets a new group, ordered after its
+   * earlier one.
    */
   readonly #recentTimes = new Float64Array(recentCount).fill(NaN)
   readonly #recentGroups = new Int32Array(recentCount)
@@ -40,12 +39,10 @@ export class EventQueue<Item extends Queued<Item>> {
   #lastSequence = 0
   #poppedTime = 0
 
-  /** How many items are queued. */
   get size(): number {
     return this.#size
   }
 
-  /** The time of the item that was popped last. */
   get poppedTime(): number {
     return this.#poppedTime
   }
@@ -67,7 +64,7 @@ export class EventQueue<Item extends Queued<Item>> {
     this.#size++
   }
 
-  /** Removes an item; no error when it is in no queue. */
+  /** No error when the item is in no queue. */
   cancel(item: Item): void {
     const { group } = item
     if (group < 0) return
@@ -76,7 +73,7 @@ export class EventQueue<Item extends Queued<Item>> {
     if (this.#dead >= fewestDeadToCompact && this.#dead * 2 > this.#length) this.#compact()
   }
 
-  /** When the next item is due; Infinity when there is none. */
+  /** Infinity: no item is queued. */
   nextTime(): number {
     this.#dropDead()
     return this.#length === 0 ? Infinity : this.#times[0]!
@@ -102,7 +99,7 @@ export class EventQueue<Item extends Queued<Item>> {
     return this.#lastSequence
   }
 
-  /** The next item, if it is due at that time and was pushed before the mark. */
+  /** The item must have been pushed before the mark. */
   popDueAt(time: number, mark: number): Item | undefined {
     return this.nextTime() === time && this.#sequences[0]! <= mark ? this.pop() : undefined
   }
@@ -131,7 +128,6 @@ export class EventQueue<Item extends Queued<Item>> {
     return group
   }
 
-  /** The place of a time among the recent ones, or -1. */
   #recentAt(time: number): number {
     for (let i = 0; i < recentCount; i++) if (this.#recentTimes[i] === time) return i
     return -1

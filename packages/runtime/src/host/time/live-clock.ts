@@ -1,6 +1,6 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
 
-/** The longest delay that a timer of Node accepts; with a longer one it would fire at once. */
+/** A timer of Node with a longer delay fires at once. */
 const longestDelayMs = 2 ** 31 - 1
 
 class LiveAlarm implements Alarm {
@@ -33,7 +33,7 @@ class LiveAlarm implements Alarm {
   }
 }
 
-/** The clock of the machine. Its alarms do not keep the process alive; see `KeepAlive`. */
+/** Alarms do not keep the process alive; see `KeepAlive`. */
 export class LiveClock implements HostClock {
   #lastMs = 0
 

@@ -2,13 +2,12 @@ import type { RequestFailedError } from '@shardlab/actor'
 import type { ActorCell, PendingSleep } from '../actor-cell.js'
 import { Wait } from './wait.js'
 
-/** One call of `ActorContext.sleep`. */
 export class Sleep extends Wait<void> implements PendingSleep {
   previous: PendingSleep | null = null
   next: PendingSleep | null = null
   readonly #cancellation: () => RequestFailedError
 
-  /** @param cancellation makes the error that the sleep rejects with when its signal aborts */
+  /** @param cancellation makes the error for an aborted signal */
   constructor(cell: ActorCell, durationMs: number, cancellation: () => RequestFailedError) {
     super(cell)
     this.#cancellation = cancellation

@@ -1,7 +1,6 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
 import { EventQueue, type Queued } from './event-queue.js'
 
-/** Something that happens at one time. */
 export abstract class TimedEvent implements Queued<TimedEvent> {
   group = -1
   previous: TimedEvent | null = null
@@ -32,8 +31,8 @@ class VirtualAlarm extends TimedEvent implements Alarm {
 }
 
 /**
- * A clock that its owner moves, with the events that are due on it. It counts in microseconds,
- * which are exact integers until the year 2255.
+ * A clock that its owner moves, with its due events. Microseconds are exact integers until the year
+ * 2255.
  */
 export class VirtualClock implements HostClock {
   readonly #queue = new EventQueue<TimedEvent>()
@@ -52,7 +51,7 @@ export class VirtualClock implements HostClock {
     return Math.floor(this.#nowMicros / 1000)
   }
 
-  /** When the next event is due; Infinity: there is none. */
+  /** Infinity: no event is queued. */
   nextMicros(): number {
     return this.#queue.nextTime()
   }
@@ -74,8 +73,8 @@ export class VirtualClock implements HostClock {
   }
 
   /**
-   * Moves the time to the next event and fires all events that are due at that instant. Events that
-   * these add for the same instant are left for the next call.
+   * Moves the time to the next event and fires all events of that instant. Events that these add
+   * for the same instant are left for the next call.
    */
   stepInstant(): void {
     const queue = this.#queue
@@ -86,12 +85,12 @@ export class VirtualClock implements HostClock {
     for (; event !== undefined; event = queue.popDueAt(time, mark)) event.fire()
   }
 
-  /** Sets the time, forwards or back. Events that are due before the new time fire next. */
+  /** Forwards or back. Events that are due before the new time fire next. */
   reset(timeMicros: number): void {
     this.#nowMicros = timeMicros
   }
 
-  /** Moves the time forward without firing events. */
+  /** Fires no events. */
   skipTo(timeMicros: number): void {
     this.#nowMicros = Math.max(this.#nowMicros, timeMicros)
   }

@@ -5,12 +5,12 @@ import type { Alarm, Sleeper } from './clock.js'
 const once = { once: true }
 
 /**
- * A promise of a member that an alarm or a signal can settle. Promise, alarm's receiver and
- * signal's listener are one object, because there are thousands of them.
+ * An alarm or a signal can settle the promise. Promise, sleeper and listener are one object,
+ * because there are thousands of them.
  */
 export abstract class Wait<T> extends Deferred<T> implements Sleeper {
   readonly cell: ActorCell
-  /** Null: the wait has no alarm, or has ended. */
+  /** null: no alarm, or the wait has ended. */
   #alarm: Alarm | null = null
   #signal: CancelSignal | null = null
 
@@ -19,18 +19,15 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
     this.cell = cell
   }
 
-  /** Calls {@link onTimeout} after that time. */
   endAfter(durationMs: number): void {
     this.#alarm = this.cell.clock.alarm(durationMs, this)
   }
 
-  /** Calls {@link onCancel} when the signal aborts. */
   endWith(signal: CancelSignal): void {
     this.#signal = signal
     signal.addEventListener('abort', this, once)
   }
 
-  /** Removes the alarm and the listener. */
   disconnect(): void {
     this.#alarm?.cancel()
     this.#alarm = null
@@ -43,7 +40,6 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
     if (this.#alarm !== null && !this.cell.faults.defersWake(this)) this.onTimeout()
   }
 
-  /** Called by the signal. */
   handleEvent(): void {
     this.onCancel()
   }

@@ -1,4 +1,3 @@
-/** One kind of activity in a run. */
 import type { ActivityName } from '../types.js'
 import type { SwarmWorld } from '../world.js'
 
@@ -11,15 +10,14 @@ export abstract class Activity {
     this.world = world
   }
 
-  /** Number of completed actions by name. */
   get done(): ReadonlyMap<string, number> {
     return this.#done
   }
 
-  /** Called before any fault is applied. */
+  /** Called before any fault. */
   async prepare(): Promise<void> {}
 
-  /** Runs while clients are working, or is such a client. @throws WrongAnswerError */
+  /** Runs while clients work, or is such a client. @throws WrongAnswerError */
   abstract run(): Promise<void>
 
   /** Called after all faults are healed; reports violations. */

@@ -19,7 +19,6 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   'unique-library': (world) => new UniqueLibrary(world),
 }
 
-/** The activities of the plan. */
 export function activitiesOf(world: SwarmWorld): Activity[] {
   return world.plan.activities.map((name) => makers[name](world))
 }

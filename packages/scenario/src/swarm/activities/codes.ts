@@ -1,4 +1,4 @@
-/** Errors that an administrator must expect during concurrent changes, by command. */
+/** Errors that an administrator must expect during concurrent changes. */
 import type { Code } from '../client/errors.js'
 
 export const codes = {
@@ -39,7 +39,7 @@ export const codes = {
   notEnoughCardinality: 4_952_606,
 } as const
 
-/** Errors without a number before 6.0, and those that have one. */
+/** Before 6.0 these errors have no code. */
 const wrongBounds: readonly Code[] = [undefined, codes.shardKeyNotFound, 656_450, 656_451, 656_452]
 
 export const cannotSplit: readonly Code[] = [

@@ -1,4 +1,3 @@
-/** Administration of the balancer and of the cluster as a whole. */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf } from '../client/errors.js'
@@ -23,7 +22,7 @@ export class MaintenanceCommands extends Activity {
     }
   }
 
-  /** A running defragmentation would keep the collections from being balanced. */
+  /** A running defragmentation would prevent balancing. */
   override async finish(): Promise<void> {
     const { behaviours } = this.world
     if (!behaviours.collectionBalancingCanBeConfigured) return

@@ -1,6 +1,3 @@
-/**
- * Drains a shard, removes it from the cluster and adds it again, while all other activities run.
- */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
@@ -11,7 +8,6 @@ import { cannotMove, cannotMovePrimary, codes } from './codes.js'
 
 const roundsMax = 80
 const movesOfRound = 6
-/** Databases of all activities. */
 const databases = ['app', 'short', 'records'] as const
 const returnAttemptsMax = 1000
 /** The shard may not be drained now. */
@@ -32,7 +28,7 @@ export class Membership extends Activity {
     }
   }
 
-  /** One attempt. It may end with the shard still draining; the next one resumes. */
+  /** May end with the shard still draining; the next step resumes. */
   async #step(client: SwarmClient, random: Random): Promise<void> {
     const shard = this.world.cluster.shards.at(-1)!
     const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })

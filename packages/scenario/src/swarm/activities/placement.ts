@@ -1,7 +1,3 @@
-/**
- * Changes collections in use: splits, merges, moves, refined keys, moved databases, changed
- * definitions.
- */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
@@ -17,7 +13,7 @@ const indexed = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 'pl
 /** Some are not sharded yet, or do not exist. */
 const sharded = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 'reshaped'] as const
 
-/** Limits a run in which clients are delayed for long. */
+/** Limits a run whose clients are delayed for long. */
 const actionsMax = 100
 const administrators = 2
 
@@ -140,7 +136,7 @@ export class Placement extends Activity {
 
   async #shardLate(client: SwarmClient): Promise<void> {
     if (this.#isLateSharded) return
-    // Until 2.6 a repetition is an error without code: the first reply may have been lost.
+    // Until 2.6 a repetition fails without a code: the first reply may have been lost.
     const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
     const command = { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }
     if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice])) this.#isLateSharded = true
@@ -160,7 +156,7 @@ export class Placement extends Activity {
     await this.#do(client, Object.keys(command)[0]!, command, [codes.indexNotFound, codes.namespaceNotFound])
   }
 
-  /** @returns whether it succeeded */
+  /** @returns whether the command succeeded */
   async #do(client: SwarmClient, name: string, command: Document, settled: readonly Code[]): Promise<boolean> {
     const answer = await client.try(command, settled)
     const isDone = answer !== null && answer.code === null

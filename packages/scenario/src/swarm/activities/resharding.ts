@@ -1,4 +1,3 @@
-/** Changes shard keys and placements, and sometimes aborts. */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'

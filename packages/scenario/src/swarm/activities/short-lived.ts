@@ -1,7 +1,4 @@
-/**
- * Creates, moves, renames, drops and recreates collections: dropped documents stay gone, and
- * existing ones are new.
- */
+/** Creates, moves, renames, drops and recreates collections. Dropped documents must stay gone. */
 import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
@@ -24,18 +21,17 @@ export class ShortLived extends Activity {
     }
   }
 
-  /** One life of a collection, by one client. */
   async #live(client: SwarmClient, random: Random): Promise<void> {
     const round = ++this.#rounds
     let ns = 'fleeting'
     const isSharded = random.chance(2, 3)
     if (isSharded) {
       const key = random.chance(1, 2) ? { _id: 'hashed' } : { _id: 1 }
-      // Until 2.6 a repetition is an error without code.
+      // Until 2.6 a repetition fails without a code.
       const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
       await client.untilDone({ enableSharding: 'short', $db: 'admin' }, twice)
       const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
-      // A shard was removed in the meantime, or a router with frozen routes uses the database of an
+      // A shard was removed meanwhile, or a router with frozen routes uses the database of an
       // earlier life.
       const again: readonly Code[] = [codes.shardNotFound, codes.illegalOperation, codes.namespaceNotFound]
       const isAgain = async (): Promise<boolean> => {

@@ -1,6 +1,6 @@
 /**
- * A unique shard key with moving ranges: of concurrent clients one gets a name, which is free again
- * after its removal.
+ * A unique shard key with moving ranges: one of the concurrent clients gets a name, which is free
+ * again after its removal.
  */
 import type { Random } from '@shardlab/actor'
 import type { SwarmClient } from '../client/swarm-client.js'
@@ -14,7 +14,7 @@ const stepsOfClient = 6
 
 export class UniqueKeys extends Activity {
   readonly name = 'unique-keys'
-  /** By name: the document that owns it; null: being removed. */
+  /** By name; null: being removed. */
   readonly #owners = new Map<string, string | null>()
 
   async run(): Promise<void> {

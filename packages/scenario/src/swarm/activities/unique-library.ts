@@ -1,7 +1,4 @@
-/**
- * Clients of `@shardlab/unique` compete for the same values; some stop forever in the middle of a
- * write.
- */
+/** Clients of `@shardlab/unique` compete for values; some stop forever in the middle of a write. */
 import type { Random } from '@shardlab/actor'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
@@ -18,8 +15,8 @@ export class UniqueLibrary extends Activity {
   readonly name = 'unique-library'
 
   /**
-   * The main collection is sharded by another field, the proxies by theirs with `unique: true`,
-   * each on several shards.
+   * The main collection is sharded by another field, each proxy by its own with `unique: true`, on
+   * several shards.
    */
   override async prepare(): Promise<void> {
     const admin = this.world.client('records')
@@ -44,7 +41,7 @@ export class UniqueLibrary extends Activity {
   }
 
   /**
-   * Checks the permanent invariants at once, the others after reservations have expired and a
+   * Permanent invariants are checked at once, the others after reservations have expired and a
    * repair has run.
    */
   override async finish(): Promise<void> {

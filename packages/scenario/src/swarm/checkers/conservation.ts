@@ -5,9 +5,7 @@
 import type { Document } from '@shardlab/bson'
 import type { DocumentsWorker } from '../documents/worker.js'
 
-/**
- * Violations in a collection's documents, as read through a router or from all shards (`where`).
- */
+/** @param where read through a router, or from all shards */
 export function conservationViolations(
   worker: DocumentsWorker,
   ns: string,

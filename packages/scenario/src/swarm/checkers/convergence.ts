@@ -1,12 +1,12 @@
 /**
- * Convergence: after all faults are healed, everything started completes in bounded virtual time,
+ * Convergence: once all faults are healed, everything started completes in bounded virtual time,
  * and the cluster finds no inconsistency.
  */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 
-/** Collections in which shards and config server record unfinished work. */
+/** Shards and config server record unfinished work in these collections. */
 const unfinishedOfShards = [
   'migrationCoordinators',
   'rangeDeletions',
@@ -30,7 +30,7 @@ export class Convergence {
     this.#world = world
   }
 
-  /** Waits until no work is unfinished, and reports what remains at the deadline. */
+  /** Reports the work that is unfinished at the deadline. */
   async wait(): Promise<void> {
     const { cluster, verdicts } = this.#world
     const untilMs = cluster.now() + patienceMs
@@ -43,7 +43,6 @@ export class Convergence {
     verdicts.violated('convergence', ...pending)
   }
 
-  /** Waits until the balancer has nothing to do. */
   async balance(): Promise<void> {
     const { cluster, verdicts } = this.#world
     try {
@@ -54,7 +53,7 @@ export class Convergence {
     }
   }
 
-  /** Inconsistencies reported by the cluster, in versions with that command. */
+  /** Only in versions with the command that reports them. */
   async inconsistencies(): Promise<void> {
     const { behaviours, verdicts } = this.#world
     if (!behaviours.metadataConsistencyCheck) return
@@ -63,7 +62,6 @@ export class Convergence {
     verdicts.violated('convergence', ...(found ?? [{ unanswered: true }]).map((each) => JSON.stringify(each)))
   }
 
-  /** Unfinished work of members, one sentence each. */
   async unfinished(): Promise<string[]> {
     const { cluster } = this.#world
     const found: string[] = []
@@ -78,7 +76,7 @@ export class Convergence {
   }
 }
 
-/** All documents of a collection stored on one member. @throws Error */
+/** Documents stored on one member. @throws Error */
 export async function directly(
   { cluster }: SwarmWorld,
   member: string,

@@ -9,15 +9,12 @@ import type { CheckerName, Violation } from '../types.js'
 const checkers: Readonly<Record<DifferenceKind, CheckerName>> = {
   missing: 'cursors',
   doubled: 'cursors',
-  // Documents that were removed or changed may still be orphans.
+  // Removed or changed documents may still be orphans.
   resurrected: 'orphans',
   changed: 'orphans',
 }
 
-/**
- * Violations in the documents that a client's cursor returned. `unseen`: documents that may be
- * moving to another shard.
- */
+/** @param unseen documents that may be moving to another shard */
 export function scanViolations(
   model: Model,
   found: readonly Document[],

@@ -3,8 +3,8 @@ import { encode, type Document } from '@shardlab/bson'
 import { ownerOf, type CatalogTable } from '../watch/catalog-table.js'
 
 /**
- * @param documents of a collection as stored on a shard
- * @param table null: unsharded, so that all documents belong to `primary`
+ * @param documents as stored on a shard
+ * @param table null: unsharded, so all documents belong to `primary`
  */
 export function misplaced(
   ns: string,

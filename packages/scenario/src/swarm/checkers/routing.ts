@@ -7,7 +7,7 @@ import { encode } from '@shardlab/bson'
 import type { Verdicts } from '../verdicts.js'
 import { ownerOf, ownersIn, type CatalogTable } from '../watch/catalog-table.js'
 
-/** Events list at most this many bounds. */
+/** An event lists at most so many bounds. */
 const boundsMax = 20
 
 /** Events of reads are sent after the reply; those of writes also list shards that refused. */
@@ -15,7 +15,7 @@ const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'disti
 
 interface Period {
   readonly fromMs: number
-  /** Null: unsharded. */
+  /** null: unsharded. */
   readonly table: CatalogTable | null
 }
 
@@ -28,18 +28,18 @@ export class RoutingHistory {
     this.#verdicts = verdicts
   }
 
-  /** The catalog has this content from that time on. */
+  /** The catalog has this content since `fromMs`. */
   changed(ns: string, table: CatalogTable | null, fromMs: number): void {
     const periods = this.#periods.get(ns) ?? []
     if (periods.length === 0 || !isSame(periods.at(-1)!.table, table)) periods.push({ fromMs, table })
     this.#periods.set(ns, periods)
   }
 
-  /** Checks a read that was answered now. */
+  /** For a read that was answered now. */
   routed({ ns, shards, bounds, shardKey, durationMs, command, mongos, kind }: RoutedEvent, nowMs: number): void {
     if (this.#verdicts === null || shardKey === null || !reads.has(command)) return
     const tables = this.#during(ns, nowMs - durationMs)
-    // The collection was recreated in the meantime.
+    // The collection was recreated in between.
     if (tables.length === 0 || tables.some((table) => table?.keyText !== shardKey)) return
     const known = tables as readonly CatalogTable[]
     const wrong =
@@ -83,7 +83,7 @@ function strangers(
   return stranger === undefined ? null : `${stranger} owned none of it`
 }
 
-/** The KeyString of a key in text form; null: values other than plain numbers, such as hashes. */
+/** null: values other than plain numbers, such as hashes. */
 function keyOf({ pattern }: CatalogTable, text: string): string | null {
   const key = JSON.parse(text) as Record<string, unknown>
   if (Object.values(key).some((value) => typeof value !== 'number' || !Number.isSafeInteger(value))) return null

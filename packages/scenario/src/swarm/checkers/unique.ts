@@ -1,4 +1,4 @@
-/** Unique: of the clients that want a value exactly one has it, the one that was acknowledged. */
+/** Unique: exactly one of the clients that want a value has it, the one that was acknowledged. */
 import type { Document } from '@shardlab/bson'
 
 /** @param owners acknowledged owner by value of the unique shard key */

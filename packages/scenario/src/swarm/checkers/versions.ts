@@ -1,16 +1,15 @@
 /**
- * Versions: the placement version of a collection's generation never decreases on any member, and
- * chunks have distinct versions.
+ * Versions: within a generation, the placement version never decreases on any member, and chunks
+ * have distinct versions.
  */
 import type { PlacementVersion } from '@shardlab/sharding'
 import type { CatalogTable } from '../watch/catalog-table.js'
 
-/** The versions reported by shards and routers. */
+/** As reported by shards and routers. */
 export class KnownVersions {
-  /** Highest version so far by member, namespace and generation. */
+  /** By member, namespace and generation. */
   readonly #highest = new Map<string, Map<string, number>>()
 
-  /** Violations in the versions that a member reports now. */
   seen(member: string, versions: Readonly<Record<string, PlacementVersion>>): string[] {
     const wrong: string[] = []
     const known = this.#highest.get(member) ?? new Map<string, number>()
@@ -26,7 +25,7 @@ export class KnownVersions {
     return wrong
   }
 
-  /** Call when a member has lost its memory. */
+  /** Call if a member has lost its memory. */
   delete(member: string): void {
     this.#highest.delete(member)
   }
@@ -38,10 +37,9 @@ export class KnownVersions {
 }
 
 export class VersionHistory {
-  /** Highest version so far, by generation. */
+  /** By generation. */
   readonly #highest = new Map<string, number>()
 
-  /** Violations in the catalog's current content. */
   seen({ ns, generation, ranges }: CatalogTable): string[] {
     const wrong: string[] = []
     const versions = new Set(ranges.map(({ version }) => version))

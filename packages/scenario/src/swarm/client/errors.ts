@@ -1,7 +1,6 @@
-/** Classifies errors of replies: transient errors, and final ones. */
 import type { Document } from '@shardlab/bson'
 
-/** Code of an error; some errors of old versions have none. */
+/** Some errors of old versions have no code. */
 export type Code = number | undefined
 
 /**
@@ -21,17 +20,12 @@ const passing: ReadonlySet<number> = new Set([
   ...[9001, 10_107, 11_600, 11_602, 13_388, 13_435, 13_436, 14_031],
 ])
 
-/**
- * Whether the error is transient. The error of a step that a fault failed has a code of its own.
- */
+/** The error of a step that a fault failed has a code of its own, so its text is compared. */
 export function isPassing({ code, errmsg }: Document): boolean {
   return passing.has(code as number) || String(errmsg).includes('was made to fail')
 }
 
-/**
- * All errors in a reply: its own, and those of batch statements, bulkWrite operations and single
- * shards.
- */
+/** The reply's own error, and those of batch statements, bulkWrite operations and single shards. */
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
@@ -48,7 +42,7 @@ export function errorsOf(reply: Document): Document[] {
   ]
 }
 
-/** A reply that no client may ever get. */
+/** No client may ever get such a reply. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError'
 }

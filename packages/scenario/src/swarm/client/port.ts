@@ -1,34 +1,31 @@
-/** Access of a swarm's clients to the cluster. */
 import { RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { createClient } from '../../client/index.js'
 import { nameOf } from './errors.js'
 
-/** A reply; null: the outcome is unknown. */
+/** null: the outcome is unknown. */
 export type Reply = Document | null
 
 export interface SwarmPort {
-  /** The mongoses. */
   readonly routers: readonly Address[]
   /**
-   * Sends a command once to a member; null: to any mongos, with a driver's retry. Virtual time
+   * Sends a command once to a member; `to` null: to any mongos, with a driver's retry. Virtual time
    * passes until the reply.
    */
   run(command: Document, to: Address | null): Promise<Reply>
-  /** Lets this much virtual time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** A short wait for a mongos that is down. */
+/** Short, because a mongos may be down. */
 const serverSelectionTimeoutMs = 1000
 /**
- * Failures of a mongos are noticed by commands; frequent heartbeats would only slow down runs of
- * many hours.
+ * Commands notice failures of a mongos; frequent heartbeats would only slow down runs of many
+ * hours.
  */
 const heartbeatMs = 3_600_000
 
-/** A client of its own on the network. `waiting`: unanswered commands as texts. */
+/** `waiting`: unanswered commands as texts. */
 export function connect(cluster: SimulatedCluster, name: string, waiting: Set<string>): SwarmPort {
   const { mongos } = cluster
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })

@@ -1,14 +1,13 @@
 /**
- * A client of a cluster in which everything moves. It knows which errors are obstacles, repeats
- * commands, and interprets replies. Unlike a driver it never stops retrying, so an acknowledged
- * command is known to have been executed once.
+ * A client of a cluster in which everything moves: it repeats commands that transient errors end.
+ * Unlike a driver it never stops retrying, so an acknowledged command was certainly executed once.
  */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
 import { errorsOf, isPassing, nameOf, WrongAnswerError, type Code } from './errors.js'
 import type { Reply, SwarmPort } from './port.js'
 
-/** Limit of repetitions of a command, in attempts of up to 50 ms. */
+/** Repetitions of a command, each after up to 50 ms. */
 const attemptsMax = 4000
 
 /** A repeated statement was executed as a transaction. */
@@ -19,16 +18,14 @@ export const transactionHistoryIncomplete = 217
  */
 const readsThatEnd = [43, 175, 237]
 /**
- * Until 4.0 also a getMore whose collection is no longer on the shard: 96 OperationFailed, in 2.6
- * 17356.
+ * Until 4.0 also a getMore whose collection has left the shard: 96 OperationFailed, in 2.6 17356.
  */
 const batchesThatEnd = [...readsThatEnd, 96, 17_356]
 
 export interface AnsweredCommand {
   readonly reply: Document
-  /** The expected error that ended it; null: success. */
+  /** The expected error that ended the command; null: success. */
   readonly code: Code | null
-  /** Number of attempts. */
   readonly attempts: number
 }
 
@@ -39,7 +36,6 @@ export class SwarmClient {
   readonly #onSend: () => void
   #txnNumber = 0
 
-  /** @param onSend called with every command sent */
   constructor(port: SwarmPort, random: Random, onSend: () => void = () => {}) {
     this.#port = port
     this.random = random
@@ -56,20 +52,19 @@ export class SwarmClient {
     return this.#port.wait(ms)
   }
 
-  /** Waits for up to this many milliseconds. */
+  /** Waits for a random time up to `mostMs`. */
   pause(mostMs: number): Promise<void> {
     return this.wait(this.random.fraction() * mostMs)
   }
 
-  /** Sends a command once; `to` null: with a driver's retry. */
+  /** `to` null: with a driver's retry. */
   once(command: Document, to: string | null = this.anyRouter()): Promise<Reply> {
     this.#onSend()
     return this.#port.run(command, to)
   }
 
   /**
-   * Sends a command once; `to` null: with a driver's retry. `settled`: error codes that count as
-   * answers.
+   * `to` null: with a driver's retry. `settled`: error codes that count as answers.
    * @returns null: the outcome is unknown
    * @throws WrongAnswerError for any other error
    */
@@ -85,9 +80,7 @@ export class SwarmClient {
     return errors.length > 0 ? null : { reply, code: null, attempts: 1 }
   }
 
-  /**
-   * Repeats a command until no obstacle remains. @throws WrongAnswerError when one never goes away
-   */
+  /** @throws WrongAnswerError if a transient error never goes away */
   async untilDone(command: Document, settled: readonly Code[] = []): Promise<AnsweredCommand> {
     let last: AnsweredCommand | null = null
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
@@ -99,8 +92,8 @@ export class SwarmClient {
   }
 
   /**
-   * The same with a statement number, so that repetitions have no effect. Occasionally repeats a
-   * successful command, which must give the same `did`; `did` null: never.
+   * Uses a statement number, so that repetitions have no effect. Occasionally repeats a successful
+   * command, which must give the same `did`; `did` null: never.
    */
   async retryably(
     command: Document,
@@ -119,7 +112,7 @@ export class SwarmClient {
     return first
   }
 
-  /** All documents of a find or aggregate; null: interrupted. */
+  /** null: interrupted. */
   async documentsOf(command: Document, to = this.anyRouter()): Promise<Document[] | null> {
     const first = await this.try(command, readsThatEnd, to)
     if (first === null || first.code !== null) return null

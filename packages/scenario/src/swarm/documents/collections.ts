@@ -1,16 +1,17 @@
-/** The collections of `app` to which a swarm's clients write. */
 import type { Document } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { SwarmPlan } from '../types.js'
 
-/** Upper limit of the values of field k. */
+/** Upper limit of field k. */
 export const keysMax = 1000
 
 export interface SwarmCollection {
   readonly name: string
-  /** Null: unsharded at first. */
+  /** null: unsharded at first. */
   readonly key: Document | null
-  /** Its database's primary shard may change, which loses the retry history, as on the server. */
+  /**
+   * The primary shard of the database may change, which loses the retry history, as on the server.
+   */
   readonly losesRetryHistory: boolean
 }
 

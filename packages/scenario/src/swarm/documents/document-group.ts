@@ -1,10 +1,10 @@
 import type { Document } from '@shardlab/bson'
 
 const size = 6
-/** How often a failed multi-document update may have reached one document. */
+/** A failed multi-document update may have reached a document this often. */
 const attemptsMax = 4
 
-/** The documents of one client in a collection that only multi-document writes touch. */
+/** One client's documents in a collection that only multi-document writes touch. */
 export class DocumentGroup {
   readonly #owner: number
   readonly #ns: string
@@ -16,7 +16,7 @@ export class DocumentGroup {
     this.#ns = ns
   }
 
-  /** Documents to insert, once. The field is named `herd`, which earlier journals show. */
+  /** To insert once. The field is named `herd`, which earlier journals show. */
   documents(fresh: () => Document): Document[] {
     return Array.from({ length: size }, (_, i) => ({
       ...fresh(),
@@ -37,7 +37,6 @@ export class DocumentGroup {
     this.#most += times ?? size * attemptsMax
   }
 
-  /** Violations in all documents of a collection, one sentence each. */
   differences(documents: readonly Document[], where: string): string[] {
     const own = documents.filter((document) => document['herd'] === this.#owner)
     const sum = own.reduce((total, { m }) => total + (m as number), 0)

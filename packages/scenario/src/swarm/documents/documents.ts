@@ -1,4 +1,7 @@
-/** Clients that write and read their own documents, and the final check of what they were told. */
+/**
+ * Clients that write and read their own documents, and the final check against the replies they
+ * got.
+ */
 import { encode, type Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
 import { conservationViolations } from '../checkers/conservation.js'
@@ -60,7 +63,7 @@ export class Documents {
     await Promise.all(this.#workers.map((worker) => this.#world.pace.during(() => this.#work(worker))))
   }
 
-  /** Checks all documents, through every router and on all shards. */
+  /** Through every router and on all shards. */
   async check(): Promise<void> {
     const { cluster, verdicts } = this.#world
     const client = this.#world.client('inspection')

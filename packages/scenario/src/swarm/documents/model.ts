@@ -1,5 +1,5 @@
 /**
- * One client's knowledge of the documents that only it writes. Where outcomes are unknown, it keeps
+ * One client's knowledge of the documents that only it writes. If an outcome is unknown, it keeps
  * all possible states.
  */
 import type { Document } from '@shardlab/bson'
@@ -12,7 +12,6 @@ export interface Known {
   readonly n: number
 }
 
-/** Possible states of a document. */
 interface Entry {
   readonly presence: 'yes' | 'no' | 'maybe'
   readonly least: number
@@ -21,7 +20,6 @@ interface Entry {
   readonly keys: readonly number[]
 }
 
-/** How documents differ from the acknowledged state. */
 export type DifferenceKind = 'missing' | 'doubled' | 'resurrected' | 'changed'
 
 export interface Difference {
@@ -38,19 +36,18 @@ export class Model {
     this.name = name
   }
 
-  /** Documents in a known state; only these are written. */
+  /** Only documents in a known state are written. */
   known(): Known[] {
     return [...this.#known.values()]
   }
 
-  /** Largest number of further documents. */
+  /** Most documents that may exist besides the known ones. */
   get uncertain(): number {
     let count = 0
     for (const [id, { presence }] of this.#entries) if (presence !== 'no' && !this.#known.has(id)) count++
     return count
   }
 
-  /** The document exists in this state. */
   is(document: Known): void {
     const { _id, k, n } = document
     this.#known.set(_id, document)
@@ -77,7 +74,7 @@ export class Model {
     })
   }
 
-  /** Violations in all documents of this client in a collection. `unseen` ones may be missing. */
+  /** `unseen` documents may be missing. */
   differences(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): Difference[] {
     const wrong: Difference[] = []
     const note = (kind: DifferenceKind, _id: number, what: string) =>

@@ -1,5 +1,5 @@
 /**
- * One client's documents in collections whose ranges move: every kind of write and read, with and
+ * One client's documents in collections whose ranges move: every kind of read and write, with and
  * without the shard key.
  */
 import type { Random } from '@shardlab/actor'
@@ -23,8 +23,8 @@ export class DocumentsWorker {
   readonly #models = new Map<string, Model>()
   readonly #groups = new Map<string, DocumentGroup>()
   /**
-   * Documents that may still be moving: readers can miss them while their old shard is down. Writes
-   * see them.
+   * May still be moving: readers can miss these documents while their old shard is down. Writes see
+   * them.
    */
   readonly #unseen = new Set<number>()
   #nextId: number
@@ -81,7 +81,6 @@ export class DocumentsWorker {
     return this.#count(ns, model)
   }
 
-  /** What the client knows of its documents in a collection. */
   knowledgeOf(ns: string): { readonly model: Model; readonly group: DocumentGroup } {
     return { model: this.#models.get(ns)!, group: this.#groups.get(ns)! }
   }
@@ -130,7 +129,7 @@ export class DocumentsWorker {
   }
 
   /**
-   * Without the shard key: shards without the document are asked too, and a moving document may be
+   * Without the shard key, shards without the document are asked too, and a moving document may be
    * on one after another.
    */
   async #incrementById(ns: string, model: Model, document: Known): Promise<void> {
@@ -139,7 +138,7 @@ export class DocumentsWorker {
     const answer = await this.#retry(ns, model, command, [], [{ ...document, n: document.n + 1 }], false)
     if (answer === null) return
     const times = answer.reply['nModified'] as number
-    // The retry history may have moved with a range: then two shards report the same change
+    // The retry history may have moved with a range, so two shards report one change
     // (SERVER-54019).
     if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
     else model.is({ ...document, n: document.n + times })
@@ -157,7 +156,7 @@ export class DocumentsWorker {
         ? { findAndModify: ns, query: keyOf(document), update: change, new: isNew, $db: 'app' }
         : { update: ns, updates: [{ q: keyOf(document), u: change }], $db: 'app' }
     const answer = await this.#retry(ns, model, command, finalCodesOfMoves, [after])
-    // An orphan of a moved range has the target's place.
+    // An orphan of a moved range occupies the target's place.
     if (answer === null || answer.code === duplicateKey) return
     if (answer.code === null) {
       const { reply } = answer
@@ -226,7 +225,7 @@ export class DocumentsWorker {
     this.#note(answer)
   }
 
-  /** The same; and a moving document may be found on both shards, which the reply counts. */
+  /** May miss a moving document, or find it on both shards, which the reply counts. */
   async #updateGroup(ns: string): Promise<void> {
     const group = this.#groups.get(ns)!
     const answer = await this.#client.try(
@@ -278,10 +277,9 @@ export class DocumentsWorker {
   }
 
   /**
-   * Runs a retryable write that changes documents to these states. `repeats`: a repetition gets the
-   * same reply.
-   * @returns null when the outcome is unknown: it was sent repeatedly where that may have further
-   *   effects
+   * `repeats`: a repetition gets the same reply.
+   * @returns null if the outcome is unknown: the write was sent repeatedly where that may have
+   * further effects
    */
   async #retry(
     ns: string,

@@ -1,12 +1,9 @@
-/** Applies the faults of a run: each verb of its plan repeatedly while clients are working. */
 import type { Random } from '@shardlab/actor'
 import { OptionError, type FaultVerbName } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 import { faultTexts } from './fault-texts.js'
 
-/**
- * Mean virtual time between two faults of a verb, in ms; longer for those that take a member down.
- */
+/** Mean virtual time between two faults of a verb; longer for those that take a member down. */
 const meanIntervalMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crash: 300,
   destroy: 500,
@@ -21,7 +18,7 @@ const meanIntervalMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crashAt: 120,
 }
 const defaultIntervalMs = 200
-/** Limit of restarts of members that were hit while starting. */
+/** For restarts of members that were hit while starting. */
 const restartsMax = 100
 
 export class FaultDriver {
@@ -31,13 +28,11 @@ export class FaultDriver {
     this.#world = world
   }
 
-  /** Runs until all clients are done. */
   async run(): Promise<void> {
     const { plan, random } = this.#world
     await Promise.all(plan.faults.map((verb) => this.#repeat(verb, random.fork(`trouble: ${verb}`))))
   }
 
-  /** Heals all faults and starts all members. */
   async heal(): Promise<void> {
     const { cluster, verdicts } = this.#world
     for (let attempt = 1; ; attempt++) {
@@ -48,7 +43,7 @@ export class FaultDriver {
       } catch (error) {
         if (attempt === restartsMax) throw error
       }
-      // For members whose start was in progress.
+      // Starts in progress complete in this time.
       await cluster.advance(20)
       const states = cluster.members().map(({ state }) => state)
       if (cluster.faults.list().length === 0 && states.every((state) => state === 'running')) break

@@ -1,9 +1,7 @@
-/** Draws random faults in the cluster's grammar: one generator per verb. */
 import { balancerAddress, configAddress, namedSteps, type Random } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import { pick } from '../draw.js'
 
-/** Members that faults can target. */
 export interface Victims {
   readonly shards: readonly string[]
   readonly mongos: readonly string[]
@@ -23,7 +21,6 @@ function anyMember(random: Random, victims: Victims): string {
   return choice === 8 ? pick(random, victims.mongos) : balancerAddress
 }
 
-/** Two different ends of a link. */
 function link(random: Random, { shards, mongos }: Victims): readonly [string, string] {
   const [one, other] = random.shuffled([configAddress, ...shards, ...mongos])
   return [one!, other!]
@@ -44,10 +41,10 @@ const atStep = (words: string) => (random: Random) => [
   `${words} at ${pick(random, namedSteps)} first 1 for ${Math.round(300 + random.fraction() * 3000)}ms`,
 ]
 
-/** A member that loses its disk loses acknowledged writes: only members without a disk may. */
+/** Only members without a disk: losing a disk loses acknowledged writes. */
 const withoutDisk = (random: Random, { mongos }: Victims): string => pick(random, [...mongos, balancerAddress])
 
-/** One or several faults, each applied while the one before is active. */
+/** Each fault of a list is applied while the one before is active. */
 export const faultTexts: Readonly<Record<FaultVerbName, (random: Random, victims: Victims) => readonly string[]>> = {
   crash: (random, victims) => [`crash ${anyMember(random, victims)} for ${lasting(random)}`],
   destroy: (random, victims) => [`destroy ${withoutDisk(random, victims)} for ${lasting(random)}`],

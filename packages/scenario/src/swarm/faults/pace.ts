@@ -1,9 +1,6 @@
 import { createDeferred } from '@shardlab/actor'
 
-/**
- * Times faults to moments when commands are in progress, because most of a run is waiting; ends
- * when all clients are done.
- */
+/** Times faults to moments when commands are in progress, because most of a run is waiting. */
 export class Pace {
   #atWork = 0
   #nextSend = createDeferred<void>()
@@ -12,12 +9,11 @@ export class Pace {
     return this.#atWork > 0
   }
 
-  /** Resolves with the next command sent, or when all clients are done. */
+  /** Also resolves when all clients are done. */
   nextSend(): Promise<void> {
     return this.isAnyClientWorking ? this.#nextSend.promise : Promise.resolve()
   }
 
-  /** Records a command. */
   sent(): void {
     const { resolve } = this.#nextSend
     if (this.isAnyClientWorking) this.#nextSend = createDeferred()

@@ -1,15 +1,10 @@
-/**
- * The ports of `@shardlab/unique` over a simulated client: every operation is sent once, without
- * retries.
- */
+/** The ports of `@shardlab/unique` over a simulated client. Every operation is sent once. */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
 import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
 
-/**
- * A client that stops forever after this many commands, before or after the last one takes effect.
- */
+/** A client stops forever after this many commands, before or after the last one takes effect. */
 export class Stop {
   readonly stopped: Deferred<void> = createDeferred()
   readonly #after: boolean
@@ -20,14 +15,13 @@ export class Stop {
     this.#after = after
   }
 
-  /** @returns whether the next command is sent, and whether its reply is received */
   next(): 'sent' | 'reply-lost' | 'not-sent' {
     if (this.#commandsLeft-- > 0) return 'sent'
     return this.#after && this.#commandsLeft === -1 ? 'reply-lost' : 'not-sent'
   }
 }
 
-/** Sends a command once; null: the outcome is unknown. */
+/** null: the outcome is unknown. */
 export interface CommandSender {
   once(command: Document): Promise<Document | null>
 }

@@ -1,7 +1,5 @@
-/** One client's writes through `@shardlab/unique`. */
 import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
 
-/** A single field, and a pair. */
 export const uniqueSpecs = ['email', { fields: ['tenant', 'handle'] }].map(parseSpec)
 
 export class UniqueWriter {
@@ -29,7 +27,7 @@ export class UniqueWriter {
     })
   }
 
-  /** Inserts a document without a reservation. */
+  /** Inserts without a reservation. */
   async insertPast(document: Fields): Promise<void> {
     await this.#world.main.insertOne(document)
   }
@@ -48,9 +46,7 @@ export class UniqueWriter {
   }
 }
 
-/**
- * Expected errors: taken values, concurrent changes, lost replies. Any other error is a violation.
- */
+/** Taken values, concurrent changes, lost replies. Any other error is a violation. */
 export function isExpected(error: unknown): boolean {
   return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(
     (error as Error).name,

@@ -1,15 +1,14 @@
-/** Owners of a collection according to the catalog. */
 import { findField, toExtendedJson } from '@shardlab/bson'
 import { generationOf, parseChunk, ShardKeyPattern } from '@shardlab/sharding'
 
-/** A chunk with its bounds as documents and as KeyStrings. */
+/** Bounds as documents and as KeyStrings. */
 export interface OwnedRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly minKey: string
   readonly maxKey: string
   readonly shard: string
-  /** Major and minor version as one comparable number. */
+  /** Major and minor as one comparable number. */
   readonly version: number
 }
 
@@ -24,7 +23,7 @@ export interface CatalogTable {
   readonly ranges: readonly OwnedRange[]
 }
 
-/** Builds the table from documents of config.collections and config.chunks. */
+/** From documents of config.collections and config.chunks. */
 export function catalogTable(ns: string, collection: Uint8Array, chunks: readonly Uint8Array[]): CatalogTable {
   const key = findField(collection, 'key')!.slice()
   const pattern = ShardKeyPattern.parse(key, { compoundHashed: true })
@@ -48,12 +47,11 @@ export function catalogTable(ns: string, collection: Uint8Array, chunks: readonl
   }
 }
 
-/** Shards that own chunks. */
 export function ownersIn({ ranges }: CatalogTable): ReadonlySet<string> {
   return new Set(ranges.map(({ shard }) => shard))
 }
 
-/** The owner of a key, given as a KeyString. */
+/** @param key a KeyString */
 export function ownerOf({ ranges }: CatalogTable, key: string): string | undefined {
   return ranges.find(({ minKey, maxKey }) => minKey <= key && key < maxKey)?.shard
 }

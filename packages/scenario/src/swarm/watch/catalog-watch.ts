@@ -11,7 +11,7 @@ import { KnownVersions, VersionHistory } from '../checkers/versions.js'
 import type { SwarmWorld } from '../world.js'
 import { catalogTable } from './catalog-table.js'
 
-/** Steps of the config server after which the catalog has changed. */
+/** After these steps of the config server the catalog has changed. */
 export const committingSteps: ReadonlySet<string> = new Set([
   'config.migration.committed',
   'config.resharding.committed',
@@ -28,12 +28,12 @@ export class CatalogWatch {
   constructor(world: SwarmWorld, namespaces: readonly string[]) {
     this.#world = world
     this.#namespaces = namespaces
-    // With clocks that jump, durations are meaningless.
+    // Durations are meaningless if clocks jump.
     this.#routing = new RoutingHistory(world.plan.faults.includes('skewClock') ? null : world.verdicts)
     world.cluster.onEvent((event) => this.#onEvent(event))
   }
 
-  /** Call when something may have changed. Resolves when it has been read. */
+  /** Resolves when possible changes have been read. */
   look(): Promise<void> {
     const atMs = this.#world.cluster.now()
     this.#looking = this.#looking
@@ -94,7 +94,7 @@ export class CatalogWatch {
     }
   }
 
-  /** Null: the config server is down or going down; it is read again after its start. */
+  /** null: the config server is down or going down; it is read again after its start. */
   async #ask(ns: string): Promise<ReplyOf<'config.get-chunks'> | null> {
     const { cluster } = this.#world
     const isUp = (): boolean =>

@@ -1,6 +1,6 @@
 /**
- * The drop of a collection, run by the primary shard: first from the catalog, so that no router
- * returns with a version, then its data from all shards.
+ * Run by the primary shard. The collection leaves the catalog first, so that no router gets a valid
+ * version of it again; then all shards drop its data.
  * Server: drop_collection_coordinator.cpp.
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
@@ -33,8 +33,7 @@ async function drop(
     const sharded = (await placements.refreshCollection(ns)) !== null
     expectUuid(node, ns, collectionUuid)
     const collection = node.collection(ns)
-    // A temporary collection exists on this shard only, and must be droppable when the disk is
-    // full.
+    // A temporary collection exists on this shard only, and must be droppable on a full disk.
     if (!sharded && (collection === undefined || isTemporary(collection))) {
       const dropped = dropLocalNamespace(node, ns)
       await node.flush()
@@ -65,7 +64,7 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   dropLocalNamespace(node, ns)
   await node.flush()
   placements.forgetCollection(ns)
-  // Shards without chunks have copies, too, and so do earlier primary shards of the database.
+  // Shards without chunks and earlier primary shards have copies as well.
   await retryUntilDone(node, async () => {
     await forEachShard(await otherShards(context), (shard) =>
       context.request(shard, 'shard.drop-local-collection', { ns }),

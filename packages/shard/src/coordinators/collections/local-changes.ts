@@ -1,7 +1,4 @@
-/**
- * Changes of other shards' copies, requested by coordinators.
- * Server: sharding DDL participant commands (_shardsvr…Participant).
- */
+/** Server: sharding DDL participant commands (_shardsvr…Participant). */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'

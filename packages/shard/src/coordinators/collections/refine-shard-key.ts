@@ -1,7 +1,6 @@
 /**
- * refineCollectionShardKey, run by the primary shard of the database: appends fields to a shard
- * key. Documents and chunks stay on their shards: a key with more fields keeps the order of the old
- * one.
+ * Run by the primary shard of the database. Documents and chunks stay on their shards: a key with
+ * more fields keeps the order of the old one.
  * Server: refine_collection_shard_key_coordinator.cpp,
  * configsvr_refine_collection_shard_key_command.cpp.
  * Manual: reference/command/refineCollectionShardKey.

@@ -1,7 +1,7 @@
 /**
- * renameCollection, run by the primary shard of the source. A sharded collection gets its new name
- * in the catalog first. A shard that learns the new placement before the rename request renames its
- * copy by UUID ({@link adoptRename}).
+ * Run by the primary shard of the source. A sharded collection gets its new name in the catalog
+ * first. A shard that learns the new placement before the rename request renames its copy by UUID
+ * ({@link adoptRename}).
  * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
@@ -65,7 +65,7 @@ async function rename(
   })
 }
 
-/** All renames enter their two sections in the same order, so they cannot deadlock. */
+/** All renames enter their two sections in the same order, which prevents deadlocks. */
 function holdBoth<T>(
   { critical }: DdlHost,
   { ns, to }: { readonly ns: string; readonly to: string },
@@ -169,9 +169,7 @@ async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
   return batch !== undefined && batch.end - batch.start > 5
 }
 
-/**
- * The rename on a participant; has no effect when it is done already. The caller flushes the node.
- */
+/** Has no effect when repeated. The caller flushes the node. */
 export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
   const sameUuid = (name: string) => {
     const collection = node.collection(name)
@@ -183,7 +181,8 @@ export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'s
 }
 
 /**
- * Renames a local collection that has another name in the catalog. The caller may flush the node.
+ * For a collection that has another name in the catalog. A crash may undo the rename: the placement
+ * is then learned again.
  */
 export function adoptRename(node: NodeHost, ns: string, { uuid }: CollectionPlacement): void {
   const local = node.collection(ns)

@@ -1,6 +1,5 @@
 /**
- * Adds an unsharded collection to the catalog, with one chunk on its shard: moveCollection moves
- * only collections of the catalog.
+ * Adds an unsharded collection to the catalog, with one chunk: moveCollection requires an entry.
  * Server: create_collection_coordinator.cpp, registerExistingCollectionInGlobalCatalog.
  */
 import { configAddress } from '@shardlab/actor'
@@ -9,7 +8,7 @@ import { raiseError, viewOf } from '@shardlab/node'
 import type { CoordinatorHost } from '../ddl-host.js'
 
 /**
- * Runs on the primary shard. Has no effect on a view, and on a collection that is in the catalog.
+ * Runs on the primary shard. Has no effect on a view or a tracked collection.
  * @param to the shard that the collection will move to
  * @throws CommandError 26 NamespaceNotFound, 70 ShardNotFound
  */

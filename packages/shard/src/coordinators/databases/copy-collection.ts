@@ -1,4 +1,4 @@
-/** Copies of whole collections on other shards. Server: cloner.cpp. */
+/** Server: cloner.cpp. */
 import type { RequestOf, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { raiseError, type NodeHost } from '@shardlab/node'
@@ -8,8 +8,7 @@ const batchDocumentsMax = 1_000
 const batchBytesMax = 1024 * 1024
 
 /**
- * Copies options, documents and indexes, under the same UUID. Nothing may change the collection
- * during the copy.
+ * Keeps the UUID. Nothing may change the collection during the copy.
  * @throws CommandError of the recipient
  */
 export async function copyCollection(node: NodeHost, ns: string, to: string): Promise<void> {

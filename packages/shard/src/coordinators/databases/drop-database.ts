@@ -1,4 +1,4 @@
-/** The drop of a database, run by its primary shard. Server: drop_database_coordinator.cpp. */
+/** Server: drop_database_coordinator.cpp. */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase, raiseError, retryUntilDone } from '@shardlab/node'

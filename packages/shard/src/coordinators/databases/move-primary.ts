@@ -1,8 +1,8 @@
 /**
- * movePrimary, run by the old primary shard. It copies the database's unsharded collections, views
- * included, to the new one while nothing changes them; the config server commits while they are
- * blocked for reads as well; then it drops its own copies. {@link recoverMovePrimaries} ends an
- * interrupted move: before the commit it drops the copies, after it the originals.
+ * Run by the old primary shard. It copies the database's unsharded collections and views while
+ * nothing changes them, blocks reads as well until the config server has committed, and drops its
+ * own copies. {@link recoverMovePrimaries} ends an interrupted move: before the commit it drops the
+ * copies, after it the originals.
  * Manual: reference/command/movePrimary.
  * Server: move_primary_coordinator.cpp.
  */
@@ -87,7 +87,7 @@ async function copyAndCommit(
 
 /**
  * Repeats the commit until its outcome is known; the database is blocked until then.
- * @throws CommandError of the config server: it was not committed
+ * @throws CommandError of the config server: not committed
  */
 async function commit(
   { node }: DdlHost,
@@ -133,13 +133,11 @@ function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof RequestFailedError)) throw error
 }
 
-/** Timer of a shard with unfinished moves. */
 export const movePrimaryTimer = 'move-primary-recovery'
 const recoveryPauseMs = 1_000
 
 /**
- * Ends the moves that a restart or an unreachable member has interrupted; retries later when it
- * cannot.
+ * Ends moves that a restart or an unreachable member has interrupted; retries later if it cannot.
  */
 export async function recoverMovePrimaries(host: DdlHost): Promise<void> {
   for (const { operation, ns: db } of host.ddl.records.all()) {
@@ -189,7 +187,6 @@ async function collectionsOf(
   return { unsharded: unsharded.sort(), sharded: sharded.sort() }
 }
 
-/** @throws CommandError 48 NamespaceExists */
 async function checkRecipient(
   { node: { context } }: DdlHost,
   to: string,

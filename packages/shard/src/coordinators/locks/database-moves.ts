@@ -1,6 +1,5 @@
 /**
- * Exclusion between moves of a database's primary shard, coordinators of that database, and
- * commands.
+ * Excludes moves of a database's primary shard, its coordinators and commands from each other.
  * Server: DatabaseShardingState, isMovePrimaryInProgress; DDLLockManager.
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
@@ -9,7 +8,6 @@ import { databaseNameOf } from '@shardlab/member'
 import { type Entrant } from '@shardlab/node'
 import { waitForLock, type LockHolder, type LockWait } from './lock-wait.js'
 
-/** Commands that change collections or their content. */
 const changingCommands: ReadonlySet<string> = new Set([
   'insert',
   'update',
@@ -33,14 +31,12 @@ export class DatabaseMoves {
   readonly #wait: LockWait
   /** Databases that are being copied: changes of their unsharded collections would be lost. */
   readonly #copying = new Map<string, { readonly to: string; readonly ended: Deferred<void> }>()
-  /** Running coordinators, by database. */
   readonly #coordinators = new Map<string, Set<LockHolder>>()
   readonly #moves = new Map<string, Deferred<void>>()
-  /** Requested moves, by database: the new primary shard and the outcome. */
   readonly #requested = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
   #idle = createDeferred<void>()
 
-  /** @param refuses whether changes fail during the copy instead of being blocked */
+  /** @param refuses changes fail during the copy instead of being blocked */
   constructor(refuses: boolean, wait: LockWait) {
     this.#refuses = refuses
     this.#wait = wait
@@ -60,7 +56,7 @@ export class DatabaseMoves {
   }
 
   /**
-   * Runs the work of a coordinator; moves of the database wait for its end.
+   * Runs a coordinator; moves of the database wait for its end.
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async coordinate<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
@@ -69,7 +65,7 @@ export class DatabaseMoves {
     return this.#runCoordinator(db, holder, work)
   }
 
-  /** As {@link coordinate}, without a time limit, for operations that resume after a restart. */
+  /** As {@link coordinate}, without a time limit: for operations that resume after a restart. */
   async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
     return this.#runCoordinator(db, holder, work)
@@ -78,8 +74,8 @@ export class DatabaseMoves {
   /**
    * Runs a movePrimary, or joins a running one to the same shard.
    * Server: MovePrimaryCoordinator, checkIfOptionsConflict.
-   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another
-   *   shard; errors of the work
+   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving elsewhere;
+   *   errors of the work
    */
   async joinOrStart(db: string, to: string, work: () => Promise<void>): Promise<void> {
     const requested = this.#requested.get(db)
@@ -96,9 +92,8 @@ export class DatabaseMoves {
   }
 
   /**
-   * @throws CommandError 117 ConflictingOperationInProgress when this shard copies another
-   *   database.
-   * Server: ActiveMovePrimariesRegistry
+   * Server: ActiveMovePrimariesRegistry.
+   * @throws CommandError 117 ConflictingOperationInProgress when this shard copies another database
    */
   checkOnlyCopy(db: string): void {
     for (const [other, { to }] of this.#copying) {
@@ -111,7 +106,7 @@ export class DatabaseMoves {
   }
 
   /**
-   * Runs a move of the database alone: after other moves and after all coordinators.
+   * Runs a move after other moves of the database and after all its coordinators.
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async move<T>(db: string, work: () => Promise<T>): Promise<T> {
@@ -123,7 +118,7 @@ export class DatabaseMoves {
     })
   }
 
-  /** As {@link move}, without a time limit, for moves that a restart has interrupted. */
+  /** As {@link move}, without a time limit: for moves that a restart has interrupted. */
   async recoverMove<T>(db: string, work: () => Promise<T>): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
     return this.#runMove(db, async () => {
@@ -132,10 +127,7 @@ export class DatabaseMoves {
     })
   }
 
-  /**
-   * Runs the work while nothing changes the database's unsharded collections, which are copied to a
-   * shard.
-   */
+  /** Blocks or refuses changes of the database's unsharded collections during the work. */
   async copy<T>(db: string, to: string, work: () => Promise<T>): Promise<T> {
     const ended = createDeferred<void>()
     this.#copying.set(db, { to, ended })

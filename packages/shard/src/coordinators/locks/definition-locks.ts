@@ -22,10 +22,7 @@ export class DefinitionLocks {
     return this.#holders.get(ns) ?? null
   }
 
-  /**
-   * Locks a collection that is not locked, and runs the work after earlier changes of its
-   * definition.
-   */
+  /** Runs the work after earlier changes of the definition. The collection must not be locked. */
   async hold(ns: string, request: Uint8Array, work: () => Promise<void>): Promise<void> {
     const run = async () => {
       // Changes of a definition hold the collection's critical section.
@@ -41,7 +38,7 @@ export class DefinitionLocks {
   }
 
   /**
-   * Resolves when no collection of the given names and databases is locked; undefined: none is.
+   * Resolves when none of the names is locked; undefined: none is.
    * @param names namespaces and databases
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */

@@ -1,5 +1,5 @@
 /**
- * Changes of the definition of a collection or database run one after the other.
+ * Serializes changes of the definition of a collection or database.
  * Server: ddl_lock_manager.cpp.
  */
 import type { MessageKind } from '@shardlab/actor'
@@ -23,8 +23,8 @@ interface CoordinatedRequest {
 }
 
 /**
- * Delays a coordinator's work until moves of its database and, for changes of a definition,
- * reshardings have ended. Other requests run at once.
+ * Delays a coordinator until moves of its database and, if it changes a definition, reshardings
+ * have ended. Other requests run at once.
  */
 export function inDefinitionOrder<T>(
   host: OrderHost,
@@ -32,7 +32,7 @@ export function inDefinitionOrder<T>(
   request: unknown,
   run: () => Promise<T> | T,
 ): () => Promise<T> | T {
-  // Moves of a database wait on their own.
+  // DatabaseMoves.move waits itself.
   return kind === 'shard.move-primary' || !isCoordinated(request) ? run : coordinated(host, kind, request, run)
 }
 
@@ -55,7 +55,7 @@ function isCoordinated(request: unknown): request is CoordinatedRequest {
 }
 
 /**
- * Named as the server's coordinators. A drop of a database excludes other coordinators.
+ * `operation` is the server's name. A drop of a database excludes other coordinators.
  * Server: sharding_ddl_coordinator.idl.
  */
 function holderOf(kind: MessageKind): LockHolder {

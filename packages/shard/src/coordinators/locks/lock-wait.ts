@@ -1,13 +1,9 @@
-/**
- * Time limits of locks on definitions, and the errors after them.
- * Server: dist_lock_manager.cpp, ddl_lock_manager.cpp.
- */
+/** Server: dist_lock_manager.cpp, ddl_lock_manager.cpp. */
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { within } from '../../common/within.js'
 
-/** The operation that holds a lock. */
 export interface LockHolder {
   /** The server's name of the coordinator: `reshardCollection`, `movePrimary`. */
   readonly operation: string
@@ -21,7 +17,6 @@ export interface LockWait {
 }
 
 /**
- * Waits until a lock is free.
  * @param holder the holder, and a promise that settles when it may have released the lock;
  *   undefined: the lock is free
  * @param sinceMs start of the wait

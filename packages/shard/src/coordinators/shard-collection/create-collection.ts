@@ -1,6 +1,6 @@
 /**
- * shardCollection, run by the primary shard of the database: validate, build the shard key index,
- * create the collection on the shards that get chunks, commit.
+ * Run by the primary shard: validate, build the shard key index, create the collection on the
+ * shards that get chunks, commit.
  * Server: create_collection_coordinator.cpp.
  * Manual: reference/command/shardCollection.
  */
@@ -23,8 +23,7 @@ export async function createShardedCollection(
 }
 
 /**
- * @param request `primary`: this shard, or the primary shard that has forwarded the request to the
- *   collection's shard
+ * @param request `primary`: this shard, or the primary shard that has forwarded the request here
  */
 export function shardHere(
   host: ShardCollectionHost,

@@ -1,5 +1,4 @@
 /**
- * The first chunks of a collection.
  * Server: initial_split_policy.cpp.
  * Manual: core/hashed-sharding, core/zone-sharding.
  */
@@ -10,7 +9,6 @@ import type { InitialSplit } from './initial-split.js'
 import { checkPresplit, presplitZone } from './presplit-hashed-zones.js'
 
 /**
- * Checks whether the requested chunks are possible.
  * @throws CommandError 72 InvalidOptions; 31387, 31388, 31389, 31390, 31391, 31412 for zones that
  *   cannot be presplit; 50973, 405 for zones without shards
  */
@@ -53,7 +51,7 @@ function checkZonesHaveShards({ behaviours, ns, zones, shardsOfZone }: InitialSp
   )
 }
 
-/** The chunks of a request that {@link checkInitialSplit} has accepted, in key order. */
+/** In key order. {@link checkInitialSplit} must have accepted the request. */
 export function initialChunks(split: InitialSplit): PackedChunks {
   const { behaviours, shardKey, shards, zones, isEmpty, primaryShard } = split
   if (zones.length > 0) return isEmpty ? packChunks(chunksOfZones(split)) : onePart(split)
@@ -83,7 +81,7 @@ function distribute(
   return packer.add(shardKey.globalMax, shardOf(i)).finish()
 }
 
-/** Yields the same document with each bound in turn: there may be a million. */
+/** Yields the same document with each bound in turn: there may be a million bounds. */
 function* hashedBounds(shardKey: ShardKeyPattern, points: Iterable<bigint>): Generator<Uint8Array, void, void> {
   const bound = shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(0n) : minKeyValue)))
   const view = new DataView(bound.buffer, bound.byteOffset, bound.length)

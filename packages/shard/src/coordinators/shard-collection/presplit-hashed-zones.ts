@@ -1,7 +1,4 @@
-/**
- * Presplit zones of a shard key with a hashed field: the hash space is cut in advance.
- * Server: initial_split_policy.cpp, PresplitHashedZonesSplitPolicy.
- */
+/** Server: initial_split_policy.cpp, PresplitHashedZonesSplitPolicy. */
 import {
   BsonType,
   CommandError,
@@ -74,8 +71,7 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
 }
 
 /**
- * Split points of a zone, and the owner of each part. A shard's quota is divided among its zones,
- * rounded up.
+ * A shard's quota is divided among its zones, rounded up.
  * @returns `owner` has one element more than `points`
  */
 export function presplitZone(split: InitialSplit, { min, zone }: ZoneRange): { points: Uint8Array[]; owner: string[] } {

@@ -1,4 +1,3 @@
-/** Entries of shardCollection in config.changelog, in the format of each version. */
 import type { ActorContext } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { placementVersionText, type Behaviours, type PlacementVersion, type ShardKeyPattern } from '@shardlab/sharding'

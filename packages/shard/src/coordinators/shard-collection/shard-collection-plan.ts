@@ -1,7 +1,4 @@
-/**
- * Validates shardCollection and plans its work.
- * Server: create_collection_coordinator.cpp, and the coordinators before 5.0.
- */
+/** Server: create_collection_coordinator.cpp, and the coordinators before 5.0. */
 import { configAddress, type PackedChunks } from '@shardlab/actor'
 import {
   BsonType,
@@ -30,12 +27,11 @@ export interface ShardCollectionHost extends CoordinatorHost {
   readonly ranges: RangeStore
 }
 
-/** The work of a valid shardCollection. */
 export interface ShardCollectionPlan {
   readonly request: ShardCollectionRequest
   readonly collection: Collection | undefined
   readonly isEmpty: boolean
-  /** The specification of the index to build; null: the collection has a suitable one. */
+  /** null: the collection has a suitable one. */
   readonly index: Uint8Array | null
   readonly chunks: PackedChunks
   /** Whether the catalog has the collection as unsharded. */
@@ -102,8 +98,7 @@ export async function planShardCollection(
       checkZonesFitKey(behaviours, ranges, shardKey)
       checkInitialSplit(split)
     }
-    // The coordinator of 5.0 and later checks the chunks before the indexes, earlier ones after
-    // them.
+    // The coordinator of 5.0 and later checks the chunks before the indexes.
     if (behaviours.shardCollectionIsCheckedBy === 'primary-shard') checkPolicy()
     const requirement = { behaviours, collection, ns, shardKey, unique: requiresUniqueIndex }
     const reasons = { text: '' }
@@ -137,7 +132,6 @@ function withOldErrors<T>({ behaviours }: NodeHost, work: () => T): T {
   }
 }
 
-/** @throws CommandError 166 CommandNotSupportedOnView, 72 InvalidOptions, 2 BadValue */
 function checkShardable(
   node: NodeHost,
   collection: Collection | undefined,
@@ -170,7 +164,6 @@ function checkShardable(
   )
 }
 
-/** @throws CommandError 23 AlreadyInitialized */
 function checkSameOptions(
   { behaviours }: NodeHost,
   existing: CollectionPlacement,
@@ -187,7 +180,6 @@ function checkSameOptions(
   throw new CommandError('AlreadyInitialized', text)
 }
 
-/** @throws CommandError 72 InvalidOptions, 6373200 */
 function checkIndexCanBeMade(
   { behaviours }: NodeHost,
   collection: Collection | undefined,
@@ -210,8 +202,8 @@ function checkIndexCanBeMade(
 }
 
 /**
- * The shards that get chunks: until 6.0 all, by their ids; later those that are not draining, in
- * random order.
+ * The shards that get chunks: until 6.0 all, by their ids; since then, in random order, those that
+ * are not draining.
  */
 function receivers({ behaviours, context }: NodeHost, shards: readonly Uint8Array[]): string[] {
   const ids = (documents: readonly Uint8Array[]) => documents.map((shard) => findField(shard, '_id')!.asString())

@@ -1,4 +1,3 @@
-/** The arguments of shardCollection, and their validation without the collection. */
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
@@ -10,7 +9,6 @@ export interface ShardCollectionRequest {
   readonly unique: boolean
   /** `unique`, unless `enforceUniquenessCheck` is false. */
   readonly requiresUniqueIndex: boolean
-  /** Whether a missing index is built. */
   readonly createsIndex: boolean
   /** 0: the version's default. */
   readonly numInitialChunks: number
@@ -80,10 +78,7 @@ function parseKey(behaviours: Behaviours, key: Uint8Array): ShardKeyPattern {
   })
 }
 
-/**
- * Until 2.6 the value of a field must be exactly 1, and the errors differ.
- * @throws CommandError 2 BadValue
- */
+/** Until 2.6 the value of a field must be exactly 1, and the errors differ. */
 function checkOldKey(key: Uint8Array): void {
   const values = fieldsOf(key).map(([, value]) => value)
   if (values.length === 0) throw new CommandError('BadValue', 'no shard key')

@@ -1,19 +1,16 @@
-/**
- * The zones of a collection that is being sharded.
- * Server: create_collection_coordinator.cpp, validateShardKeyAgainstExistingZones.
- */
+/** Server: create_collection_coordinator.cpp, validateShardKeyAgainstExistingZones. */
 import { BsonType, CommandError, compareDocuments, fieldsOf, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isHashedBound, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 
-/** A range of shard keys of a zone; `max` is exclusive. */
+/** `max` is exclusive. */
 export interface ZoneRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly zone: string
 }
 
-/** Reads config.tags documents. @returns sorted by lower bound */
+/** @param documents of config.tags. @returns sorted by lower bound */
 export function parseZones(documents: readonly Uint8Array[]): ZoneRange[] {
   return documents
     .map((document) => ({

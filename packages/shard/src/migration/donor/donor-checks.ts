@@ -1,7 +1,4 @@
-/**
- * Checks of a donor before a migration.
- * Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp.
- */
+/** Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
 import type { RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -33,7 +30,6 @@ export async function donatedPlacement(
   return placement
 }
 
-/** @throws CommandError 26 NamespaceNotFound */
 export function donatedCollection(node: NodeHost, ns: string, uuid: Uint8Array): Collection {
   const collection = node.collection(ns)
   if (collection === undefined || !sameBytes(collection.uuid, uuid))

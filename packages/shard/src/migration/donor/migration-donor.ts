@@ -1,7 +1,6 @@
 /**
- * The donor's side of a migration, which coordinates it. The donor owns the range until the config
- * server has committed, the recipient after that. Records on the disk make sure that a migration is
- * finished after a crash of either.
+ * The donor coordinates the migration. It owns the range until the config server has committed.
+ * Records on its disk make sure that the migration is finished after a crash of either shard.
  * Server: migration_source_manager.cpp, README_migrations.
  */
 import {
@@ -32,16 +31,13 @@ import { commitDetails, moveDetails } from '../move-details.js'
 import { MoveTiming, type DonorTiming } from '../move-timing.js'
 import { donatedCollection, donatedPlacement, donatedRange, isNearlyCaughtUp, versionOfChunk } from './donor-checks.js'
 
-/** Longest wait for one answer of the recipient, and attempts per request. */
 const recipientRequest = { timeoutMs: 15_000, attemptsMax: 3 }
-/** Longest wait for the config server to commit. */
 const commitTimeoutMs = 30_000
-/** Longest time until the recipient has caught up. */
 const catchUpMsMax = 6 * 60 * 60_000
-/** Longest wait for range deletions that an earlier migration has left on the donor. */
+/** For range deletions that an earlier migration has left on the donor. */
 const drainRangeDeletionsMs = 10_000
 
-/** Longest wait for the entry `moveChunk.start`. */
+/** For the changelog entry `moveChunk.start`. */
 const startEntryTimeoutMs = 10_000
 
 export class MigrationDonor {
@@ -53,7 +49,7 @@ export class MigrationDonor {
   readonly id: Uint8Array
   source: RangeSource | null = null
   #range: KeyRange | null = null
-  /** Common to all events of the migration; null: no event has been emitted. */
+  /** null: no event has been emitted. */
   #label: Pick<MigrationEvent, 'id' | 'min' | 'max'> | null = null
   #counts: RecipientCounts = [0, 0, 0, 0]
 
@@ -261,7 +257,6 @@ export class MigrationDonor {
     await context.reach('shard.migration.committed', { ns, to })
   }
 
-  /** After a failure: finds out whether the migration was committed, and finishes it. */
   async #resolve(record: MigrationRecord, section: CriticalSection | null): Promise<MigrationDecision> {
     this.source!.close()
     const decision = await this.#coordinator.resolve(record, section, this.#counts[0])
@@ -269,7 +264,6 @@ export class MigrationDonor {
     return decision
   }
 
-  /** @throws RequestFailedError when it does not answer */
   #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(
     kind: K,
     request: RequestOf<K>,

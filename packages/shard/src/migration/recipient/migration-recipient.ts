@@ -1,7 +1,6 @@
 /**
- * The recipient's side of a migration: it pulls the documents of a range and then their changes,
- * until the donor has no more. It does not own them before the migration is decided: a pending
- * range deletion records that.
+ * Pulls the documents of a range and then their changes, until the donor has no more. The recipient
+ * does not own them before the decision: a pending range deletion records that.
  * Server: migration_destination_manager.cpp.
  */
 import {
@@ -28,11 +27,10 @@ import type { MigrationHost } from '../migration-host.js'
 import { MoveTiming, type RecipientTiming } from '../move-timing.js'
 import { prepareCollection } from './received-collection.js'
 
-/** Longest wait for one answer of the donor, and attempts per request. */
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
-/** Pause between requests to a donor without new changes. */
+/** While the donor has no new changes. */
 const heartbeatMs = 500
-/** Longest time that a status reply is held back while the recipient catches up. */
+/** A status reply is held back this long while the recipient catches up. */
 const statusWaitMs = 1000
 
 const isCatchingUp = (state: RecipientState): boolean => state === 'ready' || state === 'clone' || state === 'catchup'
@@ -68,7 +66,6 @@ export class MigrationRecipient {
     this.#timing = MoveTiming.ofRecipient(context, behaviours.moveChunkToSteps)
   }
 
-  /** Resolves when the recipient has stopped. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -77,7 +74,7 @@ export class MigrationRecipient {
     return [this.#cloned, this.#clonedBytes, this.#caughtUp, this.#steady]
   }
 
-  /** The state; waits a while when the recipient is still catching up. */
+  /** Waits a while when the recipient is still catching up. */
   async status(): Promise<
     Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }
   > {
@@ -86,7 +83,7 @@ export class MigrationRecipient {
   }
 
   /**
-   * Pulls the remaining changes: the donor has blocked writes.
+   * Pulls the remaining changes, after the donor has blocked writes.
    * @throws CommandError why it failed
    */
   async commit(): Promise<RecipientCounts> {
@@ -126,8 +123,7 @@ export class MigrationRecipient {
       }
       const { migrationId, ns } = this.request
       node.context.log('warn', 'a range was not received', { ns, reason: reason.message })
-      // The donor has no record of the migration, so this shard has to delete the documents
-      // itself.
+      // No decision will come, so this shard has to delete the documents itself.
       if (reason.code === unknownMigration) this.#host.rangeDeleter.release(migrationId, 'now')
     }
     this.#ended.resolve()
@@ -184,8 +180,8 @@ export class MigrationRecipient {
   }
 
   /**
-   * The donor blocks writes: pulls the rest, and blocks writes here until the donor has released
-   * the range.
+   * The donor has blocked writes: pulls the rest, and blocks writes here until the donor has
+   * released the range.
    */
   async #finish(sink: RangeSink): Promise<void> {
     const { node, critical, placements } = this.#host
@@ -249,7 +245,7 @@ export class MigrationRecipient {
     }
   }
 
-  /** Pulls changes until there are none. @returns how many there were */
+  /** @returns the number of changes */
   async #drain(sink: RangeSink): Promise<number> {
     const { node, migrationStatistics } = this.#host
     const { migrationId } = this.request
@@ -270,7 +266,6 @@ export class MigrationRecipient {
     }
   }
 
-  /** @throws CommandError of the donor; RequestFailedError */
   async #ask<K extends 'shard.migrate-clone' | 'shard.transfer-mods'>(
     kind: K,
     request: RequestOf<K>,
@@ -282,7 +277,6 @@ export class MigrationRecipient {
     return reply
   }
 
-  /** @throws CommandError 11601 Interrupted after {@link abort} */
   #check(): void {
     if (this.#state === 'abort') throw new CommandError('Interrupted', 'the migration was aborted')
   }

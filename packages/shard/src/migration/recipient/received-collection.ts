@@ -1,7 +1,4 @@
-/**
- * Gives the recipient's collection the options and indexes of the donor's.
- * Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions.
- */
+/** Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions. */
 import { CommandError, compareDocuments, findField, sameBytes } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
 import { buildIndex, createCollection, dropIndex, type NodeHost } from '@shardlab/node'
@@ -16,8 +13,7 @@ export interface DonorCollection {
 
 /**
  * Creates the collection, or the missing indexes of an empty one. The caller flushes the node.
- * @param ownsNothing whether this shard owns no chunk of the collection: then indexes that the
- *   donor does not have are dropped
+ * @param ownsNothing this shard owns no chunk: indexes that the donor does not have are dropped
  * @throws CommandError 207 InvalidUUID: another collection has the name; 242
  *   CannotCreateCollection: indexes are missing and the collection is not empty
  */

@@ -2,7 +2,6 @@ import { keysOf, type KeyRange } from '../key-range.js'
 import { positionOfKeyString } from './position.js'
 import type { Interval } from './range-sizes.js'
 
-/** The interval of a range of shard keys in the key space of a measured collection. */
 export function intervalOf(range: KeyRange): Interval {
   const [low, high] = keysOf(range)
   return { min: positionOfKeyString(low), max: positionOfKeyString(high) }

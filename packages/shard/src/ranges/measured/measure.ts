@@ -12,7 +12,6 @@ interface MeasureHost extends PlacementHost {
   readonly critical: BlockedNamespaces
   readonly ranges: RangeStore
   readonly autoSplitter: {
-    /** Counts bytes that were written to a chunk of this shard. */
     noteWritten(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void
   }
 }
@@ -20,7 +19,7 @@ interface MeasureHost extends PlacementHost {
 export const measureHandlers: ShardHandlers<'shard.measure', MeasureHost> = { 'shard.measure': measure }
 
 /**
- * Adds the documents of the ranges that this shard owns, and ignores the others. A critical section
+ * Adds documents to the ranges that this shard owns, and ignores the others. A critical section
  * blocks it like a write.
  * @throws CommandError 26 NamespaceNotFound; 115 CommandNotSupported for a collection that is not
  *   measured
@@ -60,10 +59,7 @@ async function measure(
   return { documents, bytes, error: null }
 }
 
-/**
- * The parts in this shard's chunks. Neighbouring chunks give one part: thousands of chunks that are
- * filled at once are one range.
- */
+/** Neighbouring chunks give one part: thousands of chunks that are filled at once are one range. */
 function ownParts(
   { node, autoSplitter }: MeasureHost,
   placement: CollectionPlacement,
@@ -71,7 +67,7 @@ function ownParts(
 ): SizedRange[] {
   const { table, shardKey } = placement
   const own: SizedRange[] = []
-  /** Start of the current part, and the size below it; null: there is no current part. */
+  /** Start of the current part, and the size below it; null: none. */
   let begun: (Size & { readonly at: Position }) | null = null
   let below: Size = noSize
   let from = startOf(range)

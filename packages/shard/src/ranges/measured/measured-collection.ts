@@ -1,7 +1,6 @@
 import type { SizedRange } from '@shardlab/actor'
 import type { RangeSizes } from './range-sizes.js'
 
-/** A collection of this shard that has sizes of ranges instead of documents. */
 export class MeasuredCollection {
   readonly uuid: Uint8Array
   readonly sizes: RangeSizes
@@ -17,7 +16,6 @@ export class MeasuredCollection {
     for (const listener of this.#listeners) listener(grown)
   }
 
-  /** Calls the listener with all later growth. @returns a function that ends the calls */
   onGrowth(listener: (grown: SizedRange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,4 +1,4 @@
-/** The keys of the imaginary documents of an interval, by number, for split points. */
+/** Keys of the imaginary documents of an interval, by number, for split points. */
 import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
 import { documentsThrough, keyOfDocument } from './sized-range.js'
@@ -7,14 +7,11 @@ const none = Number.NEGATIVE_INFINITY
 
 export class MeasuredKeys {
   readonly #ranges: readonly SizedRange[]
-  /** The number of documents before each range. */
+  /** Number of documents before each range. */
   readonly #before: readonly number[]
   readonly count: number
 
-  /**
-   * @param isCompound whether the shard key has a second field; otherwise documents with one first
-   *   value have one key
-   */
+  /** @param isCompound false: documents with one first value have one key */
   constructor(ranges: readonly SizedRange[], isCompound: boolean) {
     this.#ranges = isCompound
       ? ranges
@@ -24,17 +21,16 @@ export class MeasuredKeys {
     this.count = count
   }
 
-  /** The key of the n-th document, from 0. */
   at(n: number): Position {
     const i = this.#rangeOf(n)
     return keyOfDocument(this.#ranges[i]!, n - this.#before[i]!)
   }
 
-  /** The first document after the n-th one with another key; {@link count}: there is none. */
+  /** The first later document with another key; {@link count}: none. */
   nextKey(n: number): number {
     const key = this.at(n)
     let next = n
-    // A range with many keys may begin with the key of the single-key range before it.
+    // A range of many keys may begin with the key of the single-key range before it.
     do {
       const i = this.#rangeOf(next)
       next = this.#before[i]! + documentsThrough(this.#ranges[i]!, next - this.#before[i]!)
@@ -42,11 +38,11 @@ export class MeasuredKeys {
     return next
   }
 
-  /** The last document before the n-th one with another key; -1: there is none. */
+  /** The last earlier document with another key; -1: none. */
   previousKey(n: number): number {
     const key = this.at(n)
     let [low, high] = [0, n]
-    // Keys ascend: finds the first document with this key.
+    // Finds the first document with this key.
     while (low < high) {
       const middle = (low + high) >>> 1
       if (comparePositions(this.at(middle), key) < 0) low = middle + 1
@@ -71,8 +67,8 @@ export class MeasuredKeys {
 }
 
 /**
- * Split points: each is the first document with its key after at least `first` documents from
- * `from`, then after `others` documents from the previous one.
+ * Each split point is the first document with its key after at least `first` documents from `from`,
+ * then after `others` documents from the previous one.
  */
 export function cutsOf(
   keys: MeasuredKeys,

@@ -1,7 +1,6 @@
 /**
- * Collections of which a shard knows the sizes of ranges, but no documents. They exist in simulated
- * clusters only, for scenarios with more data than memory: see the section on modes in
- * docs/guides/simulate.md.
+ * Collections with sizes of ranges instead of documents, in simulated clusters with more data than
+ * memory: see the section on modes in docs/guides/simulate.md.
  */
 import type { Address } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
@@ -14,11 +13,11 @@ import { MeasuredCollection } from './measured-collection.js'
 import { MeasuredRanges } from './measured-ranges.js'
 import { RangeSizes } from './range-sizes.js'
 
-/** The sizes of all shards of a cluster. Like disks, they outlive the shards. */
+/** Like disks, the sizes outlive the shards. */
 export class MeasuredDisks {
   readonly #byShard = new Map<Address, Map<string, RangeSizes>>()
 
-  /** The sizes on one shard's disk, by UUID of the collection. */
+  /** By UUID of the collection. */
   of(shard: Address): Map<string, RangeSizes> {
     let sizes = this.#byShard.get(shard)
     if (sizes === undefined) this.#byShard.set(shard, (sizes = new Map()))
@@ -27,14 +26,14 @@ export class MeasuredDisks {
 }
 
 export interface MeasuredOptions {
-  /** The namespaces of measured collections, which need not exist yet. */
+  /** They need not exist yet. */
   readonly namespaces: readonly string[]
-  /** Speed at which a recipient clones a range, in bytes per second. */
+  /** Speed of a recipient. */
   readonly cloneBytesPerSecond: number
   readonly disks: MeasuredDisks
 }
 
-/** Commands that use documents. */
+/** Commands that need documents. */
 const refused: ReadonlySet<string> = new Set([
   'aggregate',
   'bulkWrite',
@@ -50,10 +49,9 @@ const refused: ReadonlySet<string> = new Set([
   'validate',
 ])
 
-/** Stages that read other documents. */
 const readers: ReadonlySet<string | undefined> = new Set(['$facet', '$graphLookup', '$lookup', '$unionWith'])
 
-/** Whether the command is a pipeline that begins with $collStats, as shells send it. */
+/** Whether the command is a $collStats pipeline, as shells send it. */
 function asksForSizes(ns: string, body: Uint8Array | undefined): boolean {
   const target = body === undefined ? undefined : findField(body, 'aggregate')
   if (target?.type !== BsonType.string || splitNamespace(ns)[1] !== target.asString()) return false
@@ -65,7 +63,6 @@ export class MeasuredRangeStore implements RangeStore {
   readonly #node: NodeHost
   readonly #options: MeasuredOptions
   readonly #namespaces: ReadonlySet<string>
-  /** A handful at most. */
   readonly #known: MeasuredCollection[] = []
 
   constructor(node: NodeHost, options: MeasuredOptions) {
@@ -81,7 +78,7 @@ export class MeasuredRangeStore implements RangeStore {
     // A destroyed disk has lost its collections.
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
     this.#node.observe(({ op, ns, uuid }) => {
-      // `config` is never measured, and in a measured cluster most writes go there.
+      // Most writes of a measured cluster go to `config`, which is never measured.
       if (op === 'c' || uuid === null || ns.startsWith('config.')) return
       if (this.#namespaces.has(ns) || this.#isKnown(uuid))
         throw new Error(`a document was written to ${ns}, which is measured`)

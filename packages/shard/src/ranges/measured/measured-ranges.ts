@@ -1,4 +1,4 @@
-/** The ranges of a measured collection, as if the documents of each range were evenly spread. */
+/** Calculates as if the documents of each range were evenly spread. */
 import type { SizedRange } from '@shardlab/actor'
 import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds, NodeHost } from '@shardlab/node'
@@ -125,7 +125,7 @@ export class MeasuredRanges implements CollectionRanges {
     return n < 0 || n >= keys.count ? null : boundAt(shardKey, keys.at(n))
   }
 
-  /** Requires that documents have been written to the interval. */
+  /** Documents must have been written to the interval. */
   keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array {
     return shardKey.boundDocument(valuesWithin(shardKey, min, max))
   }
@@ -138,7 +138,7 @@ export class MeasuredRanges implements CollectionRanges {
     return new MeasuredSink(this.#node, this.#collection.ns, this.#measured, stopping, this.#cloneBytesPerSecond)
   }
 
-  /** Deletes all documents at once. */
+  /** At once, whatever `most` is: it determines the turns. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
     if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined) return null
     const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
@@ -158,7 +158,6 @@ export class MeasuredRanges implements CollectionRanges {
     return new MeasuredKeys(this.#measured.sizes.within(interval), fields.length > 1)
   }
 
-  /** @throws CommandError 27 IndexNotFound */
   #shardKey(keyPattern: Uint8Array): ShardKeyPattern {
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
     if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined)
@@ -172,7 +171,7 @@ function endOf(bound: Uint8Array | null): Position | null {
   return bound === null || isEmptyDocument(bound) || fieldsOf(bound).length === 0 ? null : positionOf(bound)
 }
 
-/** The split points that `stored/auto-split-vector.ts` chooses among documents. */
+/** Chooses split points as `stored/auto-split-vector.ts` does among documents. */
 function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | null): number[] {
   const most = pointsMax === null ? Number.POSITIVE_INFINITY : pointsMax + 1
   const cuts = cutsOf(keys, { first: Math.max(1, perChunk - 1), others: perChunk, most })
@@ -189,8 +188,8 @@ function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | nu
 }
 
 /**
- * The number, counted from the chosen end, of the first document at or after `count` whose key
- * differs from the first one's; null: there is none.
+ * The first document at or after `count`, from the chosen end, with another key than the first;
+ * null: none.
  */
 function firstChange(keys: MeasuredKeys, count: number, reverse: boolean): number | null {
   const n = Math.max(1, count - 1)

@@ -5,7 +5,7 @@ import { noSize, type RangeSink, type ReceivedClone, type ReceivedMods, type Siz
 import type { MeasuredCollection } from './measured-collection.js'
 import { sizeOf } from './sized-range.js'
 
-/** Adds sizes of ranges instead of documents; cloning takes the time that the documents would. */
+/** Cloning takes the time that the documents would. */
 export class MeasuredSink implements RangeSink {
   readonly #node: NodeHost
   readonly #ns: string

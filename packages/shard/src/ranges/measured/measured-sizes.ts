@@ -1,4 +1,3 @@
-/** Statistics of a measured collection. */
 import { CommandError, FieldIterator } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds } from '@shardlab/node'
 import type { ShardKeyPattern } from '@shardlab/sharding'

@@ -1,4 +1,4 @@
-/** The donor's end of the migration of a measured range: its size at the start, then its growth. */
+/** Sends the range's size at the start, then its growth. */
 import { packRanges } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -19,13 +19,12 @@ export class MeasuredSource implements RangeSource {
   readonly #cloned: Uint8Array
   readonly #interval: Interval
   readonly #stops: readonly (() => void)[]
-  /** Growth since the last batch; null: none. */
+  /** Since the last batch; null: none. */
   #grown: RangeSizes | null = null
   #lastMods: { readonly batch: number; readonly reply: Sized<ModsBatch> } | null = null
   #broken: CommandError | null = null
   #closed = false
 
-  /** @throws CommandError 153 ChunkTooBig unless `maxChunkSizeBytes` is null */
   constructor(
     node: NodeHost,
     collection: Collection,

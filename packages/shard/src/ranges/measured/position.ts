@@ -1,7 +1,7 @@
 /**
- * Positions in the key space of a measured collection. Shard keys are numbers or hashes, so that
- * distances can be computed: a position is two numbers, for the first two fields. Minus infinity is
- * MinKey, and also the second field of a key that has one field.
+ * Shard keys of measured collections are numbers or hashes, so that distances can be computed: a
+ * position is two numbers, for the first two fields. Minus infinity is MinKey, and also the second
+ * field of a key that has one field.
  */
 import {
   doubleValue,
@@ -23,7 +23,6 @@ export interface Position {
 const hashesBegin = -(2n ** 63n)
 const hashesEnd = 2n ** 63n - 1n
 
-/** Below zero: `a` comes first. */
 export function comparePositions(a: Position, b: Position): number {
   return a.x === b.x ? (a.y === b.y ? 0 : a.y < b.y ? -1 : 1) : a.x < b.x ? -1 : 1
 }
@@ -38,26 +37,22 @@ export function positionOf(bound: Uint8Array): Position {
   return positionOfKeyString(keyStringOfDocument(bound))
 }
 
-/** The bound document at a position. */
 export function boundAt(shardKey: ShardKeyPattern, position: Position): Uint8Array {
   return shardKey.boundDocument(valuesAt(shardKey, position))
 }
 
-/**
- * Values of the shard key's fields at a position; those after the second are MinKey, or MaxKey at
- * the upper end.
- */
+/** Fields after the second are MinKey, or MaxKey at the upper end. */
 export function valuesAt({ fields }: ShardKeyPattern, { x, y }: Position): RawValue[] {
   const rest = x === Number.POSITIVE_INFINITY ? maxKeyValue : minKeyValue
   return fields.map(({ hashed }, i) => (i > 1 ? rest : valueOf(i === 0 ? x : y, hashed)))
 }
 
-/** Hashes have 64 bits and positions 53: two hashes at this distance may have the same position. */
+/** Hashes have 64 bits and positions 53: hashes this close may have the same position. */
 const hashesPerPosition = 2048
 
 /**
- * Values of a key inside a chunk. With a hashed first field the position of the lower bound may be
- * below the bound, because it is rounded.
+ * Values inside a chunk. With a hashed first field the lower bound's position is rounded, and may
+ * be below the bound.
  */
 export function valuesWithin(shardKey: ShardKeyPattern, min: string, max: string): RawValue[] {
   const [from, to] = [positionOfKeyString(min), positionOfKeyString(max)]

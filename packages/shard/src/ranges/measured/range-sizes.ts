@@ -1,6 +1,6 @@
 /**
- * The sizes of a collection's ranges: disjoint, in key order, in blocks with sums, so that the cost
- * of an operation grows with the number of blocks and not of ranges.
+ * Disjoint ranges in key order, in blocks with sums: the cost of an operation grows with the number
+ * of blocks, not of ranges.
  */
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
@@ -51,19 +51,17 @@ export class RangeSizes {
     return this.#bytes
   }
 
-  /** All ranges in key order. */
   *ranges(): IterableIterator<SizedRange> {
     for (const { ranges } of this.#blocks) yield* ranges
   }
 
-  /** The size of an interval. */
   sizeOf({ min, max }: Interval): Size {
     const low = this.#below(min)
     const high = this.#below(max)
     return { documents: high.documents - low.documents, bytes: high.bytes - low.bytes }
   }
 
-  /** The ranges of an interval, cut at its ends. */
+  /** Cut at the ends of the interval. */
   within({ min, max }: Interval): SizedRange[] {
     const found: SizedRange[] = []
     const from = this.#cut(min)
@@ -80,7 +78,7 @@ export class RangeSizes {
   }
 
   /**
-   * Adds documents, evenly spread over their range, whatever is stored there.
+   * Spreads the documents evenly over their range, whatever is stored there.
    * @param grown may overlap any number of stored ranges
    */
   grow(grown: SizedRange): void {
@@ -97,7 +95,6 @@ export class RangeSizes {
     else this.#replace(this.#previous(from), to, join([before, ...pieces]))
   }
 
-  /** Removes the ranges of an interval. @returns them */
   take({ min, max }: Interval): SizedRange[] {
     this.#cut(min)
     const to = this.#cut(max)
@@ -108,7 +105,7 @@ export class RangeSizes {
     return taken
   }
 
-  /** Adds ranges that were taken from another instance. */
+  /** @param ranges taken from another instance */
   put(ranges: readonly SizedRange[]): void {
     for (const range of ranges) this.grow(range)
   }
@@ -132,7 +129,7 @@ export class RangeSizes {
     return { documents: documents - above.documents, bytes: bytes - above.bytes }
   }
 
-  /** Adds documents where no range is stored. False: there is one. */
+  /** False: a range is stored there. */
   #fill(grown: SizedRange, start: Position, end: Position): boolean {
     const place = this.#find(start)
     const before = this.#before(place)
@@ -145,7 +142,6 @@ export class RangeSizes {
     return true
   }
 
-  /** Adds documents of one key. */
   #growKey(grown: SizedRange): void {
     const place = this.#find(startOf(grown))
     const known = this.#blocks[place.b]?.ranges[place.i]
@@ -158,7 +154,7 @@ export class RangeSizes {
   }
 
   /**
-   * Cuts the range at the position, so that all its documents are on one side of the cut.
+   * Cuts the range at the position: all documents of a range are then on one side.
    * @returns as {@link find}
    */
   #cut(at: Position): Place {
@@ -171,7 +167,7 @@ export class RangeSizes {
     return this.#find(at)
   }
 
-  /** The place of the first range that begins at or after the position. */
+  /** The first range that begins at or after the position. */
   #find(at: Position): Place {
     const blocks = this.#blocks
     let [low, high] = [0, blocks.length]
@@ -217,7 +213,6 @@ export class RangeSizes {
     return true
   }
 
-  /** The place before a place that is not the first. */
   #previous({ b, i }: Place): Place {
     return i > 0 ? { b, i: i - 1 } : { b: b - 1, i: this.#blocks[b - 1]!.ranges.length - 1 }
   }
@@ -253,10 +248,7 @@ function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
   return x0 === x ? y0 < y : x0 < x
 }
 
-/**
- * The part that {@link RangeSizes.take} would take up to the position; null: all documents are
- * above.
- */
+/** The part that {@link RangeSizes.take} would take; null: all documents are above. */
 function partBelow(range: SizedRange, at: Position): SizedRange | null {
   if (comparePositions(endOf(range), at) <= 0) return range
   const below = documentsBelow(range, at)

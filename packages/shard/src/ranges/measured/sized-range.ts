@@ -1,4 +1,3 @@
-/** Arithmetic of ranges of a key space with numbers of documents and bytes. */
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
 import { comparePositions, type Position } from './position.js'
@@ -10,23 +9,21 @@ export function hasOneKey({ x0, y0, x1, y1 }: SizedRange): boolean {
   return x0 === x1 && y0 === y1
 }
 
-/** How many documents have a key below the position. */
 export function documentsBelow(range: SizedRange, at: Position): number {
   const { documents, x0, y0, x1, y1 } = range
   if (comparePositions(startOf(range), at) >= 0) return 0
   if (comparePositions(endOf(range), at) <= 0) return documents
   const share = x1 > x0 ? (at.x - x0) / (x1 - x0) : (at.y - y0) / (y1 - y0)
-  // Subtracts the rounding error, so that a whole number is not rounded up.
+  // Subtract the rounding error: a whole number must not be rounded up.
   return Math.max(0, Math.min(documents, Math.ceil(share * documents - 1e-9)))
 }
 
-/** The size of a number of its documents. */
 export function sizeOfSome({ documents, bytes }: Size, some: number): Size {
   if (some === 0) return noSize
   return some === documents ? { documents, bytes } : { documents: some, bytes: Math.round((bytes * some) / documents) }
 }
 
-/** The key of the n-th document, from 0. */
+/** @param n from 0 */
 export function keyOfDocument({ x0, y0, x1, y1, documents }: SizedRange, n: number): Position {
   if (x1 > x0)
     return n === 0
@@ -35,7 +32,7 @@ export function keyOfDocument({ x0, y0, x1, y1, documents }: SizedRange, n: numb
   return y1 > y0 ? { x: x0, y: Math.floor(y0 + (n * (y1 - y0)) / documents) } : { x: x0, y: y0 }
 }
 
-/** How many documents have keys up to that of the n-th one. */
+/** Counts documents with keys up to that of the n-th one. */
 export function documentsThrough(range: SizedRange, n: number): number {
   const { x, y } = keyOfDocument(range, n)
   if (hasOneKey(range)) return range.documents
@@ -44,7 +41,7 @@ export function documentsThrough(range: SizedRange, n: number): number {
   return Math.max(n + 1, documentsBelow(range, next))
 }
 
-/** Cuts a range with documents on both sides of the position; null: there is none on one side. */
+/** null: no documents on one side. */
 export function cutRange(range: SizedRange, at: Position): readonly [SizedRange, SizedRange] | null {
   const below = documentsBelow(range, at)
   if (below === 0 || below === range.documents) return null
@@ -55,7 +52,7 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   ]
 }
 
-// Each field by name: there are so many ranges that all objects should have one shape.
+// Each field by name: all objects must have one shape, as there are many ranges.
 
 export function withSize({ x0, y0, x1, y1 }: SizedRange, { documents, bytes }: Size): SizedRange {
   return { x0, y0, x1, y1, documents, bytes }
@@ -69,7 +66,6 @@ export function withEnd({ x0, y0 }: SizedRange, { x, y }: Position, { documents,
   return { x0, y0, x1: x, y1: y, documents, bytes }
 }
 
-/** The sum of the sizes. */
 export function sizeOf(ranges: readonly SizedRange[]): Size {
   let [documents, bytes] = [0, 0]
   for (const range of ranges) {

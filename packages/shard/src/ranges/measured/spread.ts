@@ -1,9 +1,8 @@
-/** Adds documents to ranges that contain documents already. */
 import type { SizedRange } from '@shardlab/actor'
 import type { Position } from './position.js'
 import { endOf, hasOneKey, sizeOfSome, startOf, withEnd, withSize } from './sized-range.js'
 
-/** The ranges after documents were spread evenly over an interval; new ranges fill its gaps. */
+/** Spreads documents evenly over an interval; new ranges fill its gaps. */
 export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
   const isAlongFirst = grown.x1 > grown.x0
   const isAlong = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
@@ -38,8 +37,8 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
 }
 
 /**
- * Joins neighbours of equal density, and neighbours with one first value: otherwise each growth at
- * the end of the key space would add a range.
+ * Joins neighbours of equal density or with one first value: otherwise each growth at the end of
+ * the key space would add a range.
  */
 export function join(pieces: readonly SizedRange[]): SizedRange[] {
   const done: SizedRange[] = []
@@ -55,7 +54,6 @@ export function join(pieces: readonly SizedRange[]): SizedRange[] {
   return done
 }
 
-/** Whether two ranges can be represented as one. */
 export function canJoin(a: SizedRange, b: SizedRange): boolean {
   if (a.x1 !== b.x0 || a.y1 !== b.y0) return false
   const isAlongFirst = a.x1 > a.x0

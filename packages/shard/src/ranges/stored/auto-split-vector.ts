@@ -1,7 +1,4 @@
-/**
- * Split points of a chunk that has grown: full chunks, the last ones of equal size.
- * Server: auto_split_vector.cpp.
- */
+/** Server: auto_split_vector.cpp. */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -11,14 +8,14 @@ import type { AutoSplitRequest } from '../collection-ranges.js'
 import type { KeyRange } from '../key-range.js'
 import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
-/** Most bytes of all split points together, each with its overhead in an array. */
+/** Of all split points together, each with its overhead in an array. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 7
 
 /**
- * Ascending shard keys that cut a range into chunks of at most this size, estimated from the
- * collection's average document. None when the whole collection is smaller, or when the range has
- * one key. Documents with equal keys are never separated.
+ * Ascending shard keys that cut a range into chunks of at most this size, the last ones of equal
+ * size; the average document of the collection gives the estimate. None when the whole collection
+ * is smaller, or when the range has one key. Documents with equal keys are never separated.
  * @throws CommandError 27 IndexNotFound
  */
 export function autoSplitVector(collection: Collection, request: AutoSplitRequest): Uint8Array[] {
@@ -51,10 +48,9 @@ interface KeyAt {
   readonly recordId: number
 }
 
-/** Positions of the split points. */
 function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): number[] {
   const positions: number[] = []
-  // The server reads the first key before the scan.
+  // The server reads the first key before the scan and counts it.
   let seen = 1
   let last = keys.at(0)!.key
   for (let i = 1, next = keys.at(1); next !== undefined; next = keys.at(++i)) {
@@ -87,7 +83,6 @@ function recut(keys: Keys, from: number, keysPerChunk: number, most: number): nu
   return positions
 }
 
-/** Whether the range has at most one shard key. */
 function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): boolean {
   const [low, high] = [false, true].map((reverse) => {
     const cursor = new RangeCursor(index, range, reverse)
@@ -96,7 +91,7 @@ function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): bo
   return low === high
 }
 
-/** The keys of a range, read on demand. */
+/** Keys are read on demand. */
 class Keys {
   readonly #cursor: RangeCursor
   readonly #index: Index

@@ -1,7 +1,4 @@
-/**
- * The range that a donor moves when one of its bounds is not given.
- * Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp.
- */
+/** Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp. */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
 import { fullEnough } from '../chunk-sizes.js'
@@ -10,8 +7,8 @@ import type { KeyRange } from '../key-range.js'
 import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
 /**
- * The missing bound of a range within `chunk` with about the size of a full chunk; the bound of
- * `chunk` when it has less, or when one key has that many documents.
+ * The missing bound of a range of about a full chunk; the bound of `chunk` when it has less, or
+ * when one key has that many documents.
  */
 export function otherBound(
   collection: Collection,
@@ -27,8 +24,7 @@ export function otherBound(
   if (first === null) return whole
   const rest = keys.length - first - 1
   if (rest >= documentsPerChunk * fullEnough) return keys[first]!.bound()
-  // The rest would be too small: halves are moved, unless they are hardly smaller than the
-  // whole.
+  // The rest would be too small: move halves, unless they are hardly smaller than the whole.
   const share = documentsPerChunk - Math.floor((documentsPerChunk - rest) / 2)
   if (rest < documentsPerChunk - share) return whole
   const fairer = firstChange(keys, share)
@@ -40,16 +36,13 @@ interface KeyAt {
   bound(): Uint8Array
 }
 
-/**
- * The first position at or after `count` documents whose key differs from the first one; null:
- * there is none.
- */
+/** The first position at or after `count` documents with another key than the first; null: none. */
 function firstChange(keys: readonly KeyAt[], count: number): number | null {
   for (let i = Math.max(1, count - 1); i < keys.length; i++) if (keys[i]!.key !== keys[0]!.key) return i
   return null
 }
 
-/** As many keys from one end as the choice needs: few of a chunk that is much too large. */
+/** Reads as many keys from one end as the choice needs: few of a much too large chunk. */
 function keysOf(
   collection: Collection,
   index: Index,

@@ -1,24 +1,22 @@
-/** The documents of a range, in the order of an index. */
 import { DocumentWriter, keyStringFieldEnd, keyStringOfDocument, nullValue } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
 import type { KeyRange } from '../key-range.js'
 
-/** The index over which a range is read; undefined: none begins with the shard key. */
+/** undefined: none begins with the shard key. */
 export function rangeIndex(collection: Collection, shardKey: ShardKeyPattern): Index | undefined {
   return shardKeyPrefixedIndex(collection, shardKey.document)
 }
 
 /**
  * The record ids of a range in index order, each once; -1 at the end. The index must not change
- * during the iteration: use a snapshot when the loop writes documents.
+ * meanwhile: use a snapshot when the loop writes documents.
  */
 export class RangeCursor {
   readonly #cursor: ReturnType<Index['scanKeys']>
   readonly #seen: Set<number> | null
 
-  /** @param reverse iterates downwards; default false */
   constructor(index: Index, { min, max }: KeyRange, reverse = false) {
     const directions = index.pattern.map(({ direction }) => direction === -1)
     this.#cursor = index.scanKeys(keyStringOfDocument(min, directions), keyStringOfDocument(max, directions), reverse)
@@ -41,14 +39,14 @@ export class RangeCursor {
   }
 }
 
-/** The part of an index key that is equal for documents with equal shard keys. */
+/** The part that is equal for documents with equal shard keys. */
 export function shardKeyPart(key: string, index: Index, paths: readonly string[]): string {
   let end = 0
   for (let i = 0; i < paths.length; i++) end = keyStringFieldEnd(key, end, index.pattern[i]!.direction === -1)
   return key.slice(0, end)
 }
 
-/** The shard key of a document with hashed fields hashed. */
+/** Hashed fields are hashed. */
 export function indexedShardKey(
   collection: Collection,
   index: Index,
@@ -62,7 +60,6 @@ export function indexedShardKey(
   return writer.finish()
 }
 
-/** Counts the documents of the range, up to `most`. */
 export function countRange(index: Index, range: KeyRange, most = Number.POSITIVE_INFINITY): number {
   const cursor = new RangeCursor(index, range)
   let count = 0

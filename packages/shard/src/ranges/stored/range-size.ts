@@ -1,14 +1,10 @@
-/**
- * The size of a range of shard keys in bytes.
- * Server: dataSize of a range, as requested by balancer_commands_scheduler_impl.cpp.
- */
+/** Server: dataSize of a range, as requested by balancer_commands_scheduler_impl.cpp. */
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { RangeSizeAnswer, RangeSizeRequest } from '../collection-ranges.js'
 import { RangeCursor, rangeIndex } from './range-cursor.js'
 
-/** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
 export function rangeSizeOf(collection: Collection, request: RangeSizeRequest): RangeSizeAnswer {
   const { keyPattern, min, max, estimate, sizeMaxBytes } = request
   if (collection.count === 0) return { sizeBytes: 0, isLarger: false }

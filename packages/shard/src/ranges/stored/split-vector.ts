@@ -1,4 +1,4 @@
-/** Split points of a range. Server: split_vector.cpp. */
+/** Server: split_vector.cpp. */
 import { CommandError, fieldsOf, keyStringOfDocument } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection, Index } from '@shardlab/storage'
@@ -7,7 +7,7 @@ import { keysPerPart } from '../chunk-sizes.js'
 import type { SplitVectorRequest } from '../collection-ranges.js'
 import { indexedShardKey, shardKeyPart } from './range-cursor.js'
 
-/** Most bytes of all split points together, each with its overhead in an array. */
+/** Of all split points together, each with its overhead in an array. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 2
 
@@ -59,7 +59,7 @@ function pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): Uin
   return points
 }
 
-/** The shard keys of a range, in order, one per entry of the index. */
+/** Yields shard keys in order, one per index entry. */
 class RangeKeys {
   readonly #collection: Collection
   readonly #index: Index
@@ -88,7 +88,7 @@ class RangeKeys {
     this.#cursor = this.#open()
   }
 
-  /** The next KeyString; undefined: the end. */
+  /** undefined: the end. */
   next(): string | undefined {
     this.#recordId = this.#cursor.next()
     if (this.#recordId < 0) return undefined
@@ -102,7 +102,7 @@ class RangeKeys {
     return count
   }
 
-  /** The last key of {@link next} as a document. */
+  /** The last key of {@link next}. */
   document(): Uint8Array {
     return indexedShardKey(this.#collection, this.#index, this.#paths, this.#recordId)
   }
@@ -112,10 +112,7 @@ class RangeKeys {
   }
 }
 
-/**
- * Missing trailing fields count as MinKey: a tuple of fewer fields sorts before all that begin with
- * it.
- */
+/** Missing trailing fields count as MinKey: a shorter tuple sorts before its extensions. */
 function boundOf(index: Index, bound: Uint8Array | null): string | undefined {
   const fields = bound === null ? [] : fieldsOf(bound)
   if (fields.length === 0) return undefined

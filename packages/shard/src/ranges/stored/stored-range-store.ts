@@ -3,7 +3,6 @@ import type { Collection } from '@shardlab/storage'
 import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
 import { StoredRanges } from './stored-ranges.js'
 
-/** All collections of the shard store documents. */
 export class StoredRangeStore implements RangeStore {
   readonly #node: NodeHost
 

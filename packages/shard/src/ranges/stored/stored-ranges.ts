@@ -25,7 +25,6 @@ import { splitVector } from './split-vector.js'
 import { StoredSink } from './stored-sink.js'
 import { StoredSource } from './stored-source.js'
 
-/** The ranges of a collection that stores documents. */
 export class StoredRanges implements CollectionRanges {
   readonly #node: NodeHost
   readonly #collection: Collection

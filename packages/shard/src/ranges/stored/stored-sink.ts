@@ -1,7 +1,4 @@
-/**
- * Stores received documents.
- * Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp.
- */
+/** Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { NodeHost } from '@shardlab/node'
@@ -37,7 +34,7 @@ export class StoredSink implements RangeSink {
     if (sizes !== null) throw new Error(`${this.#ns} is measured on the donor and not here`)
   }
 
-  /** Inserts documents, or replaces their earlier forms. */
+  /** Replaces documents with the same `_id`. */
   #put(documents: readonly Uint8Array[]): Size {
     const collection = this.#collection()
     this.#node.requireRoom(
@@ -61,7 +58,7 @@ export class StoredSink implements RangeSink {
     return { documents: documents.length, bytes }
   }
 
-  /** Removes the documents `{ _id }` that are in the range. */
+  /** @param ids documents `{ _id }`; those outside of the range stay */
   #remove(ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {

@@ -1,8 +1,4 @@
-/**
- * The documents of a range as of the start, then changes, and executed statements of retryable
- * writes.
- * Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp.
- */
+/** Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp. */
 import { CommandError, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
@@ -20,10 +16,6 @@ export class StoredSource implements RangeSource {
   readonly #feed: DocumentFeed
   readonly #stopObserving: () => void
 
-  /**
-   * Follows changes from now on.
-   * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
-   */
   constructor(node: NodeHost, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
     const { ns, uuid, shardKey, range, hidden } = cloned
     const isInRange = membershipOf(range, shardKey)

@@ -1,7 +1,4 @@
-/**
- * The request to the config server for a command that rewrites a whole collection.
- * Server: reshard_collection_coordinator.cpp, sharding_util.cpp.
- */
+/** Server: reshard_collection_coordinator.cpp, sharding_util.cpp. */
 import { configAddress, RequestFailedError, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, compareDocuments, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import { expectUuid } from '@shardlab/node'
@@ -9,12 +6,11 @@ import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import { trackCollection } from '../../coordinators/collections/track-collection.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 
-/** Longest wait for the size of a shard. */
 const dataSizeTimeoutMs = 2000
 
 /**
- * Validates a request. Adds a collection that will be moved to the catalog.
- * @returns the request for the config server; null: there is nothing to do
+ * Adds a collection that will be moved to the catalog.
+ * @returns null: there is nothing to do
  * @throws CommandError 118 NamespaceNotSharded, 26 NamespaceNotFound, 72 InvalidOptions, 361
  *   CollectionUUIDMismatch
  */
@@ -52,7 +48,6 @@ function unknownCollection({ node: { behaviours } }: CoordinatorHost, ns: string
     : new CommandError('NamespaceNotFound', `Expected collection ${ns} to be tracked`)
 }
 
-/** @throws CommandError 118 NamespaceNotSharded, 72 InvalidOptions */
 function checkSharded(
   { node: { behaviours } }: CoordinatorHost,
   { isUnsplittable, shardKey }: CollectionPlacement,
@@ -84,7 +79,7 @@ async function unsharding(
   return null
 }
 
-/** The shard that the whole collection goes to; null: the request names none. */
+/** null: the request names none. */
 function destinationIn(request: Uint8Array): string | null {
   const distribution = findField(request, 'shardDistribution')
   if (distribution === undefined) return null
@@ -101,7 +96,7 @@ function withDestination(request: Uint8Array, shard: string): Uint8Array {
 }
 
 /**
- * The shard with the fewest bytes, without draining shards and shards that do not answer.
+ * Ignores draining shards and shards that do not answer.
  * @throws CommandError 70 ShardNotFound
  */
 async function leastLoadedShard({ node: { context } }: CoordinatorHost): Promise<string> {

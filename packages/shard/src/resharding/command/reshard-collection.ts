@@ -1,7 +1,6 @@
 /**
- * reshardCollection, moveCollection and unshardCollection on the database's primary shard: it
- * requests them from the config server, and keeps the collection's definition locked until they
- * end, across restarts.
+ * reshardCollection, moveCollection and unshardCollection on the primary shard: it requests them
+ * from the config server, and locks the collection's definition until they end, across restarts.
  * Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
@@ -22,7 +21,7 @@ export interface ReshardCommandHost extends CoordinatorHost {
   readonly databaseMoves: DatabaseMoves
 }
 
-/** Longest wait for one answer of the config server; then the request is repeated. */
+/** Then the config server is asked again. */
 const answerTimeoutMs = 20_000
 
 export async function reshardCollection(
@@ -63,7 +62,7 @@ export async function reshardCollection(
   return { error: null }
 }
 
-/** After a restart: resumes the recorded operations, with the definitions locked. */
+/** After a restart: resumes with the definitions locked. */
 export function recoverReshardCommands(host: ReshardCommandHost): void {
   const { node, definitionLocks, databaseMoves } = host
   const records = new CommandRecords(node)
@@ -78,8 +77,8 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
         }
       }
     }
-    // In the order of a client's request: a client that joins is a coordinator of the database,
-    // for which moves of that database wait.
+    // In the order of a client's request: a joining client is a coordinator of the database, and
+    // moves of the database wait for it.
     const hold = () => definitionLocks.hold(record.ns, record.request, work)
     const recovery = databaseMoves.recover(
       databaseNameOf(record.ns),
@@ -89,7 +88,7 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
     const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
-      // A client may have joined, and gets the error, too.
+      // A client that has joined gets the error, too.
       node.context.log('info', 'a resharding that was requested before a restart has failed', {
         ns: record.ns,
         reason: error.message,
@@ -100,7 +99,7 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
 }
 
 /**
- * Resolves when the resharding has ended; keeps asking while the config server cannot be reached.
+ * Resolves when the resharding has ended; retries while the config server cannot be reached.
  * @throws CommandError why it failed; RequestFailedError only when the member shuts down
  */
 async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted }: CommandRecord): Promise<void> {
@@ -126,7 +125,7 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
 }
 
 /**
- * Whether a request is worth a retry: a refused start may have taken place.
+ * A refused start may have taken place.
  * Server: _isRetriableErrorForDDLCoordinator.
  */
 function isTransient({ code }: CommandError): boolean {

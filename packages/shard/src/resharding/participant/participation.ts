@@ -1,4 +1,4 @@
-/** A shard's part in one attempt of a resharding: as donor, as recipient, or as both. */
+/** A shard's part in one attempt: as donor, as recipient, or as both. */
 import type { ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { drainWriters } from '../../cloning/drain-writers.js'
@@ -12,9 +12,9 @@ export class Participation {
   readonly facts: ReshardingFacts
   donor: ReshardingDonor | null = null
   recipient: ReshardingRecipient | null = null
-  /** Whether the shard reported before a restart that it had received everything. */
+  /** The shard reported before a restart that it had received everything. */
   wasConsistent = false
-  /** When writes were blocked; null: they are not. */
+  /** null: writes are not blocked. */
   blockedAtMs: number | null = null
   readonly #host: ReshardingHost
   readonly #donors: DonorRecords
@@ -39,8 +39,8 @@ export class Participation {
   }
 
   /**
-   * Resolves when writes are blocked, earlier writes are on the disk, and so is the state
-   * `blocking-writes`.
+   * Resolves when writes are blocked, and earlier writes and the state `blocking-writes` are on the
+   * disk.
    * @param reads block reads as well
    * @throws CommandError 117 ConflictingOperationInProgress: documents are still moving in; errors
    *   of the donor
@@ -57,16 +57,12 @@ export class Participation {
     if (reads) this.#section?.blockReads()
   }
 
-  /** The donor of this attempt. @throws CommandError 94 NotYetInitialized */
   donating(): ReshardingDonor {
     if (this.donor === null || this.#ended) throw unknownAttempt()
     return this.donor
   }
 
-  /**
-   * The state of the recipient; see {@link ReshardingRecipient.status}.
-   * @throws CommandError 94 NotYetInitialized
-   */
+  /** As {@link ReshardingRecipient.status}. @throws CommandError 94 NotYetInitialized */
   async status(
     known: ReshardingRecipientState,
   ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
@@ -81,7 +77,7 @@ export class Participation {
     else if (!this.wasConsistent) throw unknownAttempt()
   }
 
-  /** Stops both sides. The caller calls {@link release} later. */
+  /** Stops both sides. Call {@link release} later. */
   async end(): Promise<void> {
     this.#ended = true
     this.donor?.close()
@@ -89,7 +85,6 @@ export class Participation {
     if (this.recipient !== null) await this.recipient.ended
   }
 
-  /** Ends the critical section. */
   release(): void {
     this.#section?.leave()
     this.#section = null

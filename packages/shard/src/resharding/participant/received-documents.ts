@@ -1,8 +1,7 @@
 /**
- * The collection in which a recipient stores documents of several donors. A document that moves
- * between donors may arrive from the second before the first has reported its removal: then two
- * documents have one `_id`, or one value of a unique index. The new one waits until the old one is
- * removed.
+ * A document that moves between donors may arrive from the second before the first has reported its
+ * removal: then two documents have one `_id`, or one value of a unique index. The new one waits
+ * until the old one is removed.
  * Server: resharding_oplog_application.cpp, with stash collections.
  */
 import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
@@ -15,7 +14,7 @@ interface Waiting {
   readonly document: Uint8Array
 }
 
-/** Most bytes of waiting documents; beyond that, equal keys are an error. */
+/** Of waiting documents; beyond that, equal keys are an error. */
 const waitingBytesMax = 100 * 1024 * 1024
 
 export class ReceivedDocuments {
@@ -30,10 +29,9 @@ export class ReceivedDocuments {
   inserted = 0
   updated = 0
   deleted = 0
-  /** How often a document had to wait. */
   waits = 0
 
-  /** @param source the placement that assigns documents to donors */
+  /** @param source assigns documents to donors */
   constructor(node: NodeHost, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
     this.#node = node
     this.#ns = ns
@@ -55,7 +53,7 @@ export class ReceivedDocuments {
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }
 
-  /** Removes documents `{ _id }` of a donor. The caller flushes the node. */
+  /** @param ids documents `{ _id }`. The caller flushes the node. */
   remove(donor: string, ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {
@@ -66,7 +64,7 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Stores waiting documents that no longer conflict. The caller flushes the node. */
+  /** Stores waiting documents without conflicts. The caller flushes the node. */
   retry(): void {
     for (let before = -1; this.#waiting.size > 0 && before !== this.#waiting.size;) {
       before = this.#waiting.size
@@ -136,7 +134,7 @@ export class ReceivedDocuments {
     this.#waitingBytes -= waiting.document.length
   }
 
-  /** The donor of a document: the owner of its key under the old pattern. */
+  /** The owner of the document's key under the old pattern. */
   #donorOf(document: Uint8Array): string | null {
     const key = this.#source.shardKey.extract(document)
     return typeof key === 'string' ? null : this.#source.table.shardOf(key.keyString)

@@ -1,6 +1,5 @@
 /**
- * The donor's side of a resharding: a feed for each recipient, of the documents that it gets under
- * the new key.
+ * Keeps a feed for each recipient, of the documents that it gets under the new key.
  * Server: resharding_donor_service.cpp.
  */
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
@@ -14,7 +13,6 @@ import type { ReshardingHost } from '../resharding-host.js'
 
 export class ReshardingDonor {
   readonly recipients: readonly string[]
-  /** The collection as of the start. */
   readonly snapshot: Collection
   readonly startedAtMs: number
   readonly #host: Pick<ReshardingHost, 'node' | 'preparedInserts'>
@@ -27,8 +25,7 @@ export class ReshardingDonor {
 
   /**
    * Follows changes from now on.
-   * @param placements `source`: the current one, by which this shard owns documents; `target`:
-   *   under the new key
+   * @param placements `source`: the current one; `target`: under the new key
    * @throws CommandError 26 NamespaceNotFound
    */
   constructor(
@@ -68,12 +65,11 @@ export class ReshardingDonor {
     })
   }
 
-  /** The documents that this shard owned at the start. */
+  /** Of the documents that this shard owned at the start. */
   get size(): { readonly documents: number; readonly bytes: number } {
     return { documents: this.#documents, bytes: this.#bytes }
   }
 
-  /** Whether all recipients have pulled all documents of the start. */
   get isDrained(): boolean {
     for (const feed of this.#feeds.values()) if (!feed.isDrained) return false
     return true
@@ -87,7 +83,6 @@ export class ReshardingDonor {
     return feed
   }
 
-  /** @throws CommandError why the donor cannot continue */
   check(): void {
     this.#each((feed) => feed.check())
   }
@@ -119,7 +114,7 @@ export class ReshardingDonor {
     return null
   }
 
-  /** Whether the document is moving here and its move is undecided. */
+  /** The document is moving here and its move is undecided. */
   #isHidden(document: Uint8Array): boolean {
     const hidden = this.#host.preparedInserts.hiddenIn(this.snapshot.uuid)
     return hidden !== undefined && hidden.has(keyOf(findField(document, '_id')!))

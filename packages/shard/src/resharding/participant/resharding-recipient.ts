@@ -1,6 +1,5 @@
 /**
- * The recipient's side of a resharding: it pulls its documents under the new key from every donor,
- * then changes, until there are no more.
+ * Pulls the documents under the new key from every donor, then changes, until there are no more.
  * Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
  */
 import {
@@ -21,11 +20,10 @@ import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-in
 import type { RecipientRecords, RecipientState, ReshardingFacts } from '../records.js'
 import { ReceivedDocuments } from './received-documents.js'
 
-/** Longest wait for one answer of a donor, and attempts per request. */
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
-/** Pause between requests to donors without new changes. */
+/** While donors have no new changes. */
 const heartbeatMs = 250
-/** Longest delay of a reply about the state. */
+/** A reply about the state is delayed at most this long. */
 const statusWaitMs = 1000
 
 export interface ReceivedCollection {
@@ -43,7 +41,7 @@ export class ReshardingRecipient {
   copied = 0
   copiedBytes = 0
   fetched = 0
-  /** When each phase began, and when the last one ended. */
+  /** When each phase began; `done`: when the last one ended. */
   readonly phases = { cloning: 0, applying: 0, done: 0 }
   readonly #node: NodeHost
   readonly #facts: ReshardingFacts
@@ -78,12 +76,11 @@ export class ReshardingRecipient {
     return this.#state
   }
 
-  /** Resolves when the recipient has stopped. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
 
-  /** The state; waits a while for another one than `known`. */
+  /** Waits a while for another state than `known`. */
   async status(
     known: ReshardingRecipientState,
   ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
@@ -92,7 +89,7 @@ export class ReshardingRecipient {
   }
 
   /**
-   * Pulls the remaining changes: all donors have blocked writes.
+   * Pulls the remaining changes, after all donors have blocked writes.
    * @throws CommandError why it failed
    */
   async finish(): Promise<void> {
@@ -163,8 +160,8 @@ export class ReshardingRecipient {
   }
 
   /**
-   * Builds the indexes of the donors and the one of the new key. A collection that becomes or stays
-   * unsharded needs no shard key index, and any of its indexes may be unique.
+   * A collection that becomes or stays unsharded needs no shard key index, and its indexes may be
+   * unique.
    * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
    */
   #createCollection(): void {
@@ -199,7 +196,6 @@ export class ReshardingRecipient {
     }
   }
 
-  /** Pulls changes until no donor has more. */
   async #drain(documents: ReceivedDocuments): Promise<void> {
     const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
@@ -233,7 +229,6 @@ export class ReshardingRecipient {
     return { reshardingId: id, attempt, recipient: this.#node.context.address }
   }
 
-  /** @throws CommandError of the donor; RequestFailedError */
   async #ask<K extends 'shard.resharding-clone' | 'shard.resharding-mods'>(
     donor: string,
     kind: K,
@@ -247,12 +242,11 @@ export class ReshardingRecipient {
     return reply
   }
 
-  /** @throws CommandError why it has stopped */
   #check(): void {
     if (this.#reason !== null) throw this.#reason
   }
 
-  /** Records the state on the disk before it is reported. */
+  /** The state is on the disk before it is reported. */
   async #recordState(state: RecipientState): Promise<void> {
     this.#check()
     this.#records.put({ facts: this.#facts, state, others: this.received.donors })

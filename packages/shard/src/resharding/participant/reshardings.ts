@@ -1,7 +1,4 @@
-/**
- * The reshardings that a shard takes part in, and their recovery after a restart.
- * Server: resharding_donor_service.cpp, resharding_recipient_service.cpp.
- */
+/** Server: resharding_donor_service.cpp, resharding_recipient_service.cpp. */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import { dropLocalCollection, reachIgnoringFault, ReshardingStatistics, retryUntilDone } from '@shardlab/node'
@@ -13,12 +10,10 @@ import { Participation, unknownAttempt } from './participation.js'
 import { ReshardingDonor } from './resharding-donor.js'
 import { ReshardingRecipient } from './resharding-recipient.js'
 
-/** Name of the timer. */
 export const reshardingTimer = 'resharding'
-/** Pause between requests for the outcome of an attempt. */
+/** Between requests for the outcome of an attempt. */
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
-/** Number of ended reshardings that are remembered. */
 const settledIdsMax = 100
 
 type StartRequest = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
@@ -35,8 +30,8 @@ export class Reshardings {
   readonly #host: ReshardingHost
   readonly #participations = new Map<string, Participation>()
   /**
-   * By resharding, the last attempt that was decided: a request to take part in it may still
-   * arrive, or wait for the catalog.
+   * By resharding, the last decided attempt: a request to take part in it may still arrive, or wait
+   * for the catalog.
    */
   readonly #settled = new Map<string, number>()
   #asking = false
@@ -60,21 +55,16 @@ export class Reshardings {
     this.#arm()
   }
 
-  /** The attempts that this shard takes part in. */
   all(): Iterable<Participation> {
     return this.#participations.values()
   }
 
-  /**
-   * @throws CommandError 338 ReshardCollectionInProgress for a collection that is being resharded
-   */
   checkDefinitionChange(ns: string): void {
     for (const { facts } of this.#participations.values())
       if (facts.ns === ns)
         throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
   }
 
-  /** Called when the timer is due: asks for the outcome of attempts. */
   async wake(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
@@ -94,7 +84,7 @@ export class Reshardings {
   }
 
   /**
-   * Starts to donate; idempotent.
+   * Idempotent.
    * @throws CommandError 26 NamespaceNotFound, 94 NotYetInitialized
    */
   async donate(request: RequestOf<'shard.donate-collection'>): Promise<ReshardingDonor> {
@@ -111,7 +101,7 @@ export class Reshardings {
     return participation.donor
   }
 
-  /** Starts to receive; idempotent. @throws CommandError 94 NotYetInitialized */
+  /** Idempotent. @throws CommandError 94 NotYetInitialized */
   async receive(request: RequestOf<'shard.receive-collection'>): Promise<void> {
     const { node } = this.#host
     const { source } = await this.#placements(request)
@@ -125,7 +115,7 @@ export class Reshardings {
     await node.flush()
   }
 
-  /** Ends the attempt and all earlier ones with their outcome. */
+  /** Ends the attempt and all earlier ones. */
   async applyOutcome(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
     const { node } = this.#host
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
@@ -156,8 +146,8 @@ export class Reshardings {
   }
 
   /**
-   * Resolves when the shard knows the committed collection: it got its name from the temporary one,
-   * and the old collection is dropped.
+   * Resolves when the temporary collection has the committed name, and the old collection is
+   * dropped.
    */
   async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
     const { node, placements } = this.#host
@@ -178,7 +168,7 @@ export class Reshardings {
 
   /**
    * Takes part in an attempt, after the end of an earlier one.
-   * @throws CommandError 94 NotYetInitialized: it has ended, or a later one has started
+   * @throws CommandError 94 NotYetInitialized: the attempt has ended, or a later one has started
    */
   async #join({
     reshardingId,
@@ -207,8 +197,8 @@ export class Reshardings {
   }
 
   /**
-   * The placements before and after the resharding.
-   * @throws CommandError 94 NotYetInitialized when the catalog does not have the resharding
+   * @returns the placements before and after
+   * @throws CommandError 94 NotYetInitialized: the catalog does not have the resharding
    */
   async #placements({ ns, tempNs, sourceUuid, reshardingId }: StartRequest): Promise<{
     source: CollectionPlacement

@@ -1,5 +1,4 @@
 /**
- * Reports of $currentOp about the reshardings that a shard takes part in.
  * Server: resharding_metrics.cpp, sharding_data_transform_instance_metrics.cpp.
  * Manual: reference/operator/aggregation/currentOp.
  */
@@ -11,7 +10,7 @@ import type { ReshardingReportHost } from './report-host.js'
 
 type Role = 'Donor' | 'Recipient'
 
-/** @param shard name of this shard, for requests of routers; null: a direct connection */
+/** @param shard for requests of routers; null: a direct connection */
 export function* reshardingOperations(
   { node, reshardings }: ReshardingReportHost,
   shard: string | null,
@@ -96,7 +95,6 @@ function writePhases(writer: DocumentWriter, reported: Reported): void {
   if (provenance !== null) writer.string('provenance', provenance)
 }
 
-/** The fields from `type` to the state. */
 function writeCommon(writer: DocumentWriter, reported: Reported): void {
   const { participation, role } = reported
   begin(writer, reported, `ReshardingMetrics${role}Service`)

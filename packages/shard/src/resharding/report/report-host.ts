@@ -2,7 +2,6 @@ import type { ReshardingStatistics } from '@shardlab/node'
 import type { ShardHost } from '../../host/host.js'
 import type { Participation } from '../participant/participation.js'
 
-/** What reports about reshardings read. */
 export interface ReshardingReportHost extends ShardHost {
   readonly reshardings: {
     readonly statistics: ReshardingStatistics

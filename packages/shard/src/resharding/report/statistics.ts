@@ -1,4 +1,4 @@
-/** The section of serverStatus about the reshardings that a shard has taken part in. */
+/** For serverStatus. */
 import type { DocumentWriter } from '@shardlab/bson'
 import { reshardingSectionOf, type ReceivedInResharding } from '@shardlab/node'
 import type { ReshardingRecipient } from '../participant/resharding-recipient.js'

@@ -1,8 +1,6 @@
-/** Checks the options of a unique field. */
 import { RefusedOperationError } from '../errors.js'
 import { overlaps, type UniqueSpec, type UniqueSpecOptions } from './spec.js'
 
-/** The names of the fields of proxy documents. */
 const proxyFieldNames: ReadonlySet<string> = new Set(['_id', 'owner', 'state', 'attempt', 'expiresAt'])
 
 /** @throws RefusedOperationError for fields that a proxy document cannot store */

@@ -1,20 +1,18 @@
-/** The values that a document has for a spec. */
 import { InvalidValueError } from '../errors.js'
 import type { Fields } from '../port.js'
 import type { UniqueSpec } from './spec.js'
 import { isDocument } from '../values.js'
 
 /**
- * The values of a spec in a document, unmodified: undefined for missing. @throws InvalidValueError
- * for a path through an array
+ * Unmodified values, undefined for missing ones. @throws InvalidValueError for a path through an
+ * array
  */
 export function rawValuesOf(spec: UniqueSpec, document: Fields): unknown[] {
   return spec.fields.map((field) => valueAt(document, field))
 }
 
 /**
- * The values to reserve, null for missing ones; null when the document needs no reservation for
- * this spec.
+ * null for a missing value; null instead of the array: the document needs no reservation.
  * @throws InvalidValueError for arrays, regular expressions and values that are not BSON
  */
 export function reservedValuesOf(spec: UniqueSpec, document: Fields): unknown[] | null {
@@ -58,10 +56,7 @@ function valueAt(document: Fields, path: string): unknown {
   return value
 }
 
-/**
- * A filter that only documents with exactly these raw values match, as far as the server's
- * comparison is exact.
- */
+/** Matches only documents with exactly these raw values, as far as the server compares exactly. */
 export function guardOf(specs: readonly UniqueSpec[], document: Fields): Fields {
   const guard: Fields = {}
   for (const spec of specs) {

@@ -1,7 +1,5 @@
-/** Unique fields and combinations of fields. */
 import type { Collation, Fields } from '../port.js'
 
-/** One field or combination of fields whose values have to be unique. */
 export interface UniqueSpec {
   /** The fields, joined by commas. */
   readonly name: string
@@ -12,7 +10,6 @@ export interface UniqueSpec {
   readonly collation: Collation | null
 }
 
-/** A spec in the options of a collection. */
 export interface UniqueSpecOptions {
   readonly fields: string | readonly string[]
   readonly missing?: 'reserve' | 'skip'
@@ -29,7 +26,7 @@ export function overlaps(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 }
 
-/** Sets the value at a dotted path and creates the documents on the path. */
+/** Creates the missing documents on the path. */
 export function setAt(document: Fields, path: string, value: unknown): void {
   const parts = path.split('.')
   const last = parts.pop()!

@@ -1,4 +1,3 @@
-/** One attempt of one write: the reservations that it holds, from its first to its last step. */
 import { BusyDocumentError, DuplicateValueError } from '../errors.js'
 import { kindOf } from '../port.js'
 import {
@@ -27,11 +26,10 @@ interface Held {
   readonly proxy: Proxy
   reservation: Reservation
   /**
-   * True: created by this attempt. False: it existed before, and the main document may have its
+   * true: created by this attempt. false: it existed before, and the main document may have its
    * values.
    */
   readonly created: boolean
-  /** Values that the main document gains or loses. */
   readonly gained: Set<UniqueSpec>
   readonly lost: Set<UniqueSpec>
 }
@@ -48,7 +46,7 @@ export class Attempt {
   readonly #token: unknown
   readonly #purpose: Purpose
   readonly #held: Held[] = []
-  /** Time at which the oldest of the reservations was created or renewed. */
+  /** When the oldest of the reservations was created or renewed. */
   #freshAt: number
   #cancelRenewal: () => void = () => {}
   #renewal: Promise<unknown> = Promise.resolve()
@@ -62,22 +60,21 @@ export class Attempt {
   }
 
   /**
-   * Whether the main document may still be written. At least half of the time has to be left for
-   * the way of the write to the server.
+   * Whether the main document may still be written: half of the lifetime must remain, for the write
+   * to reach the server.
    */
   get fresh(): boolean {
     return this.#world.clock.now() <= this.#freshAt + this.#world.reservationMs / 2
   }
 
   /**
-   * Reserves values in one proxy collection.
-   * @throws DuplicateValueError when another document has one of them
+   * @throws DuplicateValueError when another document has one of the values
    * @throws BusyDocumentError when another attempt for the same document holds one
    */
   async reserve(proxy: Proxy, values: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
     const wanted = new Map(values)
-    // A document has two reservations during a change. With the same `_id` they could not be on one
-    // shard, and chunks have to be able to move.
+    // During a change a document has two reservations. With the same `_id` they could not be on one
+    // shard, and chunks must be able to move.
     let _id = this.#purpose === 'change' ? this.#token : this.owner
     const deadline = this.#deadline()
     while (wanted.size > 0) {
@@ -103,8 +100,8 @@ export class Attempt {
   }
 
   /**
-   * Changes the reservations of values that the main document is about to lose to *reserved*.
-   * Values without a reservation of this document stay as they are.
+   * Sets the reservations of values that the main document is about to lose to *reserved*. Values
+   * without a reservation of this document are skipped.
    * @throws BusyDocumentError when another attempt holds them for too long
    */
   async demote(proxy: Proxy, spec: UniqueSpec, values: Values): Promise<void> {
@@ -128,7 +125,6 @@ export class Attempt {
     }
   }
 
-  /** Renews the reservations periodically until the attempt ends. */
   keepAlive(): void {
     const { clock, reservationMs } = this.#world
     if (clock.after === undefined || this.#held.length === 0) return
@@ -140,7 +136,7 @@ export class Attempt {
     this.#cancelRenewal = clock.after(reservationMs / 3, beat)
   }
 
-  /** Gives all reservations the full time again. @returns false: one is lost */
+  /** @returns false: one is lost */
   async renew(): Promise<boolean> {
     const freshAt = this.#world.clock.now()
     const $set = { expiresAt: this.#expiry() }
@@ -154,10 +150,7 @@ export class Attempt {
     return true
   }
 
-  /**
-   * Undoes all reservations, after the main document was certainly not written. A sweep does the
-   * steps that fail.
-   */
+  /** Call only if the main document was certainly not written. A sweep does the steps that fail. */
   async compensate(): Promise<void> {
     await this.abandon()
     if (this.#held.length > 0) this.#emit('compensated', this.#specs())
@@ -170,7 +163,7 @@ export class Attempt {
   }
 
   /**
-   * Confirms the gained values and releases the lost ones, after the main document was written.
+   * Call after the main document was written: confirms gained values, releases lost ones.
    * @returns the specs whose reservations no longer exist
    */
   async finish(): Promise<UniqueSpec[]> {
@@ -196,8 +189,8 @@ export class Attempt {
   }
 
   /**
-   * Handles a reservation that conflicts with a new one: takes it over, after which its specs are
-   * no longer wanted, or removes it.
+   * Takes over a reservation that conflicts with a new one, and removes its specs from `wanted`; or
+   * removes the reservation.
    * @returns true: another attempt for the same document holds it, so the caller has to wait
    */
   async #claim(
@@ -279,14 +272,13 @@ export class Attempt {
     return held
   }
 
-  /** Waits for another attempt that is changing the same document. */
   async #wait(deadlineMs: number): Promise<void> {
     const { clock } = this.#world
     if (clock.now() >= deadlineMs) throw new BusyDocumentError(this.owner)
     await clock.sleep(10)
   }
 
-  /** Runs a step after the outcome is decided. If it gets no answer, a sweep does it later. */
+  /** For steps after the outcome is decided: a sweep does a step that gets no answer. */
   async #leaveToSweep(step: () => Promise<void>): Promise<void> {
     try {
       await step()

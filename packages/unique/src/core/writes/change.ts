@@ -1,4 +1,3 @@
-/** The effect of a write on one document's unique fields. */
 import type { Values } from './attempt.js'
 import { InvalidValueError } from '../errors.js'
 import type { Fields } from '../port.js'
@@ -7,10 +6,7 @@ import type { UniqueSpec } from '../specs/spec.js'
 import { sameValue } from '../values.js'
 import type { TransactionScope } from '../world.js'
 
-/**
- * The effect of a change on one document. It may write the fields of `touched` and no other unique
- * fields.
- */
+/** The change may write the fields of `touched`, and no other unique fields. */
 export interface Plan {
   readonly touched: readonly UniqueSpec[]
   /** The touched fields after the change, inside a document; null: the document is deleted. */
@@ -18,13 +14,10 @@ export interface Plan {
 }
 
 export interface Change<R> {
-  /**
-   * Reads the document to change; null: no document matches. Gets the scope of the transaction;
-   * null: outside of a transaction.
-   */
+  /** null: no document matches. `scope` is null outside of a transaction. */
   readonly find: (scope: TransactionScope | null) => Promise<Fields | null>
   readonly plan: (before: Fields) => Plan
-  /** Changes the document if it still matches the guard; null: it does not. */
+  /** null: the document no longer matches the guard. */
   readonly write: (before: Fields, guard: Fields, scope: TransactionScope | null) => Promise<R | null>
 }
 
@@ -34,10 +27,7 @@ export interface Changed<R> {
   readonly result: R | null
 }
 
-/**
- * The values that a document gains and loses. Old values that cannot be reserved, written without
- * the library, are not lost.
- */
+/** Old values that cannot be reserved, written without the library, are not lost. */
 export function changedValues(
   touched: readonly UniqueSpec[],
   before: Fields,

@@ -1,7 +1,6 @@
 /**
- * The protocol of the README's state table: inserts, changes and deletes documents of a collection
- * whose unique fields are reserved in proxy collections. The `write` functions write the main
- * collection; they reject with a PortError.
+ * The protocol of the README's state table. The `write` functions write the main collection; they
+ * reject with a PortError.
  */
 import { Attempt, type Values } from './attempt.js'
 import { changedValues, oldValues, type Change, type Changed } from './change.js'
@@ -14,10 +13,7 @@ import { changeInTransaction, insertInTransaction } from './transaction.js'
 import { sameValue } from '../values.js'
 import { readMain, repeated, type TransactionScope, type World } from '../world.js'
 
-/**
- * Attempts of a change whose document was changed by another write, and of an insert whose
- * reservations expired.
- */
+/** For changes whose document another write has changed, and inserts whose reservations expired. */
 const maxTries = 30
 
 export class UniqueProtocol {
@@ -29,9 +25,9 @@ export class UniqueProtocol {
   }
 
   /**
-   * Inserts a document, which must have an `_id`.
+   * @param document must have an `_id`
    * @throws DuplicateValueError, InvalidValueError, BusyDocumentError, UnknownOutcomeError,
-   *   ReservationLostError, or the driver's error
+   * ReservationLostError, or the driver's error
    */
   async insert(document: Fields, write: (scope: TransactionScope | null) => Promise<unknown>): Promise<void> {
     const wanted = this.#valuesOf(document, this.#world.specs)
@@ -53,8 +49,7 @@ export class UniqueProtocol {
   }
 
   /**
-   * Changes or deletes one document.
-   * @returns null: there was none
+   * @returns null: no document matched
    * @throws as `insert`
    */
   async change<R>({ find, plan, write }: Change<R>): Promise<Changed<R> | null> {
@@ -126,7 +121,7 @@ export class UniqueProtocol {
     }
   }
 
-  /** Undoes the reservations when an error occurs before the main write. */
+  /** If an error occurs before the main write, undoes the reservations. */
   async #reserving(attempt: Attempt, reserve: () => Promise<void>): Promise<void> {
     try {
       await reserve()
@@ -148,7 +143,7 @@ export class UniqueProtocol {
     let answered = true
     attempt.keepAlive()
     for (let tries = 1; ; tries++) {
-      // Renewing may take so long that it has to be repeated.
+      // Renewing may take so long that it must be repeated.
       while (!attempt.fresh) {
         if (await attempt.renew().catch(() => false)) continue
         // Another document may have taken the values.
@@ -194,9 +189,8 @@ export class UniqueProtocol {
   }
 
   /**
-   * Handles reservations that no longer existed when they were to be confirmed. If the values are
-   * free or the document has new values, nothing is wrong. Otherwise the write is undone
-   * if possible.
+   * Called when reservations to confirm no longer exist. If the values are free, or the document
+   * has new values, nothing is wrong. Otherwise the write is undone if possible.
    * @throws ReservationLostError
    */
   async #recover(
@@ -259,7 +253,6 @@ export class UniqueProtocol {
   }
 }
 
-/** Whether this value is reserved or confirmed for this document. */
 async function isHeldBy(
   world: World,
   proxy: Proxy,
@@ -275,12 +268,10 @@ async function isHeldBy(
   )
 }
 
-/** Whether two documents have the same values in the fields of these specs. */
 function sameFields(main: Fields, after: Fields, specs: readonly UniqueSpec[]): boolean {
   return specs.every((spec) => sameValue(rawValuesOf(spec, main), rawValuesOf(spec, after)))
 }
 
-/** Rethrows the driver's error of a PortError. */
 async function withDriverErrors<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()

@@ -1,4 +1,3 @@
-/** Decides reservations whose writer is gone by the state of the main document. */
 import type { Fields } from '../port.js'
 import {
   heldSpecs,
@@ -20,7 +19,7 @@ import { InvalidValueError } from '../errors.js'
 /**
  * Confirms the values that the main document has, and releases the others. Does nothing if another
  * attempt has changed the reservation since it was read. Only for a reservation that has expired,
- * or that belongs to the caller and whose main write is certainly not in progress.
+ * or one of the caller whose main write is certainly not in progress.
  * @returns the action taken; null: none
  */
 export async function resolve(
@@ -44,7 +43,6 @@ export async function resolve(
   return released.length === heldSpecs(proxy, reservation).length ? 'released' : 'confirmed'
 }
 
-/** Whether a main document has the value that this reservation holds for the spec. */
 export async function hasHeldValue(
   world: World,
   proxy: Proxy,
@@ -72,10 +70,9 @@ function validValues(spec: UniqueSpec, main: Fields): unknown[] | null {
 }
 
 /**
- * Ends a reservation: releases these specs, confirms the remaining ones, and deletes the document
- * if none remain. Applies only if its attempt is still the one with which it was read, and
- * `unchanged` matches.
- * @returns false: it no longer existed
+ * Releases these specs, confirms the remaining ones, and deletes the document if none remain.
+ * Applies only if the attempt is the one that was read, and `unchanged` matches.
+ * @returns false: the reservation no longer existed
  */
 export async function finishReservation(
   { clock }: Pick<World, 'clock'>,

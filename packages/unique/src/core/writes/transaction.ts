@@ -1,7 +1,4 @@
-/**
- * Writes in one transaction of the server: reservations and document are committed together, so no
- * confirmation is needed.
- */
+/** Reservations and document are committed in one transaction, so no confirmation is needed. */
 import type { Values } from './attempt.js'
 import { BusyDocumentError, DuplicateValueError } from '../errors.js'
 import { causeOf, kindOf, PortError, type Fields } from '../port.js'
@@ -24,13 +21,9 @@ import type { UniqueSpec } from '../specs/spec.js'
 import { sameValue } from '../values.js'
 import type { TransactionScope, World } from '../world.js'
 
-/**
- * A reservation conflicts with the write. It ends the transaction; the conflict is resolved
- * outside.
- */
+/** Ends the transaction; the conflict is resolved outside. */
 class ReservationConflict extends Error {
   readonly proxy: Proxy
-  /** `_id` of the document to write. */
   readonly owner: unknown
   readonly wanted: ReadonlyMap<UniqueSpec, Values>
 
@@ -109,7 +102,6 @@ async function release(proxy: Proxy, spec: UniqueSpec, values: Values, owner: un
   else await proxy.port.updateOne(filter, { $unset: Object.fromEntries(spec.fields.map((field) => [field, ''])) })
 }
 
-/** Runs the transaction, and repeats it after each conflict is resolved. */
 async function retryConflicts<T>(world: World, body: (scope: TransactionScope) => Promise<T>): Promise<T | 'refused'> {
   const deadlineMs = world.clock.now() + world.busyMs
   for (;;) {

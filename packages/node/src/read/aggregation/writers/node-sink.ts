@@ -7,7 +7,7 @@ import { runCommand } from '../../../dispatch/run-command.js'
 import { liveNode } from '../../snapshots/snapshot-read.js'
 import type { NodeInvocation } from '../../../host/node-host.js'
 
-/** Writes into collections of this node: for clients that are connected to it directly. */
+/** For clients that are connected to this node directly. */
 export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
   // Writes go to the live collections even if the documents come from a snapshot.
   const present = liveNode(host)

@@ -1,4 +1,3 @@
-/** $type, $isNumber, $toHashedIndexKey, $rand. */
 import {
   BsonType,
   boolValue,

@@ -1,12 +1,11 @@
 /**
- * Operators that always fail: $meta, because no such metadata exists here, and $function, which
- * needs JavaScript in the server.
+ * These operators always fail: no metadata for $meta exists here, and $function needs a JavaScript
+ * engine.
  */
 import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
 import { typeOf } from '../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../expression.js'
 
-/** The kinds of `$meta` and their names in messages. */
 const metadata: Readonly<Record<string, string>> = {
   textScore: 'text score',
   geoNearDistance: '$geoNear distance',
@@ -30,12 +29,11 @@ export function metadataError(argument: RawValue): CommandError {
   return new CommandError(40218, `query requires ${metadata[kind]} metadata, but it is not available`)
 }
 
-/** The error of a server without JavaScript for $function and $accumulator. */
 export function javaScriptError(): CommandError {
   return new CommandError(31264, 'Cannot run server-side javascript without the javascript engine enabled')
 }
 
-/** Checks the argument. As on the server, evaluation fails on the first document. */
+/** As on the server, evaluation fails on the first document. */
 function compileFunction(argument: RawValue, compiler: ExpressionCompiler): Expression {
   if (argument.type !== BsonType.object)
     throw new CommandError(31260, `$function requires an object as an argument, found: ${typeOf(argument)}`)

@@ -1,7 +1,7 @@
 /**
  * The state machine of $densify. Takes documents in the order of the field (within partitions for
- * the bounds `partition`), passes them on, and inserts documents for missing steps. The states
- * follow the server's `DocumentSourceInternalDensify`.
+ * the bounds `partition`) and inserts missing ones. States: the server's
+ * `DocumentSourceInternalDensify`.
  */
 import { CommandError, compareValues, type RawValue } from '@shardlab/bson'
 import type { DensifyRange } from './densify-range.js'
@@ -9,15 +9,13 @@ import type { DensifyRange } from './densify-range.js'
 export interface DensifyInput {
   readonly document: Uint8Array
   readonly value: RawValue
-  /** The fields of the partition as a document; null without `partitionByFields`. */
+  /** The partition's fields; null: no `partitionByFields`. */
   readonly partition: Uint8Array | null
-  /** Identifies the partition. */
   readonly partitionKey: string
 }
 
 export interface DensifyOutput {
   emit(document: Uint8Array): void
-  /** A new document with the partition's fields and this value. */
   make(partition: Uint8Array | null, value: RawValue): Uint8Array
 }
 
@@ -26,7 +24,7 @@ interface Progress {
   value: RawValue
 }
 
-/** Default of the server's parameter `internalQueryMaxAllowedDensifyDocs`. */
+/** Default of `internalQueryMaxAllowedDensifyDocs`. */
 const maxGenerated = 500_000
 
 const isLess = (a: RawValue, b: RawValue) => compareValues(a, b) < 0
@@ -116,10 +114,7 @@ export class Densifier {
     this.#output.emit(document)
   }
 
-  /**
-   * Generates the documents between the last step and the document, limited by the bounds, then
-   * passes the document on.
-   */
+  /** Generates the documents between the last step and this document, within the bounds. */
   #fillUpTo(input: DensifyInput, bounds: readonly [RawValue, RawValue] | null): void {
     const { value, document, partition } = input
     this.#state = 'within'
@@ -146,7 +141,7 @@ export class Densifier {
   }
 
   #generate(partition: Uint8Array | null, from: RawValue, until: RawValue, onEach?: (value: RawValue) => void): void {
-    // The first one is generated even if it is not below the end: the caller has decided that it is
+    // Generate the first one even if it is not below the end: the caller decided that it is
     // missing.
     let value = from
     do {

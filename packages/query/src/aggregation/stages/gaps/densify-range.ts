@@ -1,7 +1,4 @@
-/**
- * The steps of $densify: numbers, or dates by a unit of time. Server: `RangeStatement`,
- * `DensifyValue`.
- */
+/** Numbers, or dates by a unit of time. Server: `RangeStatement`, `DensifyValue`. */
 import { BsonType, CommandError, compareValues, elementsOf, int32Value, type RawValue } from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
@@ -14,9 +11,8 @@ export type DensifyBounds = 'full' | 'partition' | readonly [low: RawValue, high
 
 export interface DensifyRange {
   readonly bounds: DensifyBounds
-  /** The step after or before a value. */
   step(value: RawValue, direction: 1 | -1): RawValue
-  /** Whether a value is a whole number of steps away from another one. */
+  /** Whether a whole number of steps separates the values. */
   isOnStep(value: RawValue, from: RawValue): boolean
   /** @throws CommandError 5733201, 6053600 for a value that this range does not allow */
   check(value: RawValue): void

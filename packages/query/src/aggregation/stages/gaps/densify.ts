@@ -1,7 +1,4 @@
-/**
- * $densify: inserts documents for the missing steps of a range. Server:
- * `document_source_densify.cpp`.
- */
+/** Server: `document_source_densify.cpp`. */
 import {
   BsonType,
   CommandError,
@@ -23,8 +20,8 @@ import { sortMemoryError } from '../order.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
 /**
- * The document with the value at a path of embedded documents. @throws CommandError 5733307,
- * 5733308 when the path contains another type
+ * Sets the value at a path of embedded documents.
+ * @throws CommandError 5733307, 5733308 when the path contains another type
  */
 function withNested(document: Uint8Array, names: readonly string[], value: RawValue, checked = true): Uint8Array {
   const [name, ...rest] = names as [string, ...string[]]
@@ -49,7 +46,6 @@ function withNested(document: Uint8Array, names: readonly string[], value: RawVa
   return writer.finish()
 }
 
-/** The fields of the partition as they appear in generated documents. */
 function partitionOf(document: Uint8Array, paths: readonly (readonly string[])[]): Uint8Array {
   let partition = emptyDocument
   for (const names of paths) {

@@ -1,7 +1,4 @@
-/**
- * $fill, which is replaced by a $setWindowFields and an $addFields. Server:
- * `document_source_fill.cpp`.
- */
+/** Rewritten to a $setWindowFields and an $addFields. Server: `document_source_fill.cpp`. */
 import {
   BsonType,
   CommandError,
@@ -21,9 +18,9 @@ import { mapStage, type CompiledStage, type StageContext, type StageOperator } f
 const methods: Readonly<Record<string, string>> = { locf: '$locf', linear: '$linearFill' }
 
 interface FillOutput {
-  /** Output of the $setWindowFields. */
+  /** The output of the $setWindowFields. */
   readonly windows: Uint8Array
-  /** Specification of the $addFields. */
+  /** The specification of the $addFields. */
   readonly values: Uint8Array
 }
 
@@ -95,10 +92,7 @@ function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   }
 }
 
-/**
- * Whether an output has a `method`, which needs a window; a `value` is filled in document by
- * document.
- */
+/** An output with a `method` needs a window; a `value` is filled in document by document. */
 function interpolates(argument: RawValue): boolean {
   const output = findField(argument.bytes, 'output', argument.start)!
   for (const it = new FieldIterator(output.bytes, output.start); it.next();)

@@ -1,7 +1,4 @@
-/**
- * $bucketAuto: buckets with about the same number of documents. Server:
- * `document_source_bucket_auto.cpp`.
- */
+/** Buckets with about the same number of documents. Server: `document_source_bucket_auto.cpp`. */
 import {
   BsonType,
   CommandError,
@@ -32,13 +29,11 @@ interface Specification {
 interface Entry {
   readonly key: RawValue
   readonly document: Uint8Array
-  /** Its index in the input. */
   readonly position: number
 }
 
 /**
- * These accumulators get the documents in the order of the input; the others in the order of the
- * keys.
+ * These get the documents in the order of the input; other accumulators in the order of the keys.
  */
 const positional: ReadonlySet<string> = new Set(['$first', '$firstN', '$last', '$lastN', '$mergeObjects', '$push'])
 
@@ -150,8 +145,7 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
           for (let bucket = 1; bucket <= buckets && from < entries.length && !next.satisfied; bucket++) {
             let to = bucket === buckets ? entries.length : Math.min(entries.length, from + size)
             const boundary: RawValue | undefined = rounder?.up(entries[to - 1]!.key)
-            // Equal values stay in one bucket; values below a rounded boundary belong to this one
-            // too.
+            // Equal values stay in one bucket, and so do values below its rounded boundary.
             while (
               to < entries.length &&
               (order(entries[to - 1]!.key, entries[to]!.key) === 0 ||

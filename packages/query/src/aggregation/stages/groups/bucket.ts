@@ -1,4 +1,4 @@
-/** $bucket, which is replaced by a $group over a $switch and a $sort. */
+/** Rewritten to a $group over a $switch and a $sort. */
 import {
   BsonType,
   canonicalType,
@@ -23,7 +23,7 @@ export function isExpression(value: RawValue): boolean {
   return value.type === BsonType.string && value.asString().startsWith('$')
 }
 
-/** The value of a constant expression; undefined for other expressions. */
+/** Undefined: not a constant. */
 function constantOf(value: RawValue): RawValue | undefined {
   return compileExpression(value, { nowMs: 0, random: () => 0 }).constant?.value
 }

@@ -1,4 +1,3 @@
-/** $facet: several pipelines over the same documents, with the results in one document. */
 import {
   BsonType,
   CommandError,
@@ -50,7 +49,7 @@ interface Facet {
   readonly pipeline: InnerPipeline
 }
 
-/** Limit for the output of all facets together. Server: internalQueryFacetMaxOutputDocSizeBytes. */
+/** For all facets together. Server: internalQueryFacetMaxOutputDocSizeBytes. */
 const maxOutputBytes = 100 * 1024 * 1024
 
 function openFacets(facets: readonly Facet[], next: StageRun, requests: JoinRequests): StageRun {

@@ -16,11 +16,12 @@ import { multiplyNumbers, toNumber } from '../../../values/arithmetic.js'
 import { divideDecimals, toDecimal } from '../../../values/decimals/decimal.js'
 import { pow } from '../../expressions/operators/numbers/functions.js'
 
-/** Rounds a number that is neither negative nor NaN to the next number of the series; 0 stays 0. */
+/**
+ * For numbers that are neither negative nor NaN. 0 stays 0; other results are strictly above or
+ * below.
+ */
 export interface GranularityRounder {
-  /** To a number strictly above. */
   up(value: RawValue): RawValue
-  /** To a number strictly below. */
   down(value: RawValue): RawValue
 }
 
@@ -64,7 +65,6 @@ const series: Readonly<Record<string, readonly number[]>> = {
 
 const isBelow = (a: RawValue, b: RawValue) => compareValues(a, b) < 0
 
-/** Divides doubles as doubles and decimals as decimals. */
 function tenth(value: RawValue): RawValue {
   return value.type === BsonType.decimal128
     ? divideDecimals(value, int32Value(10))!
@@ -79,7 +79,7 @@ function times(a: RawValue, b: RawValue): RawValue {
   return multiplyNumbers(a, b, 'double')!
 }
 
-/** The number to round, the series and the factor 1, all of one type. */
+/** All of one type. `factor` is 1. */
 function prepared(
   numbers: readonly number[],
   value: RawValue,
@@ -89,7 +89,7 @@ function prepared(
   return [value, numbers.map((one) => toDecimal(int32Value(one))), toRawValue(Decimal128.fromString('1'))]
 }
 
-/** Whether the number stays as it is: 0, and infinity, which no factor reaches. */
+/** 0, and infinity, which no factor reaches. */
 function isFixed(value: RawValue): boolean {
   const number = toNumber(value)
   return number === 0 || number === Infinity

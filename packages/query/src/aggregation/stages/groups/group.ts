@@ -1,7 +1,6 @@
 /**
- * $group, whole or in two halves: with `$willBeMerged` it outputs partial results, with
- * `$doingMerge` it reads them. Keys are equal if they compare as equal under the collation; a
- * missing key counts as null.
+ * `$willBeMerged` outputs partial results, `$doingMerge` reads them. Keys are equal if they compare
+ * as equal under the collation; a missing key counts as null.
  */
 import {
   BsonType,
@@ -24,12 +23,10 @@ import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
 export interface GroupField {
   readonly name: string
-  /** The accumulator's name, such as `$sum`. */
   readonly accumulator: string
   /** `n` depends on the group's `_id`. */
   readonly readsGroupKey: boolean
   readonly expression: DocumentExpression
-  /** A new accumulator for the group with this `_id`. */
   readonly create: (id: RawValue | undefined) => Accumulator
 }
 
@@ -46,8 +43,8 @@ interface Specification {
 }
 
 /**
- * `name: {$accumulator: argument}`. @throws CommandError 40234, 40235, 40236, 40238, 15952 and the
- * errors of the accumulator
+ * `name: {$accumulator: argument}`.
+ * @throws CommandError 40234, 40235, 40236, 40238, 15952 and the errors of the accumulator
  */
 export function parseField(name: string, value: RawValue, context: StageContext, doingMerge: boolean): GroupField {
   const accumulator = value.type === BsonType.object ? firstFieldName(value.slice()) : undefined
@@ -101,8 +98,8 @@ function groupField(
 }
 
 /**
- * In a group key that is an object every field is an expression. Numbers and booleans are refused
- * because in a $project they would mean inclusion.
+ * Every field of an object key is an expression. Numbers and booleans are refused because in a
+ * $project they would mean inclusion.
  */
 function checkGroupKey(id: RawValue): void {
   if (id.type !== BsonType.object || firstFieldName(id.slice())?.startsWith('$') !== false) return
@@ -198,7 +195,6 @@ export const groupStage: StageOperator = {
   compile: compileGroup,
 }
 
-/** Splits a $group into the part that shards run and the part that merges their results. */
 export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uint8Array } {
   const specification = findField(stage, '$group')
   if (specification?.type !== BsonType.object)

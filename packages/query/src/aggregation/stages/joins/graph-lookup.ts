@@ -1,7 +1,4 @@
-/**
- * $graphLookup: documents of another collection that can be reached from each document. Manual:
- * aggregation/graphLookup.
- */
+/** Manual: aggregation/graphLookup. */
 import {
   BsonType,
   CommandError,
@@ -30,7 +27,7 @@ import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 import type { StageRun } from '../stage-run.js'
 import { setAt } from '../per-document/unwind.js'
 
-/** Most bytes that one search may hold. allowDiskUse does not raise it. */
+/** For one search. allowDiskUse does not raise it. */
 const maxSearchBytes = 100 * 1024 * 1024
 
 interface GraphArguments {
@@ -187,7 +184,7 @@ function graphRun(search: Search, next: StageRun): JoinRun {
   }
 }
 
-/** The search starts from each element of an array, and from nothing for a missing value. */
+/** The search starts from each element of an array. A missing value has none. */
 function startingValues(value: RawValue | undefined): RawValue[] {
   if (value === undefined) return []
   return value.type === BsonType.array ? elementsOf(value) : [value]
@@ -202,10 +199,7 @@ function frontierOf({ classOf }: Search, values: readonly RawValue[]): Map<strin
   return frontier
 }
 
-/**
- * Documents that connect to one of the values. A missing field connects to nothing; null and
- * undefined are different values.
- */
+/** A missing field connects to nothing; null and undefined are different values. */
 function matchFrontier({ restriction, connectTo }: Search, values: readonly RawValue[]): Uint8Array {
   const hasNull = values.some((value) => value.type === BsonType.null)
   const hasUndefined = values.some((value) => value.type === BsonType.undefined)

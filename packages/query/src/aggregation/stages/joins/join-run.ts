@@ -1,19 +1,17 @@
 /**
- * Stages that read other collections: `$lookup`, `$graphLookup`, `$unionWith`. Such a stage does
- * not read by itself. Its work is a generator that yields read requests and is resumed with
- * documents. The member that runs the pipeline serves the requests: a node at once, a router when
- * the shards have answered.
+ * Joins do not read other collections themselves. Their work is a generator that yields read
+ * requests and is resumed with documents. The member that runs the pipeline serves the requests: a
+ * node at once, a router when the shards have answered.
  */
 import type { RawValue } from '@shardlab/bson'
 import type { StageRun } from '../stage-run.js'
 
-/** A pipeline over another collection. */
 export interface ForeignRead {
   readonly db: string
   /** Null: the pipeline begins with a source of its own. */
   readonly collection: string | null
   readonly stages: readonly Uint8Array[]
-  /** The variables of its expressions: those of the command and of the enclosing joins. */
+  /** Those of the command and of the enclosing joins. */
   readonly variables: ReadonlyMap<string, RawValue | undefined>
 }
 
@@ -32,18 +30,16 @@ export interface JoinRequest {
   readonly cursor: ForeignCursor | null
 }
 
-/** Work that stops at each read of another collection. */
 export type JoinWork = Generator<JoinRequest, void, ForeignBatch>
 
-/** A running join between two stages. It pushes its results itself. */
+/** It pushes its results to the next stage itself. */
 export interface JoinRun {
-  /** Gets documents in their order. Null: it needs no read and is done with them. */
+  /** Gets documents in their order. Null: done with them without a read. */
   join(documents: readonly Uint8Array[]): JoinWork | null
-  /** Runs after the last documents. */
   end?(): JoinWork
 }
 
-/** The stack of the requests that the joins of a pipeline wait for. */
+/** A stack: the newest request is served first. */
 export class JoinRequests {
   readonly #entries: {
     readonly request: JoinRequest
@@ -59,7 +55,6 @@ export class JoinRequests {
     this.#entries.push({ request, next, resume })
   }
 
-  /** The request to serve next; null: none. */
   get request(): JoinRequest | null {
     for (;;) {
       const entry = this.#entries.at(-1)
@@ -70,16 +65,12 @@ export class JoinRequests {
     }
   }
 
-  /** Answers {@link request}. */
   serve(batch: ForeignBatch): void {
     this.#entries.pop()!.resume(batch)
   }
 }
 
-/**
- * Runs a join between two stages.
- * @param batchSize number of documents for each call of `join`; the last call may have fewer
- */
+/** @param batchSize number of documents for each call of `join`; the last call may have fewer */
 export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, batchSize: number): StageRun {
   let queue: Uint8Array[] = []
   let work: JoinWork | null = null
@@ -134,7 +125,7 @@ export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, 
   }
 }
 
-/** Reads until the read is complete or `take` returns false. */
+/** Stops early if `take` returns false. */
 export function* readForeign(read: ForeignRead, take: (document: Uint8Array) => boolean | void): JoinWork {
   let cursor: ForeignCursor | null = null
   do {

@@ -1,7 +1,4 @@
-/**
- * The arguments of $lookup. Server: `DocumentSourceLookUp::createFromBson`; manual:
- * aggregation/lookup.
- */
+/** Server: `DocumentSourceLookUp::createFromBson`; manual: aggregation/lookup. */
 import {
   BsonType,
   CommandError,
@@ -25,7 +22,6 @@ export interface LookupArguments {
   readonly localField: string | null
   readonly foreignField: string | null
   readonly variables: readonly { readonly name: string; readonly expression: RawValue }[]
-  /** Null: not given. */
   readonly pipeline: readonly Uint8Array[] | null
 }
 
@@ -83,9 +79,7 @@ export function parseLookup(argument: RawValue): LookupArguments {
   }
 }
 
-/**
- * A collection's name, or `{ db, coll }`, which is allowed for cached chunks and the oplog only.
- */
+/** `{ db, coll }` is allowed for cached chunks and the oplog only. */
 function parseFrom(value: RawValue): { db: string | null; collection: string } {
   if (value.type === BsonType.string) return { db: null, collection: value.asString() }
   if (value.type !== BsonType.object)
@@ -111,7 +105,7 @@ function parseFrom(value: RawValue): { db: string | null; collection: string } {
   return { db, collection }
 }
 
-/** An array of stages. @throws CommandError 14 TypeMismatch */
+/** @throws CommandError 14 TypeMismatch unless it is an array of stages */
 export function pipelineArgument(value: RawValue): Uint8Array[] {
   if (value.type !== BsonType.array)
     throw new CommandError('TypeMismatch', "'pipeline' option must be specified as an array")

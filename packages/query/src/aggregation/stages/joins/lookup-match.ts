@@ -1,8 +1,7 @@
 /**
- * Matches foreign documents to local ones for `localField` and `foreignField`. A read for many
- * local documents has the same form as a read for one. Its results are assigned to the local
- * documents here, by the rules of the filter of the read. Server:
- * `DocumentSourceLookUp::makeMatchStageFromInput`, `document_path_support::visitAllValuesAtPath`.
+ * One read serves many local documents; its results are assigned to them here, by the rules of the
+ * read's filter. Server: `DocumentSourceLookUp::makeMatchStageFromInput`,
+ * `document_path_support::visitAllValuesAtPath`.
  */
 import {
   BsonType,
@@ -19,7 +18,7 @@ import { compileFilter, type Filter } from '../../../filter/compile.js'
 import { fieldPath, isDigits, type FieldPath } from '../../../path/field-path.js'
 import { keyTuplesOf } from '../../../path/key-tuples.js'
 
-/** The values at a path, with arrays replaced by their elements; empty for a missing value. */
+/** Arrays are replaced by their elements; empty for a missing value. */
 export function valuesAtPath(document: Uint8Array, names: readonly string[]): RawValue[] {
   const values: RawValue[] = []
   visit(document, 0, names, 0, values)
@@ -44,18 +43,17 @@ function visit(bytes: Uint8Array, start: number, names: readonly string[], at: n
       if (it.type === BsonType.object) visit(it.bytes, it.valueStart, names, next, values)
 }
 
-/** The values that a local document is joined on; a missing one counts as null. */
+/** A missing value counts as null. */
 export function localValues(document: Uint8Array, names: readonly string[]): readonly RawValue[] {
   const values = valuesAtPath(document, names)
   return values.length === 0 ? [nullValue] : values
 }
 
-/** `{ $match: … }` for foreign documents that have one of the values. */
 export function matchAnyOf(field: string, values: readonly RawValue[]): Uint8Array {
   const writer = new DocumentWriter().startDocument('$match')
   if (values.length === 1) writer.startDocument(field).value('$eq', values[0]!).end()
   else {
-    // In $in a regular expression is a pattern; here it has to match as a value.
+    // In $in a regular expression is a pattern; here it must match as a value.
     const expressions = values.filter((value) => value.type === BsonType.regex)
     const plain = values.filter((value) => value.type !== BsonType.regex)
     if (expressions.length > 0) writer.startArray('$or')
@@ -74,13 +72,14 @@ export function matchAnyOf(field: string, values: readonly RawValue[]): Uint8Arr
   return writer.end().finish()
 }
 
-/** Foreign documents, with an index by value where equal values have equal keys. */
 export class ForeignDocuments {
   readonly #documents: readonly Uint8Array[]
   readonly #field: string
   readonly #context: EvaluationContext
   readonly #filters = new Map<string, Filter>()
-  /** Indexes in `documents` by the KeyString of a value; null: no index is possible. */
+  /**
+   * Indexes in `documents` by the KeyString of a value; null: equal values may have different keys.
+   */
   readonly #places: ReadonlyMap<string, readonly number[]> | null
 
   constructor(documents: readonly Uint8Array[], field: string, context: EvaluationContext) {
@@ -94,7 +93,7 @@ export class ForeignDocuments {
     this.#places = keyed ? placesByKey(documents, path) : null
   }
 
-  /** The documents that have one of the values, in the order in which they were read. */
+  /** In the order in which the documents were read. */
   matching(values: readonly RawValue[]): Uint8Array[] {
     const places = new Set<number>()
     for (const value of values) for (const place of this.#placesOf(value)) places.add(place)
@@ -116,8 +115,8 @@ export class ForeignDocuments {
 }
 
 /**
- * Whether equality with this value matches exactly the documents that have the value among their
- * index keys.
+ * Whether equality with this value matches exactly the documents that have it among their index
+ * keys.
  */
 function isKeyed({ type }: RawValue): boolean {
   return type !== BsonType.null && type !== BsonType.undefined && type !== BsonType.array && type !== BsonType.regex

@@ -1,7 +1,4 @@
-/**
- * $lookup: for each document, an array of documents of another collection. Manual:
- * aggregation/lookup.
- */
+/** Manual: aggregation/lookup. */
 import {
   BsonType,
   CommandError,
@@ -22,23 +19,19 @@ import type { CompiledStage, ForeignCollection, StageContext, StageOperator } fr
 import type { StageRun } from '../stage-run.js'
 import { setAt } from '../per-document/unwind.js'
 
-/** Documents joined with one read, where one read can serve several. */
+/** Documents per read, where one read can serve several. */
 const joinBatchSize = 100
-/** Most bytes of such a read; above that, fewer documents are joined at once. */
+/** For a read that serves several documents; above that, fewer documents are joined at once. */
 const maxSharedReadBytes = 16 * 1024 * 1024
-/** Most bytes joined to one document: internalLookupStageIntermediateDocumentMaxSizeBytes. */
+/** For one document: internalLookupStageIntermediateDocumentMaxSizeBytes. */
 const maxMatchedBytes = 100 * 1024 * 1024
 
 interface Lookup {
   readonly from: Pick<ForeignRead, 'db' | 'collection'>
   readonly as: readonly string[]
-  /**
-   * The names in the path `localField`, and `foreignField`; null: only the pipeline selects the
-   * documents.
-   */
+  /** Null: only the pipeline selects the documents. */
   readonly fields: { readonly local: readonly string[]; readonly foreign: string } | null
   readonly variables: readonly { readonly name: string; readonly expression: DocumentExpression }[]
-  /** Null: not given. */
   readonly pipeline: readonly Uint8Array[] | null
   /** A $unwind of the array follows: joined documents are passed on one by one. */
   readonly unwound: boolean
@@ -85,8 +78,8 @@ function compileLookup(argument: RawValue, context: StageContext): CompiledStage
 }
 
 /**
- * Whether `{ $unwind: '$as' }` follows, without options. The $unwind stays in the pipeline, because
- * it leaves values that are not arrays unchanged.
+ * Only `{ $unwind: '$as' }` without options. The $unwind stays in the pipeline, because it leaves
+ * values that are not arrays unchanged.
  */
 function isPlainUnwind(following: StageContext['following'], as: string): boolean {
   if (following?.name !== '$unwind') return false
@@ -99,7 +92,6 @@ function isPlainUnwind(following: StageContext['following'], as: string): boolea
   )
 }
 
-/** Passes a document on together with the documents joined to it. */
 function emit({ as, unwound }: Lookup, next: StageRun, document: Uint8Array, joined: readonly Uint8Array[]): void {
   if (!unwound) {
     next.push(setAt(document, as, arrayOf(joined)))
@@ -125,7 +117,7 @@ function tooLarge({ from }: Lookup): CommandError {
   )
 }
 
-/** A join by `localField` and `foreignField` alone: one read serves many documents. */
+/** Without a pipeline, one read serves many documents. */
 class FieldJoin implements JoinRun {
   readonly #lookup: Lookup
   readonly #next: StageRun
@@ -179,15 +171,13 @@ function distinct(values: readonly RawValue[]): RawValue[] {
   return [...known.values()]
 }
 
-/**
- * A join with a pipeline: one read for each document, unless an earlier read had the same inputs.
- */
+/** With a pipeline: one read for each document, unless an earlier read had the same inputs. */
 class PipelineJoin implements JoinRun {
   readonly #lookup: Lookup
   readonly #next: StageRun
   /** The pipeline returns the same results for the same variables. */
   readonly #repeatable: boolean
-  /** Results by their inputs. Cleared by each call of `join`, unless the pipeline has no inputs. */
+  /** Results by inputs. Cleared by each call of `join`, unless the pipeline has no inputs. */
   #known = new Map<string, readonly Uint8Array[]>()
 
   constructor(lookup: Lookup, next: StageRun) {
@@ -224,7 +214,7 @@ class PipelineJoin implements JoinRun {
     }
   }
 
-  /** The pipeline with a $match on the values in front; $documents stays first. */
+  /** The $match on the values comes first, but after $documents. */
   #stagesFor(values: readonly RawValue[]): readonly Uint8Array[] {
     const pipeline = this.#lookup.pipeline!
     const { fields, from } = this.#lookup
@@ -242,7 +232,6 @@ function keyOf(values: readonly RawValue[], bound: readonly (RawValue | undefine
 
 const randomOperators = new Set(['$rand', '$sample', '$sampleRate'])
 
-/** Whether the result depends on random numbers. */
 function usesRandomness(document: Uint8Array): boolean {
   for (const it = new FieldIterator(document); it.next();) {
     if (randomOperators.has(it.name())) return true

@@ -1,7 +1,4 @@
-/**
- * $unionWith: its input, then the results of a pipeline over another collection. Manual:
- * aggregation/unionWith.
- */
+/** Manual: aggregation/unionWith. */
 import { BsonType, CommandError, FieldIterator, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
 import { openJoin, readForeign, type ForeignRead, type JoinRun } from './join-run.js'
 import { checkForeignName, pipelineArgument } from './lookup-arguments.js'

@@ -1,7 +1,3 @@
-/**
- * $redact: at each level the expression decides whether to keep, to prune, or to descend into
- * embedded documents.
- */
 import {
   BsonType,
   CommandError,

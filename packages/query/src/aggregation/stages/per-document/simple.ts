@@ -1,7 +1,3 @@
-/**
- * $match, $project, $addFields, $set, $unset, $replaceRoot, $replaceWith: each handles one document
- * at a time.
- */
 import {
   BsonType,
   CommandError,

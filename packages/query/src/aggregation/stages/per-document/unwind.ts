@@ -1,4 +1,3 @@
-/** $unwind: one document for each element of an array. */
 import {
   BsonType,
   CommandError,
@@ -97,10 +96,7 @@ function parse(argument: RawValue): { names: string[]; preserve: boolean; indexN
   return { names: checkFieldPath(text.slice(1)), preserve, indexNames }
 }
 
-/**
- * The document with another value at the path; undefined removes the field. Missing objects on the
- * path are created.
- */
+/** Undefined removes the field. Missing objects on the path are created. */
 export function setAt(
   document: Uint8Array,
   names: readonly string[],
@@ -108,8 +104,8 @@ export function setAt(
   start = 0,
   depth = 0,
 ): Uint8Array {
-  // The buffer size leaves out the replaced value: unwinding an array of a million elements would
-  // otherwise allocate a buffer of the array's size for each element.
+  // The buffer size leaves out the replaced value: otherwise unwinding an array of a million
+  // elements would allocate a buffer of the array's size for each element.
   const replaced = findPath(document, depth === 0 ? names.join('.') : names.slice(depth).join('.'), start)
   const sizeOf = (part: RawValue | undefined) => (part === undefined ? 0 : part.end - part.start)
   const writer = new DocumentWriter(readInt32(document, start) - sizeOf(replaced) + sizeOf(value) + names.length * 16)

@@ -1,7 +1,4 @@
-/**
- * $documents: documents written in the pipeline itself. Manual: aggregation/documents; server:
- * document_source_documents.cpp.
- */
+/** Manual: aggregation/documents; server: document_source_documents.cpp. */
 import { BsonType, CommandError, elementsOf, emptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../../context.js'
 import { formatValue } from '../../../values/format.js'
@@ -9,8 +6,8 @@ import { compileExpression } from '../../expressions/compile.js'
 import { passThroughStage, type StageOperator } from '../stage.js'
 
 /**
- * @throws CommandError 5858203 when the expression does not evaluate to an array, 40228 when an
- *   element is not a document
+ * @throws CommandError 5858203 unless the expression evaluates to an array, 40228 unless all its
+ *   elements are documents
  */
 export function evaluateDocuments(argument: RawValue, context: EvaluationContext): Uint8Array[] {
   const value = compileExpression(argument, context).evaluateOn(emptyDocument)

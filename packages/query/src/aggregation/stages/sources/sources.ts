@@ -1,7 +1,6 @@
 /**
- * Stages whose documents come from the member that runs them. The members' packages implement them:
- * packages/node/src/sources and packages/mongos/src/sources. Server: `StageConstraints` of each
- * stage.
+ * Stages whose documents come from the member that runs them: packages/node/src/sources and
+ * packages/mongos/src/sources. Server: `StageConstraints` of each stage.
  */
 import { BsonType, CommandError, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import { parseStruct } from '../../../values/idl.js'
@@ -45,7 +44,7 @@ const needsAtlas =
 const listingNeedsAtlas =
   'Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.'
 
-/** A stage that this server recognizes but cannot serve. */
+/** Stages that the server recognizes but cannot serve. */
 function unavailable(
   name: string,
   since: number,

@@ -1,2 +1,2 @@
-/** Databases that every member has of its own. */
+/** Every member has its own. */
 export const internalDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])

@@ -1,7 +1,4 @@
-/**
- * $merge: merges the results into a collection. Manual: aggregation/merge; server:
- * document_source_merge.cpp, document_source_merge_spec.cpp.
- */
+/** Manual: aggregation/merge; server: document_source_merge.cpp, document_source_merge_spec.cpp. */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { unboundVariable } from '../../../context.js'
 import { compileExpression } from '../../expressions/compile.js'

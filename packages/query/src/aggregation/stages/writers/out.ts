@@ -1,7 +1,4 @@
-/**
- * $out: replaces a collection by the results. Manual: aggregation/out; server:
- * document_source_out.cpp.
- */
+/** Manual: aggregation/out; server: document_source_out.cpp. */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { passThroughStage, type StageOperator } from '../stage.js'
 import { internalDatabases } from './internal-databases.js'
@@ -50,7 +47,6 @@ function parseObject(argument: RawValue): OutTarget {
   return { db: fields.get('db')!, collection: fields.get('coll')! }
 }
 
-/** Whether the namespace is valid for a collection. */
 export function isValidTarget({ db, collection }: OutTarget): boolean {
   return (
     db !== '' &&

@@ -1,7 +1,4 @@
-/**
- * $sum, $avg, $min, $max, $stdDevPop, $stdDevSamp as expressions: over one array, or over the
- * operands.
- */
+/** Accumulators as expressions: over one array, or over the operands. */
 import { BsonType, elementsOf } from '@shardlab/bson'
 import { accumulatorOperators } from '../../../accumulators/table.js'
 import { operandsOf } from '../../arguments.js'

@@ -1,5 +1,5 @@
 /**
- * $median and $percentile as expressions: over one array, or one number. Server:
+ * $median and $percentile over one array, or one number. Server:
  * `expression_from_accumulator_quantile.h`.
  */
 import { BsonType, CommandError, elementsOf } from '@shardlab/bson'

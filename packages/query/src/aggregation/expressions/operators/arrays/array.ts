@@ -1,6 +1,3 @@
-/**
- * $size, $arrayElemAt, $first, $last, $in, $isArray, $concatArrays, $map, $filter, $reduce, $let.
- */
 import {
   BsonType,
   boolValue,

@@ -1,4 +1,3 @@
-/** $sortArray, $firstN, $lastN, $maxN, $minN. */
 import {
   BsonType,
   CommandError,
@@ -68,7 +67,10 @@ function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): 
       .map(({ element }) => element)
 }
 
-/** `n` of the N operators. @throws CommandError 5787902, 5787903, 5787908 */
+/**
+ * `n` of $firstN, $lastN, $maxN and $minN.
+ * @throws CommandError 5787902, 5787903, 5787908
+ */
 export function countOperand(value: RawValue | undefined): number {
   const integer = value === undefined ? null : exactInteger(value)
   if (integer === null)
@@ -80,7 +82,6 @@ export function countOperand(value: RawValue | undefined): number {
   return Number(integer)
 }
 
-/** The argument of an N operator, as an expression and as an accumulator. */
 export const countNamed = {
   fields: ['n', 'input'],
   required: {

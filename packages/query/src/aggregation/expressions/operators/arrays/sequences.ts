@@ -1,4 +1,3 @@
-/** $slice, $reverseArray, $range, $zip, $indexOfArray, $arrayToObject. */
 import {
   BsonType,
   CommandError,
@@ -63,7 +62,6 @@ function reverse(value: RawValue | undefined): RawValue {
   return arrayValue(elementsOf(value).reverse())
 }
 
-/** Most bytes that $range may generate. */
 const maxRangeBytes = 100 * 1024 * 1024
 
 function range([from, to, by]: readonly (RawValue | undefined)[], given = 2): RawValue {

@@ -1,6 +1,5 @@
 /**
- * Set operators: order and duplicates are ignored. Values are equal if they compare as equal under
- * the collation.
+ * Order and duplicates are ignored. Values are equal if they compare as equal under the collation.
  */
 import {
   boolValue,
@@ -18,7 +17,7 @@ import type { ExpressionOperator } from '../../expression.js'
 
 type Compare = (a: RawValue, b: RawValue) => number
 
-/** Sorted, without duplicates. */
+/** The result is sorted. */
 function distinct(values: readonly RawValue[], compare: Compare): RawValue[] {
   return values
     .toSorted(compare)
@@ -51,7 +50,6 @@ function setOperator(name: string, min: number, max: number, make: (compare: Com
 
 const ordinals = ['First', 'Second']
 
-/** The elements of both operands, which must be arrays. */
 function bothArrays(
   name: string,
   codes: readonly [number, number],

@@ -1,4 +1,4 @@
-/** Conversions between text and binary data (8.0). */
+/** Conversions between text and binary data exist since 8.0. */
 import { BsonType, RawValue, readInt32, stringValue, writeInt32 } from '@shardlab/bson'
 import { formatEvaluated } from '../../../../values/format.js'
 import { conversionFailure } from './numbers.js'
@@ -21,7 +21,7 @@ function binaryValue(subtype: number, data: Uint8Array): RawValue {
 const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const base64UrlText = /^[A-Za-z0-9_-]*$/
 
-/** The bytes of a text, or the reason why it is invalid. */
+/** A string: the reason why the text is invalid. */
 function parse(text: string, format: BinaryFormat): Uint8Array | string {
   switch (format) {
     case 'base64':

@@ -1,7 +1,3 @@
-/**
- * $convert and its short forms $toInt, $toLong, $toDouble, $toDecimal, $toBool, $toString, $toDate,
- * $toObjectId, $toUUID.
- */
 import {
   asBuffer,
   boolValue,
@@ -80,7 +76,7 @@ const converters: ReadonlyMap<number, (value: RawValue) => RawValue | undefined>
   [BsonType.double, toDouble],
   [BsonType.string, toText],
   [BsonType.objectId, toObjectIdValue],
-  // Only false, 0 and null are falsy: all other values convert to true.
+  // Only false, 0 and null are falsy.
   [BsonType.bool, (value: RawValue) => boolValue(value.isTruthy())],
   [BsonType.date, toDateValue],
   [BsonType.int32, toInt32],
@@ -90,7 +86,7 @@ const converters: ReadonlyMap<number, (value: RawValue) => RawValue | undefined>
 
 interface Target {
   readonly type: number
-  /** The subtype of binary data. */
+  /** For binary data. */
   readonly subtype: number
 }
 
@@ -115,7 +111,7 @@ function convert(value: RawValue, target: Target, format: BinaryFormat | null): 
   return result
 }
 
-/** The `to` of $convert as an alias or a number; null if it is null or missing. */
+/** Null if it is null or missing. */
 function typeOfTarget(to: RawValue | undefined): number | null {
   if (to === undefined || to.isNullish()) return null
   if (to.type === BsonType.string) {
@@ -165,10 +161,7 @@ function formatOf(format: RawValue | undefined): BinaryFormat | null {
   return text as BinaryFormat
 }
 
-/**
- * `to` as a type, or since 8.0 as an object with `type` and `subtype`; null if it is null or
- * missing.
- */
+/** Since 8.0 also an object with `type` and `subtype`. Null if it is null or missing. */
 function targetOf(to: RawValue | undefined, knowsObjects: boolean): Target | null {
   const isObject = knowsObjects && to?.type === BsonType.object
   const inner = isObject ? findField(to.bytes, 'type', to.start) : undefined

@@ -1,6 +1,4 @@
-/**
- * Conversions to numbers. Server: `ConversionTable` of `expression.cpp`, `NumberParser` for text.
- */
+/** Server: `ConversionTable` of `expression.cpp`, `NumberParser` for text. */
 import {
   BsonType,
   CommandError,
@@ -50,7 +48,7 @@ function integerOfNumber(value: RawValue, fits: (integer: bigint) => boolean): b
   return integer
 }
 
-/** Undefined when no conversion from the type exists. */
+/** Undefined: the type cannot be converted. */
 function integer(value: RawValue, fits: (integer: bigint) => boolean): bigint | undefined {
   if (value.type === BsonType.bool) return value.asBool() ? 1n : 0n
   if (value.type === BsonType.string) return integerOfText(value.asString(), fits)

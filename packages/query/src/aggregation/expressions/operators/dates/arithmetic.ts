@@ -1,7 +1,4 @@
-/**
- * $dateAdd, $dateSubtract, $dateDiff, $dateTrunc. Units from the day upwards are counted in the
- * local time of the time zone.
- */
+/** Units from the day upwards are counted in the local time of the time zone. */
 import { BsonType, CommandError, int64Value, nullValue, readUint32, type RawValue } from '@shardlab/bson'
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { dateValue } from '../../../../values/build.js'
@@ -28,7 +25,6 @@ function unitOf(name: string, value: RawValue): TimeUnit {
   return inContext(`${name} parameter 'unit' value parsing failed`, () => timeUnit(value.asString()))
 }
 
-/** Prefixes errors with the operation that failed. */
 function inContext<T>(doing: string, act: () => T): T {
   try {
     return act()
@@ -45,7 +41,7 @@ function zoneIn(name: string, value: RawValue | undefined, wasGiven: boolean): T
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
-/** 0 is Sunday, which is also the server's default. */
+/** 0 is Sunday, the server's default. */
 function weekdayOf(name: string, value: RawValue): number {
   if (value.type !== BsonType.string)
     throw new CommandError(5439015, `${name} requires 'startOfWeek' to be a string, but got ${typeOf(value)}`)
@@ -66,7 +62,7 @@ function instantNamed(name: string, parameter: string, value: RawValue, code = 5
   return ms
 }
 
-/** The most units that may be added at once: about the range of 64-bit dates. */
+/** The range of 64-bit dates, roughly. */
 const maxAmounts: Readonly<Record<TimeUnit, number>> = (() => {
   const days = 213_503_982_335
   const years = Math.floor(days / 365) + 1
@@ -122,7 +118,6 @@ function shifting(name: string, sign: 1 | -1): ExpressionOperator {
   )
 }
 
-/** The number of boundaries of the unit between two instants. */
 function boundariesBetween(from: number, to: number, unit: TimeUnit, zone: TimeZone, startOfWeek: number): number {
   const [fromOffset, toOffset] = [zone.offsetAt(from), zone.offsetAt(to)]
   const [fromWall, toWall] = [from + fromOffset, to + toOffset]

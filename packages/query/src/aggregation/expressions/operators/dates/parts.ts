@@ -1,4 +1,3 @@
-/** $year … $isoDayOfWeek, $dateToParts, $dateFromParts, $dateToString, $dateFromString. */
 import {
   BsonType,
   CommandError,
@@ -25,7 +24,7 @@ import { formatDocument, formatEvaluated } from '../../../../values/format.js'
 import { isNullish, namedOperands, namedOperator, typeOf } from '../../arguments.js'
 import { computed, type ExpressionOperator } from '../../expression.js'
 
-/** Milliseconds of a date, timestamp or ObjectId; null for other types. */
+/** For a date, timestamp or ObjectId; null for other types. */
 export function instantOfValue(value: RawValue): number | null {
   if (value.type === BsonType.date) return Number(value.asBigInt())
   if (value.type === BsonType.timestamp) return readUint32(value.bytes, value.start + 4) * 1000
@@ -47,7 +46,7 @@ function coerceToInstant(value: RawValue): number {
   return instant
 }
 
-/** UTC when no time zone was given, null when the operand evaluated to null or missing. */
+/** UTC if no time zone was given, null if the operand is null or missing. */
 export function zoneOf(value: RawValue | undefined, wasGiven: boolean): TimeZone | null {
   if (!wasGiven) return utc
   if (value === undefined || value.isNullish()) return null

@@ -1,4 +1,3 @@
-/** $getField, $setField, $unsetField, $binarySize. */
 import {
   BsonType,
   CommandError,
@@ -52,7 +51,7 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
   })
 }
 
-/** Before 7.2 the field name has to be a constant. */
+/** Before 7.2 the field name must be a constant. */
 function checkConstantName(argument: RawValue): void {
   const reference = fieldReference(argument)
   if (reference !== null)
@@ -79,8 +78,8 @@ function isOperator(argument: RawValue): boolean {
 }
 
 /**
- * Whether this is a non-constant expression in operator syntax. The server does not fold the
- * expression that names a field.
+ * For a non-constant expression in operator syntax. The server does not fold the expression that
+ * names a field.
  */
 function isComputed(argument: RawValue): boolean {
   if (argument.type === BsonType.array) return true
@@ -139,17 +138,14 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
   }
 }
 
-/** The field path given where a field name is required; null when there is none. */
+/** A field path in the place of a field name; null: there is none. */
 function fieldReference(argument: RawValue): string | null {
   const field = findField(argument.bytes, 'field', argument.start)
   if (field?.type !== BsonType.string) return null
   return /^\$[^$]/.test(field.asString()) ? field.asString() : null
 }
 
-/**
- * The document with the field replaced, or appended when it is new, or removed when `value` is
- * undefined.
- */
+/** Undefined removes the field. A new field is appended. */
 function withField(from: RawValue, key: string, value: RawValue | undefined): RawValue {
   const writer = new DocumentWriter()
   let found = false

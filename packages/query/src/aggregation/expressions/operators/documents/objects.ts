@@ -1,4 +1,3 @@
-/** $mergeObjects, $objectToArray, $bsonSize. */
 import {
   BsonType,
   CommandError,
@@ -14,7 +13,7 @@ import { formatEvaluated } from '../../../../values/format.js'
 import { operator, typeOf, unary } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
-/** Later fields win and keep the position of the first. */
+/** The last value of a name wins, at the position of the first. */
 function mergeObjects(operands: readonly (RawValue | undefined)[]): RawValue {
   const fields = new Map<string, RawValue>()
   for (const operand of operands) {

@@ -1,4 +1,3 @@
-/** $and, $or, $not, $cond, $ifNull, $switch, $literal. */
 import { BsonType, boolValue, CommandError, elementsOf, FieldIterator, type RawValue } from '@shardlab/bson'
 import { isNullish, lazyOperator, namedArguments, operandsOf, typeOf, unary } from '../../arguments.js'
 import {

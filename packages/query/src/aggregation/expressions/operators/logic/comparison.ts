@@ -1,4 +1,4 @@
-/** $eq … $cmp: values of all types compare in canonical order; a missing value is below null. */
+/** Values of all types compare in canonical order; a missing value is below null. */
 import { boolValue, compareValues, int32Value, type RawValue } from '@shardlab/bson'
 import type { ExpressionOperator } from '../../expression.js'
 import { operandsOf, operator } from '../../arguments.js'

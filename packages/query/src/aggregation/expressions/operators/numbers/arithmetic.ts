@@ -1,4 +1,3 @@
-/** $add, $subtract, $multiply, $divide, $mod, $abs. */
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import {
   addNumbers,
@@ -20,7 +19,7 @@ import type { ExpressionOperator } from '../../expression.js'
 
 const isDate = (value: RawValue | undefined) => value?.type === BsonType.date
 
-/** Milliseconds to add to a date: doubles round half away from zero, decimals half to even. */
+/** Doubles round half away from zero, decimals half to even. */
 function millis(value: RawValue): bigint {
   const rounded =
     value.type === BsonType.double
@@ -39,7 +38,7 @@ function shiftDate(date: RawValue, by: bigint): RawValue {
   return dateValue(shifted)
 }
 
-/** $add of numbers and at most one date. Each number is rounded before it is added to the date. */
+/** At most one operand is a date. Each number is rounded before it is added to the date. */
 export function add(operands: readonly (RawValue | undefined)[]): RawValue {
   let sum: RawValue = int32Value(0)
   let date: RawValue | null = null
@@ -60,7 +59,7 @@ function negate(value: RawValue): RawValue {
   return value.type === BsonType.decimal128 ? negateDecimal(value) : multiplyNumbers(value, int32Value(-1), 'double')!
 }
 
-/** $subtract: the difference of two dates is in milliseconds. */
+/** Dates differ by milliseconds. */
 export function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (left.isNumber() && right.isNumber()) return subtractNumbers(left, right)

@@ -1,7 +1,4 @@
-/**
- * $bitAnd, $bitOr, $bitXor, $bitNot (6.3): on ints and longs; the result is a long if one operand
- * is.
- */
+/** Since 6.3. On ints and longs; the result is a long if one operand is. */
 import { BsonType, CommandError, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import { operator, typeOf, unary } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'

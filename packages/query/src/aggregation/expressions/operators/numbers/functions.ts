@@ -1,4 +1,3 @@
-/** $pow, $sqrt, $exp, $ln, $log, $log10, $ceil, $floor, $round, $trunc and trigonometry. */
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
 import { exactInteger, fitsInt64, toNumber } from '../../../../values/arithmetic.js'
 import {
@@ -37,15 +36,15 @@ import { formatEvaluated } from '../../../../values/format.js'
 import { operator, typeOf, unary } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
-/** A function of doubles and of decimals; other numbers are converted to doubles. */
+/** Numbers that are neither double nor decimal are converted to doubles. */
 interface MathFunction {
   readonly double: (value: number) => number
   readonly decimal: DecimalFunction
-  /** The domain, and the error for values outside of it. Default: all numbers. */
+  /** Default: all numbers. */
   readonly domain?: { readonly holds: (value: number) => boolean; readonly refusal: (given: RawValue) => CommandError }
 }
 
-/** A function of one number; null for null or missing. NaN is in every domain. */
+/** Null for null or missing. NaN is in every domain. */
 function mathOperator(name: string, { double, decimal, domain }: MathFunction): ExpressionOperator {
   return unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
@@ -61,7 +60,6 @@ function mathOperator(name: string, { double, decimal, domain }: MathFunction): 
   })
 }
 
-/** Refuses values outside of an interval. */
 function bounded(
   name: string,
   interval: string,
@@ -123,7 +121,7 @@ export function pow([base, exponent]: readonly (RawValue | undefined)[]): RawVal
   return doubleValue(toNumber(base) ** toNumber(exponent))
 }
 
-/** Null when the result is not an integer within int64. */
+/** Null: the result is not an integer within int64. */
 function integerPower(base: bigint, exponent: bigint): bigint | null {
   if (base === 1n || base === -1n) return exponent % 2n === 0n ? 1n : base
   if (exponent < 0n) return null

@@ -1,4 +1,4 @@
-/** $regexMatch, $regexFind, $regexFindAll. Positions count code points. */
+/** Positions count code points. */
 import {
   boolValue,
   BsonType,
@@ -16,7 +16,7 @@ import { regexParts } from '../../../../values/format.js'
 import { namedOperator } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
-/** Null when input or pattern is null or missing: the result is null without a search. */
+/** Null: input or pattern is null or missing, and so is the result. */
 function patternOf(name: string, regex: RawValue | undefined, options: RawValue | undefined): RegExp | null {
   let flags = ''
   let pattern: string | null = null

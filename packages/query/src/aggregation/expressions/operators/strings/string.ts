@@ -1,4 +1,3 @@
-/** $concat, $toLower, $toUpper, $strLenCP, $strLenBytes. */
 import {
   BsonType,
   CommandError,
@@ -27,10 +26,7 @@ function concat(operands: readonly (RawValue | undefined)[]): RawValue {
   return stringValue(text)
 }
 
-/**
- * The string into which string operators convert a value; '' for null and missing. Server:
- * `Value::coerceToString`.
- */
+/** For operands of string operators; '' for null and missing. Server: `Value::coerceToString`. */
 export function coerced(value: RawValue | undefined): string {
   if (value === undefined || value.isNullish()) return ''
   switch (value.type) {
@@ -69,7 +65,7 @@ function prettyTimestamp(value: RawValue): string {
 
 const timeFormat = parseFormat('%H:%M:%S', false)
 
-/** Converts ASCII letters only, as the server does. */
+/** Only ASCII letters, as on the server. */
 function asciiCase(name: string, pattern: RegExp, convert: (letter: string) => string): ExpressionOperator {
   return unary(name, (value) => stringValue(coerced(value).replace(pattern, convert)))
 }

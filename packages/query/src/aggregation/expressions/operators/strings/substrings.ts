@@ -1,7 +1,3 @@
-/**
- * $substrCP, $substrBytes, $substr, $indexOfCP, $indexOfBytes, $split, $strcasecmp, $trim, $ltrim,
- * $rtrim, $replaceOne, $replaceAll.
- */
 import { BsonType, CommandError, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
@@ -124,7 +120,7 @@ function compareIgnoringCase([left, right]: readonly (RawValue | undefined)[]): 
   return int32Value(Math.sign(Buffer.compare(Buffer.from(upper(coerced(left))), Buffer.from(upper(coerced(right))))))
 }
 
-/** The characters that are trimmed when none are given. */
+/** Trimmed by default. */
 const whitespace = new Set(
   [
     0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
