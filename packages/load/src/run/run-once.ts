@@ -220,7 +220,7 @@ function withinRun(marks: readonly Mark[], endSecs: number, { faults }: Resolved
 async function placementAfter(control: Control, ns: string, stopping: Stopping): Promise<PlacementData | null> {
   const untilUs = nowUs() + settlingUs
   const unlearned = (why: unknown): null => {
-    control.notLearned.add('whether chunks have moved meanwhile (config.chunks)', why)
+    control.notLearned.add('whether chunks moved during the run (config.chunks)', why)
     return null
   }
   for (;;) {
