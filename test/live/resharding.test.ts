@@ -1,6 +1,6 @@
 /** reshardCollection through the official driver: its effects and its refusals. */
 import t from 'tap'
-import { Long, MaxKey, MinKey } from '@shardlab/bson'
+import { Long, MaxKey, MinKey, toExtendedJson } from '@shardlab/bson'
 import type { Document } from 'mongodb'
 import { codeOf, ReshardingWorld, type Numbered } from './support/resharding-world.js'
 
@@ -117,6 +117,26 @@ t.test('resharding accepts hashed keys, zones and initial chunks', async (t) => 
   )
   t.equal(await world.config.collection('tags').countDocuments({}), 0)
   t.equal(await (await world.direct('shard03')).db('app').collection('c').countDocuments({}), 10)
+})
+
+t.test('resharding keeps the order of a key and of zones whose fields have numeric names', async (t) => {
+  const world = await ReshardingWorld.start(t)
+  await world.shard('c', 200)
+  await world.admin({ addShardToZone: 'shard03', zone: 'high' })
+  // A Map keeps the order of its names, unlike an object.
+  const fields = (k: unknown, one: unknown) => new Map([...Object.entries({ k }), ['1', one]])
+  const zones = [{ zone: 'high', min: fields(100, 0), max: fields(150, 0) }]
+  await world.admin({ reshardCollection: 'app.c', key: fields(1, 1), numInitialChunks: 4, zones })
+  const raw = async (name: string, filter: Document) => {
+    const bytes = await world.config.collection<Document>(name).findOne(filter, { raw: true })
+    return toExtendedJson(bytes as unknown as Uint8Array)
+  }
+  t.match(await raw('collections', { _id: 'app.c' }), '"key":{"k":1,"1":1}')
+  t.match(await raw('tags', { ns: 'app.c' }), '"min":{"k":100,"1":0},"max":{"k":150,"1":0}')
+  await world.app.renameCollection('c', 'd')
+  t.match(await raw('collections', { _id: 'app.d' }), '"key":{"k":1,"1":1}')
+  t.equal(await world.app.collection('d').countDocuments({ k: { $gte: 0 } }), 200)
+  t.equal(await world.app.collection('d').countDocuments({ k: 120 }), 1)
 })
 
 t.test('8.0 reshards to the same key with forceRedistribution and shardDistribution', async (t) => {

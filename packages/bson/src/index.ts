@@ -1,6 +1,7 @@
 export * from './bytes/bytes.js'
 export * from './bytes/little-endian.js'
 export * from './codec/codec.js'
+export * from './codec/decimal-text.js'
 export * from './codec/extended-json.js'
 export * from './codec/writer.js'
 export * from './errors/command-error.js'

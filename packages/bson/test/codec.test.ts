@@ -1,5 +1,26 @@
 import t from 'tap'
-import { decode, DocumentWriter, encode, Long, MaxKey, MinKey, toExtendedJson } from '@shardlab/bson'
+import { BSON } from 'bson'
+import {
+  Binary,
+  BSONRegExp,
+  BSONSymbol,
+  Code,
+  Decimal128,
+  decimalText,
+  decimalValue,
+  decode,
+  DocumentWriter,
+  EJSON,
+  encode,
+  findField,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  toExtendedJson,
+  UUID,
+} from '@shardlab/bson'
 
 t.test('invalid UTF-8 in a string is replaced and reading continues', async (t) => {
   const bytes = Buffer.from(encode({ text: 'abc', after: 1 }))
@@ -45,7 +66,7 @@ t.test('Extended JSON has all digits of an int64', async (t) => {
   }
 })
 
-t.test('the fast path to Extended JSON gives the text of the general one', async (t) => {
+t.test('Extended JSON has the fields in their order, repeated names included', async (t) => {
   const bound = {
     _id: new MinKey(),
     'a.b': new MaxKey(),
@@ -57,9 +78,40 @@ t.test('the fast path to Extended JSON gives the text of the general one', async
     toExtendedJson(encode(bound)),
     '{"_id":{"$minKey":1},"a.b":{"$maxKey":1},"n":-7,"text":"a \\"quoted\\"\\n\u2028\u{1f600}","long":5}',
   )
-  t.equal(toExtendedJson(encode({ b: 1, 10: 2, $c: 3 })), JSON.stringify({ b: 1, 10: 2, $c: 3 }))
   const twice = new DocumentWriter().int32('a', 1).int32('b', 2).int32('a', 3).finish()
-  t.equal(toExtendedJson(twice), '{"a":3,"b":2}')
+  t.equal(toExtendedJson(twice), '{"a":1,"b":2,"a":3}')
   const numbered = new DocumentWriter().int32('b', 1).int32('2', 2).int32('1', 3).finish()
-  t.equal(toExtendedJson(numbered), '{"1":3,"2":2,"b":1}')
+  t.equal(toExtendedJson(new DocumentWriter().document('key', numbered).finish()), '{"key":{"b":1,"2":2,"1":3}}')
+})
+
+t.test("Extended JSON is that of the library's types", async (t) => {
+  const document = {
+    array: [1, [2.5, -0, Number.NaN, 1e300], {}],
+    binary: new Binary(Buffer.from('abc'), 5),
+    code: new Code('f()'),
+    scoped: new Code('f()', { a: 1 }),
+    date: [new Date(0), new Date(-1), new Date(253_402_300_800_000)],
+    decimal: Decimal128.fromString('1.50'),
+    id: new ObjectId('0123456789abcdef01234567'),
+    null: null,
+    pattern: new BSONRegExp('a/b', 'i'),
+    symbol: new BSONSymbol('s'),
+    time: new Timestamp({ t: 4_294_967_295, i: 7 }),
+    truth: [true, false],
+    uuid: new UUID('01234567-89ab-cdef-0123-456789abcdef'),
+  }
+  for (const canonical of [true, false])
+    t.equal(
+      toExtendedJson(encode(document), { canonical }),
+      EJSON.stringify(BSON.deserialize(encode(document), { promoteValues: false, bsonRegExp: true }), {
+        relaxed: !canonical,
+      }),
+    )
+})
+
+t.test('A decimal128 is made from text and printed', async (t) => {
+  for (const text of ['1.50', '-0.000', 'NaN', 'Infinity', '9.999999999999999999999999999999999E+6144'])
+    t.equal(decimalText(decimalValue(text)), text)
+  t.same(decimalValue('1.5').slice(), findField(encode({ d: Decimal128.fromString('1.5') }), 'd')!.slice())
+  t.throws(() => decimalValue('x'))
 })

@@ -90,7 +90,7 @@ class ConfigServer implements Actor {
   }
 
   unfinished(): UnfinishedWork[] {
-    const operations = this.#catalog.store.find(operationsNs, {}).map((document) => parseOperation(document))
+    const operations = this.#catalog.store.find(operationsNs).map((document) => parseOperation(document))
     return operations.flatMap((operation) =>
       operation === null ? [] : [{ what: `${operation.ns} is being resharded`, isBrief: false }],
     )

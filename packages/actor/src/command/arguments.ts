@@ -8,7 +8,7 @@ import {
   documentsOf,
   FieldIterator,
   findField,
-  fromRawValue,
+  decimalText,
   RawValue,
   typeName,
   valueEnd,
@@ -231,7 +231,7 @@ export class CommandArguments {
   number(name: string): number | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
-    return (value.type === BsonType.decimal128 ? Number(String(fromRawValue(value))) : value.asNumber()) || 0
+    return (value.type === BsonType.decimal128 ? Number(decimalText(value)) : value.asNumber()) || 0
   }
 
   bool(name: string): boolean | undefined {

@@ -1,4 +1,7 @@
-/** For command arguments, metadata and tests. Commands never decode user documents. */
+/**
+ * For tools above the roles and for tests. An object reorders numeric names and has one type of
+ * number, so roles keep documents as bytes.
+ */
 import { BSON, type Document } from 'bson'
 import { findField } from '../scan/scan.js'
 import { undefinedValue } from '../values/scalars.js'

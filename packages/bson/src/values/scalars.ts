@@ -52,6 +52,13 @@ export function objectIdValue(id: Uint8Array): RawValue {
   return new RawValue(BsonType.objectId, id, 0, 12)
 }
 
+export function timestampValue(seconds: number, increment: number): RawValue {
+  const bytes = Buffer.alloc(8)
+  bytes.writeUInt32LE(increment)
+  bytes.writeUInt32LE(seconds, 4)
+  return new RawValue(BsonType.timestamp, bytes, 0, 8)
+}
+
 const trueBytes = new Uint8Array([1])
 const falseBytes = new Uint8Array([0])
 

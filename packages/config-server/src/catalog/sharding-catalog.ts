@@ -1,8 +1,9 @@
 import type { CatalogEvent, PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
-import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
+import { boolValue, DocumentWriter, findField, int32Value, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './store/catalog-store.js'
+import { withFields } from './store/document-changes.js'
 import { parseStoredChunk, type StoredChunk } from './chunks/chunk-documents.js'
 import type { IndexRange } from './store/index-scan.js'
 import type { ConfigHost, MovingChunk, NewestVersion, Sampler } from './host.js'
@@ -119,12 +120,12 @@ export class ShardingCatalog implements ConfigHost {
       findField(database, 'partitioned')?.isTruthy() === true
     )
       return false
-    this.store.put('config.databases', encode({ ...decode(database), partitioned: true }))
+    this.store.put('config.databases', withFields(database, { partitioned: boolValue(true) }))
     return true
   }
 
   clusterId(): Uint8Array {
-    return findField(this.store.get('config.version', 1)!, 'clusterId')!.slice()
+    return findField(this.store.getById('config.version', int32Value(1))!, 'clusterId')!.slice()
   }
 
   emitChange(change: CatalogChange, ns: string): void {

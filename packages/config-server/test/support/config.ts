@@ -1,6 +1,6 @@
 import { Attachment, packChunks, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
-import { decode, encode, fieldsOf, typeName, type Document } from '@shardlab/bson'
+import { decode, documentsOf, encode, fieldsOf, findPath, typeName, type Document } from '@shardlab/bson'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
 import { createConfigServer } from '../../src/index.js'
 
@@ -108,9 +108,7 @@ export class ConfigUnderTest {
       stmtIds: null,
       clusterTime: [1, 1],
     })
-    return (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((document) =>
-      encode(document),
-    )
+    return documentsOf(findPath(body, 'cursor.firstBatch')!)
   }
 
   async all(collection: string): Promise<Document[]> {

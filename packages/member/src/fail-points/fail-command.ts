@@ -155,7 +155,12 @@ function integer(data: Uint8Array, name: string): number | null {
   return Number.isInteger(number) ? number : null
 }
 
-function note({ host, row, operation }: FailableCommand, id: number, text: string, attributes: object = {}): void {
+function note(
+  { host, row, operation }: FailableCommand,
+  id: number,
+  text: string,
+  attributes: Readonly<Record<string, unknown>> = {},
+): void {
   host.logBuffer.add(host.context.now(), 'I', 'COMMAND', id, `conn${operation.connectionId}`, text, {
     command: row.name,
     ...attributes,

@@ -1,4 +1,5 @@
 /** For getLog. Server: logv2/ramlog.cpp. */
+import { toExtendedJson } from '@shardlab/bson'
 
 const linesMax = 1024
 /** Default of slowOpThresholdMs. */
@@ -31,7 +32,10 @@ export class LogBuffer {
     return this.#lines
   }
 
-  /** In the format of the server, a JSON document. */
+  /**
+   * In the format of the server, a JSON document.
+   * @param attributes a Uint8Array is a document as BSON
+   */
   add(
     atMs: number,
     severity: 'I' | 'W' | 'E',
@@ -39,20 +43,20 @@ export class LogBuffer {
     id: number,
     context: string,
     message: string,
-    attributes: object = {},
+    attributes: Readonly<Record<string, unknown>> = {},
   ): void {
     this.#total++
     if (this.#lines.length === linesMax) this.#lines.shift()
-    this.#lines.push(
-      JSON.stringify({
-        t: { $date: new Date(atMs).toISOString().replace('Z', '+00:00') },
-        s: severity,
-        c: component,
-        id,
-        ctx: context,
-        msg: message,
-        ...(Object.keys(attributes).length === 0 ? {} : { attr: attributes }),
-      }),
+    const time = new Date(atMs).toISOString().replace('Z', '+00:00')
+    const head = JSON.stringify({ t: { $date: time }, s: severity, c: component, id, ctx: context, msg: message })
+    const texts = Object.entries(attributes).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${JSON.stringify(name)}:${textOf(value)}`],
     )
+    this.#lines.push(texts.length === 0 ? head : `${head.slice(0, -1)},"attr":{${texts.join(',')}}}`)
   }
+}
+
+/** An object of JavaScript would reorder the fields of a document. */
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? toExtendedJson(value) : JSON.stringify(value)
 }

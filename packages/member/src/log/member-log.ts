@@ -1,5 +1,5 @@
 /** The ids are those of the server's NETWORK and COMMAND lines. */
-import { type CommandError, toExtendedJson } from '@shardlab/bson'
+import type { CommandError } from '@shardlab/bson'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 import type { MemberHost } from '../member-host.js'
@@ -35,7 +35,7 @@ export function noteMetadata(host: MemberHost, connectionId: number, remote: str
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
     remote,
     client: `conn${connectionId}`,
-    doc: JSON.parse(toExtendedJson(metadata)) as object,
+    doc: metadata,
   })
 }
 
@@ -56,10 +56,7 @@ export function finishOperation(
   host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 51803, `conn${operation.connectionId}`, 'Slow query', {
     type: 'command',
     ns: namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`,
-    command:
-      operation.body.length > loggedCommandBytesMax
-        ? operation.command
-        : (JSON.parse(toExtendedJson(operation.body)) as object),
+    command: operation.body.length > loggedCommandBytesMax ? operation.command : operation.body,
     ...(error === null ? {} : { ok: 0, errMsg: error.message, errName: error.codeName, errCode: error.code }),
     remote: operation.remote,
     durationMillis: durationMs,

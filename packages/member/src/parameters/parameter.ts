@@ -2,7 +2,7 @@
  * Manual: reference/parameters. Server: server_parameter.h and the `server_parameters` of its IDL
  * files.
  */
-import { BsonType, CommandError, fromRawValue, type DocumentWriter, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, decimalText, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { FailPoints } from '../fail-points/fail-points.js'
 
@@ -102,7 +102,7 @@ function coerce(row: ParameterRow, value: RawValue): ParameterValue {
 function integer(value: RawValue, limit: number): number {
   if (value.type === BsonType.bool) return value.asBool() ? 1 : 0
   if (!value.isNumber()) throw new CommandError('BadValue', 'Unable to coerce value to integral type')
-  const number = value.type === BsonType.decimal128 ? Number(fromRawValue(value)) : value.asNumber()
+  const number = value.type === BsonType.decimal128 ? Number(decimalText(value)) : value.asNumber()
   if (!Number.isFinite(number)) throw new CommandError('BadValue', 'Unable to coerce NaN/Inf to integral type')
   const whole = Math.trunc(number)
   if (whole >= limit || whole < -limit) throw new CommandError('BadValue', 'Out of bounds coercing to integral value')

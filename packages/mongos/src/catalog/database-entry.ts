@@ -1,5 +1,5 @@
-import { decode, findField, type Long, type Timestamp } from '@shardlab/bson'
-import type { DatabaseVersion } from '@shardlab/sharding'
+import { findField } from '@shardlab/bson'
+import { parseDatabaseVersion, type DatabaseVersion } from '@shardlab/sharding'
 
 /** Immutable. */
 export interface DatabaseEntry {
@@ -11,23 +11,10 @@ export interface DatabaseEntry {
 }
 
 export function parseDatabase(document: Uint8Array): DatabaseEntry {
-  const { _id, primary, version } = decode(document) as {
-    _id: string
-    primary: string
-    version?: { uuid: { buffer: Uint8Array }; timestamp?: Timestamp; lastMod: number | Long }
-  }
   return {
-    name: _id,
-    primaryShard: primary,
-    version:
-      version === undefined
-        ? ['', 0, 0, 0]
-        : [
-            Buffer.from(version.uuid.buffer).toString('hex'),
-            version.timestamp?.t ?? 0,
-            version.timestamp?.i ?? 0,
-            Number(version.lastMod),
-          ],
+    name: findField(document, '_id')!.asString(),
+    primaryShard: findField(document, 'primary')!.asString(),
+    version: parseDatabaseVersion(document),
     partitioned: findField(document, 'partitioned')?.isTruthy() ?? true,
   }
 }

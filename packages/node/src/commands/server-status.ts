@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/bson'
+import { BsonType, findField, stringValue, type DocumentWriter } from '@shardlab/bson'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
@@ -96,7 +96,7 @@ const metrics: StatusMetrics<NodeHost> = {
 
 /** null: this is the config server */
 function configServerOf(host: NodeHost): string | null {
-  const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
+  const identity = host.collection('admin.system.version')?.findById(stringValue('shardIdentity'))?.document
   const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')
   return value?.type === BsonType.string ? value.asString() : null
 }

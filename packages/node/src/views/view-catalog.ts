@@ -3,7 +3,7 @@
  * }`, which log entries change like any other. Manual: core/views. Server: view_catalog.cpp,
  * durable_view_catalog.cpp.
  */
-import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, stringValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
@@ -18,7 +18,7 @@ export function viewOf(node: NodeHost, ns: string): ViewDefinition | null {
   const [db] = splitNamespace(ns)
   const views = node.collection(`${db}.${viewsCollection}`)
   if (views === undefined) return null
-  const document = views.findById(toRawValue(ns))?.document
+  const document = views.findById(stringValue(ns))?.document
   return document === undefined ? null : parseView(document)
 }
 

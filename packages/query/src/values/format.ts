@@ -2,8 +2,8 @@
 import {
   asBuffer,
   BsonType,
+  decimalText,
   FieldIterator,
-  fromRawValue,
   readInt32,
   readUint32,
   readUtf8,
@@ -46,7 +46,7 @@ export function formatValue(value: RawValue | undefined): string {
     case BsonType.timestamp:
       return `Timestamp(${readUint32(value.bytes, value.start + 4)}, ${readUint32(value.bytes, value.start)})`
     case BsonType.decimal128:
-      return `${String(fromRawValue(value))}`
+      return decimalText(value)
     case BsonType.binary:
       return formatBinary(value)
     case BsonType.regex: {

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, findField, toRawValue, typeName } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, findField, stringValue, typeName } from '@shardlab/bson'
 import { getShardVersionSpec } from '@shardlab/member'
 import type { NodeInvocation } from '@shardlab/node'
 
@@ -19,7 +19,7 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
       throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
     if (args.value('fullMetadata')?.isTruthy() === true)
       throw new CommandError('InvalidOptions', 'fullMetadata is not supported in getShardVersion')
-    const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
+    const identity = host.collection('admin.system.version')?.findById(stringValue('shardIdentity'))?.document
     const writer = new DocumentWriter(256)
     if (identity === undefined) writer.string('configServer', '')
     else writer.value('configServer', findField(identity, 'configsvrConnectionString')!)

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, findField, toRawValue } from '@shardlab/bson'
+import { DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import type { NodeInvocation } from '@shardlab/node'
 import type { PlacementVersion } from '@shardlab/sharding'
 
@@ -16,7 +16,7 @@ export const shardingState: CommandRow<NodeInvocation> = {
   summary: 'Returns whether the member is a shard, its cluster, and the placement versions that it knows.',
   fields: {},
   run({ host }) {
-    const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
+    const identity = host.collection('admin.system.version')?.findById(stringValue('shardIdentity'))?.document
     const writer = new DocumentWriter(256).bool('enabled', identity !== undefined)
     if (identity === undefined) return writer
     writer

@@ -1,5 +1,5 @@
 import { configAddress, type ActorContext } from '@shardlab/actor'
-import { decode } from '@shardlab/bson'
+import { findField } from '@shardlab/bson'
 import PQueue from 'p-queue'
 
 const participantsInFlightMax = 16
@@ -12,5 +12,5 @@ export async function forEachShard<T>(shards: readonly string[], work: (shard: s
 
 export async function otherShards(context: ActorContext): Promise<string[]> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
-  return shards.map((shard) => decode(shard)['_id'] as string).filter((id) => id !== context.address)
+  return shards.map((shard) => findField(shard, '_id')!.asString()).filter((id) => id !== context.address)
 }

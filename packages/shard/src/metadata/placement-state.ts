@@ -4,9 +4,15 @@
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
 import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
-import { CommandError, decode } from '@shardlab/bson'
+import { CommandError, findField } from '@shardlab/bson'
 import { applyPlacementReply } from '@shardlab/member'
-import { knownVersion, PlacementHistories, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
+import {
+  knownVersion,
+  parseDatabaseVersion,
+  PlacementHistories,
+  type CollectionPlacement,
+  type PlacementVersion,
+} from '@shardlab/sharding'
 import type { DatabasePlacement, Placements } from '../host/host.js'
 
 export interface KnownPlacements {
@@ -179,19 +185,5 @@ function unanswered(error: unknown): unknown {
 
 /** @param document of config.databases */
 export function parseDatabase(document: Uint8Array): DatabasePlacement {
-  const entry = decode(document)
-  const version = entry['version'] as {
-    uuid: { buffer: Uint8Array }
-    timestamp?: { t: number; i: number }
-    lastMod: number
-  }
-  return {
-    primary: entry['primary'] as string,
-    version: [
-      Buffer.from(version.uuid.buffer).toString('hex'),
-      version.timestamp?.t ?? 0,
-      version.timestamp?.i ?? 0,
-      version.lastMod,
-    ],
-  }
+  return { primary: findField(document, 'primary')!.asString(), version: parseDatabaseVersion(document) }
 }

@@ -3,7 +3,7 @@
  * major part grows when a chunk moves and the minor part when chunks split or merge. Server:
  * chunk_version.h, README_versioning_protocols.
  */
-import type { DocumentWriter } from '@shardlab/bson'
+import { BsonType, findField, hexOf, type DocumentWriter } from '@shardlab/bson'
 
 /** The epoch is in hex. Messages use this form too. */
 export type PlacementVersion = readonly [
@@ -37,6 +37,22 @@ export function isOlderGeneration(a: PlacementVersion, b: PlacementVersion): boo
  */
 export function isWriteCompatible(received: PlacementVersion, wanted: PlacementVersion): boolean {
   return sameGeneration(received, wanted) && received[3] === wanted[3]
+}
+
+/** @param document of config.databases; one without a version has an empty one */
+export function parseDatabaseVersion(document: Uint8Array): DatabaseVersion {
+  const version = findField(document, 'version')
+  if (version?.type !== BsonType.object) return ['', 0, 0, 0]
+  const [uuid, timestamp, lastMod] = ['uuid', 'timestamp', 'lastMod'].map((name) =>
+    findField(version.bytes, name, version.start),
+  )
+  const bits = timestamp?.type === BsonType.timestamp ? BigInt.asUintN(64, timestamp.asBigInt()) : 0n
+  return [
+    uuid?.type === BsonType.binary ? hexOf(uuid.asBinary()) : '',
+    Number(bits >> 32n),
+    Number(bits & 0xffff_ffffn),
+    lastMod?.isNumber() === true ? lastMod.asNumber() : 0,
+  ]
 }
 
 export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boolean {

@@ -1,6 +1,15 @@
 /** Server: sharding_catalog_manager_collection_operations.cpp. */
 import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
+import {
+  boolValue,
+  CommandError,
+  DocumentWriter,
+  findField,
+  objectIdValue,
+  sameBytes,
+  stringValue,
+  timestampValue,
+} from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/member'
 import { collectionDocument, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
@@ -9,7 +18,7 @@ import { newChunkDocuments } from '../chunks/new-chunks.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 /** The key that the catalog stores for an unsharded collection. */
-const unsplittableKey = ShardKeyPattern.parse(encode({ _id: 1 }), { compoundHashed: true })
+const unsplittableKey = ShardKeyPattern.parse(new DocumentWriter(32).int32('_id', 1).finish(), { compoundHashed: true })
 
 export const collectionHandlers: ConfigHandlers<
   | 'config.commit-create-collection'
@@ -87,7 +96,7 @@ async function dropCollection(catalog: CatalogHost, ns: string): Promise<ReplyOf
   const collection = catalog.store.get('config.collections', ns)
   if (collection === null) return { error: null }
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
-    catalog.store.put('config.collections', encode({ ...decode(collection), dropped: true }))
+    catalog.store.put('config.collections', withFields(collection, { dropped: boolValue(true) }))
   else catalog.store.remove('config.collections', collection)
   removeChunks(catalog, collection)
   for (const tag of catalog.zonesOf(ns)) catalog.store.remove('config.tags', tag)
@@ -107,14 +116,15 @@ async function commitRenameCollection(
   if (collection === null || !isIt(collection))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
   if (target !== null) await dropCollection(catalog, to)
-  const epoch = new ObjectId(catalog.node.newObjectId())
-  const [t, i] = catalog.node.clock.tick()
-  catalog.store.remove('config.collections', collection)
-  catalog.store.put(
-    'config.collections',
-    encode({ ...decode(collection), _id: to, lastmodEpoch: epoch, timestamp: new Timestamp({ t, i }) }),
-  )
-  for (const tag of catalog.zonesOf(ns)) catalog.store.put('config.tags', encode({ ...decode(tag), ns: to }))
+  const { node, store } = catalog
+  const renamed = withFields(collection, {
+    _id: stringValue(to),
+    lastmodEpoch: objectIdValue(node.newObjectId()),
+    timestamp: timestampValue(...node.clock.tick()),
+  })
+  store.remove('config.collections', collection)
+  store.put('config.collections', renamed)
+  for (const tag of catalog.zonesOf(ns)) store.put('config.tags', withFields(tag, { ns: stringValue(to) }))
   await catalog.node.flush()
   catalog.emitChange('collection-renamed', to)
   return { error: null }
@@ -124,7 +134,7 @@ export async function dropCollections(
   catalog: CatalogHost,
   db: string,
 ): Promise<ReplyOf<'config.commit-drop-collections'>> {
-  for (const collection of catalog.store.find('config.collections', {})) {
+  for (const collection of catalog.store.find('config.collections')) {
     const ns = findField(collection, '_id')!.asString()
     if (ns.startsWith(`${db}.`)) await dropCollection(catalog, ns)
   }
@@ -132,6 +142,5 @@ export async function dropCollections(
 }
 
 function uuidOf(collection: Uint8Array): Uint8Array {
-  const value = findField(collection, 'uuid')!
-  return value.asBinary()
+  return findField(collection, 'uuid')!.asBinary()
 }

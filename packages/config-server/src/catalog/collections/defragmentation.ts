@@ -4,7 +4,7 @@
  * setChunkEstimatedSize.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { CommandError, compareDocuments, findField, fromRawValue, hexOf, int64Value, stringValue } from '@shardlab/bson'
+import { CommandError, compareDocuments, findField, hexOf, int64Value, stringValue } from '@shardlab/bson'
 import { CollectionChunks } from '../chunks/chunk-operations.js'
 import { withFields } from '../store/document-changes.js'
 import type { ChunkHost, ConfigHandlers } from '../host.js'
@@ -64,7 +64,7 @@ async function setEstimate(
   const estimate = int64Value(sizeBytes === null ? large : BigInt(sizeBytes))
   store.put(
     'config.chunks',
-    withFields(store.get('config.chunks', fromRawValue(chunk.id))!, { estimatedDataSizeBytes: estimate }),
+    withFields(store.getById('config.chunks', chunk.id)!, { estimatedDataSizeBytes: estimate }),
   )
   await catalog.node.flush()
   return { error: null }

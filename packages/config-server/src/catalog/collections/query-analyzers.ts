@@ -3,7 +3,7 @@
  * reference/command/configureQueryAnalyzer.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { BsonType, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { CatalogHost, ConfigHandlers, SamplerHost } from '../host.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'
@@ -30,7 +30,7 @@ function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly strin
 
 /** The caller flushes the node. */
 export function removeQueryAnalyzersOf(catalog: CatalogHost, db: string): void {
-  const namespaces = catalog.store.find(queryAnalyzers, {}).map((document) => textOf(document, '_id'))
+  const namespaces = catalog.store.find(queryAnalyzers).map((document) => textOf(document, '_id'))
   removeQueryAnalyzers(
     catalog,
     namespaces.filter((ns) => ns.startsWith(`${db}.`)),
@@ -75,11 +75,11 @@ function refresh(
   const known = catalog.samplers
   const own = findField(statistics, 'numQueriesExecutedPerSecond')!.asNumber()
   known.set(name, { pingedAtMs: now, queriesPerSecond: own })
-  const active = catalog.store.find(
-    queryAnalyzers,
-    { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } },
-    { _id: 1 },
-  )
+  const active = catalog.store
+    .all(queryAnalyzers)
+    .filter(
+      (document) => textOf(document, 'mode') !== 'off' && findField(document, 'samplesPerSecond')?.isNumber() === true,
+    )
   if (active.length === 0) return { configurations: [], error: null }
   const ratio = shareOf(catalog, own, now)
   const configurations = active.map((document) =>
@@ -106,9 +106,14 @@ function shareOf(catalog: SamplerHost, own: number, now: number): number {
   }
   // Routers that are alive but have not reported yet.
   const silent = catalog.store
-    .find('config.mongos', { ping: { $gt: new Date(aliveSinceMs) } })
-    .filter((document) => !known.has(textOf(document, '_id'))).length
+    .all('config.mongos')
+    .filter((document) => isAlive(document, aliveSinceMs) && !known.has(textOf(document, '_id'))).length
   return silent > 0 || total === 0 ? 1 / (members + silent) : own / total
+}
+
+function isAlive(mongos: Uint8Array, sinceMs: number): boolean {
+  const ping = findField(mongos, 'ping')
+  return ping?.type === BsonType.date && Number(ping.asBigInt()) > sinceMs
 }
 
 function textOf(document: Uint8Array, name: string): string {

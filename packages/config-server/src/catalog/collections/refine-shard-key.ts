@@ -3,15 +3,15 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
   BsonType,
   CommandError,
+  documentValue,
   DocumentWriter,
   fieldsOf,
   findField,
   hexOf,
   maxKeyValue,
   minKeyValue,
-  ObjectId,
-  Timestamp,
-  toRawValue,
+  objectIdValue,
+  timestampValue,
   type RawValue,
 } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
@@ -39,7 +39,7 @@ async function commitRefine(
     )
   }
   const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
-  const newEpoch = toRawValue(new ObjectId(node.newObjectId()))
+  const newEpoch = objectIdValue(node.newObjectId())
   const start = new DocumentWriter(256).value('oldKey', findField(collection, 'key')!).document('newKey', key)
   logChange(catalog, {
     what: 'refineCollectionShardKey.start',
@@ -47,13 +47,9 @@ async function commitRefine(
     details: start.value('oldEpoch', oldEpoch).value('newEpoch', newEpoch).finish(),
   })
   const generation: Record<string, RawValue> = { lastmodEpoch: newEpoch }
-  if (behaviours.chunksAreKeyedByUuid) {
-    const [t, i] = node.clock.tick()
-    generation['timestamp'] = toRawValue(new Timestamp({ t, i }))
-  }
-  const keyField = findField(new DocumentWriter(64).document('key', key).finish(), 'key')!
+  if (behaviours.chunksAreKeyedByUuid) generation['timestamp'] = timestampValue(...node.clock.tick())
   const chunks = catalog.chunks(collection)
-  store.put('config.collections', withFields(collection, { ...generation, key: keyField }))
+  store.put('config.collections', withFields(collection, { ...generation, key: documentValue(key) }))
   for (const chunk of chunks) {
     const changes: Record<string, RawValue | null> = { ...boundsOf(shardKey, chunk), jumbo: null }
     if (!behaviours.chunksAreKeyedByUuid) changes['lastmodEpoch'] = newEpoch
@@ -74,9 +70,8 @@ function boundsOf(shardKey: ShardKeyPattern, document: Uint8Array): { min: RawVa
   const min = findField(document, 'min')!.slice()
   const max = findField(document, 'max')!.slice()
   const isGlobalMax = fieldsOf(max).every(([, { type }]) => type === BsonType.maxKey)
-  const bounds = new DocumentWriter(256)
-    .document('min', shardKey.extendBound(min, minKeyValue))
-    .document('max', shardKey.extendBound(max, isGlobalMax ? maxKeyValue : minKeyValue))
-    .finish()
-  return { min: findField(bounds, 'min')!, max: findField(bounds, 'max')! }
+  return {
+    min: documentValue(shardKey.extendBound(min, minKeyValue)),
+    max: documentValue(shardKey.extendBound(max, isGlobalMax ? maxKeyValue : minKeyValue)),
+  }
 }

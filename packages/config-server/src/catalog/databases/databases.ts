@@ -55,7 +55,7 @@ async function createNewDatabase(
   if (internalDatabases.has(db))
     throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
   const twin = catalog.store
-    .find('config.databases', {})
+    .find('config.databases')
     .map((document) => findField(document, '_id')!.asString())
     .find((name) => name.toLowerCase() === db.toLowerCase())
   if (twin !== undefined)

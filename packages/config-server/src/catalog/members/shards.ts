@@ -5,6 +5,7 @@ import type { Behaviours } from '@shardlab/sharding'
 import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
+import { byId, stringFilter } from '../store/catalog-store.js'
 import { withFields } from '../store/document-changes.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 import { isOnlyShardOfUsedZone, zonesOfShard } from '../zones/zones.js'
@@ -182,7 +183,7 @@ async function removeShard(
     document,
     shards.filter((each) => each !== document),
   )
-  const databases = store.find('config.databases', { primary: shard }, { _id: 1 }).map(idOf)
+  const databases = store.find('config.databases', stringFilter('primary', shard), byId).map(idOf)
   const left = {
     databases: databases.length,
     databasesToMove: databases,
@@ -196,7 +197,7 @@ async function removeShard(
     await node.flush()
     return { ...reply, state: 'started' }
   }
-  const chunks = store.find('config.chunks', { shard })
+  const chunks = store.find('config.chunks', stringFilter('shard', shard))
   if (chunks.length > 0 || databases.length > 0) {
     const jumboChunks = chunks.filter((chunk) => findField(chunk, 'jumbo')?.isTruthy() === true).length
     return { ...reply, chunks: chunks.length - reply.collectionsToMove.length, jumboChunks, state: 'ongoing' }

@@ -5,13 +5,13 @@
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import {
   boolValue,
+  documentValue,
   DocumentWriter,
-  encode,
-  decode,
   findField,
-  ObjectId,
-  Timestamp,
-  toRawValue,
+  objectIdValue,
+  stringValue,
+  timestampValue,
+  uuidValue,
   type RawValue,
 } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
@@ -102,16 +102,16 @@ export function commitOperation(catalog: CatalogHost, operation: ReshardingOpera
   const [t, i] = node.clock.tick()
   changeEntry(catalog, ns, {
     uuid: uuidValue(id),
-    key: findField(new DocumentWriter(64).document('key', key).finish(), 'key')!,
+    key: documentValue(key),
     unique: boolValue(false),
-    lastmodEpoch: toRawValue(new ObjectId(node.newObjectId())),
-    timestamp: toRawValue(new Timestamp({ t, i })),
+    lastmodEpoch: objectIdValue(node.newObjectId()),
+    timestamp: timestampValue(t, i),
     reshardingFields: reshardingFields(operation, 'recipient'),
     ...unsplittableIn(operation),
   })
   for (const chunk of chunksOf(catalog, id)) store.put('config.chunks', withoutPast(chunk, [t, i]))
   for (const tag of catalog.zonesOf(ns)) store.remove('config.tags', tag)
-  for (const tag of catalog.zonesOf(tempNs)) store.put('config.tags', encode({ ...decode(tag), ns }))
+  for (const tag of catalog.zonesOf(tempNs)) store.put('config.tags', withFields(tag, { ns: stringValue(ns) }))
 }
 
 /** Also those of the old collection after a commit. */
@@ -119,7 +119,7 @@ export function finishOperation(catalog: CatalogHost, operation: ReshardingOpera
   const { store } = catalog
   if (committed) removeChunks(catalog, operation.sourceUuid)
   else removeTemporaryCollection(catalog, operation)
-  const document = store.get(operationsNs, decode(operationDocument(operation))['_id'])
+  const document = store.getById(operationsNs, uuidValue(operation.id))
   if (document !== null) store.remove(operationsNs, document)
   const entry = catalog.collection(operation.ns)
   if (entry !== null && findField(entry, 'reshardingFields') !== undefined)
@@ -184,7 +184,8 @@ function logTransition(
 
 /** Whether the changelog contains a start of this operation. */
 export function wasBegun({ store }: CatalogHost, id: Uint8Array): boolean {
-  return store.find('config.changelog', { what: transition, 'details.reshardingUUID': uuidText(id) }).length > 0
+  const filter = new DocumentWriter(128).string('what', transition).string('details.reshardingUUID', uuidText(id))
+  return store.first('config.changelog', filter.finish()) !== null
 }
 
 function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
@@ -224,8 +225,4 @@ function reshardingFields(operation: ReshardingOperation, role: 'donor' | 'recip
   }
   writer.date('startTime', startedAtMs).end()
   return findField(writer.finish(), 'reshardingFields')!
-}
-
-function uuidValue(uuid: Uint8Array): RawValue {
-  return findField(new DocumentWriter(32).uuid('uuid', uuid).finish(), 'uuid')!
 }

@@ -59,7 +59,7 @@ export class ReshardingOperations implements ReshardingRequests {
   }
 
   recover(): void {
-    for (const document of this.#catalog.store.find(operationsNs, {})) {
+    for (const document of this.#catalog.store.find(operationsNs)) {
       const operation = parseOperation(document)
       if (operation !== null) this.#run(operation)
     }

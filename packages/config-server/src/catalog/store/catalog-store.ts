@@ -1,19 +1,21 @@
-import {
-  DocumentWriter,
-  emptyDocument,
-  encode,
-  findField,
-  stringValue,
-  toRawValue,
-  type RawValue,
-} from '@shardlab/bson'
+import { DocumentWriter, emptyDocument, findField, stringValue, type RawValue } from '@shardlab/bson'
 import { buildIndex, createCollection, type NodeHost } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection, type StoredRecord } from '@shardlab/storage'
 import { documentsIn, type IndexRange } from './index-scan.js'
 import { isWellFormed } from './well-formed.js'
 
-type Sort = Record<string, 1 | -1>
+export const byId = new DocumentWriter(32).int32('_id', 1).finish()
+
+export function stringFilter(name: string, value: string): Uint8Array {
+  return new DocumentWriter(64).string(name, value).finish()
+}
+
+interface CatalogIndex {
+  /** All ascending. */
+  readonly fields: readonly string[]
+  readonly unique?: boolean
+}
 
 export class CatalogStore {
   readonly #node: NodeHost
@@ -26,28 +28,25 @@ export class CatalogStore {
     this.#node = node
   }
 
-  ensure(
-    ns: string,
-    options: Uint8Array,
-    indexes: readonly { readonly key: Record<string, 1 | -1>; readonly unique?: boolean }[],
-  ): void {
+  ensure(ns: string, options: Uint8Array, indexes: readonly CatalogIndex[]): void {
     if (this.#node.collection(ns) !== undefined) return
     const collection = createCollection(this.#node, ns, options)
-    for (const { key, unique } of indexes) {
-      const name = Object.entries(key)
-        .map(([field, direction]) => `${field}_${direction}`)
-        .join('_')
-      const spec = new DocumentWriter(128).int32('v', 2).document('key', encode(key)).string('name', name)
+    for (const { fields, unique } of indexes) {
+      const spec = new DocumentWriter(128).int32('v', 2).startDocument('key')
+      for (const field of fields) spec.int32(field, 1)
+      spec.end().string('name', fields.map((field) => `${field}_1`).join('_'))
       if (unique === true) spec.bool('unique', true)
       buildIndex(this.#node, collection, spec.finish())
     }
   }
 
-  get(ns: string, id: unknown): Uint8Array | null {
+  get(ns: string, name: string): Uint8Array | null {
     const collection = this.#node.collection(ns)
-    if (collection === undefined) return null
-    if (typeof id === 'string') return this.#getNamed(collection, id)
-    const document = collection.findById(toRawValue(id))?.document
+    return collection === undefined ? null : this.#getNamed(collection, name)
+  }
+
+  getById(ns: string, id: RawValue): Uint8Array | null {
+    const document = this.#node.collection(ns)?.findById(id)?.document
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
@@ -75,15 +74,11 @@ export class CatalogStore {
     return record.document
   }
 
-  find(ns: string, filter: Record<string, unknown>, sort?: Sort): Uint8Array[] {
-    return this.findRaw(ns, encode(filter), sort)
-  }
-
-  findRaw(ns: string, filter: Uint8Array, sort?: Sort): Uint8Array[] {
+  find(ns: string, filter: Uint8Array = emptyDocument, sort?: Uint8Array): Uint8Array[] {
     return [...this.#scan(ns, filter, sort)]
   }
 
-  first(ns: string, filter: Uint8Array, sort?: Sort): Uint8Array | null {
+  first(ns: string, filter: Uint8Array, sort?: Uint8Array): Uint8Array | null {
     for (const document of this.#scan(ns, filter, sort)) return document
     return null
   }
@@ -126,13 +121,13 @@ export class CatalogStore {
     return collection === undefined ? nothing : documentsIn(collection, range)
   }
 
-  *#scan(ns: string, filter: Uint8Array, sort: Sort | undefined): Generator<Uint8Array> {
+  *#scan(ns: string, filter: Uint8Array, sort: Uint8Array | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || collection.count === 0) return
     const executor = executePlan(
       planQuery(collection, {
         filter: compileFilter(filter, this.#node.evaluation()),
-        ...(sort === undefined ? {} : { sort: parseSort(encode(sort)) }),
+        ...(sort === undefined ? {} : { sort: parseSort(sort) }),
       }),
       {},
     )

@@ -22,6 +22,8 @@ const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
     'config.chunks',
     essential({ min: BsonType.object, max: BsonType.object, shard: BsonType.string, lastmod: BsonType.timestamp }),
   ],
+  ['config.mongos', essential({ _id: BsonType.string })],
+  ['config.tags', essential({ ns: BsonType.string, min: BsonType.object, max: BsonType.object, tag: BsonType.string })],
   [
     'config.queryAnalyzers',
     essential({ _id: BsonType.string, collUuid: BsonType.binary, mode: BsonType.string, startTime: BsonType.date }),

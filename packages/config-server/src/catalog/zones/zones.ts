@@ -1,20 +1,20 @@
 /** Server: sharding_catalog_manager_zone_operations.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
+  arrayIndexName,
   BsonType,
   CommandError,
   compareDocuments,
-  decode,
   DocumentWriter,
   elementsOf,
-  encode,
   fieldsOf,
   findField,
   minKeyValue,
-  toRawValue,
+  type RawValue,
 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isHashedBound, isHashedElement } from '@shardlab/sharding'
+import { stringFilter } from '../store/catalog-store.js'
 import { withFields } from '../store/document-changes.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 import { checkStorableKey } from '../store/storable-key.js'
@@ -35,7 +35,7 @@ async function addShardToZone(
   const document = shardOf(catalog, shard)
   const zones = zonesOfShard(document)
   if (!zones.includes(zone)) {
-    catalog.store.put('config.shards', withFields(document, { tags: toRawValue([...zones, zone]) }))
+    catalog.store.put('config.shards', withFields(document, { tags: namesValue([...zones, zone]) }))
     await catalog.node.flush()
   }
   return { error: null }
@@ -51,7 +51,7 @@ async function removeShardFromZone(
   const zones = zonesOfShard(document)
   if (zones.includes(zone)) {
     const left = zones.filter((each) => each !== zone)
-    catalog.store.put('config.shards', withFields(document, { tags: toRawValue(left) }))
+    catalog.store.put('config.shards', withFields(document, { tags: namesValue(left) }))
     await catalog.node.flush()
   }
   return { error: null }
@@ -62,15 +62,21 @@ async function removeShardFromZone(
  * _isShardRequiredByZoneStillInUse.
  */
 export function isOnlyShardOfUsedZone(catalog: CatalogHost, shard: Uint8Array, zone: string): boolean {
-  const carriers = catalog.store.find('config.shards', { tags: zone })
+  const carriers = catalog.store.find('config.shards', stringFilter('tags', zone))
   const id = findField(shard, '_id')!.asString()
   if (carriers.length !== 1 || findField(carriers[0]!, '_id')!.asString() !== id) return false
-  return catalog.store.find('config.tags', { tag: zone }).length > 0
+  return catalog.store.find('config.tags', stringFilter('tag', zone)).length > 0
 }
 
 export function zonesOfShard(shard: Uint8Array): string[] {
   const tags = findField(shard, 'tags')
   return tags?.type === BsonType.array ? elementsOf(tags).map((tag) => tag.asString()) : []
+}
+
+function namesValue(names: readonly string[]): RawValue {
+  const writer = new DocumentWriter(128).startArray('names')
+  names.forEach((name, i) => writer.string(arrayIndexName(i), name))
+  return findField(writer.end().finish(), 'names')!
 }
 
 /** @throws CommandError 70 ShardNotFound */
@@ -104,7 +110,7 @@ async function updateZoneKeyRange(
   }
   checkStorableKey(min)
   checkStorableKey(max)
-  if (catalog.store.find('config.shards', { tags: zone }).length === 0)
+  if (catalog.store.find('config.shards', stringFilter('tags', zone)).length === 0)
     throw new CommandError('ZoneNotFound', `zone ${zone} does not exist`)
   const [range, pattern] = fullRange(catalog, ns, given)
   if (catalog.behaviours.zoneBoundsOfHashedFieldsAreChecked) checkHashedFields(range, pattern)
@@ -161,7 +167,9 @@ function sharedFields({ min, max }: Range): Uint8Array {
       'ShardKeyNotFound',
       `the shard key of min ${formatDocument(min)} doesn't match with the shard key of max ${formatDocument(max)}`,
     )
-  return encode(Object.fromEntries(names.map((name) => [name, 1])))
+  const pattern = new DocumentWriter(64)
+  for (const name of names) pattern.int32(name, 1)
+  return pattern.finish()
 }
 
 export function isFieldNamePrefix(bound: Uint8Array, pattern: Uint8Array): boolean {
@@ -201,7 +209,7 @@ function checkOverlap(catalog: CatalogHost, ns: string, range: Range, zone: stri
   for (const tag of catalog.zonesOf(ns)) {
     // Ranges written before the collection was sharded may have fewer fields.
     const other = { min: extendBound(boundOf(tag, 'min'), pattern), max: extendBound(boundOf(tag, 'max'), pattern) }
-    const name = String(decode(tag)['tag'])
+    const name = findField(tag, 'tag')!.asString()
     const same = compareDocuments(other.min, range.min) === 0 && compareDocuments(other.max, range.max) === 0
     if (
       compareDocuments(other.min, range.max) >= 0 ||

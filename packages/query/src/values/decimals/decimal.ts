@@ -1,5 +1,5 @@
 /** Results are rounded half to even at 34 digits as in IEEE 754. */
-import { Decimal128, fromRawValue, toRawValue, type RawValue } from '@shardlab/bson'
+import { decimalText, decimalValue, type RawValue } from '@shardlab/bson'
 
 /** `coefficient` · 10^`exponent`. */
 export interface Decimal {
@@ -17,7 +17,7 @@ const adjustedExponentMax = 6144
 
 /** Doubles have 15 significant digits, as in the server's conversions. Zeros lose their sign. */
 function parse(value: RawValue): Decimal {
-  const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
+  const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : decimalText(value)
   const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
   if (match === null || match[2]! + match[3]! === '')
     return {
@@ -54,7 +54,7 @@ function build(coefficient: bigint, exponent: number): RawValue {
   }
   if (digits !== 0n && digits.toString().length - 1 + exponent > adjustedExponentMax)
     return special(coefficient < 0n ? -Infinity : Infinity)
-  return toRawValue(Decimal128.fromString(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
+  return decimalValue(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`)
 }
 
 function dividedHalfEven(digits: bigint, places: number): bigint {
@@ -67,7 +67,7 @@ function dividedHalfEven(digits: bigint, places: number): bigint {
 }
 
 function special(value: number): RawValue {
-  return toRawValue(Decimal128.fromString(Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'))
+  return decimalValue(Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity')
 }
 
 function approximate(value: Decimal): number {
@@ -137,7 +137,7 @@ export function remainderOfDecimals(left: RawValue, right: RawValue): RawValue |
 }
 
 export function decimalToNumber(value: RawValue): number {
-  const text = String(fromRawValue(value))
+  const text = decimalText(value)
   return /^[+-]?Inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text)
 }
 
@@ -164,7 +164,7 @@ export function roundDecimal(value: RawValue, places: number, mode: RoundingMode
       ? divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode)
       : a.coefficient * 10n ** BigInt(-drop)
   if (coefficient.toString().replace('-', '').length > precision) return special(Number.NaN)
-  if (coefficient === 0n && isNegative(value)) return toRawValue(Decimal128.fromString(`-0E${-places}`))
+  if (coefficient === 0n && isNegative(value)) return decimalValue(`-0E${-places}`)
   return build(coefficient, -places)
 }
 

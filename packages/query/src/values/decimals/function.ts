@@ -1,4 +1,4 @@
-import { Decimal128, toRawValue, type RawValue } from '@shardlab/bson'
+import { decimalValue, type RawValue } from '@shardlab/bson'
 import { decimalParts, divideRounded, specialDecimal, type Decimal } from './decimal.js'
 import { digitCount, exponential, ln10, magnitude, nearest, one, places, shifted } from './fixed-point.js'
 
@@ -13,7 +13,7 @@ export const tiny = -40
 /** Beyond this, powers of e are infinite or 0. */
 const largestPower = 15_000
 
-export const text = (digits: string): RawValue => toRawValue(Decimal128.fromString(digits))
+export const text = (digits: string): RawValue => decimalValue(digits)
 export const zero = () => text('0')
 
 /** Exponent of the first digit. */

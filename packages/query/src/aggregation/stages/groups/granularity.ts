@@ -6,10 +6,9 @@ import {
   BsonType,
   CommandError,
   compareValues,
+  decimalValue,
   doubleValue,
   int32Value,
-  toRawValue,
-  Decimal128,
   type RawValue,
 } from '@shardlab/bson'
 import { multiplyNumbers, toNumber } from '../../../values/arithmetic.js'
@@ -86,7 +85,7 @@ function prepared(
 ): [number: RawValue, series: RawValue[], factor: RawValue] {
   if (value.type !== BsonType.decimal128)
     return [doubleValue(toNumber(value)), numbers.map(doubleValue), doubleValue(1)]
-  return [value, numbers.map((one) => toDecimal(int32Value(one))), toRawValue(Decimal128.fromString('1'))]
+  return [value, numbers.map((one) => toDecimal(int32Value(one))), decimalValue('1')]
 }
 
 /** 0, and infinity, which no factor reaches. */

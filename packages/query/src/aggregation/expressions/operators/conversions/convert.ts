@@ -3,8 +3,8 @@ import {
   boolValue,
   BsonType,
   CommandError,
+  decimalText,
   findField,
-  fromRawValue,
   isBsonType,
   nullValue,
   RawValue,
@@ -59,7 +59,7 @@ function toText(value: RawValue): RawValue | undefined {
     case BsonType.double:
       return stringValue(shortestDouble(value.asNumber()))
     case BsonType.decimal128:
-      return stringValue(String(fromRawValue(value)))
+      return stringValue(decimalText(value))
     case BsonType.bool:
       return stringValue(String(value.asBool()))
     case BsonType.objectId:

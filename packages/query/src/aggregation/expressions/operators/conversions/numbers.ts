@@ -2,11 +2,10 @@
 import {
   BsonType,
   CommandError,
-  Decimal128,
+  decimalValue,
   doubleValue,
   int32Value,
   int64Value,
-  toRawValue,
   type RawValue,
 } from '@shardlab/bson'
 import { fitsInt64, toNumber, truncateToInt64 } from '../../../../values/arithmetic.js'
@@ -111,7 +110,7 @@ export function toDecimal128(value: RawValue): RawValue | undefined {
     checkHexadecimal(text)
     if (text === '') throw unparsed(text, 'Empty string')
     if (!numberText.test(text) && !specialText.test(text)) throw unparsed(text, 'Failed to parse string to decimal')
-    return toRawValue(Decimal128.fromStringWithRounding(text))
+    return decimalValue(text)
   }
   return value.isNumber() ? toDecimal(value) : undefined
 }

@@ -1,7 +1,7 @@
 import {
   BsonType,
   CommandError,
-  fromRawValue,
+  decimalText,
   int32Value,
   nullValue,
   readUint32,
@@ -40,7 +40,7 @@ export function coerced(value: RawValue | undefined): string {
     case BsonType.double:
       return plainDouble(value.asNumber())
     case BsonType.decimal128:
-      return String(fromRawValue(value))
+      return decimalText(value)
     case BsonType.date:
       return isoDate(value)
     case BsonType.timestamp:
