@@ -98,6 +98,11 @@ export class DocumentWriter {
     return this
   }
 
+  /** An int32 where it fits, else an int64, as the server's appendNumber. */
+  integer(name: string, value: number): this {
+    return value >= -0x8000_0000 && value <= 0x7fff_ffff ? this.int32(name, value) : this.int64(name, value)
+  }
+
   double(name: string, value: number): this {
     this.#header(BsonType.double, name)
     this.#reserve(8)

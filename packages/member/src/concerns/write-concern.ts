@@ -17,7 +17,8 @@ export interface WriteConcern {
   readonly document: Uint8Array
 }
 
-const membersMax = 50
+/** Of a replica set. */
+export const membersMax = 50
 const ignoredFields: ReadonlySet<string> = new Set(['wElectionId', 'wOpTime', 'getLastError', 'provenance'])
 
 /**

@@ -6,6 +6,7 @@ import { compareValues, elementsOf, findField, nullValue, type RawValue, type St
 import { sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPattern } from '@shardlab/query'
 import type { MergeOrder } from './input-merger.js'
 
+/** A router requests the sort key in this field, to merge the results of shards. */
 export const sortKeyField = '$sortKey'
 const headerBytes = sortKeyField.length + 2
 

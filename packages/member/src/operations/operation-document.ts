@@ -4,7 +4,6 @@ import type { MemberHost } from '../member-host.js'
 import type { Connection } from '../connections/connection-table.js'
 import { noUserDigest } from '../sessions/session-patterns.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
-import { writeNumber } from '../statistics/write-number.js'
 import type { RunningOperation } from './running-operation.js'
 import type { ShardLabel } from './shard-label.js'
 
@@ -31,7 +30,7 @@ function begin(
   const writer = new DocumentWriter(1024)
   if (shard !== null) writer.string('shard', shard)
   writer.string('type', type).string('host', host.context.endpoint).string('desc', `conn${id}`)
-  writeNumber(writer, 'connectionId', id)
+  writer.integer('connectionId', id)
   if (connection === undefined) return writer
   writer.string(shard === null ? 'client' : 'client_s', connection.remote)
   if (connection.appName !== '') writer.string('appName', connection.appName)

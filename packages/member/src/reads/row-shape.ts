@@ -12,6 +12,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { sortKeyValues, type EvaluationContext, type Projection, type SortPattern } from '@shardlab/query'
+import { sortKeyField } from '../cursors/sort-key-order.js'
 
 export interface RecordOfDocument {
   readonly recordId: number
@@ -34,8 +35,6 @@ export interface RowShapeOptions {
   compile(projection: Uint8Array): Projection
 }
 
-/** A router requests the sort key in this field, to merge the results of shards. */
-export const sortKeyField = '$sortKey'
 const recordIdField = '$recordId'
 
 type MetaField = readonly [name: string, what: 'sortKey' | 'recordId']

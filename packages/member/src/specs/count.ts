@@ -40,7 +40,7 @@ export function compileCount(args: CommandArguments, context: EvaluationContext)
 }
 
 export function writeCount(n: number, writer = new DocumentWriter(128)): DocumentWriter {
-  return n < 2 ** 31 ? writer.int32('n', n) : writer.int64('n', n)
+  return writer.integer('n', n)
 }
 
 const countMin = -(2n ** 63n)

@@ -68,7 +68,7 @@ export function viewReply(command: string, reply: DocumentWriter): DocumentWrite
   const writer = new DocumentWriter(256)
   if (command === 'count') {
     const count = document === undefined ? 0 : findField(document, 'count')!.asNumber()
-    return count < 2 ** 31 ? writer.int32('n', count) : writer.int64('n', count)
+    return writer.integer('n', count)
   }
   return document === undefined
     ? writer.startArray('values').end()

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { collStatsSpec, writeNumber, writeEmptyStorageStats } from '@shardlab/member'
+import { collStatsSpec, writeEmptyStorageStats } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Behaviours } from '@shardlab/sharding'
 import { askAll } from '../reads/ask-all.js'
@@ -83,9 +83,9 @@ function writeSums(
   const indexCounts = answers.map(([, reply]) => number(reply, 'nindexes'))
   if (new Set(indexCounts).size > 1) writer.string('warning', "indexes don't all match - ok if ensureIndex is running")
   writer.string('ns', ns)
-  for (const [name, sum] of sums) writeNumber(writer, name, scaledFields.has(name) ? Math.floor(sum / scale) : sum)
+  for (const [name, sum] of sums) writer.integer(name, scaledFields.has(name) ? Math.floor(sum / scale) : sum)
   writer.startDocument('indexSizes')
-  for (const [name, bytes] of indexSizes(answers)) writeNumber(writer, name, Math.floor(bytes / scale))
+  for (const [name, bytes] of indexSizes(answers)) writer.integer(name, Math.floor(bytes / scale))
   const count = sums.get('count')!
   const bytes = answers.reduce((sum, [, reply]) => sum + number(reply, 'avgObjSize') * number(reply, 'count'), 0)
   writer
@@ -116,12 +116,12 @@ function writeScaled(writer: DocumentWriter, reply: Uint8Array, scale: number): 
   for (const it = new FieldIterator(reply); it.next();) {
     const name = it.name()
     const value = it.value()
-    if (scaledFields.has(name)) writeNumber(writer, name, Math.floor(value.asNumber() / scale))
+    if (scaledFields.has(name)) writer.integer(name, Math.floor(value.asNumber() / scale))
     else if (name === 'scaleFactor') writer.int32(name, scale)
     else if (name === 'indexSizes') {
       writer.startDocument(name)
       for (const sizes = new FieldIterator(value.bytes, value.start); sizes.next();)
-        writeNumber(writer, sizes.name(), Math.floor(sizes.value().asNumber() / scale))
+        writer.integer(sizes.name(), Math.floor(sizes.value().asNumber() / scale))
       writer.end()
     } else writer.value(name, value)
   }

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { dbStatsSpec, writeNumber } from '@shardlab/member'
+import { dbStatsSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
@@ -38,14 +38,14 @@ export const dbStats: CommandRow<MongosInvocation> = {
       ['views', sum('views')],
       ['objects', objects],
     ] as const)
-      writeNumber(writer, name, value)
+      writer.integer(name, value)
     writer
       .double('avgObjSize', objects === 0 ? 0 : bytes / objects)
       .double('dataSize', sum('dataSize'))
       .double('storageSize', sum('storageSize'))
       .double('totalSize', sum('totalSize'))
-    writeNumber(writer, 'indexes', sum('indexes')).double('indexSize', sum('indexSize'))
-    return writeNumber(writer, 'scaleFactor', scale).double('fsUsedSize', 0).double('fsTotalSize', 0)
+    writer.integer('indexes', sum('indexes')).double('indexSize', sum('indexSize'))
+    return writer.integer('scaleFactor', scale).double('fsUsedSize', 0).double('fsTotalSize', 0)
   },
 }
 
@@ -56,8 +56,8 @@ function writeWithExtents(
   bytes: number,
   sum: (name: string) => number,
 ): DocumentWriter {
-  writeNumber(writer, 'objects', objects).double('avgObjSize', objects === 0 ? 0 : bytes / objects)
+  writer.integer('objects', objects).double('avgObjSize', objects === 0 ? 0 : bytes / objects)
   for (const name of ['dataSize', 'storageSize', 'numExtents', 'indexes', 'indexSize', 'fileSize'])
-    writeNumber(writer, name, Math.trunc(sum(name)))
+    writer.integer(name, Math.trunc(sum(name)))
   return writer.startDocument('extentFreeList').int32('num', 0).int32('totalSize', 0).end()
 }

@@ -4,7 +4,7 @@
  */
 import type { CollectionCountsTuple } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { listSource, writeNumber } from '@shardlab/member'
+import { listSource } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { configDocuments } from '../remote/config-documents.js'
@@ -51,11 +51,11 @@ function shareOf(
   const averageBytes = average ?? (emptySizesAreNull ? null : 0)
   const owned = count - orphanCount
   const writer = new DocumentWriter(160).string('shardName', shard)
-  writeNumber(writer, 'numOrphanedDocs', orphanCount)
-  writeNumber(writer, 'numOwnedDocuments', owned)
+  writer.integer('numOrphanedDocs', orphanCount)
+  writer.integer('numOwnedDocuments', owned)
   for (const [name, documents] of [['ownedSizeBytes', owned] as const, ['orphanedSizeBytes', orphanCount] as const]) {
     if (averageBytes === null) writer.null(name)
-    else writeNumber(writer, name, averageBytes * documents)
+    else writer.integer(name, averageBytes * documents)
   }
   return writer.finish()
 }

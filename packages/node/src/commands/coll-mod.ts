@@ -14,7 +14,7 @@ import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/
 import { collModSpec } from '@shardlab/member'
 import { checkClusteredExpiry } from '../ddl/clustered-index.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
-import { checkEnumeration, preImagesOption, writeInteger } from '../ddl/collection-options.js'
+import { checkEnumeration, preImagesOption } from '../ddl/collection-options.js'
 import { indexChange } from '../ddl/index-change.js'
 import { checkUniqueKeys, convertToUnique, modifyCollection } from '../ddl/modify-collection.js'
 import { checkValidator } from '../validation/check-validator.js'
@@ -146,9 +146,9 @@ function changedOptions({ host, args }: NodeInvocation, collection: Collection):
   if (args.has('cappedSize') || args.has('cappedMax')) {
     if (capped === null) throw new CommandError('InvalidOptions', 'Collection must be capped.')
     const size = args.number('cappedSize')
-    if (size !== undefined) writeInteger(writer, 'size', cappedSizeBytes(checkCappedSize(size)))
+    if (size !== undefined) writer.integer('size', cappedSizeBytes(checkCappedSize(size)))
     const max = args.number('cappedMax')
-    if (max !== undefined) writeInteger(writer, 'max', cappedMaxDocuments(Math.trunc(max)))
+    if (max !== undefined) writer.integer('max', cappedMaxDocuments(Math.trunc(max)))
   }
   return writer.finish()
 }

@@ -11,7 +11,6 @@ import {
 } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
-import { writeNumber } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: dbhash.cpp. */
@@ -47,7 +46,7 @@ export const dbHash: CommandRow<NodeInvocation> = {
     writer.end().startDocument('uuids')
     for (const { name, collection } of collections) writer.binary(name, 4, collection.uuid)
     writer.end().string('md5', all.text())
-    return writeNumber(writer, 'timeMillis', host.context.now() - startedMs)
+    return writer.integer('timeMillis', host.context.now() - startedMs)
   },
 }
 

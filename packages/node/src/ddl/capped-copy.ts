@@ -3,7 +3,6 @@ import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { cappedSizeBytes, type Collection } from '@shardlab/storage'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
-import { writeInteger } from './collection-options.js'
 import { createCollection } from './namespace.js'
 
 /**
@@ -24,7 +23,7 @@ export function copyAsCapped(
     documents.length + 1,
   )
   const writer = new DocumentWriter(128).bool('capped', true)
-  writeInteger(writer, 'size', cappedSizeBytes(size))
+  writer.integer('size', cappedSizeBytes(size))
   if (temporary) writer.bool('temp', true)
   const collation = source.defaultCollation
   if (collation !== null) writer.document('collation', collation)

@@ -63,8 +63,8 @@ export function collectionOptions(
   const writer = new DocumentWriter(256)
   if (args.bool('capped') === true) {
     writer.bool('capped', true)
-    writeInteger(writer, 'size', cappedSizeBytes(args.number('size')!))
-    if (args.has('max')) writeInteger(writer, 'max', cappedMaxDocuments(args.number('max')!))
+    writer.integer('size', cappedSizeBytes(args.number('size')!))
+    if (args.has('max')) writer.integer('max', Math.trunc(cappedMaxDocuments(args.number('max')!)))
   }
   if (args.has('autoIndexId')) writer.bool('autoIndexId', args.bool('autoIndexId')!)
   if (args.bool('temp') === true) writer.bool('temp', true)
@@ -262,12 +262,6 @@ function writeValidation(node: NodeHost, ns: string, writer: DocumentWriter, arg
     checkEnumeration('create', name, value)
     writer.string(name, value)
   }
-}
-
-/** Writes int32 if the value fits, else int64, as the server's builders do. */
-export function writeInteger(writer: DocumentWriter, name: string, value: number): void {
-  if (value < 2 ** 31) writer.int32(name, Math.trunc(value))
-  else writer.int64(name, Math.trunc(value))
 }
 
 export function pipelineOf(options: Uint8Array): Uint8Array[] {

@@ -13,7 +13,6 @@ import {
   type IndexCheck,
   type MissingKey,
 } from '@shardlab/storage'
-import { writeNumber } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 
 /** Entries are listed up to this total size, the smallest first. */
@@ -71,11 +70,11 @@ export function writeInspection(
 
   const writer = new DocumentWriter(1024).string('ns', collection.ns)
   if (behaviours.validateReportsUuid) writer.uuid('uuid', collection.uuid)
-  writeNumber(writer, 'nInvalidDocuments', invalid)
-  if (behaviours.validateChecksSchema) writeNumber(writer, 'nNonCompliantDocuments', nonCompliant)
-  writeNumber(writer, 'nrecords', records)
+  writer.integer('nInvalidDocuments', invalid)
+  if (behaviours.validateChecksSchema) writer.integer('nNonCompliantDocuments', nonCompliant)
+  writer.integer('nrecords', records)
   writer.int32('nIndexes', collection.indexes().length).startDocument('keysPerIndex')
-  for (const [{ name }, { keys }] of indexes) writeNumber(writer, name, keys)
+  for (const [{ name }, { keys }] of indexes) writer.integer(name, keys)
   writer.end().startDocument('indexDetails')
   for (const entry of indexes) writer.startDocument(entry[0].name).bool('valid', !broken.includes(entry)).end()
   writer.end().bool('valid', isValid)

@@ -5,7 +5,7 @@
 import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { writeNumber, writeEmptyStorageStats } from '@shardlab/member'
+import { writeEmptyStorageStats } from '@shardlab/member'
 import { sizesOf } from './collection-sizes.js'
 import type { NodeRole } from '../host/node-host.js'
 
@@ -40,7 +40,7 @@ export function writeStorageStats(
 ): DocumentWriter {
   const { orphansAreCounted, statisticsHaveTotals } = behaviours
   const scaled = (bytes: number) => Math.floor(bytes / scale)
-  const number = (name: string, value: number) => writeNumber(writer, name, value)
+  const number = (name: string, value: number) => writer.integer(name, value)
   if (collection === undefined) return writeEmptyStorageStats(writer, behaviours, scale)
   const { capped } = collection
   const { count, dataSizeBytes } = sizesOf({ role }, collection)

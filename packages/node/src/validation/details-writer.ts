@@ -77,10 +77,6 @@ export function writeValues(writer: DocumentWriter, name: string, values: readon
   return writer.end()
 }
 
-export function writeNumber(writer: DocumentWriter, name: string, value: number): DocumentWriter {
-  return value < 2 ** 31 ? writer.int32(name, value) : writer.int64(name, value)
-}
-
 export function writeThrown(writer: DocumentWriter, name: string, error: CommandError): DocumentWriter {
   return writer
     .startDocument(name)

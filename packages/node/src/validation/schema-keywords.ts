@@ -1,7 +1,7 @@
 /** In the order of the server's parser. */
 import { BsonType, compareValues, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compilePattern } from '@shardlab/query'
-import { numberTypes, startDetails, wrapped, writeNumber, writeStrings, writeValues } from './details-writer.js'
+import { numberTypes, startDetails, wrapped, writeStrings, writeValues } from './details-writer.js'
 import {
   fieldsOfValue,
   satisfies,
@@ -75,7 +75,7 @@ function failingItem(
     'reason',
     reason,
   )
-  return [writeNumber(writer, 'itemIndex', index).documents('details', failures(schema, items[index]!)).finish()]
+  return [writer.integer('itemIndex', index).documents('details', failures(schema, items[index]!)).finish()]
 }
 
 const items: KeywordDetails = (call) => {
@@ -269,7 +269,7 @@ function failingSchemas(operatorName: string, { argument, value, failures: failu
   const failures: Uint8Array[] = []
   elementsOf(argument).forEach((schema, index) => {
     if (satisfies(schema, value)) return
-    const writer = writeAnnotations(writeNumber(new DocumentWriter(256), 'index', index), schema)
+    const writer = writeAnnotations(new DocumentWriter(256).integer('index', index), schema)
     failures.push(writer.documents('details', failuresOf(schema, value)).finish())
   })
   return new DocumentWriter(512)

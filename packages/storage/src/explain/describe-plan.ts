@@ -144,7 +144,10 @@ function writeCommon(writer: DocumentWriter, run: Stage): void {
 
 function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
   const counters = (): void => {
-    for (const [name, value] of run?.counters() ?? []) writeNumber(writer, name, value)
+    for (const [name, value] of run?.counters() ?? []) {
+      if (typeof value === 'boolean') writer.bool(name, value)
+      else writer.integer(name, value)
+    }
   }
   switch (plan.stage) {
     case 'COLLSCAN':
@@ -162,16 +165,18 @@ function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): v
       return counters()
     case 'SORT':
       writer.document('sortPattern', sortDocument(plan.sort)).int32('memLimit', sortMemoryLimitBytes)
-      if (plan.limit > 0) writeNumber(writer, 'limitAmount', plan.limit)
+      if (plan.limit > 0) writer.integer('limitAmount', plan.limit)
       writer.string('type', plan.simple ? 'simple' : 'default')
       return counters()
     case 'SORT_MERGE':
       writer.document('sortPattern', sortDocument(plan.sort))
       return counters()
     case 'SKIP':
-      return writeNumber(writer, 'skipAmount', plan.amount)
+      writer.integer('skipAmount', plan.amount)
+      return
     case 'LIMIT':
-      return writeNumber(writer, 'limitAmount', plan.amount)
+      writer.integer('limitAmount', plan.amount)
+      return
     case 'PROJECTION_COVERED':
     case 'PROJECTION_DEFAULT':
     case 'PROJECTION_SIMPLE':
@@ -180,12 +185,6 @@ function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): v
     default:
       return counters()
   }
-}
-
-function writeNumber(writer: DocumentWriter, name: string, value: number | boolean): void {
-  if (typeof value === 'boolean') writer.bool(name, value)
-  else if (value <= 0x7fff_ffff) writer.int32(name, value)
-  else writer.int64(name, BigInt(value))
 }
 
 function sortDocument(sort: SortPattern): Uint8Array {

@@ -7,7 +7,7 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import { listSource, writeNumber } from '@shardlab/member'
+import { listSource } from '@shardlab/member'
 import { sizesOf } from '../../statistics/collection-sizes.js'
 import { scaleOf, writeStorageStats } from '../../statistics/storage-stats.js'
 import type { NodeStageSource } from './source.js'
@@ -47,7 +47,7 @@ export const collStatsSource: NodeStageSource = {
           'NamespaceNotFound',
           `Unable to retrieve count in $collStats stage :: caused by :: Collection [${ns}] not found.`,
         )
-      writeNumber(writer, 'count', sizesOf(host, collection).count)
+      writer.integer('count', sizesOf(host, collection).count)
     }
     return listSource([writer.finish()])
   },
