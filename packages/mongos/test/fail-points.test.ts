@@ -47,6 +47,20 @@ t.test('a blocked command ends with its maxTimeMS', async (t) => {
   t.equal(cluster.world.nowMs - before, 5040)
 })
 
+t.test('a blocked getMore continues after its maxTimeMS, which limits waiting only', async (t) => {
+  const cluster = await RealCluster.create()
+  await cluster.run({ create: 'log', capped: true, size: 4096 })
+  await cluster.run({ insert: 'log', documents: [{ _id: 1 }, { _id: 2 }] })
+  const { cursor } = await cluster.run({ find: 'log', tailable: true, awaitData: true, batchSize: 1 })
+  await failCommand(cluster, { failCommands: ['getMore'], blockConnection: true, blockTimeMS: 5000 })
+  const before = cluster.world.nowMs
+  t.match(await cluster.run({ getMore: cursor.id, collection: 'log', maxTimeMS: 40, batchSize: 1 }), {
+    ok: 1,
+    cursor: { nextBatch: [{ _id: 2 }] },
+  })
+  t.equal(cluster.world.nowMs - before, 5000)
+})
+
 t.test('a router before 4.2 has no failCommand', async (t) => {
   t.match(await failCommand(new FakeCluster({ emulate: '4.0' }), {}, 'off'), { code: 266 })
   t.match(await failCommand(new FakeCluster({ emulate: '4.4' }), {}, 'off'), { ok: 1, count: 0 })

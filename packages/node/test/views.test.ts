@@ -167,7 +167,7 @@ t.test("a view's collation is that of all operations on it", async (t) => {
 })
 
 t.test('a broken view definition is refused where it is used', async (t) => {
-  const node = await withView()
+  const node = new NodeUnderTest({ version: '4.4' })
   await node.ok({ insert: 'system.views', documents: [{ _id: 'test.bad', viewOn: 7 }] })
   t.match(await direct(node, { find: 'bad' }), { code: 182 })
 })

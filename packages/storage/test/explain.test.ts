@@ -174,7 +174,10 @@ t.test('runs are described with the counters of each stage', async (t) => {
   })
   t.same(executed({ _id: 5 }), { stage: 'IDHACK', ...common(1, 2), keysExamined: 1, docsExamined: 1 })
   t.same(executed({ _id: 500 }), { stage: 'IDHACK', ...common(0, 1), keysExamined: 0, docsExamined: 0 })
-  const shardFilter = { paths: ['z'], owns: (document: Uint8Array) => decode(document)['b'] > 50 }
+  const shardFilter = {
+    pattern: [{ path: 'z', direction: 1 as const }],
+    owns: (document: Uint8Array) => decode(document)['b'] > 50,
+  }
   t.match(executed({ c: 'x1' }, { shardFilter }), {
     stage: 'SHARDING_FILTER',
     nReturned: 16,

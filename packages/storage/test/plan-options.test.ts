@@ -19,8 +19,10 @@ import { context, errorOf, find, planOf, requestOf, run, type PlainQuery } from 
 
 const stages = (plan: QueryPlan): string[] => [...stagesOf(plan.root)].map(({ stage }) => stage)
 
+const ascending = (path: string) => ({ path, direction: 1 }) as const
+
 const mine = {
-  paths: ['b'],
+  pattern: [ascending('b')],
   owns: (document: Uint8Array): boolean => (findField(document, 'b')?.asNumber() ?? 0) % 2 === 0,
 }
 
@@ -74,7 +76,7 @@ t.test('an index that has all fields covers the query', async (t) => {
     ],
     [
       { a: 5 },
-      { shardFilter: { ...mine, paths: ['z'] }, projection: { a: 1, _id: 0 } },
+      { shardFilter: { ...mine, pattern: [ascending('z')] }, projection: { a: 1, _id: 0 } },
       ['PROJECTION_SIMPLE', 'SHARDING_FILTER', 'FETCH', 'IXSCAN'],
     ],
     [{ c: 'x1' }, { shardFilter: mine, limit: 3 }, ['LIMIT', 'SHARDING_FILTER', 'COLLSCAN']],
@@ -93,6 +95,30 @@ t.test('an index that has all fields covers the query', async (t) => {
   )
   t.equal(find(collection, { a: 4 }, { shardFilter: mine }).length, 10)
   t.equal(find(collection, { a: 5 }, { shardFilter: { ...mine, owns: () => false } }).length, 0)
+  const hashed = collectionOf(hundred, [[{ a: 1, b: 'hashed', c: 1 }]])
+  const compound = { owns: mine.owns, pattern: [ascending('a'), { path: 'b', direction: 'hashed' } as const] }
+  const covered = { shardFilter: compound, projection: { a: 1, _id: 0 } }
+  t.same(
+    stages(planOf(hashed, { a: 5 }, covered)),
+    ['PROJECTION_COVERED', 'SHARDING_FILTER', 'IXSCAN'],
+    'a hash in the index is enough for a hashed field of the shard key',
+  )
+  t.same(find(hashed, { a: 4 }, covered).length, 10)
+  t.same(
+    stages(planOf(hashed, { a: 5 }, { ...covered, shardFilter: { ...compound, pattern: [ascending('b')] } })),
+    ['PROJECTION_SIMPLE', 'SHARDING_FILTER', 'FETCH', 'IXSCAN'],
+    'a shard key of values needs more than a hash',
+  )
+  t.same(
+    stages(planOf(hashed, { a: 5, b: 5 }, covered)),
+    ['PROJECTION_SIMPLE', 'SHARDING_FILTER', 'FETCH', 'IXSCAN'],
+    'a predicate on the hashed field reads the document, because values may have the same hash',
+  )
+  t.same(
+    stages(planOf(hashed, { a: 5 }, { ...covered, projection: { b: 1, _id: 0 } })),
+    ['PROJECTION_SIMPLE', 'FETCH', 'SHARDING_FILTER', 'IXSCAN'],
+    'a projected hashed field is read from the document',
+  )
   const arrays = collectionOf([{ a: [1, 2], b: 1 }], [[{ a: 1, b: 1 }]])
   t.same(stages(planOf(arrays, { a: 1 }, { projection: { a: 1, _id: 0 } })), ['PROJECTION_SIMPLE', 'FETCH', 'IXSCAN'])
   t.same(stages(planOf(arrays, { a: 1 }, { projection: { b: 1, _id: 0 } })), ['PROJECTION_COVERED', 'IXSCAN'])

@@ -58,12 +58,15 @@ export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviour
   if (readPreference !== undefined) checkReadPreference(readPreference)
   if (readConcern === undefined && writeConcern === undefined) return noConcerns
   const read = readConcern === undefined ? noReadConcern : parseReadConcern(readConcern)
-  if (readConcern !== undefined) checkLevel(row, args, read, readConcern)
+  if (readConcern !== undefined) checkLevel(row, args, read, readConcern, behaviours)
   const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern, behaviours)
   if (write !== null && !takesWriteConcern(row, args))
     throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
-  return { read, write }
+  return { read: cursorCommands.has(row.name) ? noReadConcern : read, write }
 }
+
+/** A cursor keeps the read concern that it was opened with. */
+const cursorCommands: ReadonlySet<string> = new Set(['getMore', 'killCursors'])
 
 const levels: readonly string[] = [
   'local',
@@ -146,7 +149,14 @@ export const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>
   explain: ['snapshot'],
 }
 
-function checkLevel({ name }: CheckedRow, args: CommandArguments, { level }: ReadConcern, document: Uint8Array): void {
+function checkLevel(
+  { name }: CheckedRow,
+  args: CommandArguments,
+  { level }: ReadConcern,
+  document: Uint8Array,
+  behaviours: Behaviours,
+): void {
+  if (cursorCommands.has(name) && (name === 'killCursors' || behaviours.getMoreAcceptsReadConcern)) return
   const why = level === null || level === 'local' ? null : reasonAgainst(name, args, level)
   if (why === null) return
   const supplied = new DocumentWriter(document.length + 48)

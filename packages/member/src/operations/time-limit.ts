@@ -2,14 +2,17 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
-/** 0: no limit. @throws CommandError 2 BadValue */
+/**
+ * 0: no limit. A getMore has none: its maxTimeMS is the time to wait for documents.
+ * @throws CommandError 2 BadValue
+ */
 export function maxTimeMsOf(args: CommandArguments): number {
   const value = args.number('maxTimeMS')
   if (value === undefined) return 0
   if (!Number.isInteger(value)) throw new CommandError('BadValue', 'maxTimeMS has non-integral value')
   if (value < 0 || value > 0x7fff_ffff)
     throw new CommandError('BadValue', `${value} value for maxTimeMS is out of range [0, 2147483647]`)
-  return value
+  return args.command === 'getMore' ? 0 : value
 }
 
 /** For a command, then for its cursor. Paused between two batches of the cursor. */

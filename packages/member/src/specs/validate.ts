@@ -8,6 +8,7 @@ export const validateSpec = {
   name: 'validate',
   access: 'admin',
   manual: 'reference/command/validate',
+  ignoresUnknownFields: true,
   fields: {
     full: 'any',
     background: 'any',

@@ -24,10 +24,7 @@ export const getMore: CommandRow<MongosInvocation> = {
     const { cursor, tailable, leftMs } = host.cursors.pin(id, getMoreNamespace(args, db), invocation)
     let gone = true
     try {
-      if (tailable === 'await-data') {
-        // For a getMore, maxTimeMS limits waiting for documents, not the command.
-        operation.limit(0)
-      } else {
+      if (tailable !== 'await-data') {
         if (args.has('maxTimeMS')) {
           gone = false
           throw new CommandError('BadValue', 'maxTimeMS can only be used with getMore for tailable, awaitData cursors')

@@ -18,6 +18,7 @@ import {
   type BulkWriteSummary,
 } from '@shardlab/member'
 import { expectUuid } from '../ddl/collection-uuid.js'
+import { checkWrittenName } from '../ddl/namespace.js'
 import { fixDocumentForInsert } from '../write/fix-document.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete } from '../write/write-delete.js'
@@ -82,6 +83,7 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
 function run(scope: WriteScope, op: BulkWriteOp, session: Parameters<typeof insertDocument>[2]): BulkWriteResult {
   const { host, retryable } = scope.invocation
   const statement = readStatement(op)
+  checkWrittenName(host, scope.ns)
   host.opcounters[op.kind]++
   if (statement.kind !== 'insert' && statement.multi && retryable !== null)
     throw new CommandError('InvalidOptions', 'Cannot use retryable writes with multi=true')

@@ -1,7 +1,7 @@
 import { uuidV4, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, stringValue, type RawValue } from '@shardlab/bson'
-import { prepareIndex, type Collection } from '@shardlab/storage'
-import { uuidText, createIndexesSpec } from '@shardlab/member'
+import { prepareIndex, withoutUnknownOptions, type Collection } from '@shardlab/storage'
+import { uuidText, createIndexesSpec, membersMax } from '@shardlab/member'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { withoutClusteredOption } from '../ddl/clustered-index.js'
 import { buildIndex, dropIndex } from '../ddl/index-specs.js'
@@ -19,7 +19,9 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const asked = args.documents('indexes')!
+    refuseNewerArguments(args, host)
+    const specs = args.documents('indexes')!
+    const asked = args.bool('ignoreUnknownIndexOptions') === true ? specs.map(withoutUnknownOptions) : specs
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
     const quorum = commitQuorumOf(args, host)
     const access = await host.role.enter(ns, invocation)
@@ -28,26 +30,26 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     if (before === undefined && viewOf(host, ns) !== null)
       throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
     // Check all specifications before creating the collection or building an index.
-    const specs: Uint8Array[] = []
+    const prepared: Uint8Array[] = []
     for (const spec of asked) {
       const checked = withoutClusteredOption(spec, before)
       const known = {
         ns,
         defaultCollation: before?.defaultCollation ?? null,
-        indexes: () => [...(before?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))],
+        indexes: () => [...(before?.indexes() ?? []), ...prepared.map((each) => ({ spec: each }))],
       }
-      const prepared = prepareIndex(known, checked, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
-      if (prepared !== null) specs.push(prepared)
+      const index = prepareIndex(known, checked, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
+      if (index !== null) prepared.push(index)
     }
-    if (specs.length > 0) host.role.checkDefinitionChange?.(ns)
-    for (const spec of specs) host.role.indexRules?.checkNewIndex(access, ns, spec)
+    if (prepared.length > 0) host.role.checkDefinitionChange?.(ns)
+    for (const spec of prepared) host.role.indexRules?.checkNewIndex(access, ns, spec)
     let collection = before
     if (collection === undefined) {
       host.role.checkImplicitCreate(ns, invocation)
       collection = createCollection(host, ns, new DocumentWriter(16).finish())
     }
     const countBefore = before === undefined ? 1 : before.indexes().length
-    buildAllOrNone(host, collection, specs)
+    buildAllOrNone(host, collection, prepared)
     await host.flush()
     const countAfter = host.collection(ns)!.indexes().length
     const writer = new DocumentWriter(256).int32('numIndexesBefore', countBefore).int32('numIndexesAfter', countAfter)
@@ -60,21 +62,25 @@ export const createIndexes: CommandRow<NodeInvocation> = {
 
 /** Default commit quorum. */
 const votingMembers = stringValue('votingMembers')
-const membersMax = 50
+
+/** @throws CommandError 2 BadValue for arguments that the emulated version does not have */
+function refuseNewerArguments(args: CommandArguments, { behaviours }: NodeHost): void {
+  const names = [
+    ...(behaviours.indexCommitQuorum ? [] : ['commitQuorum']),
+    ...(behaviours.unknownIndexOptionsCanBeIgnored ? [] : ['ignoreUnknownIndexOptions']),
+  ]
+  for (const name of names)
+    if (args.has(name)) throw new CommandError('BadValue', `Invalid field specified for createIndexes command: ${name}`)
+}
 
 /**
  * Checked against a replica set of one member; null in versions without the argument. Server:
  * commit_quorum_options.cpp, `checkIfCommitQuorumCanBeSatisfied`.
- * @throws CommandError 2 BadValue in versions without the argument, 9 FailedToParse, 278
- *   UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
+ * @throws CommandError 9 FailedToParse, 278 UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
  */
 function commitQuorumOf(args: CommandArguments, { behaviours }: NodeHost): RawValue | null {
+  if (!behaviours.indexCommitQuorum) return null
   const quorum = args.value('commitQuorum')
-  if (!behaviours.indexCommitQuorum) {
-    if (quorum !== undefined)
-      throw new CommandError('BadValue', 'Invalid field specified for createIndexes command: commitQuorum')
-    return null
-  }
   if (quorum === undefined) return votingMembers
   if (quorum.isNumber()) {
     const count = Math.trunc(quorum.asNumber())

@@ -9,6 +9,7 @@ import {
   type FindAndModifyRequest,
   checkLet,
 } from '@shardlab/member'
+import { checkWrittenName } from '../ddl/namespace.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete } from '../write/write-delete.js'
 import { isStaleError } from '../write/write-errors.js'
@@ -27,6 +28,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     checkLet(invocation)
     const request = readFindAndModify(args)
+    checkWrittenName(host, ns)
     const entered = host.role.enter(ns, invocation)
     const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
     const stmtId = retryable?.stmtId(0) ?? 0

@@ -4,26 +4,59 @@ import type { Collection } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
+import { viewsCollection } from '../views/view-definition.js'
 
 /** `system.` collections that clients may create in any database. */
-const clientSystemNames = ['system.js', 'system.profile', 'system.views']
+const clientSystemNames = ['system.js', 'system.profile', 'system.users', 'system.views']
+/** More of them in these databases; null: all names. */
+const internalSystemNames: Readonly<Record<string, readonly string[] | null>> = {
+  admin: ['system.backup_users', 'system.keys', 'system.new_users', 'system.roles', 'system.version'],
+  config: null,
+  local: null,
+}
+/** Other names may contain these: caches of the catalog, and temporary collections. */
+const innerSystemNames = ['.system.sessions', '.system.resharding.']
 
 /**
- * @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server:
- * write_ops userAllowedCreateNS
+ * @throws CommandError 73 InvalidNamespace for names that no new collection may have, 2 BadValue.
+ *   Server: userAllowedCreateNS
  */
 export function checkNewName({ behaviours }: NodeHost, ns: string): void {
   const [db, name] = splitNamespace(ns)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
-  const isInternal = db === 'admin' || db === 'config' || db === 'local'
-  if (name.startsWith('system.') && !isInternal && !clientSystemNames.includes(name))
+  if (name.startsWith('system.') && !isClientSystemName(db, name))
     throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)
+  if (name.includes('.system.') && !innerSystemNames.some((inner) => name.includes(inner)))
+    throw new CommandError('BadValue', `Invalid namespace: ${ns}`)
   if (Buffer.byteLength(ns) > behaviours.namespaceBytesMax) {
     throw new CommandError(
       'InvalidNamespace',
       `Fully qualified namespace is too long. Namespace: ${ns} Max: ${behaviours.namespaceBytesMax}`,
     )
   }
+}
+
+function isClientSystemName(db: string, name: string): boolean {
+  if (clientSystemNames.includes(name)) return true
+  const more = Object.hasOwn(internalSystemNames, db) ? internalSystemNames[db] : []
+  return more?.includes(name) ?? true
+}
+
+/**
+ * Call before a write, whether the collection exists or not. Server: userAllowedWriteNS.
+ * @throws CommandError 73 InvalidNamespace, 2 BadValue
+ */
+export function checkWrittenName(host: NodeHost, ns: string): void {
+  // An existing collection has a valid name.
+  const isSystem = ns.includes('.system.')
+  if (!isSystem && host.collection(ns) !== undefined) return
+  if (isSystem) {
+    const [, name] = splitNamespace(ns)
+    const { viewCatalogIsReadOnly } = host.behaviours
+    if (name === 'system.profile' || (name === viewsCollection && viewCatalogIsReadOnly))
+      throw new CommandError('InvalidNamespace', `cannot write to ${ns}`)
+  }
+  checkNewName(host, ns)
 }
 
 /**

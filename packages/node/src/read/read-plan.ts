@@ -11,7 +11,7 @@ export function shardFilterOf(
 ): { readonly shardFilter?: ShardFilter } {
   if (ownership === null || ownsAll(ownership, root, strings)) return {}
   const { shardKey } = ownership.placement
-  return { shardFilter: { paths: shardKey.paths, owns: (document) => ownership.owns(document) } }
+  return { shardFilter: { pattern: shardKey.keyPattern, owns: (document) => ownership.owns(document) } }
 }
 
 /**

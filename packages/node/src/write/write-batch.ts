@@ -7,6 +7,7 @@ import type { LogSession } from '@shardlab/storage'
 import { type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { checkWrittenName } from '../ddl/namespace.js'
 import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
 import { writeScope, type WriteScope } from './write-scope.js'
 import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
@@ -41,6 +42,7 @@ export type BatchTail = (writer: DocumentWriter) => DocumentWriter
 export async function runWriteBatch(invocation: NodeInvocation, runner: StatementRunner): Promise<BatchTail> {
   const { host, args, db, retryable } = invocation
   const ns = args.namespace(db)
+  checkWrittenName(host, ns)
   const statements = statementsOf(invocation, runner.kind)
   const ordered = args.bool('ordered') ?? true
   const entered = host.role.enter(ns, invocation)

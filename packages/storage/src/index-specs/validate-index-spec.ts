@@ -63,6 +63,14 @@ const unsupportedPlugins: ReadonlyMap<string, string> = new Map([
   ['queryable_encrypted_range', 'EncryptedRange indexes cannot be created'],
 ])
 
+/** For createIndexes with ignoreUnknownIndexOptions. Server: removeUnknownFields. */
+export function withoutUnknownOptions(spec: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(spec.length)
+  for (const it = new FieldIterator(spec); it.next();)
+    if (allowedFields.has(it.name())) writer.value(it.name(), it.value())
+  return writer.finish()
+}
+
 export interface IndexRules {
   /** Whether a `partialFilterExpression` may contain $or and $in, as since 6.0. Default true. */
   readonly partialFilterOrAndIn?: boolean

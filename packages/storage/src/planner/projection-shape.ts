@@ -1,4 +1,5 @@
 import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
+import type { KeyPattern } from '@shardlab/query'
 import {
   isFetched,
   stagesOf,
@@ -52,13 +53,27 @@ export function isIdentity(projection: RowProjection): boolean {
 
 /** Whether the index keys below contain all paths. Server: `QuerySolutionNode::hasField`. */
 export function providesFields(plan: PlanStage, paths: readonly string[]): boolean {
-  if (isFetched(plan)) return true
-  for (const stage of stagesOf(plan))
-    if (stage.stage === 'IXSCAN' && !paths.every((path) => providesField(stage.scan.entry, path))) return false
-  return true
+  return isFetched(plan) || indexesOf(plan).every((entry) => paths.every((path) => providesField(entry, path, false)))
 }
 
-function providesField(entry: IndexEntry, path: string): boolean {
+/**
+ * Whether the shard key of each row is in the index key below. A hashed field of a shard key needs
+ * the value or its hash. Server: `ShardFiltererImpl::keyBelongsToMe`, analyzeDataAccess.
+ */
+export function providesShardKey(plan: PlanStage, pattern: KeyPattern): boolean {
+  return (
+    isFetched(plan) ||
+    indexesOf(plan).every((entry) =>
+      pattern.every(({ path, direction }) => providesField(entry, path, direction === 'hashed')),
+    )
+  )
+}
+
+function indexesOf(plan: PlanStage): IndexEntry[] {
+  return stagesOf(plan).flatMap((stage) => (stage.stage === 'IXSCAN' ? [stage.scan.entry] : []))
+}
+
+function providesField(entry: IndexEntry, path: string, orItsHash: boolean): boolean {
   if (entry.index.collation !== null) return false
   // No document can be assembled from a field and another one within it.
   if (
@@ -68,7 +83,8 @@ function providesField(entry: IndexEntry, path: string): boolean {
   )
     return false
   return entry.pattern.some(
-    (field, i) => field.path === path && field.direction !== 'hashed' && entry.multikeyPaths[i]!.size === 0,
+    (field, i) =>
+      field.path === path && (orItsHash || field.direction !== 'hashed') && entry.multikeyPaths[i]!.size === 0,
   )
 }
 

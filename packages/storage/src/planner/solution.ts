@@ -1,7 +1,7 @@
 /** Server: planner_analysis.cpp (analyzeDataAccess). */
 import type { SortPattern } from '@shardlab/query'
 import { isFetched, type PlanStage } from '../plans/plan-stage.js'
-import { isIdentity, projectionShape, projectionStage, providesFields } from './projection-shape.js'
+import { isIdentity, projectionShape, projectionStage, providesFields, providesShardKey } from './projection-shape.js'
 import type { QueryRequest } from './query-request.js'
 
 /** A tree that finds the rows, and whether it returns them in the requested order. */
@@ -20,7 +20,7 @@ export function solutionOf(access: DataAccess, request: QueryRequest, options: S
   const sort = sortOf(request)
   let tree = access.root
   if (shardFilter !== undefined && tree.stage !== 'EOF') {
-    if (!providesFields(tree, shardFilter.paths)) tree = fetched(tree)
+    if (!providesShardKey(tree, shardFilter.pattern)) tree = fetched(tree)
     tree = { stage: 'SHARDING_FILTER', shardFilter, input: tree }
   }
   const sorts = sort !== null && !access.sorted

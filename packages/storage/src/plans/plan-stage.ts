@@ -40,8 +40,8 @@ export interface RowProjection {
 }
 
 export interface ShardFilter {
-  /** An index that has all paths of the shard key identifies orphans without their documents. */
-  readonly paths: readonly string[]
+  /** Of the shard key. An index that has all its fields identifies orphans without documents. */
+  readonly pattern: KeyPattern
   owns(document: Uint8Array): boolean
 }
 

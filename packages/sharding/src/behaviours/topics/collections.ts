@@ -2,6 +2,12 @@
 import { row } from '../row.js'
 
 export const collectionBehaviours = {
+  viewCatalogIsReadOnly: row<boolean>(
+    'Clients cannot write to system.views.',
+    'userAllowedWriteNS; jstests/core/views/invalid_system_views.js, since 4.7',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   namespaceBytesMax: row<number>(
     'Longest namespace in bytes, with database name and dot.',
     'reference/limits, Namespace Length',

@@ -26,6 +26,18 @@ export const commandBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  unknownIndexOptionsCanBeIgnored: row<boolean>(
+    'createIndexes accepts ignoreUnknownIndexOptions.',
+    'create_indexes.cpp, kIgnoreUnknownIndexOptionsName, new in 4.1.9',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  getMoreAcceptsReadConcern: row<boolean>(
+    'getMore accepts any read concern and ignores it; otherwise only level local.',
+    'getmore_cmd.cpp, supportsReadConcern, since 4.4; killCursors since 4.0: killcursors_common.h',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   letInCommands: row<boolean>(
     'Commands that read or write accept variables in let.',
     'reference/command/update and find, let',
