@@ -87,7 +87,7 @@ export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
 export { relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
-export { SessionCatalog, type SessionId, type SessionKey } from './sessions/session-catalog.js'
+export { SessionCatalog, sessionTimeoutMinutes, type SessionId, type SessionKey } from './sessions/session-catalog.js'
 export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'
 export { type SessionOptions, readSessionOptions } from './sessions/session-options.js'
 export {

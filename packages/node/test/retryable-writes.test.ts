@@ -1,5 +1,6 @@
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
+import { encodeSessionsImage } from '../src/index.js'
 import { long, NodeUnderTest, session } from './support/harness.js'
 
 const lsid = session(1)
@@ -163,4 +164,66 @@ t.test('sessions expire when idle', async (t) => {
   t.equal(node.node.sessions.size, 1)
   await node.ok({ endSessions: [started['id'] as Document, session(99)] })
   t.equal(node.node.sessions.size, 0)
+})
+
+t.test('another member gets the statements of one namespace, and answers their repetition', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  const many = Array.from({ length: 200 }, (_, _id) => ({ _id }))
+  const onOther = { insert: 'b', documents: many, lsid: session(1), txnNumber: long(1) }
+  const run = { insert: 'a', documents: many, lsid: session(2), txnNumber: long(7) }
+  const one = {
+    findAndModify: 'a',
+    query: { _id: 5 },
+    update: { $inc: { x: 1 } },
+    new: true,
+    lsid: session(3),
+    txnNumber: long(1),
+  }
+  const ops = [
+    { insert: 0, document: { _id: 'in a' } },
+    { insert: 1, document: { _id: 'in b' } },
+  ]
+  const nsInfo = [{ ns: 'test.a' }, { ns: 'test.b' }]
+  const both = { bulkWrite: 1, ops, nsInfo, lsid: session(4), txnNumber: long(1) }
+  await node.ok(onOther)
+  for (const command of [run, one]) await node.ok(command)
+  await node.ok(both, { db: 'admin' })
+  t.equal(node.node.retries.statementCount, 403)
+  t.same(node.node.retries.exportOf('test.c'), [])
+  const image = node.node.retries.exportOf('test.a')
+  t.equal(image.length, 3)
+  t.ok(image.every(({ namespaces }) => namespaces.every(({ ns }) => ns === 'test.a')))
+  const object = encodeSessionsImage(image)
+  t.ok(object.length < 200 * 20 + 1000, 'packed')
+  const other = new NodeUnderTest({ version: '8.0' })
+  other.node.apply({ op: 'n', ns: 'config.transactions', uuid: null, object, id: null, session: null })
+  await other.node.flush()
+  for (const member of [other, other.restarted()]) {
+    t.equal(member.node.retries.statementCount, 202)
+    t.equal((await member.ok(run))['retriedStmtIds'].length, 200)
+    t.match(await member.ok(one), { value: { _id: 5, x: 1 }, retriedStmtId: 0 })
+    t.equal((await member.run({ ...run, txnNumber: long(6) }))['code'], 225)
+    t.same(await member.all('a'), [], 'not run again')
+  }
+})
+
+t.test('the statements of a lower number are dropped as soon as the session uses a higher one', async (t) => {
+  const node = new NodeUnderTest()
+  const documents = Array.from({ length: 1000 }, () => ({}))
+  await node.ok({ insert: 'c', documents, lsid, txnNumber: long(1) })
+  t.equal(node.node.retries.statementCount, 1000)
+  await node.ok({ insert: 'c', documents: [{}], lsid, txnNumber: long(2) })
+  t.equal(node.node.retries.statementCount, 1)
+})
+
+t.test('statements expire 30 minutes after the write, also those from before a restart', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(1) })
+  const after = node.restarted()
+  after.context.nowMs = node.context.nowMs + 30 * 60_000
+  void after.node.wake('housekeeping')
+  t.equal(after.node.retries.statementCount, 2)
+  after.context.nowMs += 1
+  void after.node.wake('housekeeping')
+  t.equal(after.node.retries.statementCount, 0)
 })

@@ -71,6 +71,10 @@ export class SessionCatalog {
     return { key: key + user, document: lsid }
   }
 
+  has(key: SessionKey): boolean {
+    return this.#lastUsedMs.has(key)
+  }
+
   /** @throws CommandError 261 TooManyLogicalSessions */
   touch(session: SessionId, nowMs: number): void {
     if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#limits.sessionsMax) {

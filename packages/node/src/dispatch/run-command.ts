@@ -239,7 +239,7 @@ function retryableWriteOf(
   routed: NodeCommand | null,
 ): RetryableWrite | null {
   if (txnNumber === null || session === null) return null
-  node.retries.begin(session.key, txnNumber)
+  node.retries.begin(session.key, txnNumber, node.context.now())
   const stmtIds = routed?.stmtIds ?? null
   return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }
 }

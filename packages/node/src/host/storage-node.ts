@@ -36,6 +36,7 @@ import {
   OperationRegistry,
   ParameterSet,
   SessionCatalog,
+  sessionTimeoutMinutes,
   type SessionKey,
 } from '@shardlab/member'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
@@ -161,6 +162,7 @@ export class StorageNode implements NodeHost {
     const now = this.context.now()
     this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
     this.sessions.expire(now)
+    this.retries.expire(now - sessionTimeoutMinutes * 60_000, (key) => this.sessions.has(key))
     this.snapshots.expire(now)
     this.context.setTimer('housekeeping', 60_000)
     return true

@@ -153,7 +153,12 @@ export class NodeLog {
     if (inserted === 0) return { inserted, ts: this.#clock.time }
     const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
     if (session !== null)
-      this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted), documents)
+      this.#retries.recordInserts(session.key, session.txnNumber, {
+        ns,
+        wallMs,
+        stmtIds: inserted === session.stmtIds.length ? session.stmtIds : session.stmtIds.slice(0, inserted),
+        documents,
+      })
     this.#queue(encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted))
     for (let i = 0; i < inserted && this.observers.size > 0; i++) {
       const statement =

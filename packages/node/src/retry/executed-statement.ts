@@ -1,5 +1,4 @@
 import type { RawValue } from '@shardlab/bson'
-import type { SessionKey } from '@shardlab/member'
 import type { RetryImage } from '@shardlab/storage'
 
 export interface ExecutedStatement {
@@ -8,9 +7,3 @@ export interface ExecutedStatement {
   /** The document that a findAndModify returned. */
   readonly image: RetryImage | null
 }
-
-export type RetryHistoryImage = readonly {
-  readonly key: SessionKey
-  readonly txnNumber: bigint
-  readonly statements: readonly ({ readonly stmtId: number } & ExecutedStatement)[]
-}[]

@@ -1,40 +1,58 @@
-import { findField, RawValue } from '@shardlab/bson'
+import { findField, RawValue, readInt32, writeInt32 } from '@shardlab/bson'
 import type { ExecutedStatement } from './executed-statement.js'
 
 /**
- * Statements of one session that were inserted together. Their `_id`s are packed in one buffer,
- * because the repeated inserts that read them are rare.
+ * Statements of one session that were inserted together. Packed in one buffer, also for checkpoints
+ * and other members, because the repeated inserts that read it are rare: for each statement its id,
+ * the end of its document's `_id` among the packed ones, and the `_id`'s type; then the `_id`s.
  */
 export class InsertedRun {
-  readonly #stmtIds: readonly number[]
-  readonly #types: Uint8Array
-  /** End of each `_id` in the buffer. */
-  readonly #ends: Uint32Array
-  readonly #ids: Uint8Array
+  readonly bytes: Uint8Array
+  readonly count: number
   #places: Map<number, number> | null = null
+
+  /** @param bytes of another run; never changed */
+  constructor(bytes: Uint8Array, count: number) {
+    this.bytes = bytes
+    this.count = count
+  }
 
   /**
    * @param stmtIds of the documents, in their order
    * @param documents may be longer than `stmtIds`; only the `_id`s are kept
    */
-  constructor(stmtIds: readonly number[], documents: readonly Uint8Array[]) {
-    this.#stmtIds = stmtIds
-    this.#types = new Uint8Array(stmtIds.length)
-    this.#ends = new Uint32Array(stmtIds.length)
-    const ids = stmtIds.map((_, i) => findField(documents[i]!, '_id')!)
-    this.#ids = new Uint8Array(ids.reduce((sum, { start, end }) => sum + end - start, 0))
-    let at = 0
-    for (const [i, { type, bytes, start, end }] of ids.entries()) {
-      for (let b = start; b < end; b++) this.#ids[at++] = bytes[b]!
-      this.#types[i] = type
-      this.#ends[i] = at
+  static of(stmtIds: readonly number[], documents: readonly Uint8Array[]): InsertedRun {
+    const count = stmtIds.length
+    let idBytes = 0
+    const ids = stmtIds.map((_, i) => {
+      const id = findField(documents[i]!, '_id')!
+      idBytes += id.end - id.start
+      return id
+    })
+    const bytes = new Uint8Array(count * statementBytes + idBytes)
+    let at = count * statementBytes
+    for (const [i, id] of ids.entries()) {
+      for (let b = id.start; b < id.end; b++) bytes[at++] = id.bytes[b]!
+      const head = i * statementBytes
+      writeInt32(bytes, head, stmtIds[i]!)
+      writeInt32(bytes, head + 4, at)
+      bytes[head + 8] = id.type
     }
+    return new InsertedRun(bytes, count)
+  }
+
+  *stmtIds(): Generator<number, void, void> {
+    for (let i = 0; i < this.count; i++) yield readInt32(this.bytes, i * statementBytes)
   }
 
   statement(stmtId: number): ExecutedStatement {
-    this.#places ??= new Map(this.#stmtIds.map((each, i) => [each, i]))
+    this.#places ??= new Map([...this.stmtIds()].map((each, i) => [each, i]))
     const i = this.#places.get(stmtId)!
-    const start = i === 0 ? 0 : this.#ends[i - 1]!
-    return { op: 'i', insertedId: new RawValue(this.#types[i]!, this.#ids, start, this.#ends[i]!), image: null }
+    const head = i * statementBytes
+    const start = i === 0 ? this.count * statementBytes : readInt32(this.bytes, head - statementBytes + 4)
+    const end = readInt32(this.bytes, head + 4)
+    return { op: 'i', insertedId: new RawValue(this.bytes[head + 8]!, this.bytes, start, end), image: null }
   }
 }
+
+const statementBytes = 9

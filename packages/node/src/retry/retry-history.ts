@@ -7,29 +7,17 @@ import { CommandError, findField } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
-import type { ExecutedStatement, RetryHistoryImage } from './executed-statement.js'
+import type { ExecutedStatement } from './executed-statement.js'
+import type { RetryHistoryImage, SessionImage } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
+import { SessionHistory } from './session-history.js'
 
-type Statements = Map<number, ExecutedStatement | InsertedRun>
-
-function statementOf(known: ExecutedStatement | InsertedRun, stmtId: number): ExecutedStatement {
-  return known instanceof InsertedRun ? known.statement(stmtId) : known
-}
-
-interface SessionHistory {
-  /** The history that may add statements; other histories that share the map must copy it first. */
-  readonly owner: object
-  readonly txnNumber: bigint
-  readonly statements: Statements
-}
-
-/**
- * Whether the write moved its document to another shard in a transaction. It was the only statement
- * of its command, and a no-op entry records it.
- */
-function isConvertedToTransaction({ statements }: SessionHistory): boolean {
-  for (const [stmtId, known] of statements) return statementOf(known, stmtId).op === 'n'
-  return false
+/** Statements that were inserted together, one per document. */
+export interface InsertedStatements {
+  readonly ns: string
+  readonly wallMs: number
+  readonly stmtIds: readonly number[]
+  readonly documents: readonly Uint8Array[]
 }
 
 export class RetryHistory {
@@ -45,13 +33,19 @@ export class RetryHistory {
     this.#isForgetful = isForgetful
   }
 
+  get statementCount(): number {
+    let count = 0
+    for (const history of this.#sessions.values()) count += history.statementCount
+    return count
+  }
+
   /**
-   * Called before a retryable write runs.
+   * Called before a retryable write runs. Drops the statements of an older number.
    * @throws CommandError 225 TransactionTooOld when the session has a newer number, 217
    *   IncompleteTransactionHistory when the write with this number was converted to a transaction,
    *   whose result is not stored
    */
-  begin(key: SessionKey, txnNumber: bigint): void {
+  begin(key: SessionKey, txnNumber: bigint, nowMs: number): void {
     const history = this.#sessions.get(key)
     if (history !== undefined && txnNumber < history.txnNumber) {
       throw new CommandError(
@@ -59,21 +53,20 @@ export class RetryHistory {
         `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
       )
     }
-    if (history !== undefined && txnNumber === history.txnNumber && isConvertedToTransaction(history)) {
+    if (history !== undefined && txnNumber === history.txnNumber && history.isConvertedToTransaction) {
       throw new CommandError(
         'IncompleteTransactionHistory',
         'Cannot retry a retryable write that has been converted into a transaction',
       )
     }
-    if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
+    if (history === undefined || txnNumber > history.txnNumber)
+      this.#sessions.set(key, new SessionHistory(this.#owner, txnNumber, nowMs))
   }
 
   /** undefined: the statement was not executed */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
-    if (history?.txnNumber !== txnNumber || this.#isForgetful) return undefined
-    const known = history.statements.get(stmtId)
-    return known && statementOf(known, stmtId)
+    return history?.txnNumber !== txnNumber || this.#isForgetful ? undefined : history.find(stmtId)
   }
 
   /**
@@ -81,17 +74,16 @@ export class RetryHistory {
    * handed over.
    */
   record(entry: LogEntry): void {
-    if (entry.op === 'n' && isSessionsImage(entry.object)) this.#merge(decodeSessionsImage(entry.object))
+    if (entry.op === 'n' && isSessionsImage(entry.object))
+      for (const session of decodeSessionsImage(entry.object)) this.#merge(session)
     if (entry.session === null || entry.op === 'c') return
     const { key } = SessionCatalog.parse(entry.session.lsid)
-    const { txnNumber } = entry.session
-    // Work finished by other members may arrive after the session has used a newer number.
-    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
-    const statements = this.#statementsOf(key, txnNumber)
+    const history = this.#writable(key, entry.session.txnNumber, entry.wallMs)
+    if (history === null) return
     const image = entry.session.image ?? null
     const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
     for (const stmtId of entry.session.stmtIds)
-      statements.set(stmtId, {
+      history.add(entry.ns, stmtId, {
         op: entry.op,
         insertedId: insertedId?.detached() ?? null,
         // Copied: a view would keep its whole message or log block alive.
@@ -99,42 +91,45 @@ export class RetryHistory {
       })
   }
 
-  /** One document per statement. */
-  recordInserts(
-    key: SessionKey,
-    txnNumber: bigint,
-    stmtIds: readonly number[],
-    documents: readonly Uint8Array[],
-  ): void {
-    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
-    const statements = this.#statementsOf(key, txnNumber)
-    const run = new InsertedRun(stmtIds, documents)
-    for (const stmtId of stmtIds) statements.set(stmtId, run)
+  recordInserts(key: SessionKey, txnNumber: bigint, { ns, wallMs, stmtIds, documents }: InsertedStatements): void {
+    this.#writable(key, txnNumber, wallMs)?.addRun(ns, InsertedRun.of(stmtIds, documents))
   }
 
   drop(key: SessionKey): void {
     this.#sessions.delete(key)
   }
 
-  /** For a checkpoint or another member. Default: all sessions. */
-  export(keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
-    const image: Mutable<RetryHistoryImage> = []
-    for (const key of keys) {
-      const history = this.#sessions.get(key)
-      if (history === undefined) continue
-      const statements = [...history.statements].map(([stmtId, known]) => ({ stmtId, ...statementOf(known, stmtId) }))
-      image.push({ key, txnNumber: history.txnNumber, statements })
-    }
-    return image
+  /**
+   * Drops what sessions wrote before that time, if they have not been used since. Server:
+   * session_catalog_mongod.cpp, reapSessionsOlderThan.
+   */
+  expire(beforeMs: number, isActive: (key: SessionKey) => boolean): void {
+    for (const [key, { lastWriteAtMs }] of this.#sessions)
+      if (lastWriteAtMs < beforeMs && !isActive(key)) this.#sessions.delete(key)
   }
 
-  /** Keeps the newer number of a session; statements of the same number are added. */
-  #merge(image: RetryHistoryImage): void {
-    for (const { key, txnNumber, statements } of image) {
-      if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) continue
-      const kept = this.#statementsOf(key, txnNumber)
-      for (const { stmtId, ...executed } of statements) if (!kept.has(stmtId)) kept.set(stmtId, executed)
+  /** All of it, for a checkpoint. */
+  export(): RetryHistoryImage {
+    return [...this.#sessions].map(([key, history]) => history.image(key, null)!)
+  }
+
+  /**
+   * For a member that takes over documents of the namespace. Server:
+   * session_catalog_migration_source.cpp.
+   * @param keys default: all sessions
+   */
+  exportOf(ns: string, keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
+    const images: SessionImage[] = []
+    for (const key of keys) {
+      const image = this.#sessions.get(key)?.image(key, ns) ?? null
+      if (image !== null) images.push(image)
     }
+    return images
+  }
+
+  import(image: RetryHistoryImage): void {
+    this.#sessions.clear()
+    for (const session of image) this.#merge(session)
   }
 
   /** Costs O(sessions): the statements of a session are copied on write. */
@@ -150,26 +145,24 @@ export class RetryHistory {
     for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
   }
 
-  /** For additions: statements that other histories share are copied first. */
-  #statementsOf(key: SessionKey, txnNumber: bigint): Statements {
+  #merge(session: SessionImage): void {
+    this.#writable(session.key, session.txnNumber, session.lastWriteAtMs)?.merge(session)
+  }
+
+  /**
+   * Null: the session has used a newer number, before work finished by another member arrived here.
+   */
+  #writable(key: SessionKey, txnNumber: bigint, wallMs: number): SessionHistory | null {
     const known = this.#sessions.get(key)
-    if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)
-    return known.owner === this.#owner ? known.statements : this.#set(key, txnNumber, known.statements)
-  }
-
-  #set(key: SessionKey, txnNumber: bigint, executed?: Iterable<[number, ExecutedStatement | InsertedRun]>): Statements {
-    const statements: Statements = new Map(executed)
-    this.#sessions.set(key, { owner: this.#owner, txnNumber, statements })
-    return statements
-  }
-
-  import(image: RetryHistoryImage): void {
-    this.#sessions.clear()
-    for (const { key, txnNumber, statements } of image) {
-      const executed = statements.map(({ stmtId, ...statement }): [number, ExecutedStatement] => [stmtId, statement])
-      this.#set(key, txnNumber, executed)
+    if (known !== undefined && known.txnNumber > txnNumber) return null
+    if (known !== undefined && known.txnNumber === txnNumber && known.owner === this.#owner) {
+      if (wallMs > known.lastWriteAtMs) known.lastWriteAtMs = wallMs
+      return known
     }
+    const history =
+      known?.txnNumber === txnNumber ? known.copyFor(this.#owner) : new SessionHistory(this.#owner, txnNumber, wallMs)
+    if (wallMs > history.lastWriteAtMs) history.lastWriteAtMs = wallMs
+    this.#sessions.set(key, history)
+    return history
   }
 }
-
-type Mutable<T extends readonly unknown[]> = T[number][]

@@ -144,9 +144,9 @@ export class DocumentFeed {
     return reply
   }
 
-  /** All sessions the first time, changed ones later. */
+  /** Of statements on this namespace: all sessions the first time, changed ones later. */
   #takeSessions(): Uint8Array | null {
-    const image = this.#node.retries.export(this.#sessionsSent ? this.#changedSessions : undefined)
+    const image = this.#node.retries.exportOf(this.#content.ns, this.#sessionsSent ? this.#changedSessions : undefined)
     this.#sessionsSent = true
     this.#changedSessions.clear()
     return image.length === 0 ? null : encodeSessionsImage(image)

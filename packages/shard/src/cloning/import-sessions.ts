@@ -1,4 +1,3 @@
-import { emptyDocument } from '@shardlab/bson'
 import { decodeSessionsImage, encodeSessionsImage, type NodeHost } from '@shardlab/node'
 
 /** The caller flushes the node. */
@@ -7,6 +6,5 @@ export function importSessions(node: NodeHost, sessions: Uint8Array): void {
     // One entry per session: their images may be large.
     const object = encodeSessionsImage([session])
     node.apply({ op: 'n', ns: 'config.transactions', uuid: null, object, id: null, session: null })
-    node.sessions.touch({ key: session.key, document: emptyDocument }, node.context.now())
   }
 }

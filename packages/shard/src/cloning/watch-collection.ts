@@ -12,7 +12,7 @@ export interface CollectionWatcher {
   changed(id: RawValue, before: Uint8Array | null, after: Uint8Array | null): void
   /** The move of a single document into the collection was committed or aborted. */
   decided(id: RawValue): void
-  /** A statement of a retryable write was executed, on any collection. */
+  /** A statement of a retryable write was executed. */
   executed(session: SessionKey): void
   /** The collection's indexes, options or name were changed, or it was dropped. */
   redefined(): void
@@ -22,7 +22,9 @@ export interface CollectionWatcher {
 export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
   return node.observe((entry, preImage) => {
     const { op, session, ns } = entry
-    if (session !== null && op !== 'c') watcher.executed(SessionCatalog.parse(session.lsid).key)
+    // An entry without UUID: a statement that was converted into a transaction, on any collection.
+    if (session !== null && op !== 'c' && (entry.uuid === null || sameBytes(entry.uuid, uuid)))
+      watcher.executed(SessionCatalog.parse(session.lsid).key)
     if (
       ns === preparedInsertsNs &&
       op === 'd' &&

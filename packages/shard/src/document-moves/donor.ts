@@ -75,7 +75,7 @@ function checkStillThere(
   placement: CollectionPlacement,
   session: MoveSession,
 ): void {
-  node.retries.begin(session.id.key, session.txnNumber)
+  node.retries.begin(session.id.key, session.txnNumber, node.context.now())
   const collection = node.collection(ns)
   if (placements.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw documentChanged()
   if (collection === undefined || !sameBytes(collection.uuid, placement.uuid)) throw documentChanged()

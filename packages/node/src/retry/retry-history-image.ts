@@ -1,0 +1,20 @@
+import type { SessionKey } from '@shardlab/member'
+import type { ExecutedStatement } from './executed-statement.js'
+import type { InsertedRun } from './inserted-run.js'
+
+/** Statements on one namespace. A bulkWrite has several. */
+export interface StatementsImage {
+  readonly ns: string
+  readonly statements: readonly ({ readonly stmtId: number } & ExecutedStatement)[]
+  readonly runs: readonly InsertedRun[]
+}
+
+export interface SessionImage {
+  readonly key: SessionKey
+  readonly txnNumber: bigint
+  /** Server: `lastWriteDate` of config.transactions. */
+  readonly lastWriteAtMs: number
+  readonly namespaces: readonly StatementsImage[]
+}
+
+export type RetryHistoryImage = readonly SessionImage[]
