@@ -69,15 +69,18 @@ const byVersion: readonly {
 }[] = [
   {
     command: update('c', { a: 1 }),
-    targets: { '4.0': 'error 61', '4.4': 'error 72', '6.0': 'error 72', '7.0': searched, '8.0': searched },
+    targets: { '4.0': 'error 61', '4.4': 'error 72', '6.0': 'error 72', '7.0': 'error 72', '8.0': searched },
   },
   {
     command: update('c', { x: { $gt: 5, $lt: 6 } }),
     targets: { '4.0': 'error 61', '4.4': 'SHARD_WRITE shard02', '8.0': 'SHARD_WRITE shard02' },
   },
-  { command: update('c', { a: 1 }, { upsert: true }), targets: { '4.4': 'error 61', '6.0': 'error 61' } },
-  { command: remove({ a: 1 }, 1), targets: { '4.0': 'error 61', '4.4': 'error 61', '7.0': searched, '8.0': searched } },
-  { command: modify({ a: 1 }), targets: { '4.0': 'error 61', '6.0': 'error 61', '7.0': searched, '8.0': searched } },
+  { command: update('c', { a: 1 }, { upsert: true }), targets: { '4.4': 'error 61', '7.0': 'error 61' } },
+  {
+    command: remove({ a: 1 }, 1),
+    targets: { '4.0': 'error 61', '4.4': 'error 61', '7.0': 'error 61', '8.0': searched },
+  },
+  { command: modify({ a: 1 }), targets: { '4.0': 'error 61', '6.0': 'error 61', '7.0': 'error 61', '8.0': searched } },
   {
     command: { find: 'c', filter: { x: { $in: [] } } },
     targets: { '7.0': 'SINGLE_SHARD shard01', '8.0': 'SHARD_MERGE shard01 shard02 shard03' },

@@ -140,61 +140,51 @@ t.test('count, distinct and writes are explained', async (t) => {
   t.match(await cluster.run({ explain: { delete: 'c', deletes: [] } }), { code: 16 })
 })
 
-for (const emulate of ['7.0', '8.0'] as const) {
-  t.test(
-    `the explain of a single write without the shard key has the search and the write on one shard (${emulate})`,
-    async (t) => {
-      const cluster = await filled(emulate)
-      const explained = (command: Document, verbosity = 'executionStats') =>
-        cluster.run({ explain: command, verbosity })
-      const commands: [Document, searching: string, writing: RegExp][] = [
-        [{ update: 'c', updates: [{ q: { even: true }, u: { $set: { a: 1 } } }] }, 'SHARD_MERGE', /UPDATE$/],
-        [{ delete: 'c', deletes: [{ q: { even: true }, limit: 1 }] }, 'SHARD_MERGE', /DELETE$/],
-        [{ findAndModify: 'c', query: { even: true }, update: { $set: { a: 1 } } }, 'SHARD_MERGE', /UPDATE$/],
-        [{ findAndModify: 'c', query: { even: true }, sort: { x: 1 }, remove: true }, 'SHARD_MERGE_SORT', /DELETE$/],
-      ]
-      for (const [command, searching, writing] of commands) {
-        const text = JSON.stringify(command)
-        const { queryPlanner, executionStats, command: shown } = await explained(command)
-        const { winningPlan } = queryPlanner
-        t.same(namesOf(winningPlan), ['stage', 'shards', 'inputStage'], text)
-        t.equal(winningPlan.stage, 'SHARD_WRITE')
-        t.equal(winningPlan.shards.length, 1)
-        t.match(winningPlan.shards[0].winningPlan.stage, writing)
-        t.equal(winningPlan.inputStage.winningPlan.stage, searching)
-        t.equal(winningPlan.inputStage.winningPlan.shards.length, 3)
-        t.equal(namesOf(executionStats).at(-1), 'inputStage')
-        t.equal(executionStats.executionStages.stage, 'SHARD_WRITE')
-        t.equal(executionStats.nReturned, 0, 'it is explained for a document that there is not')
-        t.match(
-          executionStats.inputStage,
-          { nReturned: 3, executionStages: { stage: searching } },
-          'each shard has one',
-        )
-        for (const [name, value] of Object.entries(command)) t.same(shown[name], value, text)
-        t.notOk('executionStats' in (await explained(command, 'queryPlanner')))
-      }
-      const upsert = await explained({
-        update: 'c',
-        updates: [{ q: { even: 'no' }, u: { $set: { a: 1 } }, upsert: true }],
-      })
-      t.match(upsert['executionStats'].executionStages.shards[0].executionStages, { nWouldModify: 0, nWouldUpsert: 1 })
-      t.equal(upsert['executionStats'].inputStage.nReturned, 0)
-      const position = await explained(
-        { update: 'c', updates: [{ q: { even: true, list: 1 }, u: { $set: { 'list.$': 2 } } }] },
-        'queryPlanner',
-      )
-      t.match(
-        JSON.stringify(position['queryPlanner'].winningPlan.shards[0].parsedQuery),
-        /list/,
-        'the filter that finds the element stays',
-      )
-      const single = await explained({ findAndModify: 'c', query: { x: { $gt: 150 } }, remove: true }, 'queryPlanner')
-      t.equal(single['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD', 'what leads to one shard needs no search')
-      t.equal((await cluster.run({ count: 'c' }))['n'], 7, 'nothing was written')
-    },
+t.test('the explain of a single write without the shard key has the search and the write on one shard', async (t) => {
+  const cluster = await filled()
+  const explained = (command: Document, verbosity = 'executionStats') => cluster.run({ explain: command, verbosity })
+  const commands: [Document, searching: string, writing: RegExp][] = [
+    [{ update: 'c', updates: [{ q: { even: true }, u: { $set: { a: 1 } } }] }, 'SHARD_MERGE', /UPDATE$/],
+    [{ delete: 'c', deletes: [{ q: { even: true }, limit: 1 }] }, 'SHARD_MERGE', /DELETE$/],
+    [{ findAndModify: 'c', query: { even: true }, update: { $set: { a: 1 } } }, 'SHARD_MERGE', /UPDATE$/],
+    [{ findAndModify: 'c', query: { even: true }, sort: { x: 1 }, remove: true }, 'SHARD_MERGE_SORT', /DELETE$/],
+  ]
+  for (const [command, searching, writing] of commands) {
+    const text = JSON.stringify(command)
+    const { queryPlanner, executionStats, command: shown } = await explained(command)
+    const { winningPlan } = queryPlanner
+    t.same(namesOf(winningPlan), ['stage', 'shards', 'inputStage'], text)
+    t.equal(winningPlan.stage, 'SHARD_WRITE')
+    t.equal(winningPlan.shards.length, 1)
+    t.match(winningPlan.shards[0].winningPlan.stage, writing)
+    t.equal(winningPlan.inputStage.winningPlan.stage, searching)
+    t.equal(winningPlan.inputStage.winningPlan.shards.length, 3)
+    t.equal(namesOf(executionStats).at(-1), 'inputStage')
+    t.equal(executionStats.executionStages.stage, 'SHARD_WRITE')
+    t.equal(executionStats.nReturned, 0, 'it is explained for a document that there is not')
+    t.match(executionStats.inputStage, { nReturned: 3, executionStages: { stage: searching } }, 'each shard has one')
+    for (const [name, value] of Object.entries(command)) t.same(shown[name], value, text)
+    t.notOk('executionStats' in (await explained(command, 'queryPlanner')))
+  }
+  const upsert = await explained({
+    update: 'c',
+    updates: [{ q: { even: 'no' }, u: { $set: { a: 1 } }, upsert: true }],
+  })
+  t.match(upsert['executionStats'].executionStages.shards[0].executionStages, { nWouldModify: 0, nWouldUpsert: 1 })
+  t.equal(upsert['executionStats'].inputStage.nReturned, 0)
+  const position = await explained(
+    { update: 'c', updates: [{ q: { even: true, list: 1 }, u: { $set: { 'list.$': 2 } } }] },
+    'queryPlanner',
   )
-}
+  t.match(
+    JSON.stringify(position['queryPlanner'].winningPlan.shards[0].parsedQuery),
+    /list/,
+    'the filter that finds the element stays',
+  )
+  const single = await explained({ findAndModify: 'c', query: { x: { $gt: 150 } }, remove: true }, 'queryPlanner')
+  t.equal(single['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD', 'what leads to one shard needs no search')
+  t.equal((await cluster.run({ count: 'c' }))['n'], 7, 'nothing was written')
+})
 
 t.test('D605 an explained aggregate shows the part of the shards and the merging part', async (t) => {
   const cluster = await filled('7.0')

@@ -43,7 +43,7 @@ t.test('a repeated statement without shard key is executed once', async (t) => {
 })
 
 t.test('D500 when the found document changes before the write, another one is searched', async (t) => {
-  const cluster = threeShards()
+  const cluster = threeShards({ emulate: '8.0' })
   let writes = 0
   cluster.script((shard, _command, name) => {
     if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: writes }] : [])

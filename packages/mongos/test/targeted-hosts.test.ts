@@ -118,7 +118,7 @@ t.test('the section has the order of the server, and is missing before 4.4', asy
 })
 
 t.test('the routed event has the kind and shards of reads and writes', async (t) => {
-  const cluster = await filled('7.0')
+  const cluster = await filled('8.0')
   const routedBy = async (command: Document) => {
     const before = cluster.routed().length
     await cluster.run(command)

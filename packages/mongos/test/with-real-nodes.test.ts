@@ -68,7 +68,7 @@ t.test('groups over several shards are those of all documents', async (t) => {
 })
 
 t.test('writes reach the owners of the documents', async (t) => {
-  const cluster = await realCluster(byX, '7.0')
+  const cluster = await realCluster(byX, '8.0')
   await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x, _id) => ({ _id, x, y: 1 })) })
   t.match(
     await cluster.run({

@@ -93,14 +93,22 @@ t.test('a column has the values of its version', async (t) => {
       '7.0',
       {
         nativeWireVersion: 21,
-        updateOneWithoutShardKey: 'any',
+        updateOneWithoutShardKey: 'one-shard-or-72',
         chunksHaveOnCurrentShardSince: true,
         configVersionRange: null,
         initialHashedChunksPerShard: 2,
         droppingMissingCollectionFails: false,
       },
     ],
-    ['8.0', { nativeWireVersion: 25, initialHashedChunksPerShard: 1, numInitialChunksIsIgnored: true }],
+    [
+      '8.0',
+      {
+        nativeWireVersion: 25,
+        updateOneWithoutShardKey: 'any',
+        initialHashedChunksPerShard: 1,
+        numInitialChunksIsIgnored: true,
+      },
+    ],
   ]
   for (const [version, part] of expected) t.match(behavioursOf(version), part, version)
 })

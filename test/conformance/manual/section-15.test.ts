@@ -181,8 +181,8 @@ point(8, 'writes of one document without the shard key fail with 61 (until 4.0)'
 
 point(
   8,
-  'without the shard key, updates of one document fail with 72, other writes with 61 (4.2 to 6.x)',
-  ['4.4', '6.0'],
+  'without the shard key, updates of one document fail with 72, other writes with 61 (4.2 to 7.0)',
+  ['4.4', '6.0', '7.0'],
   async (t, lab) => {
     const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
     await t.rejects(collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { code: 72 })
@@ -191,7 +191,7 @@ point(
   },
 )
 
-point(8, 'a write of one document without the shard key changes exactly one; D812', ['7.0', '8.0'], async (t, lab) => {
+point(8, 'a write of one document without the shard key changes exactly one (since 7.1)', ['8.0'], async (t, lab) => {
   const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
   await collection.insertMany([-1, 1, 2].map((x) => ({ _id: x, x, y: 1 })))
   t.match(await collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { matchedCount: 1, modifiedCount: 1 })

@@ -121,7 +121,7 @@ function checkStatement(
       )
   }
   if (behaviours.multiShardKeyUpdatesAreRefusedFirst) checkMulti()
-  if (needsFullKey(behaviours, statement, invocation) && !hasFullKey(shardKey, statement, invocation))
+  if (behaviours.shardKeyUpdatesNeedFullKey && !hasFullKey(shardKey, statement, invocation))
     throw new CommandError(31025, 'Shard key update is not allowed without specifying the full shard key in the query')
   checkMulti()
   if (invocation.retryable === null)
@@ -129,16 +129,6 @@ function checkStatement(
       'IllegalOperation',
       'Must run update to shard key field in a multi-statement transaction or with retryWrites: true.',
     )
-}
-
-function needsFullKey(
-  { shardKeyUpdatesNeedFullKey }: Behaviours,
-  { filter, upsert }: UpdateStatement,
-  { args }: NodeInvocation,
-): boolean {
-  if (shardKeyUpdatesNeedFullKey !== 'by-id') return shardKeyUpdatesNeedFullKey === 'always'
-  // A router that has searched for the document adds its `_id` at a deeper level of the filter.
-  return !upsert && !args.has('query') && findField(filter, '_id') !== undefined
 }
 
 function hasFullKey({ paths }: ShardKeyPattern, { filter }: UpdateStatement, { host }: NodeInvocation): boolean {

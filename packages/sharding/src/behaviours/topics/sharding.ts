@@ -65,10 +65,10 @@ export const shardingBehaviours = {
   ),
   updateOneWithoutShardKey: row<'exact-id-or-61' | 'one-shard-or-72' | 'any'>(
     'Requirement for an update or delete of one document whose filter lacks the full shard key: an exact _id, else it fails with 61; one target shard, else it fails with 72; none.',
-    'reference/method/db.collection.updateOne, sharded collections; write_without_shard_key_util.cpp; of 7.0 see D812',
+    'reference/method/db.collection.updateOne, sharded collections; chunk_manager_targeter.cpp; featureFlagUpdateOneWithoutShardKey, which is on since 7.1',
     ['2.6', 'exact-id-or-61'],
     ['4.4', 'one-shard-or-72'],
-    ['7.0', 'any'],
+    ['8.0', 'any'],
   ),
   shardCollectionIsCheckedBy: row<'router' | 'config-server' | 'primary-shard'>(
     'The member that checks shardCollection, which determines the order and the texts of its errors and its changelog entries.',

@@ -10,12 +10,11 @@ export const writeBehaviours = {
     ['6.0.2', false],
     ['6.0', true],
   ),
-  shardKeyUpdatesNeedFullKey: row<'always' | 'by-id' | 'never'>(
-    'Which updates need the full shard key in their filter to change its value (31025): all, those that identify their document by _id, or none. In every version the update must be a retryable write (20); 7.0 keeps this because of SERVER-75119 and SERVER-74990.',
-    'update_stage.cpp, write_without_shard_key_util.cpp',
-    ['2.6', 'always'],
-    ['7.0', 'by-id'],
-    ['8.0', 'never'],
+  shardKeyUpdatesNeedFullKey: row<boolean>(
+    'An update that changes the shard key value needs the full shard key in its filter (31025). In every version it must be a retryable write (20).',
+    'update_stage.cpp, $_allowShardKeyUpdatesWithoutFullShardKeyInQuery; featureFlagUpdateOneWithoutShardKey, which is on since 7.1',
+    ['2.6', true],
+    ['8.0', false],
   ),
   multiShardKeyUpdatesAreRefusedFirst: row<boolean>(
     'An update of many documents that changes shard key values fails with 72 before its filter is checked (31025).',
