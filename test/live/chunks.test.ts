@@ -101,6 +101,24 @@ t.test('chunks are split by middle, find and bounds, and merged', async (t) => {
   })
 })
 
+for (const emulate of ['2.6', '4.4', '7.0'] as const)
+  t.test(`${emulate}: moveChunk and movePrimary find a shard by id, connection string and host`, async (t) => {
+    await withCluster(emulate, async ({ run, chunks }) => {
+      const { shards } = await run({ listShards: 1 })
+      const connection = (shards as { _id: string; host: string }[]).find(({ _id }) => _id === 'shard02')!.host
+      const host = connection.split('/')[1]!
+      for (const [i, to] of ['shard02', connection, host].entries()) {
+        const ns = `db.c${i}`
+        await run({ shardCollection: ns, key: { a: 1 } })
+        t.match(await run({ moveChunk: ns, find: { a: 1 }, to }), { ok: 1 }, to)
+        t.match(await chunks(ns), [/^min shard02 /])
+      }
+      for (const to of ['shard09', `shard09/${host}`, '127.0.0.1'])
+        t.match(await run({ moveChunk: 'db.c0', find: { a: 1 }, to }), { ok: 0, code: 70 }, to)
+      t.match(await run({ movePrimary: 'db', to: host }), { ok: 1 })
+    })
+  })
+
 t.test('a refused split changes nothing', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
     await withCluster(emulate, async ({ client, run, chunks }) => {

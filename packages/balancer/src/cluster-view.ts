@@ -85,6 +85,11 @@ export class ClusterView {
     return this.#shards.map(({ statistics }) => statistics)
   }
 
+  async hasDatabase(db: string): Promise<boolean> {
+    const timeout = { timeoutMs: configTimeoutMs }
+    return (await this.#context.request(configAddress, 'config.get-database', { db }, timeout)).database !== null
+  }
+
   /** Drops the cached chunks of collections that are no longer sharded. */
   async collections(): Promise<CollectionSwitches[]> {
     const { collections } = await this.#context.request(

@@ -186,6 +186,38 @@ t.test('the explain of a single write without the shard key has the search and t
   t.equal((await cluster.run({ count: 'c' }))['n'], 7, 'nothing was written')
 })
 
+t.test(
+  'in a missing database explain creates it for update and delete, is empty for aggregate, else fails',
+  async (t) => {
+    for (const emulate of ['4.0', '4.4', '7.0', '8.0'] as const) {
+      const writes: readonly Document[] = [
+        { update: 'c', updates: [{ q: { x: 1 }, u: { $set: { a: 1 } } }] },
+        { delete: 'c', deletes: [{ q: { x: 1 }, limit: 1 }] },
+      ]
+      const others: readonly Document[] = [
+        { find: 'c' },
+        { count: 'c' },
+        { distinct: 'c', key: 'x' },
+        { findAndModify: 'c', query: {}, remove: true },
+      ]
+      const cluster = await filled(emulate)
+      for (const command of others)
+        t.match(await cluster.run({ explain: command, $db: 'none' }), { code: 26 }, JSON.stringify(command))
+      const empty = { cursor: { firstBatch: [], ns: 'none.c' }, ok: 1 }
+      const aggregate = { aggregate: 'c', pipeline: [{ $match: { x: 1 } }] }
+      t.match(await cluster.run({ explain: { ...aggregate, cursor: {} }, $db: 'none' }), empty)
+      t.match(await cluster.run({ ...aggregate, explain: true, $db: 'none' }), empty)
+      t.match(await cluster.run({ explain: { find: 'c' }, $db: 'none' }), { code: 26 }, 'an aggregate creates nothing')
+      for (const [i, command] of writes.entries()) {
+        const $db = `none${i}`
+        const { queryPlanner } = await cluster.run({ explain: command, $db })
+        t.equal(queryPlanner.winningPlan.stage, 'SHARD_WRITE', JSON.stringify(command))
+        t.match(await cluster.run({ explain: { find: 'c' }, $db }), { ok: 1 }, 'the database is there')
+      }
+    }
+  },
+)
+
 t.test('D605 an explained aggregate shows the part of the shards and the merging part', async (t) => {
   const cluster = await filled('7.0')
   const pipeline = [{ $match: { even: true } }, { $group: { _id: null, n: { $sum: 1 } } }]

@@ -1,12 +1,16 @@
 import type { Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { drain, realCluster, type RealCluster, type ShardedCollection } from './support/real-cluster.js'
 
 const sharded: ShardedCollection = { ns: 'test.c', field: 'x', splits: [0, 100] }
 
 /** `v`: documents with x above 0, and `w` on it. */
-async function withViews(collections: readonly ShardedCollection[] = [sharded]): Promise<RealCluster> {
-  const cluster = await realCluster(collections)
+async function withViews(
+  collections: readonly ShardedCollection[] = [sharded],
+  emulate: EmulatedVersion = '8.0',
+): Promise<RealCluster> {
+  const cluster = await realCluster(collections, emulate)
   const commands = [
     { insert: 'c', documents: [-50, 10, 20, 150, 250].map((x, _id) => ({ _id, x, tags: ['t', `t${_id}`] })) },
     { create: 'v', viewOn: 'c', pipeline: [{ $match: { x: { $gt: 0 } } }] },
@@ -51,6 +55,24 @@ t.test('views of sharded and unsharded collections can be read', async (t) => {
     t.match(await cluster.run({ explain: { find: 'v', filter: { x: 10 } }, verbosity: 'queryPlanner' }), { ok: 1 })
   }
 })
+
+for (const emulate of ['4.0', '4.4', '6.0', '7.0', '8.0'] as const) {
+  t.test(
+    `${emulate}: an aggregate of a view with explain: true is explained like {explain: {aggregate}}`,
+    async (t) => {
+      for (const collections of [[sharded], []]) {
+        const cluster = await withViews(collections, emulate)
+        const aggregate = { aggregate: 'w', pipeline: [{ $match: { x: 10 } }] }
+        const own = await cluster.run({ ...aggregate, explain: true })
+        const wrapped = await cluster.run({ explain: { ...aggregate, cursor: {} }, verbosity: 'queryPlanner' })
+        t.match(own, { ok: 1 })
+        const named = (reply: Document) => Object.keys(reply).filter((name) => name !== 'command')
+        t.same(named(own), named(wrapped))
+        t.match(JSON.stringify(own), /"x":{"\$eq":10}/, 'the plan on the collection below')
+      }
+    },
+  )
+}
 
 t.test('a cursor on a view has the name of the view', async (t) => {
   const cluster = await withViews()

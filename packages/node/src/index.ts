@@ -30,4 +30,5 @@ export type {
 } from './host/node-host.js'
 export { StorageNode } from './host/storage-node.js'
 export { checkDocument } from './validation/check-document.js'
+export { refuseView } from './views/refuse-view.js'
 export { viewOf } from './views/view-catalog.js'

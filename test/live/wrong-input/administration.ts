@@ -101,7 +101,8 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a number for a namespace', { balancerCollectionStatus: 5 }, 14),
   wrong('not sharded', { balancerCollectionStatus: 'app.plain' }, 118),
   wrong('no such collection', { balancerCollectionStatus: 'app.none' }, 118),
-  wrong('no such database', { balancerCollectionStatus: 'nodb.c' }, 118),
+  wrong('no such database', { balancerCollectionStatus: 'nodb.c' }, { '4.4': 26, '7.0': 118 }),
+  wrong('a namespace without dot', { balancerCollectionStatus: 'app' }, 73),
   wrong('an argument that it does not know', { balancerCollectionStatus: 'app.c', unknown: 1 }, 40415),
   wrong('a command that this version does not have', { balancerCollectionStatus: 'app.c' }, { '2.6': 59 }),
 
@@ -149,6 +150,7 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('arguments that it does not know', { balancerStatus: 1, unknown: 1 }, 'ok'),
   wrong('a number for a namespace', { cleanupOrphaned: 5 }, 'none', { to: 'shard' }),
   wrong('a namespace without dot', { cleanupOrphaned: 'app' }, 73, { to: 'shard' }),
+  wrong('a view', { cleanupOrphaned: 'app.view' }, 166, { to: 'shard' }),
   wrong('a key that is none', { cleanupOrphaned: 'app.c', startingFromKey: { l: 1 } }, 265, { to: 'shard' }),
   wrong('a number for a key', { cleanupOrphaned: 'app.c', startingFromKey: 5 }, 'none', { to: 'shard' }),
   wrong('a command that routers do not have', { cleanupOrphaned: 'app.c' }, 59),

@@ -50,16 +50,18 @@ function progressOf(phase: Phase | null): Uint8Array {
   return writer.end().finish()
 }
 
-/** @throws CommandError 118 NamespaceNotSharded */
+/**
+ * @throws CommandError 118 NamespaceNotSharded; 26 NamespaceNotFound without the database, in
+ *   versions that read the routing information
+ */
 export async function requireSharded(view: ClusterView, behaviours: Behaviours, ns: string): Promise<CollectionView> {
   const collection = await view.collection(ns)
   if (collection !== null) return collection
-  throw new CommandError(
-    'NamespaceNotSharded',
-    behaviours.balancerCollectionStatusHasChunkSize
-      ? 'Collection unsharded or undefined'
-      : `Collection ${ns} is not sharded.`,
-  )
+  if (!behaviours.balancerCollectionStatusReadsRouting)
+    throw new CommandError('NamespaceNotSharded', 'Collection unsharded or undefined')
+  const db = ns.slice(0, ns.indexOf('.'))
+  if (!(await view.hasDatabase(db))) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
+  throw new CommandError('NamespaceNotSharded', `Collection ${ns} is not sharded.`)
 }
 
 /** By shard; shards that do not reply are missing. */

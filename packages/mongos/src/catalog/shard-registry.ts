@@ -51,6 +51,25 @@ export class ShardRegistry {
     return this.#ids
   }
 
+  /**
+   * By its id, its connection string or its host; undefined: there is no such shard. Fetches the
+   * list again before it gives up.
+   */
+  async find(name: string, operation: Operation | null): Promise<Address | undefined> {
+    await this.ids(operation)
+    const known = this.#named(name)
+    if (known !== undefined) return known
+    await this.refresh(operation)
+    return this.#named(name)
+  }
+
+  #named(name: string): Address | undefined {
+    if (this.#hosts.has(name)) return name
+    for (const [id, connection] of this.#hosts)
+      if (name === connection || name === connection.slice(connection.indexOf('/') + 1)) return id
+    return undefined
+  }
+
   /** `set/host:port`; the id of a shard that is not in the list. */
   connectionString(shard: Address): string {
     return this.#hosts.get(shard) ?? shard

@@ -1,5 +1,6 @@
 import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import { qualifiedNamespace } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
@@ -17,10 +18,12 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   summary: 'Shows whether the chunks of a collection are balanced, and otherwise the first reason why not.',
   fields: {},
   async run({ args, host, operation }) {
+    args.targetString()
+    const ns = qualifiedNamespace(args)
     const { chunkSizeBytes, violation, details, error } = await host.remote.request(
       balancerAddress,
       'balancer.collection-status',
-      { ns: args.targetString() },
+      { ns },
       operation,
     )
     raise(error)

@@ -88,8 +88,7 @@ async function typedArguments(
     throw new CommandError('InvalidOptions', 'cannot specify bounds and query at the same time')
   if (find === undefined && bounds === undefined)
     throw new CommandError('InvalidOptions', 'need to specify query or bounds')
-  const to = args.string('to')!
-  await checkShard(invocation, to, 'moveChunk destination shard does not exist')
+  const to = await destination(invocation, args.string('to')!)
   const chunk =
     find === undefined
       ? await chunkWithBounds(invocation, ns, placement, bounds!, typedRefusals)
@@ -106,9 +105,9 @@ async function untypedArguments(
   const { args, host } = invocation
   const target = args.value('to')
   if (target?.type !== BsonType.string) throw new CommandError('TypeMismatch', "'to' must be of type String")
-  const to = target.asString()
-  if (to === '') throw new CommandError(noCode, 'you have to specify where you want to move the chunk')
-  await checkShard(invocation, to, 'moveChunk destination shard does not exist')
+  const name = target.asString()
+  if (name === '') throw new CommandError(noCode, 'you have to specify where you want to move the chunk')
+  const to = await destination(invocation, name)
   const findValue = args.value('find')
   const find = findValue?.type === BsonType.object && !isEmptyDocument(findValue.slice()) ? findValue.slice() : null
   const boundsValue = args.value('bounds')
@@ -146,8 +145,8 @@ function checkThrottle(args: CommandArguments): void {
 }
 
 /** @throws CommandError 70 ShardNotFound */
-async function checkShard({ host, operation }: MongosInvocation, shard: string, message: string): Promise<void> {
-  if ((await host.shards.ids(operation)).includes(shard)) return
-  await host.shards.refresh(operation)
-  if (!(await host.shards.ids(operation)).includes(shard)) throw new CommandError('ShardNotFound', message)
+async function destination({ host, operation }: MongosInvocation, name: string): Promise<string> {
+  const shard = await host.shards.find(name, operation)
+  if (shard === undefined) throw new CommandError('ShardNotFound', 'moveChunk destination shard does not exist')
+  return shard
 }

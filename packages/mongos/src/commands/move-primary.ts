@@ -26,7 +26,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
     if (internalDatabases.has(db)) throw new CommandError('InvalidOptions', `Can't move primary for ${db} database`)
     const to = args.string('to')!
     if (to === '') throw new CommandError('InvalidOptions', 'you have to specify where you want to move it')
-    const shard = await shardIdOf(invocation, to)
+    const shard = (await host.shards.find(to, operation)) ?? to
     return withDatabase(invocation, db, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       const { primaryShard, version } = database
@@ -50,12 +50,4 @@ export const movePrimary: CommandRow<MongosInvocation> = {
       return namesPrimary ? writer.string('primary', `${shard}:${host.shards.connectionString(shard)}`) : writer
     })
   },
-}
-
-/** A client may name a shard by its host. */
-async function shardIdOf({ host, operation }: MongosInvocation, name: string): Promise<string> {
-  await host.shards.refresh(operation)
-  for (const [id, connection] of host.shards.entries())
-    if (name === connection || name === connection.split('/').at(-1)) return id
-  return name
 }

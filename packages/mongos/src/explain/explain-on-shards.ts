@@ -1,5 +1,5 @@
 /** Server: cluster_explain.cpp and the explain of each cluster command. */
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, firstFieldName } from '@shardlab/bson'
 import type { Verbosity } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { withRoute } from '../routing/stale-loop.js'
@@ -9,13 +9,14 @@ import { explainTwoPhases } from './explain-two-phases.js'
 import { writeExecutions, writePlanners } from './merge-explains.js'
 
 /**
+ * As on the server, an explained update or delete creates its database.
  * @throws CommandError 26 NamespaceNotFound without the database; those of the explained command
  */
 export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args, body, db, host } = invocation
   const ns = `${db}.${args.collectionName(db)}`
-  return withRoute(invocation, ns, false, async (route) => {
-    if (route.kind === 'missing') throw databaseNotFound(db)
+  return withRoute(invocation, ns, createsDatabase(firstFieldName(body)!), async (route) => {
+    if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)
     const target = await targetOfExplained(invocation, ns, route)
     await host.reach('mongos.read.targeted', { ns, shards: target.members })
     // Loads the shards' connection strings.
@@ -30,6 +31,7 @@ export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosi
   })
 }
 
-export function databaseNotFound(db: string): CommandError {
-  return new CommandError('NamespaceNotFound', `database ${db} not found`)
+/** Server: ChunkManagerTargeter::init. */
+function createsDatabase(command: string): boolean {
+  return command === 'update' || command === 'delete'
 }

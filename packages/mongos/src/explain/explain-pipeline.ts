@@ -3,8 +3,10 @@ import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
   aggregateSpec,
+  commandOnView,
   evaluationOf,
   namespaceOfAggregate,
+  resolvedViewOf,
   shownStages,
   withoutExplain,
   writeServerInfo,
@@ -16,29 +18,38 @@ import { bodyForMembers } from '../aggregation/aggregate-body.js'
 import { planAggregate, type AggregatePlan, type MemberPlan } from '../aggregation/plan-aggregate.js'
 import { commandToMember } from '../aggregation/planned.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { askAll } from '../reads/ask-all.js'
 import { placementOf, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 import { askForExplains, wrappedIn, writeCommand } from './ask-for-explains.js'
-import { databaseNotFound } from './explain-on-shards.js'
 import { writeShardPipelines } from './merge-explains.js'
 
-/** @throws CommandError 26 NamespaceNotFound without the database; those of the aggregate */
-export function explainPipeline(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
+/**
+ * Without the database it is an empty cursor, as the aggregate itself.
+ * @throws CommandError those of the aggregate
+ */
+export async function explainPipeline(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args } = invocation
   if (args.bool('explain') === true)
     throw new CommandError('FailedToParse', "The 'explain' option is illegal when a explain verbosity is also provided")
   const ns = namespaceOfAggregate(invocation)
-  return withRoute(invocation, ns, false, (route) => explainOn(invocation, ns, route, verbosity))
+  try {
+    return await withRoute(invocation, ns, false, (route) => explainOn(invocation, ns, route, verbosity))
+  } catch (error) {
+    const view = resolvedViewOf(error)
+    if (view === null) throw error
+    return explainPipeline(withBody(invocation, commandOnView(invocation.body, view)), verbosity)
+  }
 }
 
 /** `{ aggregate, explain: true }` is the same as an explain without statistics. */
 export function explainItself(invocation: MongosInvocation): Promise<DocumentWriter> {
-  const body = withoutExplain(invocation.body)
-  return explainPipeline(
-    { ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) },
-    'queryPlanner',
-  )
+  return explainPipeline(withBody(invocation, withoutExplain(invocation.body)), 'queryPlanner')
+}
+
+function withBody(invocation: MongosInvocation, body: Uint8Array): MongosInvocation {
+  return { ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) }
 }
 
 async function explainOn(
@@ -54,6 +65,7 @@ async function explainOn(
     target: args.target.isNumber() ? 'none' : 'collection',
   })
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter: false })
+  if (plan.kind === 'nothing') return writeEmptyCursor(ns)
   const writer = writeServerParameters(writeServerInfo(new DocumentWriter(4096), host), host)
   if (plan.kind === 'member' && route.kind === 'unsharded' && host.behaviours.unshardedPipelinesPassThrough)
     return explainOnPrimary(writer, invocation, { ns, route, plan, verbosity })
@@ -99,7 +111,7 @@ interface Explained {
   readonly ns: string
   readonly route: Route
   readonly pipeline: Pipeline
-  readonly plan: AggregatePlan
+  readonly plan: Exclude<AggregatePlan, { kind: 'nothing' }>
   readonly verbosity: Verbosity
   readonly nowMs: number
 }
@@ -109,10 +121,8 @@ async function writePlan(
   invocation: MongosInvocation,
   { ns, route, pipeline, plan, verbosity, nowMs }: Explained,
 ): Promise<DocumentWriter> {
-  const { db, host } = invocation
+  const { host } = invocation
   switch (plan.kind) {
-    case 'nothing':
-      throw databaseNotFound(db)
     case 'router':
       writer.null('splitPipeline').startDocument('mongos').string('host', host.context.endpoint)
       return writer.documents('stages', shownOf(pipeline.stages)).end()

@@ -1,7 +1,7 @@
 import { checkCollectionName, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
 import { maxTimeExpired } from '@shardlab/member'
-import { type NodeInvocation } from '@shardlab/node'
+import { refuseView, type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
 import { shardOf } from '../host/shard-of.js'
 
@@ -33,6 +33,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
     }
     const placement = await placements.refreshCollection(ns)
     const collection = node.collection(ns)
+    if (collection === undefined) refuseView(node, ns)
     const writer = new DocumentWriter(64)
     if (collection === undefined || placement === null) return writer
     const key = startingFrom?.slice()

@@ -147,6 +147,12 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  balancerCollectionStatusReadsRouting: row<boolean>(
+    'balancerCollectionStatus reads the routing information of the collection, and so fails with 26 if there is no such database; otherwise it reads config.collections alone.',
+    'balancer.cpp, getBalancerStatusForNs: until 5.0 selectChunksToSplit, later CatalogClient::getCollection',
+    ['2.6', true],
+    ['6.0.2', false],
+  ),
   balancerCollectionStatusHasChunkSize: row<boolean>(
     'balancerCollectionStatus has the chunk size.',
     'balancer_collection_status.idl, new in 5.3',
