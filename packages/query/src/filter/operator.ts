@@ -14,6 +14,8 @@ export interface FilterParser {
   parseOperators(path: string, operators: Uint8Array): FilterNode[]
   /** For `{$op: ...}`; false for a DBRef. */
   isOperatorDocument(value: RawValue, incompleteDbRefs?: boolean): boolean
+  /** A document whose first name is that of an operator on a path. */
+  startsWithOperator(value: RawValue): boolean
 }
 
 /** An operator inside `{path: {$op: argument}}`. */

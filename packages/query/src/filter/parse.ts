@@ -45,7 +45,16 @@ class ParserAt implements FilterParser {
   isOperatorDocument(value: RawValue, incompleteDbRefs?: boolean): boolean {
     return isOperatorDocument(value, incompleteDbRefs)
   }
+
+  startsWithOperator(value: RawValue): boolean {
+    if (value.type !== BsonType.object) return false
+    const name = firstFieldName(value.slice())
+    return name !== undefined && name !== '$comment' && (pathOperators.has(name) || geoOperatorNames.has(name))
+  }
 }
+
+/** Of the server; unknown here. */
+const geoOperatorNames: ReadonlySet<string> = new Set(['$geoIntersects', '$geoNear', '$geoWithin', '$within'])
 
 /** @param isTopLevel false: the filter applies to an array element */
 function parseDocument(document: Uint8Array, features: FilterFeatures, depth: number, isTopLevel: boolean): FilterNode {

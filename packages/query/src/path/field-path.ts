@@ -4,6 +4,11 @@ export interface PathPart {
   readonly bytes: Uint8Array
   /** All digits: may be an array index. */
   readonly isIndex: boolean
+  /**
+   * The empty name after a dot at the end of the path: an array before it is tested like one at the
+   * end of a path.
+   */
+  readonly isEmptyEnd: boolean
 }
 
 export interface FieldPath {
@@ -26,9 +31,15 @@ export function fieldPath(dotted: string): FieldPath {
 }
 
 function parse(dotted: string): FieldPath {
+  const names = dotted.split('.')
   return {
     dotted,
-    parts: dotted.split('.').map((name) => ({ name, bytes: Buffer.from(name, 'utf8'), isIndex: isDigits(name) })),
+    parts: names.map((name, at) => ({
+      name,
+      bytes: Buffer.from(name, 'utf8'),
+      isIndex: isDigits(name),
+      isEmptyEnd: name === '' && at > 0 && at === names.length - 1,
+    })),
   }
 }
 

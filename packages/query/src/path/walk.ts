@@ -57,7 +57,7 @@ export function anyValue(
       if (type === BsonType.array && leaf === 'elements') return anyElement(bytes, at, test)
       return test(type, bytes, at, valueEnd(type, bytes, at))
     }
-    if (type === BsonType.array) return anyInArray(bytes, at, parts, i + 1, leaf, test)
+    if (type === BsonType.array) return anyBelowArray(bytes, at, parts, i + 1, leaf, test)
     if (type !== BsonType.object) return test(missingType, bytes, 0, 0)
     start = at
   }
@@ -79,7 +79,7 @@ export function anyValueBelow(
       ? anyElement(bytes, start, test)
       : test(type, bytes, start, end)
   if (type === BsonType.object) return anyValue(bytes, start, parts, next, leaf, test)
-  if (type === BsonType.array) return anyInArray(bytes, start, parts, next, leaf, test)
+  if (type === BsonType.array) return anyBelowArray(bytes, start, parts, next, leaf, test)
   return test(missingType, bytes, 0, 0)
 }
 
@@ -94,6 +94,19 @@ export function anyElement(bytes: Uint8Array, arrayStart: number, test: ValueTes
     if (test(type, bytes, start, end)) return true
     at = end
   }
+}
+
+function anyBelowArray(
+  bytes: Uint8Array,
+  arrayStart: number,
+  parts: readonly PathPart[],
+  next: number,
+  leaf: LeafArrays,
+  test: ValueTest,
+): boolean {
+  if (!parts[next]!.isEmptyEnd) return anyInArray(bytes, arrayStart, parts, next, leaf, test)
+  if (leaf === 'elements') return anyElement(bytes, arrayStart, test)
+  return test(BsonType.array, bytes, arrayStart, valueEnd(BsonType.array, bytes, arrayStart))
 }
 
 function anyInArray(
@@ -118,7 +131,15 @@ function anyInArray(
         if (test(type, bytes, start, end)) return true
       } else if (type === BsonType.object) {
         if (anyValue(bytes, start, parts, next + 1, leaf, test)) return true
-      } else if (type === BsonType.array && anyInArray(bytes, start, parts, next + 1, leaf, test)) return true
+      } else if (type === BsonType.array) {
+        // Below an array index, the server tests the elements of such an array for every operator.
+        if (
+          parts[next + 1]!.isEmptyEnd
+            ? anyElement(bytes, start, test)
+            : anyInArray(bytes, start, parts, next + 1, leaf, test)
+        )
+          return true
+      }
     }
     at = end
   }
@@ -166,7 +187,7 @@ function positionIn(
     const start = cstringEnd(bytes, at + 1)
     const end = valueEnd(type, bytes, start)
     const passes =
-      next === parts.length
+      next === parts.length || parts[next]!.isEmptyEnd
         ? leaf === 'elements' && test(type, bytes, start, end)
         : type === BsonType.object && anyValue(bytes, start, parts, next, leaf, test)
     if (passes) return index

@@ -44,7 +44,7 @@ function parseAll(path: string, argument: RawValue, parser: FilterParser): Filte
         if (!isElemMatch(element)) throw new CommandError('BadValue', '$all/$elemMatch has to be consistent')
         return andOf(parser.parseOperators(path, element.slice()))
       }
-      if (parser.isOperatorDocument(element)) throw new CommandError('BadValue', 'no $ expressions in $all')
+      if (parser.startsWithOperator(element)) throw new CommandError('BadValue', 'no $ expressions in $all')
       return element.type === BsonType.regex ? regexNodeOfValue(path, element) : comparisonNode(path, 'eq', element)
     }),
   )

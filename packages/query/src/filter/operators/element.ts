@@ -4,11 +4,11 @@ import { numberTypes, typeOfAlias } from '../../values/type-alias.js'
 import type { ExistsNode, TypeNode } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
 
-function parseTypes(argument: RawValue): number[] {
+function parseTypes(path: string, argument: RawValue): number[] {
   const elements = argument.type === BsonType.array ? elementsOf(argument) : [argument]
   const types = new Set<number>()
   for (const element of elements) for (const type of parseType(element)) types.add(type)
-  if (types.size === 0) throw new CommandError('FailedToParse', '$type must match at least one type')
+  if (types.size === 0) throw new CommandError('FailedToParse', `${path} must match at least one type`)
   return [...types]
 }
 
@@ -41,7 +41,7 @@ export const elementOperators: readonly PathOperator[] = [
     name: '$type',
     manualPage: 'query/type',
     status: 'complete',
-    parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(argument) }),
+    parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(path, argument) }),
   },
 ]
 
