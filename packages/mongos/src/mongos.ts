@@ -239,6 +239,7 @@ export class Mongos implements Actor, DispatchHost {
     const {
       queryLanguage: languageVersion,
       undefinedMatchesNull,
+      dollarFieldsCanBeStored,
       exprComparisonsGiveBounds,
       emptyInIsFalse,
     } = this.behaviours
@@ -249,6 +250,7 @@ export class Mongos implements Actor, DispatchHost {
       languageVersion,
       strict: this.options.strict ?? false,
       undefinedMatchesNull,
+      dollarFieldsCanBeStored,
       exprComparisonsGiveBounds,
       emptyInIsFalse,
     }

@@ -16,6 +16,13 @@ export interface EvaluationContext {
   readonly languageVersion?: number
   /** Refuse operators and stages whose results silently lack something. Default false. */
   readonly strict?: boolean
+  /** Names that start with $ can be stored, as since 5.0. Default true. */
+  readonly dollarFieldsCanBeStored?: boolean
+  /**
+   * Receives the error of an expression that is constant and fails; the expression then fails when
+   * it is evaluated. Absent: the compilation fails.
+   */
+  readonly onFoldError?: (error: CommandError) => void
   /** Undefined equals null in predicates, as before 8.0. Default false. */
   readonly undefinedMatchesNull?: boolean
   /** For targeting. Absent: all, as since 5.0. */

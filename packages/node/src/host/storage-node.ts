@@ -201,7 +201,7 @@ export class StorageNode implements NodeHost {
 
   evaluation(): EvaluationContext {
     const random = this.context.random
-    const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
+    const { queryLanguage: languageVersion, undefinedMatchesNull, dollarFieldsCanBeStored } = this.behaviours
     return {
       nowMs: this.context.now(),
       random: () => random.fraction(),
@@ -209,6 +209,7 @@ export class StorageNode implements NodeHost {
       languageVersion,
       strict: this.options.strict ?? false,
       undefinedMatchesNull,
+      dollarFieldsCanBeStored,
     }
   }
 

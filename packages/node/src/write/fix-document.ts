@@ -8,9 +8,11 @@ import {
   nestsDeeperThan,
   readUint32,
   maxStoredDepth,
+  typeName,
   type RawValue,
 } from '@shardlab/bson'
 import { documentBytesMax } from '@shardlab/member'
+import type { Behaviours } from '@shardlab/sharding'
 import type { NodeHost } from '../host/node-host.js'
 
 const dollarSign = 0x24
@@ -53,7 +55,7 @@ export function fixDocumentForInsert(
     if (isId) {
       if (idAt >= 0) throw new CommandError('BadValue', "can't have multiple _id fields in one document")
       idAt = position
-      checkId(it.value())
+      checkId(it.value(), node.behaviours)
     } else if (
       it.type === BsonType.timestamp &&
       !keepsEmptyTimestamps &&
@@ -84,22 +86,36 @@ export function fixDocumentForInsert(
 }
 
 /** @throws CommandError for values that `_id` cannot have */
-export function checkId(id: RawValue): void {
+function checkId(id: RawValue, { invalidIdHasOwnCode }: Behaviours): void {
   switch (id.type) {
     case BsonType.array:
-      throw new CommandError('BadValue', "can't use an array for _id")
     case BsonType.undefined:
-      throw new CommandError('BadValue', "can't use a undefined for _id")
-    case BsonType.regex:
-      throw new CommandError('BadValue', "can't use a regex for _id")
+    case BsonType.regex: {
+      const type = typeName(id.type)
+      throw invalidIdHasOwnCode
+        ? new CommandError('InvalidIdField', `The '_id' value cannot be of type ${type}`)
+        : new CommandError('BadValue', `can't use ${id.type === BsonType.array ? 'an' : 'a'} ${type} for _id`)
+    }
     case BsonType.object: {
-      const first = new FieldIterator(id.bytes, id.start)
-      if (first.next() && first.name().startsWith('$')) {
+      const name = firstDollarField(id.bytes, id.start)
+      if (name !== null)
         throw new CommandError(
           'DollarPrefixedFieldName',
-          `_id fields may not contain '$'-prefixed fields: ${first.name()} is not valid for storage.`,
+          `${invalidIdHasOwnCode ? "_id fields may not contain '$'-prefixed fields: " : ''}${name} is not valid for storage.`,
         )
-      }
     }
   }
+}
+
+const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
+
+/** At any depth; null: none. Server: BSONObj::storageValidEmbedded. */
+function firstDollarField(bytes: Uint8Array, start: number): string | null {
+  for (const it = new FieldIterator(bytes, start); it.next();) {
+    if (bytes[it.nameStart] === dollarSign && !dbRefFields.has(it.name())) return it.name()
+    if (it.type !== BsonType.object && it.type !== BsonType.array) continue
+    const inner = firstDollarField(bytes, it.valueStart)
+    if (inner !== null) return inner
+  }
+  return null
 }

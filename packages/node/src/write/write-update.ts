@@ -2,15 +2,7 @@
  * Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual:
  * reference/command/update.
  */
-import {
-  BsonType,
-  CommandError,
-  FieldIterator,
-  findField,
-  nestsDeeperThan,
-  maxStoredDepth,
-  type RawValue,
-} from '@shardlab/bson'
+import { CommandError, findField, nestsDeeperThan, maxStoredDepth, type RawValue } from '@shardlab/bson'
 import type { Filter, Update } from '@shardlab/query'
 import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
 import {
@@ -98,7 +90,6 @@ function documentToUpsert(
   filter: Filter,
 ): Uint8Array {
   const document = upsertedDocument(statement, change, filter)
-  if (change.isReplacement && !host.behaviours.dollarFieldsCanBeStored) checkFieldNames(document)
   checkSize(document, 17420, 'Document to upsert')
   return fixDocumentForInsert(host, document, { keepsEmptyTimestamps })
 }
@@ -118,7 +109,6 @@ function replaceStored(
   image: RetryImage['kind'] | null,
 ): Uint8Array {
   const { host } = invocation
-  if (change.isReplacement && !host.behaviours.dollarFieldsCanBeStored) checkFieldNames(after)
   checkSize(after, 17419, 'Resulting document after update')
   if (collection.capped !== null && before.length !== after.length && !host.behaviours.cappedDocumentsCanChangeSize) {
     throw new CommandError(
@@ -152,20 +142,4 @@ function checkSize(document: Uint8Array, code: number, what: string): void {
   if (document.length <= documentBytesMax) return
   checkBuilt(document)
   throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)
-}
-
-const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
-
-/** At any depth. Server: storage_validation.cpp. @throws CommandError 52 DollarPrefixedFieldName */
-function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
-  for (const it = new FieldIterator(document, start); it.next();) {
-    const name = it.name()
-    const at = path === '' ? name : `${path}.${name}`
-    if (name.startsWith('$') && !dbRefFields.has(name))
-      throw new CommandError(
-        'DollarPrefixedFieldName',
-        `The dollar ($) prefixed field '${name}' in '${at}' is not valid for storage.`,
-      )
-    if (it.type === BsonType.object || it.type === BsonType.array) checkFieldNames(document, it.valueStart, at)
-  }
 }

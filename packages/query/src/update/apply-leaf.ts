@@ -12,6 +12,7 @@ import type { Filter } from '../filter/compile.js'
 import { formatField } from '../values/format.js'
 import { TreeNode } from './document-tree.js'
 import { keepValue, removeValue, type Leaf, type LeafContext } from './modifier.js'
+import { checkStoredField } from './stored-names.js'
 import type { UpdatePart, UpdatePath } from './update-path.js'
 
 export interface ApplyContext extends Omit<LeafContext, 'path'> {
@@ -122,14 +123,19 @@ function applyAt(
     }
     const made = TreeNode.emptyObject()
     const changed = applyIn(made, path, at + 1, resolved, leaf, context)
-    if (changed) set(made)
-    return changed
+    if (!changed) return false
+    checkStoredField(resolved, made.toRaw(), context.isInsert, context.evaluation)
+    set(made)
+    return true
   }
   context.reached?.add(resolved)
   const result = leaf.apply(child?.toRaw(), { ...context, path: resolved.join('.') })
   if (result === keepValue) return false
   if (result === removeValue) remove()
-  else set(TreeNode.of(result))
+  else {
+    checkStoredField(resolved, result, context.isInsert, context.evaluation)
+    set(TreeNode.of(result))
+  }
   return true
 }
 

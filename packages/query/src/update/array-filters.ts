@@ -4,6 +4,7 @@ import type { EvaluationContext } from '../context.js'
 import { pathNodes } from '../filter/ast.js'
 import { compileFilter, type Filter } from '../filter/compile.js'
 import { noFilterFeatures } from '../filter/features.js'
+import { formatDocument } from '../values/format.js'
 import type { UpdatePath } from './update-path.js'
 
 /**
@@ -13,6 +14,7 @@ import type { UpdatePath } from './update-path.js'
 export function compileArrayFilters(
   filters: readonly Uint8Array[],
   paths: readonly UpdatePath[],
+  update: Uint8Array,
   context: EvaluationContext,
 ): ReadonlyMap<string, Filter> {
   const compiled = new Map<string, Filter>()
@@ -47,7 +49,10 @@ export function compileArrayFilters(
   }
   for (const name of compiled.keys())
     if (!used.has(name))
-      throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
+      throw new CommandError(
+        'FailedToParse',
+        `The array filter for identifier '${name}' was not used in the update ${formatDocument(update)}`,
+      )
   return compiled
 }
 

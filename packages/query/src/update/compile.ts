@@ -18,7 +18,8 @@ import { TreeNode } from './document-tree.js'
 import { documentIdText } from './modifier.js'
 import { updateModifiers } from './modifiers/table.js'
 import { compilePipelineUpdate } from './pipeline-update.js'
-import { checkReplacement, immutableIdAltered, replaceDocument } from './replacement.js'
+import { immutableIdAltered, replaceDocument } from './replacement.js'
+import { checkStoredDocument } from './stored-names.js'
 import { applyTopLevel, type Step } from './top-level.js'
 import { checkConflicts, comparePaths, parseUpdatePath, withPosition, type UpdatePath } from './update-path.js'
 
@@ -56,20 +57,35 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
     if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
       throw new CommandError('FailedToParse', 'Cannot specify arrayFilters for a pipeline-style update')
     const run = compilePipelineUpdate(update.pipeline, context, options.constants)
-    return { isReplacement: false, apply: (document) => checkedResult(document, run(document)) }
+    return {
+      isReplacement: false,
+      apply(document) {
+        const after = checkedResult(document, run(document))
+        // Unlike a replacement, a pipeline may set names with $ at the top of an existing document.
+        if (after !== null) checkStoredDocument(after, true, context)
+        return after
+      },
+    }
   }
   if (firstFieldName(update.document)?.startsWith('$')) return compileModifiers(update.document, options, context)
-  checkReplacement(update.document)
   if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
     throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
-  return { isReplacement: true, apply: (document) => unlessSame(document, replaceDocument(document, update.document)) }
+  return {
+    isReplacement: true,
+    apply(document, { isInsert = false } = {}) {
+      // As on the server, a replacement without `_id` differs from every document.
+      if (isSame(document, update.document)) return null
+      checkStoredDocument(update.document, isInsert, context)
+      return replaceDocument(document, update.document)
+    },
+  }
 }
 
 function compileModifiers(update: Uint8Array, options: UpdateOptions, context: EvaluationContext): Update {
   const steps = stepsOf(update, context)
   const paths = steps.map((step) => step.path)
   checkConflicts(paths)
-  const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, context)
+  const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, update, context)
   steps.sort((a, b) => comparePaths(a.path, b.path))
   const touchesId = paths.some((path) => path.names[0] === '_id')
   const isDynamic = paths.length > 1 && paths.some((path) => path.parts.some((part) => part.kind !== 'field'))
@@ -160,5 +176,9 @@ function checkedResult(before: Uint8Array, after: Uint8Array): Uint8Array | null
 }
 
 function unlessSame(before: Uint8Array, after: Uint8Array): Uint8Array | null {
-  return Buffer.compare(before, after) === 0 ? null : after
+  return isSame(before, after) ? null : after
+}
+
+function isSame(before: Uint8Array, after: Uint8Array): boolean {
+  return Buffer.compare(before, after) === 0
 }

@@ -17,7 +17,13 @@ export function compilePipelineUpdate(
       throw new CommandError('InvalidOptions', `${operator.name} is not allowed to be used within an update`)
   }
   const variables = constants === undefined ? context.variables : new Map([...(context.variables ?? []), ...constants])
-  const pipeline = compilePipeline(stages, variables === undefined ? context : { ...context, variables })
+  const pipeline = compilePipeline(stages, {
+    ...context,
+    ...(variables === undefined ? {} : { variables }),
+    // The server does not optimize these pipelines, so an expression that fails does so only for a
+    // document.
+    onFoldError: () => {},
+  })
   return (document) => {
     const run = pipeline.open()
     run.push(document)

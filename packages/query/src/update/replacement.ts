@@ -2,19 +2,6 @@
 import { CommandError, compareValues, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { formatValue } from '../values/format.js'
 
-/** @throws CommandError DollarPrefixedFieldName (52) */
-export function checkReplacement(replacement: Uint8Array): void {
-  for (const it = new FieldIterator(replacement); it.next();) {
-    const name = it.name()
-    if (name.startsWith('$')) {
-      throw new CommandError(
-        'DollarPrefixedFieldName',
-        `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
-      )
-    }
-  }
-}
-
 /** The document's `_id` is the first field of the result. */
 export function replaceDocument(document: Uint8Array, replacement: Uint8Array): Uint8Array {
   const oldId = findField(document, '_id')

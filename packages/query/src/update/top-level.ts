@@ -5,6 +5,7 @@
 import { asBuffer, cstringEnd, valueEnd, RawValue, writeInt32 } from '@shardlab/bson'
 import type { ApplyContext } from './apply-leaf.js'
 import { keepValue, removeValue, type Leaf } from './modifier.js'
+import { checkStoredField } from './stored-names.js'
 import type { UpdatePath } from './update-path.js'
 
 export interface Step {
@@ -36,6 +37,7 @@ export function applyTopLevel(document: Uint8Array, steps: readonly Step[], cont
     const result = leaf.apply(existing, leafContext(context, path.dotted))
     if (result === keepValue || (result === removeValue && existing === undefined)) continue
     const value = result === removeValue ? null : result
+    if (value !== null) checkStoredField(path.names, value, context.isInsert, context.evaluation)
     const from = existing === undefined ? end : at
     const to = existing === undefined ? end : existing.end
     edits.push({ from, to, value, name })

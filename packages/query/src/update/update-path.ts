@@ -17,8 +17,8 @@ export interface UpdatePath {
 }
 
 /**
- * @throws CommandError EmptyFieldName (56) for empty parts, DollarPrefixedFieldName (52) for parts
- *   that start with $, BadValue for a positional part at the start
+ * @throws CommandError EmptyFieldName (56) for empty parts, BadValue for a positional part at the
+ *   start
  */
 export function parseUpdatePath(dotted: string): UpdatePath {
   if (dotted === '') throw new CommandError('EmptyFieldName', 'An empty update path is not valid.')
@@ -39,11 +39,6 @@ export function parseUpdatePath(dotted: string): UpdatePath {
         ? { kind: 'matched' }
         : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
     }
-    if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name))
-      throw new CommandError(
-        'DollarPrefixedFieldName',
-        `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`,
-      )
     return { kind: 'field', name, index: isArrayIndex(name) ? Number(name) : null }
   })
   if (parts.filter((part) => part.kind === 'matched').length > 1)

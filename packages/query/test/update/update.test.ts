@@ -39,6 +39,17 @@ t.test('field operators give the documents of the server', (t) => {
     [{ $setOnInsert: { a: 1 } }, { _id: 1 }, null],
     [{ $currentDate: { a: true } }, { _id: 1 }, { _id: 1, a: new Date(context.nowMs) }],
     [{ a: 5 }, { _id: 1, b: 2 }, { _id: 1, a: 5 }],
+    // A replacement without _id always changes the document.
+    [{ a: 5 }, { _id: 1, a: 5 }, { _id: 1, a: 5 }],
+    [{ _id: 1, a: 5 }, { _id: 1, a: 5 }, null],
+    [{ $set: { 'a.$b': 1 } }, { _id: 1 }, { _id: 1, a: { $b: 1 } }],
+    [{ $inc: { 'a.$b': 1 } }, { _id: 1, a: { $b: 1 } }, { _id: 1, a: { $b: 2 } }],
+    [{ $push: { 'a.$b': 1 } }, { _id: 1, a: {} }, { _id: 1, a: { $b: [1] } }],
+    [{ $rename: { a: 'b.$c' } }, { _id: 1, a: 2 }, { _id: 1, b: { $c: 2 } }],
+    [{ $unset: { 'a.$b': 1, $c: 1 } }, { _id: 1, a: { $b: 1 }, $c: 1 }, { _id: 1, a: {} }],
+    [{ $set: { '$a.b': 2 } }, { _id: 1, $a: { b: 1 } }, { _id: 1, $a: { b: 2 } }],
+    [{ $setOnInsert: { $a: 1, '$b.c': 2 } }, { _id: 1 }, null],
+    [[{ $replaceWith: { $literal: { _id: 1, $a: 1 } } }], { _id: 1 }, { _id: 1, $a: 1 }],
     [
       { a: 5, _id: 1 },
       { _id: 1, b: 2 },

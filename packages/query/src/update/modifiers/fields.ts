@@ -78,6 +78,9 @@ function currentDate(argument: RawValue, context: EvaluationContext): RawValue {
   return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1]))
 }
 
+/** `$`, `$[]` or `$[name]`. */
+const dynamicPart = /(^|\.)\$(\[[^.]*\])?(\.|$)/
+
 function compileRename(from: string, argument: RawValue): ReturnType<Modifier['compile']> {
   if (argument.type !== BsonType.string)
     throw new CommandError('BadValue', `The 'to' field for $rename must be a string: ${from}: ${formatValue(argument)}`)
@@ -92,9 +95,9 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
       'BadValue',
       `The source and target field for $rename must not be on the same path: ${from}: ${formatValue(argument)}`,
     )
-  if (/(^|\.)\$/.test(from))
+  if (dynamicPart.test(from))
     throw new CommandError('BadValue', `The source field for $rename may not be dynamic: ${from}`)
-  if (/(^|\.)\$/.test(to))
+  if (dynamicPart.test(to))
     throw new CommandError('BadValue', `The destination field for $rename may not be dynamic: ${to}`)
   return [
     { path: from, leaf: removal },

@@ -28,6 +28,12 @@ export const writeBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  invalidIdHasOwnCode: row<boolean>(
+    'An _id of a type that is not allowed fails with InvalidIdField 53; otherwise with BadValue 2.',
+    'insert.cpp, fixDocumentForInsert; storage_validation.cpp, storageValidIdField, new in 5.0',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   writeErrorMessageFirst: row<boolean>(
     'In an entry of writeErrors the message precedes the other details; otherwise it follows them.',
     'write_ops.cpp, WriteError::serialize, new in 5.1; write_ops_exec.cpp, generateError',
