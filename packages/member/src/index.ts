@@ -81,7 +81,7 @@ export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
 export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
 export { helpOf } from './replies/help.js'
 export { uuidText } from './replies/uuid-text.js'
-export { withContext } from './replies/with-context.js'
+export { aggregateErrorContext, withContext } from './replies/with-context.js'
 export { checkAnalysedNamespace } from './sampling/analysed-namespace.js'
 export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
@@ -173,7 +173,7 @@ export { type StatusMetrics, type StatusSection, writeServerStatus } from './sta
 export { commandOnView, viewReply } from './views/command-on-view.js'
 export { explainBody } from './views/explain-on-view.js'
 export { type ResolvedView, resolvedViewError, resolvedViewOf } from './views/resolved-view.js'
-export { compileStatement, upsertedDocument } from './writes/compile-statement.js'
+export { checkStages, compileStatement, upsertedDocument } from './writes/compile-statement.js'
 export { errorText } from './writes/error-text.js'
 export {
   type DeleteStatement,

@@ -121,3 +121,28 @@ t.test('indexes, collections and databases are listed', async (t) => {
   t.match(decode(await cluster.runRaw({ listCollections: 1 }))['cursor'].firstBatch, [{ name: 'c' }])
   t.match(await cluster.run({ find: 'plain' }), { cursor: { firstBatch: [], id: Long.ZERO } })
 })
+
+t.test('an unknown stage in an update on several shards fails the whole command', async (t) => {
+  const cluster = await realCluster(byX, '7.0')
+  await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x, _id) => ({ _id, x })) })
+  const updates = [
+    { q: {}, u: [{ $set: { a: 1 } }], multi: true },
+    { q: { x: 5 }, u: [{ $nonsense: 1 }] },
+  ]
+  t.match(await cluster.run({ update: 'c', ordered: false, updates }), {
+    ok: 0,
+    code: 40324,
+    errmsg: "Unrecognized pipeline stage name: '$nonsense'",
+  })
+  t.match(await cluster.run({ count: 'c', query: { a: 1 } }), { n: 3 }, 'the other statement has run')
+})
+
+t.test('a failing constant is reported by the router as a failure to optimize the pipeline', async (t) => {
+  const cluster = await realCluster(byX, '7.0')
+  const failing = { $set: { a: { $add: ['age', 1] } } }
+  t.match(await cluster.run({ aggregate: 'c', pipeline: [failing], cursor: {} }), {
+    code: 14,
+    errmsg: 'Failed to optimize pipeline :: caused by :: $add only supports numeric or date types, not string',
+  })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { x: 9 }, u: [failing] }] }), { ok: 1, n: 0 })
+})

@@ -149,11 +149,12 @@ t.test('$merge matches documents by unique fields', async (t) => {
   t.match(await aggregate(cluster, on(['k', 'l']), [{ $match: { _id: 1 } }, { $set: { l: 1 } }]), {
     code: 66,
     errmsg:
-      /^\$merge failed to update the matching document, did you attempt to modify the _id or the shard key\? :: caused by :: /,
+      /^Executor error during aggregate command on namespace: test\.source :: caused by :: \$merge failed to update the matching document, did you attempt to modify the _id or the shard key\? :: caused by :: /,
   })
   t.match(await aggregate(cluster, on(['k', 'l']), [{ $set: { l: [1] } }]), {
     code: 51185,
-    errmsg: "$merge write error: 'on' field 'l' is an array",
+    errmsg:
+      "Executor error during aggregate command on namespace: test.source :: caused by :: $merge write error: 'on' field 'l' is an array",
   })
   t.match(await aggregate(cluster, on('s'), [{ $project: { _id: 0, k: 1 } }]), { code: 51132 })
   t.match(
@@ -161,7 +162,7 @@ t.test('$merge matches documents by unique fields', async (t) => {
     {
       code: 11000,
       errmsg:
-        /^\$merge with whenMatched: fail found an existing document with the same values for the 'on' fields :: caused by :: E11000/,
+        /^Executor error during aggregate command on namespace: test\.source :: caused by :: \$merge with whenMatched: fail found an existing document with the same values for the 'on' fields :: caused by :: E11000/,
     },
   )
 })

@@ -266,7 +266,10 @@ t.test('renameCollection keeps documents and indexes, and refuses invalid names'
   t.match(await rename('test.a', 'test.a'), { code: 20, errmsg: "Can't rename a collection to itself" })
   t.match(await rename('test.a', 'test'), { code: 73, errmsg: 'Invalid target namespace: test' })
   t.match(await rename('test', 'test.b'), { code: 73 })
-  t.match(await rename('test.a', 'test.system.nope'), { code: 73 })
+  t.match(await rename('test.a', 'test.system.nope'), {
+    code: 20,
+    errmsg: 'error with target namespace: Invalid system namespace: test.system.nope',
+  })
   t.match(await rename('test.a', 'test.b', { dropTarget: 'x' }), { code: 14 })
   const { uuid } = (await listed(node, 'a'))!['info'] as Document
   t.same(await rename('test.a', 'test.b', { dropTarget: true }), { ok: 1 })

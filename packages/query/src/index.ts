@@ -33,7 +33,7 @@ export {
   type PipelineOptions,
   type PipelineRun,
 } from './aggregation/pipeline/pipeline.js'
-export { mergeCursorsStage } from './aggregation/pipeline/steps.js'
+export { expandStages, mergeCursorsStage } from './aggregation/pipeline/steps.js'
 export { shownProjection } from './aggregation/pipeline/project-argument.js'
 export type { LeadingProjection, LeadingQuery } from './aggregation/pipeline/leading-query.js'
 export type * from './aggregation/stages/joins/join-run.js'

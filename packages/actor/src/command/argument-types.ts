@@ -3,7 +3,8 @@ import { BsonType, CommandError, typeName, type RawValue } from '@shardlab/bson'
 
 /**
  * `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: a bool only;
- * `any`: not checked; `string|object`: either of the two. A trailing `!` marks a required argument.
+ * `any`: not checked; `string|object`: either of the two; `pipeline`: an array, with its own
+ * error. A trailing `!` marks a required argument.
  */
 export type FieldType =
   | 'object'
@@ -18,6 +19,7 @@ export type FieldType =
   | 'int64'
   | 'string|object'
   | 'array|object'
+  | 'pipeline'
 export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
 
 /** @throws CommandError 14 TypeMismatch */
@@ -58,6 +60,9 @@ export function checkType(command: string, name: string, wanted: FieldType, valu
     case 'array|object':
       if (value.type === BsonType.array || value.type === BsonType.object) return
       throw wrongType(command, name, value.type, "'array, object'", true)
+    case 'pipeline':
+      if (value.type === BsonType.array) return
+      throw new CommandError('TypeMismatch', "'pipeline' option must be specified as an array")
     default:
       throw new Error(`no such argument type: ${String(wanted)}`)
   }

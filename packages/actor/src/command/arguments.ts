@@ -149,9 +149,9 @@ export class CommandArguments {
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
-      // The generated parsers treat null as absent.
-      if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
-      if (value.type === BsonType.null && spec !== 'any') continue
+      // The generated parsers treat null and undefined as absent.
+      if (spec !== undefined && !value.isNullish()) checkType(command, name, spec, value)
+      if (value.isNullish() && spec !== 'any') continue
       values.set(name, {
         name,
         type: value.type,
@@ -209,6 +209,14 @@ export class CommandArguments {
 
   document(name: string): Uint8Array | undefined {
     return this.value(name)?.slice()
+  }
+
+  /** @throws CommandError 14 TypeMismatch when a stage is not a document */
+  pipeline(): Uint8Array[] | undefined {
+    const value = this.value('pipeline')
+    if (value === undefined) return undefined
+    checkPipelineElements(value)
+    return documentsOf(value)
   }
 
   /** @throws CommandError 14 TypeMismatch when an element is not a document */
@@ -271,6 +279,17 @@ export class CommandArguments {
 }
 
 /**
+ * Server: parsePipelineFromBSON.
+ * @throws CommandError 14 TypeMismatch when a stage is not a document
+ */
+export function checkPipelineElements(pipeline: RawValue): void {
+  for (const it = new FieldIterator(pipeline.bytes, pipeline.start); it.next();) {
+    if (it.type !== BsonType.object)
+      throw new CommandError('TypeMismatch', "Each element of the 'pipeline' array must be an object")
+  }
+}
+
+/**
  * Checks a document inside a command, such as a statement of a write batch.
  * @param name for errors, such as `update.updates`
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
@@ -289,10 +308,10 @@ export function checkFields(
       if (unknown === 'ignored') continue
       throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
     }
-    if (it.type !== BsonType.null) checkType(name, field, spec, it.value())
+    if (it.type !== BsonType.null && it.type !== BsonType.undefined) checkType(name, field, spec, it.value())
   }
   for (const field of required) {
-    if ((findField(document, field)?.type ?? BsonType.null) === BsonType.null)
+    if (findField(document, field)?.isNullish() ?? true)
       throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   }
 }

@@ -1,5 +1,5 @@
 import { checkFields, type CommandArguments, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
+import { CommandError, findField, isEmptyDocument } from '@shardlab/bson'
 
 /** Truncates. @throws CommandError 51024 for negative values */
 export function nonNegative(args: CommandArguments, name: string): number | undefined {
@@ -21,7 +21,7 @@ export function batchSizeOf(args: CommandArguments): number | undefined {
   if (cursor === undefined) return undefined
   checkFields(args.command === 'aggregate' ? 'cursor' : `${args.command}.cursor`, cursor, cursorFields)
   const size = findField(cursor, 'batchSize')
-  if (size === undefined || size.type === BsonType.null) return undefined
+  if (size === undefined || size.isNullish()) return undefined
   const value = Math.trunc(size.asNumber())
   if (value < 0) throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${value}'`)
   return value

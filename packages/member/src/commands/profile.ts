@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Server: profile_common.cpp, cluster_profile_cmd.cpp. */
@@ -20,7 +20,7 @@ export const profile: CommandRow<MemberInvocation> = {
         `BSON field 'profile.profile' is the wrong type '${typeName(target.type)}', expected type 'int'`,
       )
     const level = Math.trunc(target.asNumber())
-    if (args.value('filter') !== undefined && args.value('filter')!.type !== BsonType.null)
+    if (args.value('filter')?.isNullish() === false)
       throw new CommandError('InvalidOptions', 'filter is not supported in profile')
     const sampleRate = args.number('sampleRate')
     if (sampleRate !== undefined && !(sampleRate >= 0 && sampleRate <= 1))

@@ -179,7 +179,7 @@ function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernL
 
 /** null: there is no writing stage, or the command is another one */
 function writingStage(name: string, args: CommandArguments): string | null {
-  const last = name === 'aggregate' ? args.documents('pipeline')?.at(-1) : undefined
+  const last = name === 'aggregate' ? args.pipeline()?.at(-1) : undefined
   const stage = last === undefined ? undefined : firstFieldName(last)
   return stage === '$out' || stage === '$merge' ? stage : null
 }

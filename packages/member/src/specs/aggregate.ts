@@ -7,7 +7,7 @@ export const aggregateSpec = {
   apiVersion1: true,
   manual: 'reference/command/aggregate',
   fields: {
-    pipeline: 'array!',
+    pipeline: 'pipeline!',
     cursor: 'any',
     explain: 'bool',
     allowDiskUse: 'bool',

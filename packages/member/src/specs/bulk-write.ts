@@ -1,6 +1,6 @@
 /** Server: bulk_write_common.cpp, bulk_write.idl. */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, FieldIterator, findField } from '@shardlab/bson'
+import { CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { documentsArgument } from '../arguments/documents-argument.js'
 import { uuidIn } from '../arguments/collection-uuid.js'
@@ -141,7 +141,7 @@ function checkCursor(cursor: Uint8Array | undefined): void {
   if (cursor === undefined) return
   checkFields('bulkWrite.cursor', cursor, cursorFields)
   const size = findField(cursor, 'batchSize')
-  if (size === undefined || size.type === BsonType.null) return
+  if (size === undefined || size.isNullish()) return
   if (size.asNumber() < 0)
     throw new CommandError(
       'BadValue',

@@ -12,7 +12,7 @@ export const collModSpec = {
     validationLevel: 'string',
     validationAction: 'string',
     viewOn: 'string',
-    pipeline: 'array',
+    pipeline: 'pipeline',
     recordPreImages: 'bool',
     changeStreamPreAndPostImages: 'object',
     expireAfterSeconds: 'any',

@@ -21,7 +21,7 @@ export const createFields = {
   validationAction: 'string',
   indexOptionDefaults: 'object',
   viewOn: 'string',
-  pipeline: 'array',
+  pipeline: 'pipeline',
   collation: 'object',
   recordPreImages: 'bool',
   changeStreamPreAndPostImages: 'object',

@@ -126,7 +126,7 @@ function stage(name: string, value: RawValue): Uint8Array {
 
 function given(body: Uint8Array, name: string): RawValue | undefined {
   const value = findField(body, name)
-  if (value === undefined || value.type === BsonType.null) return undefined
+  if (value === undefined || value.isNullish()) return undefined
   return value.type === BsonType.object && isEmptyDocument(value.bytes, value.start) ? undefined : value
 }
 

@@ -1,6 +1,13 @@
 /** Server: parsed_update_base.cpp, upsert_stage.cpp. */
 import { BsonType, CommandError, documentsOf, findField, FieldIterator, type RawValue } from '@shardlab/bson'
-import { compileUpdate, type EvaluationContext, type Update, upsertBase, type Filter } from '@shardlab/query'
+import {
+  compileUpdate,
+  expandStages,
+  type EvaluationContext,
+  type Update,
+  upsertBase,
+  type Filter,
+} from '@shardlab/query'
 import type { UpdateStatement } from './statement.js'
 
 /**
@@ -32,6 +39,19 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
   if (multi && change.isReplacement)
     throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
   return change
+}
+
+/**
+ * For a batch that has run, and failed: the server counts the stages of a batch after it, and an
+ * unknown one fails the command. Server: incrementUpdateMetrics in write_commands.cpp and
+ * cluster_write_cmd.cpp.
+ * @throws CommandError 40324, 40323
+ */
+export function checkStages(statements: readonly Uint8Array[], context: EvaluationContext): void {
+  for (const statement of statements) {
+    const update = findField(statement, 'u')
+    if (update?.type === BsonType.array) expandStages(documentsOf(update), context)
+  }
 }
 
 /** May lack an `_id`. @throws CommandError the errors of `Update.apply` */

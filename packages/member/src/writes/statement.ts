@@ -2,7 +2,7 @@
  * All commands read statements into the same types. The fields are checked before the first
  * statement of a batch runs. Server: write_ops.idl, bulk_write.idl.
  */
-import { checkFields, type FieldSpecs } from '@shardlab/actor'
+import { checkFields, checkPipelineElements, type FieldSpecs } from '@shardlab/actor'
 import {
   BsonType,
   CommandError,
@@ -101,20 +101,16 @@ export function checkStatements(kind: ModifyKind, statements: readonly Uint8Arra
   }
 }
 
-/** @throws CommandError 9 FailedToParse unless it is a document or a pipeline */
-export function checkModification({ type }: RawValue): void {
-  if (type !== BsonType.object && type !== BsonType.array)
+/** @throws CommandError 9 FailedToParse unless it is a document or a pipeline, 14 TypeMismatch */
+export function checkModification(update: RawValue): void {
+  if (update.type === BsonType.array) checkPipelineElements(update)
+  else if (update.type !== BsonType.object)
     throw new CommandError('FailedToParse', 'Update argument must be either an object or an array')
 }
 
 /** @throws CommandError 9 FailedToParse unless it is a name or a key pattern */
 export function checkHint(hint: RawValue | undefined): void {
-  if (
-    hint !== undefined &&
-    hint.type !== BsonType.string &&
-    hint.type !== BsonType.object &&
-    hint.type !== BsonType.null
-  )
+  if (hint !== undefined && hint.type !== BsonType.string && hint.type !== BsonType.object && !hint.isNullish())
     throw new CommandError('FailedToParse', 'Hint must be a string or an object')
 }
 
@@ -135,7 +131,7 @@ export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0)
   >
   let position = 0
   for (const it = new FieldIterator(statement); it.next(); position++) {
-    if (position < skipped || it.type === BsonType.null) continue
+    if (position < skipped || it.type === BsonType.null || it.type === BsonType.undefined) continue
     const value = it.value()
     switch (it.name()) {
       case 'q':
@@ -181,7 +177,7 @@ export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0)
 
 /** An empty document counts as absent. */
 export function hintValue(value: RawValue | undefined): { hint?: string | Uint8Array } {
-  if (value === undefined || value.type === BsonType.null) return {}
+  if (value === undefined || value.isNullish()) return {}
   if (value.type === BsonType.string) return { hint: value.asString() }
   const pattern = value.slice()
   return isEmptyDocument(pattern) ? {} : { hint: pattern }

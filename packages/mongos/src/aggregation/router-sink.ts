@@ -1,6 +1,6 @@
 import { uuidV4 } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { temporaryOptions, uuidText, type WriteSink } from '@shardlab/member'
+import { aggregateErrorContext, temporaryOptions, uuidText, type WriteSink } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { createWhereDatabaseIs } from '../commands/create.js'
@@ -9,6 +9,7 @@ import { isConfigDatabase } from '../routing/route.js'
 /** Runs commands of this router, as clients do. */
 export function routerSink(
   invocation: MongosInvocation,
+  ns: string,
   evaluation: EvaluationContext,
   collation: Uint8Array | null,
 ): WriteSink {
@@ -35,6 +36,7 @@ export function routerSink(
     bypassDocumentValidation: args.bool('bypassDocumentValidation') === true,
     writeConcern: args.document('writeConcern'),
     collation,
+    errorContext: aggregateErrorContext(host.behaviours, ns),
     isRouter: true,
   }
 }

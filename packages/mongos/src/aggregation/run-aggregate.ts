@@ -89,7 +89,7 @@ function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
 /** $out and $merge: reads the stream to its end here, outside of all attempts. */
 async function writeAway(
   invocation: MongosInvocation,
-  { pipeline, evaluation, collation }: Planned,
+  { ns, pipeline, evaluation, collation }: Planned,
   stream: DocumentStream,
 ): Promise<void> {
   const results = {
@@ -102,7 +102,7 @@ async function writeAway(
     },
   }
   try {
-    await writeResults(pipeline.writer!, invocation.db, results, routerSink(invocation, evaluation, collation))
+    await writeResults(pipeline.writer!, invocation.db, results, routerSink(invocation, ns, evaluation, collation))
   } finally {
     stream.kill(invocation.host)
   }
@@ -151,7 +151,7 @@ async function planOn(
   joinsOnRouter: boolean,
 ): Promise<Planned> {
   const { args, db, host } = invocation
-  const stages = args.documents('pipeline')!
+  const stages = args.pipeline()!
   const given = collationOf(args.document('collation'))
   let collation = given ?? placementOf(route)?.defaultCollation ?? null
   const timeLimit = timeLimitOf(invocation)

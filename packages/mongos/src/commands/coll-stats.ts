@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { collStatsSpec, writeEmptyStorageStats } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Behaviours } from '@shardlab/sharding'
@@ -48,7 +48,7 @@ function scaleOf(value: RawValue | undefined): number {
     if (!(scale >= 1)) throw new CommandError(4390200, 'scale has to be >= 1')
     return scale
   }
-  if (value.type !== BsonType.null && value.isTruthy()) throw new CommandError(4390201, 'scale has to be a number >= 1')
+  if (!value.isNullish() && value.isTruthy()) throw new CommandError(4390201, 'scale has to be a number >= 1')
   return 1
 }
 

@@ -47,7 +47,7 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
  */
 function argument(args: CommandArguments, name: string, type: number): RawValue | undefined {
   const value = args.value(name)
-  if (value === undefined || value.type === BsonType.null) return undefined
+  if (value === undefined || value.isNullish()) return undefined
   if (value.type !== type)
     throw new CommandError(
       'TypeMismatch',

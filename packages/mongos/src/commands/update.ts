@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { updateSpec } from '@shardlab/member'
+import { checkStages, updateSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
@@ -10,9 +10,12 @@ export const update: CommandRow<MongosInvocation> = {
   routing: 'shard-key',
   status: 'full',
   summary: 'Updates, replaces or upserts documents; moves those whose new shard key value belongs to another shard.',
-  run(invocation) {
+  async run(invocation) {
     const command = parseWriteCommand(invocation, 'update')
     invocation.host.statistics.opcounters.update += command.statements.length
-    return new BatchWriteExecutor(invocation, sampleWrites(invocation, command)).run()
+    const executor = new BatchWriteExecutor(invocation, sampleWrites(invocation, command))
+    const reply = await executor.run()
+    if (executor.failed) checkStages(command.statements, executor.evaluation)
+    return reply
   },
 }

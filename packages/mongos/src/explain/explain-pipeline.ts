@@ -60,7 +60,7 @@ async function explainOn(
 ): Promise<DocumentWriter> {
   const { args, db, host } = invocation
   const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
-  const pipeline = compilePipeline(args.documents('pipeline')!, context, {
+  const pipeline = compilePipeline(args.pipeline()!, context, {
     db,
     target: args.target.isNumber() ? 'none' : 'collection',
   })

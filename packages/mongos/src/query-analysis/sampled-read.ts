@@ -49,7 +49,5 @@ function read(
 /** Reads the pipeline's first `$match`. */
 function leadingFilter({ args, db, host }: MongosInvocation): Uint8Array | undefined {
   const target = args.target.isNumber() ? 'none' : 'collection'
-  return (
-    compilePipeline(args.documents('pipeline')!, evaluationOf(host, args), { db, target }).leadingFilter ?? undefined
-  )
+  return compilePipeline(args.pipeline()!, evaluationOf(host, args), { db, target }).leadingFilter ?? undefined
 }

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext, OuterStage } from '@shardlab/query'
 import {
+  aggregateErrorContext,
   aggregateSpec,
   writeResults,
   withContext,
@@ -36,7 +37,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   if (view !== null) return runAggregate(invocationOnView(invocation, ns, view), view.ns)
   const { args, host } = invocation
   const batchSize = batchSizeOf(args)
-  const bound = bindPipeline(invocation, ns, args.documents('pipeline')!)
+  const bound = bindPipeline(invocation, ns, args.pipeline()!)
   const source = await openPipeline(invocation, ns, bound)
   try {
     const { writer } = bound.pipeline
@@ -46,10 +47,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
     return writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
   } catch (error) {
     source.close?.()
-    const context = host.behaviours.executorErrorsNameCollection
-      ? `Executor error during aggregate command on namespace: ${ns}`
-      : 'PlanExecutor error during aggregation'
-    throw withContext(error, context)
+    throw withContext(error, aggregateErrorContext(host.behaviours, ns))
   }
 }
 

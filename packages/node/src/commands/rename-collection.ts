@@ -2,14 +2,14 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf, renameCollectionSpec, type RenameRequest, renameRequest } from '@shardlab/member'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
-import { checkNewName } from '../ddl/namespace.js'
+import { checkTargetName } from '../ddl/namespace.js'
 import { renameLocalCollection } from '../ddl/rename.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
 /**
- * @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166
- * CommandNotSupportedOnView, 14031 OutOfDiskSpace
+ * @throws CommandError 20 IllegalOperation, 26 NamespaceNotFound, 48 NamespaceExists, 73
+ *   InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace
  */
 export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequest): void {
   const source = node.collection(from)
@@ -17,7 +17,7 @@ export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequ
     if (viewOf(node, from) !== null) throw new CommandError('CommandNotSupportedOnView', `cannot rename view: ${from}`)
     throw new CommandError('NamespaceNotFound', `Source collection ${from} does not exist`)
   }
-  checkNewName(node, to)
+  checkTargetName(node, to)
   if (node.collection(to) !== undefined) {
     if (!dropTarget) throw new CommandError('NamespaceExists', 'target namespace exists')
   } else if (viewOf(node, to) !== null)

@@ -189,7 +189,7 @@ function checkCombinations(args: CommandArguments): void {
   if (args.string('viewOn') === '') throw new CommandError('BadValue', "'viewOn' cannot be empty")
   if (args.has('pipeline') && !args.has('viewOn'))
     throw new CommandError('InvalidOptions', "'pipeline' requires 'viewOn' to also be specified")
-  args.documents('pipeline')
+  args.pipeline()
 }
 
 function checkIdIndex(args: CommandArguments): void {

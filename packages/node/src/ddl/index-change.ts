@@ -1,7 +1,6 @@
 /** Manual: reference/command/collMod. Server: coll_mod.cpp (parseCollModRequest). */
 import { checkFields } from '@shardlab/actor'
 import {
-  BsonType,
   CommandError,
   compareDocuments,
   DocumentWriter,
@@ -103,7 +102,7 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
 /** undefined: absent or null */
 function givenField(request: Uint8Array, name: string): RawValue | undefined {
   const value = findField(request, name)
-  return value?.type === BsonType.null ? undefined : value
+  return value?.isNullish() === true ? undefined : value
 }
 
 function requestedIndex(collection: Collection, request: Uint8Array): Index {

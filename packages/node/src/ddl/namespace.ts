@@ -21,13 +21,23 @@ const innerSystemNames = ['.system.sessions', '.system.resharding.']
  * @throws CommandError 73 InvalidNamespace for names that no new collection may have, 2 BadValue.
  *   Server: userAllowedCreateNS
  */
-export function checkNewName({ behaviours }: NodeHost, ns: string): void {
+export function checkNewName(node: NodeHost, ns: string): void {
+  checkAllowedName(ns)
+  checkNameLength(node, ns)
+}
+
+/** @throws CommandError 73 InvalidNamespace, 2 BadValue */
+function checkAllowedName(ns: string): void {
   const [db, name] = splitNamespace(ns)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
   if (name.startsWith('system.') && !isClientSystemName(db, name))
     throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)
   if (name.includes('.system.') && !innerSystemNames.some((inner) => name.includes(inner)))
     throw new CommandError('BadValue', `Invalid namespace: ${ns}`)
+}
+
+/** @throws CommandError 73 InvalidNamespace */
+function checkNameLength({ behaviours }: NodeHost, ns: string): void {
   if (Buffer.byteLength(ns) > behaviours.namespaceBytesMax) {
     throw new CommandError(
       'InvalidNamespace',
@@ -57,6 +67,25 @@ export function checkWrittenName(host: NodeHost, ns: string): void {
       throw new CommandError('InvalidNamespace', `cannot write to ${ns}`)
   }
   checkNewName(host, ns)
+}
+
+/**
+ * As {@link checkNewName}, for the target of a renameCollection. Server:
+ * validateNamespacesForRenameCollection in rename_collection.cpp.
+ * @throws CommandError 20 IllegalOperation, 73 InvalidNamespace for a name that is too long
+ */
+export function checkTargetName(node: NodeHost, ns: string): void {
+  asTarget('IllegalOperation', () => checkAllowedName(ns))
+  asTarget('InvalidNamespace', () => checkNameLength(node, ns))
+}
+
+function asTarget(code: 'IllegalOperation' | 'InvalidNamespace', check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    throw new CommandError(code, `error with target namespace: ${error.message}`)
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
  * For collStats and $collStats. Server: storage_stats.cpp; manual:
  * reference/operator/aggregation/collStats.
  */
-import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
+import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { writeEmptyStorageStats } from '@shardlab/member'
@@ -17,8 +17,7 @@ export function scaleOf(value: RawValue | undefined): number {
     if (!(scale >= 1)) throw new CommandError('BadValue', 'scale has to be >= 1')
     return Math.min(scale, 0x7fff_ffff)
   }
-  if (value.type !== BsonType.null && value.isTruthy())
-    throw new CommandError('BadValue', 'scale has to be a number >= 1')
+  if (!value.isNullish() && value.isTruthy()) throw new CommandError('BadValue', 'scale has to be a number >= 1')
   return 1
 }
 

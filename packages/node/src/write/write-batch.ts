@@ -4,7 +4,7 @@
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
-import { type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
+import { checkStages, type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
@@ -82,6 +82,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
     }
   }
   await host.flush()
+  if (errors.length > 0 && runner.kind === 'update') checkStages(statements, scope.evaluation)
   return (writer) => {
     writeWriteErrors(writer, errors, host.behaviours.writeErrorMessageFirst)
     return writeRetriedStmtIds(writer, retried)

@@ -152,8 +152,10 @@ class ProjectionParser {
   }
 
   #sliceExpression(path: string, value: RawValue, findError: CommandError): void {
+    let foldError: CommandError | undefined
+    const context: EvaluationContext = { ...this.#context, onFoldError: (error) => (foldError ??= error) }
     try {
-      this.#computed(path, value)
+      this.#computed(path, value, context)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       const syntax = `Invalid $slice syntax. The given syntax ${formatValue(value)} did not match the find() syntax because`
@@ -162,6 +164,7 @@ class ProjectionParser {
         `${syntax} :: Location${findError.code}: ${findError.message} :: The given syntax did not match the expression $slice syntax. :: caused by :: ${error.message}`,
       )
     }
+    if (foldError !== undefined) (this.#context.onFoldError ?? raise)(foldError)
   }
 
   #literal(path: string, name: string, value: RawValue): void {
@@ -194,12 +197,12 @@ class ProjectionParser {
     })
   }
 
-  #computed(path: string, value: RawValue): void {
+  #computed(path: string, value: RawValue, context = this.#context): void {
     checkFieldPath(path)
     if (this.#mode === 'exclude')
       throw new CommandError(31252, 'Cannot use expression other than $meta in exclusion projection')
     this.#mode = 'include'
-    const expression = compileExpression(value, this.#context)
+    const expression = compileExpression(value, context)
     this.#root.add(path, { kind: 'compute', compute: (document) => expression.evaluateOn(document) })
   }
 
@@ -255,6 +258,10 @@ class ProjectionParser {
     this.#positional = filter
     this.#include(given)
   }
+}
+
+function raise(error: CommandError): never {
+  throw error
 }
 
 function hasMoreFields(document: Uint8Array): boolean {

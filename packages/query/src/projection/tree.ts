@@ -38,7 +38,7 @@ export class ProjectionNode {
       return
     }
     if (this.leaves.has(name))
-      throw new CommandError(31249, `Path collision at ${path} remaining portion ${names.slice(at + 1).join('.')}`)
+      throw new CommandError(31249, `Path collision at ${path} remaining portion ${names.slice(1).join('.')}`)
     let child = this.children.get(name)
     if (child === undefined) {
       child = new ProjectionNode()

@@ -11,7 +11,7 @@ import {
   type MergeSpecification,
 } from '@shardlab/query'
 import { mergeKeyOf, type MergeKey } from './merge-target.js'
-import { command, runOnSink, WriteBatch, type PipelineResults, type WriteSink } from './write-sink.js'
+import { command, inErrorContext, runOnSink, WriteBatch, type PipelineResults, type WriteSink } from './write-sink.js'
 
 /** One update statement, or one document to insert. */
 interface Write {
@@ -36,14 +36,18 @@ export async function writeMerge(
   const variables = variablesOf(merge, sink.evaluation)
   const batch = new WriteBatch<Write>()
   const flush = () => (inserts ? insertBatch(merge, key, batch.take(), sink) : updateBatch(merge, batch.take(), sink))
-  for (let result = await results.next(); result !== null; result = await results.next()) {
+  const write = async (result: Uint8Array) => {
     const document = withId(result, key, sink.evaluation)
     const selector = selectorOf(document, key, sink.evaluation)
     const statement = inserts ? document : statementOf(merge, selector, document, variables)
     if (batch.isFullFor(statement.length)) await flush()
     batch.add({ statement }, statement.length)
   }
-  await flush()
+  for (let result: Uint8Array | null; (result = await results.next()) !== null;) {
+    const document = result
+    await inErrorContext(sink, () => write(document))
+  }
+  await inErrorContext(sink, flush)
 }
 
 /** Only where `_id` identifies documents. */

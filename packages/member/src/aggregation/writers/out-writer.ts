@@ -5,7 +5,15 @@
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, parseOut } from '@shardlab/query'
-import { command, firstBatchOf, runOnSink, WriteBatch, type PipelineResults, type WriteSink } from './write-sink.js'
+import {
+  command,
+  firstBatchOf,
+  inErrorContext,
+  runOnSink,
+  WriteBatch,
+  type PipelineResults,
+  type WriteSink,
+} from './write-sink.js'
 
 interface Target {
   readonly db: string
@@ -36,21 +44,23 @@ export async function writeOut(
   const temporary = `tmp.agg_out.${sink.newUuid()}`
   await sink.createTemporary(target.db, temporary, before.options)
   try {
-    await copyIndexes(target.db, temporary, before.indexes, sink)
+    await inErrorContext(sink, () => copyIndexes(target.db, temporary, before.indexes, sink))
     await insertAll(target.db, temporary, results, sink)
-    await checkUnsharded(target, sink)
-    checkUnchanged(target, before, await stateOf(target, sink))
-    await checkWhole({ db: target.db, collection: temporary }, sink)
-    const rename = command('renameCollection', `${target.db}.${temporary}`).string(
-      'to',
-      `${target.db}.${target.collection}`,
-    )
-    await runOnSink(sink, 'admin', withWriteConcern(rename.bool('dropTarget', true), sink))
+    await inErrorContext(sink, () => replaceTarget(target, before, temporary, sink))
   } catch (error) {
     // Errors are ignored: the member that has the collection drops it at its next start.
     await sink.run(command('drop', temporary).string('$db', target.db).finish(), [])
     throw error
   }
+}
+
+async function replaceTarget(target: Target, before: TargetState, temporary: string, sink: WriteSink): Promise<void> {
+  const { db, collection } = target
+  await checkUnsharded(target, sink)
+  checkUnchanged(target, before, await stateOf(target, sink))
+  await checkWhole({ db, collection: temporary }, sink)
+  const rename = command('renameCollection', `${db}.${temporary}`).string('to', `${db}.${collection}`)
+  await runOnSink(sink, 'admin', withWriteConcern(rename.bool('dropTarget', true), sink))
 }
 
 async function checkUnsharded({ db, collection }: Target, sink: WriteSink): Promise<void> {
@@ -116,7 +126,7 @@ async function insertAll(db: string, collection: string, results: PipelineResult
     if (documents.length === 0) return
     const insert = command('insert', collection)
     if (sink.bypassDocumentValidation) insert.bool('bypassDocumentValidation', true)
-    await runOnSink(sink, db, withWriteConcern(insert, sink), [['documents', documents]])
+    await inErrorContext(sink, () => runOnSink(sink, db, withWriteConcern(insert, sink), [['documents', documents]]))
   }
   for (let document = await results.next(); document !== null; document = await results.next()) {
     if (batch.isFullFor(document.length)) await flush()

@@ -4,6 +4,7 @@
  */
 import { CommandError, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
+import { withContext } from '../../replies/with-context.js'
 
 export interface PipelineResults {
   next(): Uint8Array | null | Promise<Uint8Array | null>
@@ -27,8 +28,20 @@ export interface WriteSink {
   readonly writeConcern: Uint8Array | undefined
   /** With all fields; null: the simple collation */
   readonly collation: Uint8Array | null
+  /** For errors while the results are written. Null: the caller adds it, as for all others. */
+  readonly errorContext: string | null
   /** Some error codes of the server depend on it. */
   readonly isRouter: boolean
+}
+
+/** @throws CommandError errors of `work`, in the sink's context */
+export async function inErrorContext<T>({ errorContext }: WriteSink, work: () => Promise<T>): Promise<T> {
+  if (errorContext === null) return work()
+  try {
+    return await work()
+  } catch (error) {
+    throw withContext(error, errorContext)
+  }
 }
 
 export function command(name: string, target: string): DocumentWriter {

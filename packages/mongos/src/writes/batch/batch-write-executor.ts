@@ -92,6 +92,11 @@ export class BatchWriteExecutor implements WriteBatch {
     }
   }
 
+  /** A statement has failed. */
+  get failed(): boolean {
+    return this.#outcome.failed
+  }
+
   get #finished(): boolean {
     return this.#states.settled === this.#states.count || (this.command.ordered && this.#outcome.failed)
   }

@@ -18,7 +18,7 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   const { host, args } = invocation
   if (args.bool('explain') === true)
     throw new CommandError('FailedToParse', "The 'explain' option is illegal when a explain verbosity is also provided")
-  const stages = args.documents('pipeline')!
+  const stages = args.pipeline()!
   const bound = bindPipeline(invocation, ns, stages)
   const { pipeline } = bound
   const runs = verbosity !== 'queryPlanner'

@@ -146,7 +146,13 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
 export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
   const operator = findOperator(expressionOperators, name, self.context)
   if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
-  return operator.compile(argument, self)
+  const expression = operator.compile(argument, self)
+  if (expression.foldError !== undefined) {
+    const { onFoldError } = self.context
+    if (onFoldError === undefined) throw expression.foldError
+    onFoldError(expression.foldError)
+  }
+  return expression
 }
 
 function compileArray(value: RawValue, self: ExpressionCompiler): Expression {

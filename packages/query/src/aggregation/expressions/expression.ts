@@ -1,4 +1,4 @@
-import type { RawValue } from '@shardlab/bson'
+import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 
 export interface Frame {
@@ -12,6 +12,8 @@ export interface Expression {
   evaluate(frame: Frame): RawValue | undefined
   /** Null: the value depends on the document. */
   readonly constant: { readonly value: RawValue | undefined } | null
+  /** All operands are constants, and the evaluation fails. */
+  readonly foldError?: CommandError
 }
 
 export interface ExpressionCompiler {
@@ -30,8 +32,13 @@ export function computed(
   evaluate: (frame: Frame) => RawValue | undefined,
   pure = true,
 ): Expression {
-  if (pure && operands.every((operand) => operand.constant !== null)) return constant(evaluate(emptyFrame))
-  return { evaluate, constant: null }
+  if (!pure || !operands.every((operand) => operand.constant !== null)) return { evaluate, constant: null }
+  try {
+    return constant(evaluate(emptyFrame))
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { evaluate, constant: null, foldError: error }
+  }
 }
 
 export function constant(value: RawValue | undefined): Expression {

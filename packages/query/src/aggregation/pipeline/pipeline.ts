@@ -1,4 +1,4 @@
-import type { RawValue } from '@shardlab/bson'
+import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { checkPipeline, type PipelineTarget } from './check.js'
 import { JoinRequests, type ForeignBatch, type JoinRequest } from '../stages/joins/join-run.js'
@@ -69,10 +69,12 @@ const defaultMemoryLimitBytes = 100 * 1024 * 1024
  */
 export function compilePipeline(
   stages: readonly Uint8Array[],
-  context: EvaluationContext,
+  given: EvaluationContext,
   options: PipelineOptions = {},
 ): Pipeline {
   const { memoryLimitBytes = defaultMemoryLimitBytes, db = '' } = options
+  const foldErrors: CommandError[] = []
+  const context = given.onFoldError === undefined ? { ...given, onFoldError: foldErrors.push.bind(foldErrors) } : given
   const stageContext = (
     evaluation: EvaluationContext,
     isFirst: boolean,
@@ -105,8 +107,11 @@ export function compilePipeline(
   const steps = optimize(written)
   // Compile the pipeline as written first, so that errors refer to it.
   let compiled = compileAll(written, context)
-  if (steps !== written) compiled = compileAll(steps, context)
   checkPipeline(written, options.target ?? 'unchecked')
+  const [foldError] = foldErrors
+  if (foldError !== undefined)
+    throw new CommandError(foldError.code, `Failed to optimize pipeline :: caused by :: ${foldError.message}`)
+  if (steps !== written) compiled = compileAll(steps, context)
   const outer = (step: PipelineStep | undefined): OuterStage | null =>
     step === undefined ? null : { name: step.operator.name, argument: step.argument }
   const leading = leadingQuery(steps)

@@ -29,6 +29,7 @@ export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationC
     bypassDocumentValidation: args.bool('bypassDocumentValidation') === true,
     writeConcern: args.document('writeConcern'),
     collation: collationOf(args.document('collation')),
+    errorContext: null,
     isRouter: false,
   }
 }

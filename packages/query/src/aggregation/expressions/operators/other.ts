@@ -16,10 +16,10 @@ const rand: ExpressionOperator = {
   manualPage: 'aggregation/rand',
   status: 'complete',
   compile(argument, compiler) {
-    const empty =
-      (argument.type === BsonType.object || argument.type === BsonType.array) &&
-      isEmptyDocument(argument.bytes, argument.start)
-    if (!empty) throw new CommandError(3040501, '$rand does not currently accept arguments')
+    if (argument.type !== BsonType.object && argument.type !== BsonType.array)
+      throw new CommandError(10065, 'invalid parameter: expected an object ($rand)')
+    if (!isEmptyDocument(argument.bytes, argument.start))
+      throw new CommandError(3040501, '$rand does not currently accept arguments')
     return { constant: null, evaluate: () => doubleValue(compiler.context.random()) }
   },
 }

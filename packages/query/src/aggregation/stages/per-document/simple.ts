@@ -1,6 +1,7 @@
 import {
   BsonType,
   CommandError,
+  documentValue,
   elementsOf,
   FieldIterator,
   isEmptyDocument,
@@ -12,7 +13,7 @@ import { compileFilter } from '../../../filter/compile.js'
 import { laterFilterFeatures, pipelineFilterFeatures } from '../../../filter/features.js'
 import { compileAddFields, compileUnset } from '../../../projection/add-fields.js'
 import { compileProjection, type Projection } from '../../../projection/compile.js'
-import { formatDocument, formatValue } from '../../../values/format.js'
+import { formatEvaluated } from '../../../values/format.js'
 import { compileExpression } from '../../expressions/compile.js'
 import { mapStage, type CompiledStage, type StageContext, type StageOperator } from '../stage.js'
 
@@ -39,9 +40,13 @@ function projectionStage(
       name === '$project' ? 51272 : 40177,
       `Invalid ${name} :: caused by :: ${name === '$project' ? 'projection specification must have at least one field' : 'specification must have at least one field'}`,
     )
+  return appliedProjection(name, () => compile(specification))
+}
+
+function appliedProjection(name: string, compile: () => Projection): CompiledStage {
   let projection: Projection
   try {
-    projection = compile(specification)
+    projection = compile()
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(error.code, `Invalid ${name} :: caused by :: ${error.message}`)
@@ -72,8 +77,7 @@ function compileUnsetStage(argument: RawValue): CompiledStage {
       throw new CommandError(31120, '$unset specification must be a string or an array containing only string values')
     return name.asString()
   })
-  const projection = compileUnset(paths)
-  return mapStage('$unset', (document) => projection.apply(document))
+  return appliedProjection('$unset', () => compileUnset(paths))
 }
 
 function replaceRoot(name: string, argument: RawValue, evaluation: EvaluationContext): CompiledStage {
@@ -84,7 +88,7 @@ function replaceRoot(name: string, argument: RawValue, evaluation: EvaluationCon
     const what = name === '$replaceRoot' ? "'newRoot'" : "'replacement document'"
     throw new CommandError(
       40228,
-      `${what} expression must evaluate to an object, but resulting value was: ${root === undefined ? 'MISSING' : formatValue(root)}. Type of resulting value: '${typeName(root?.type)}'. Input document: ${formatDocument(document)}`,
+      `${what} expression must evaluate to an object, but resulting value was: ${formatEvaluated(root)}. Type of resulting value: '${typeName(root?.type)}'. Input document: ${formatEvaluated(documentValue(document))}`,
     )
   })
 }

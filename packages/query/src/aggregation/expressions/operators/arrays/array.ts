@@ -197,8 +197,7 @@ function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expres
 function compileLet(argument: RawValue, compiler: ExpressionCompiler): Expression {
   const fields = namedArguments('$let', argument, ['vars', 'in'], { notObject: 16874, unknown: 16875 })
   const variables = required(fields, 'vars', '$let', 16876)
-  if (variables.type !== BsonType.object)
-    throw new CommandError('TypeMismatch', `invalid parameter: expected an object (vars)`)
+  if (variables.type !== BsonType.object) throw new CommandError(10065, 'invalid parameter: expected an object (vars)')
   const names: string[] = []
   const values: Expression[] = []
   for (const it = new FieldIterator(variables.bytes, variables.start); it.next();) {

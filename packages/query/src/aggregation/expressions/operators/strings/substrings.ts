@@ -196,7 +196,7 @@ function replace(name: string, replaceIn: (text: string, find: string, by: strin
 export const substringExpressions: readonly ExpressionOperator[] = [
   operator('$substrCP', 3, 3, substrCP),
   operator('$substrBytes', 3, 3, substrBytes('$substrBytes')),
-  operator('$substr', 3, 3, substrBytes('$substrBytes')),
+  { ...operator('$substrBytes', 3, 3, substrBytes('$substrBytes')), name: '$substr', manualPage: 'aggregation/substr' },
   indexOf('$indexOfBytes', { first: 40091, second: 40092 }, (text) => Buffer.from(text)),
   indexOf('$indexOfCP', { first: 40093, second: 40094 }, (text) => Array.from(text)),
   operator('$split', 2, 2, split),
