@@ -35,6 +35,7 @@ const ns = 'config.rangeDeletions'
 const role: NodeRole = {
   name: 'shard',
   setName: 'shard',
+  memberName: 'shard',
   rows: [],
   enter: () => ({ ownership: null }),
   checkReplacement: () => {},

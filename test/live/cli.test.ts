@@ -24,6 +24,18 @@ t.test('--json prints one object first, and SIGTERM stops the cluster in order',
   }
 })
 
+t.test('--shards 0 --standby starts replica sets that addShard adds', async (t) => {
+  const running = await up('--port', '0', '--shards', '0', '--standby', 'rs0,rs1')
+  const { uri, shards, standby } = running.ready
+  t.same(shards, [])
+  t.match(standby, [{ id: 'rs0', host: /^rs0\/127\.0\.0\.1:\d+$/ }, { id: 'rs1' }])
+  const client = await MongoClient.connect(uri)
+  for (const { id, host } of standby) t.match(await client.db('admin').command({ addShard: host }), { shardAdded: id })
+  await client.db('shop').collection('orders').insertOne({ customer: 1 })
+  await client.close()
+  t.equal(await running.stop(), 0)
+})
+
 t.test('SIGINT stops the cluster in order', async (t) => {
   const running = await up('--port', '0', '--shards', '1')
   running.process.kill('SIGINT')
@@ -36,7 +48,8 @@ t.test('wrong options get one sentence and exit code 2', async (t) => {
     [['up', '--wings'], /unknown option '--wings'/],
     [['up', '--port', '70000'], /port is 70000/],
     [['up', '--port', 'x'], /whole number/],
-    [['up', '--shards', '0'], /shards is 0/],
+    [['up', '--standby', 'rs0,'], /a name is a letter/],
+    [['up', '--shards', '1001'], /shards is 1001/],
     [['up', '--emulate', '9.9'], /emulate is "9.9"; use one of/],
     [['up', '--chunk-size', 'big'], /chunkSize is "big"/],
     [['up', '--chunk-size', '10B'], /from 1KB/],

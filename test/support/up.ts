@@ -10,6 +10,7 @@ export interface Ready {
   readonly ready: true
   readonly uri: string
   readonly shards: readonly { readonly id: string; readonly uri: string }[]
+  readonly standby: readonly { readonly id: string; readonly uri: string; readonly host: string }[]
   readonly mongos: readonly string[]
 }
 

@@ -346,3 +346,21 @@ t.test('a directory assigns each address one number', async (test) => {
   copy.set(0, 'cluster')
   test.same(copy.entries(), directory.entries())
 })
+
+t.test('a member can have further names, which never hide an address', async (t) => {
+  const directory = new AddressDirectory()
+  const [rs0, rs1] = [directory.add('rs0'), directory.add('rs1')]
+  directory.name('rs0', 'east')
+  t.equal(directory.indexOf('east'), rs0)
+  t.equal(directory.addressOf(rs0), 'rs0')
+  t.same(directory.names(), [['east', rs0]])
+  directory.name('rs1', 'east')
+  t.equal(directory.indexOf('east'), rs1, 'a name can move')
+  t.throws(() => directory.name('rs0', 'rs1'), /^rs1 is the address of a member/)
+  t.throws(() => directory.name('east', 'west'), /^there is no address east/)
+  const east = directory.add('east')
+  t.equal(directory.addressOf(east), 'east')
+  t.equal(directory.indexOf('east'), east, 'a new member takes its address')
+  t.same(directory.names(), [])
+  t.same(directory.entries().length, 3)
+})

@@ -6,7 +6,7 @@ import {
   shardAddress,
   type Address,
 } from '@shardlab/actor'
-import { decode } from '@shardlab/bson'
+import { decode, findField } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -26,7 +26,13 @@ export async function startMembers(
   const others = runtime.start(topology.others)
   others.catch(() => {})
   const storage = await runtime.start(topology.storage)
-  await initialise(runtime, options, storage, nowMs)
+  const standby = new Set<Address>(options.standby)
+  await initialise(
+    runtime,
+    options,
+    storage.filter(({ address }) => !standby.has(address)),
+    nowMs,
+  )
   return [...storage, ...(await others)]
 }
 
@@ -47,7 +53,9 @@ async function initialise(
       chunkSizeBytes: options.chunkSizeBytes,
     }),
     ...shards.map((shard) =>
-      runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) }),
+      runtime.request(shard.address, 'shard.initialise', {
+        ...{ clusterId, shardName: shard.address, configHost: hostOf(config) },
+      }),
     ),
   ])
 }
@@ -60,8 +68,7 @@ async function initialise(
 export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
   if (runtime.member(configAddress)?.state !== 'running')
     throw new Error(`cannot add a shard while ${configAddress} is down: restart it first.`)
-  const shards = runtime.members().filter(({ role }) => role === 'shard')
-  const [member] = await runtime.start([shardSpec(options, shardAddress(shards.length))])
+  const [member] = await runtime.start([shardSpec(options, await freeShardAddress(runtime))])
   const { address, endpoint } = member!
   const refusal = await introduce(runtime, `${address}/${endpoint}`)
   if (refusal !== null) {
@@ -71,6 +78,18 @@ export async function addShardMember(runtime: Runtime, options: ResolvedOptions)
   const routers = runtime.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
   await Promise.all(routers.map((router) => runtime.request(router.address, 'mongos.refresh-shards', {})))
   return member!
+}
+
+/** The first of `shard01`, `shard02`, … that neither a member nor a shard has. */
+async function freeShardAddress(runtime: Runtime): Promise<Address> {
+  const { shards } = await runtime.request(configAddress, 'config.get-shards', {})
+  const taken = new Set([
+    ...runtime.members().map(({ address }) => address),
+    ...shards.map((shard) => findField(shard, '_id')!.asString()),
+  ])
+  let number = 0
+  while (taken.has(shardAddress(number))) number++
+  return shardAddress(number)
 }
 
 /** @returns why the config server refuses the shard; null: the shard was added */

@@ -10,7 +10,8 @@ export { OptionError } from './option-error.js'
 export type { ClusterOptions } from './options.js'
 export { resolveOptions } from './resolve-options.js'
 export type { ResolvedOptions } from './resolved-options.js'
-export { ShardedCluster, type ShardInfo } from './sharded-cluster.js'
+export { ShardedCluster } from './sharded-cluster.js'
+export type { ShardInfo, StandbyInfo } from './shard-info.js'
 export {
   createSimulatedCluster,
   type SimulatedCluster,

@@ -3,8 +3,13 @@ import type { ClusterSnapshot } from './copies/snapshot.js'
 
 /** Options of {@link ShardedCluster.start}. Each has a default. */
 export interface ClusterOptions {
-  /** 1 to 1000. Default 3. */
+  /** 0 to 1000. Default 3. */
   readonly shards?: number
+  /**
+   * Names of replica sets to start that are no shards yet: `addShard` adds them, with
+   * {@link StandbyInfo.host}. Default: none.
+   */
+  readonly standby?: readonly string[]
   /** 1 to 100. Default 1. */
   readonly mongos?: number
   /** Port of the first mongos; the others use the following ones. 0 (default): any free ports. */

@@ -1,3 +1,4 @@
+import { isReservedAddress, shardAddress } from '@shardlab/actor'
 import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
 import { optionsOfCopy } from './copies/copy-options.js'
 import { OptionError } from './option-error.js'
@@ -17,6 +18,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
 
 const known: Record<keyof ClusterOptions, true> = {
   shards: true,
+  standby: true,
   mongos: true,
   port: true,
   host: true,
@@ -74,8 +76,10 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
+  const shards = integer('shards', options.shards, 3, 0, 1000)
   return {
-    shards: integer('shards', options.shards, 3, 1, 1000),
+    shards,
+    standby: standbyNames(options.standby ?? [], shards),
     mongos,
     port,
     host,
@@ -115,6 +119,28 @@ export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>)
   const names = Object.keys(known).filter((name) => !liveOnly.has(name))
   checkNames('a simulated cluster', options, names)
   return resolveOptions({ serverTimings: true, ...options })
+}
+
+const standbyMax = 1000
+const standbyNamePattern = /^[A-Za-z][\w.-]{0,62}$/
+/** Ends of links in faults. */
+const linkEndNames: ReadonlySet<string> = new Set(['clients', 'shards', 'routers', 'members', 'everybody'])
+
+function standbyNames(names: readonly string[], shards: number): readonly string[] {
+  if (!Array.isArray(names) || names.length > standbyMax)
+    throw new OptionError(`standby must be a list of at most ${standbyMax} names of replica sets, such as rs0, rs1.`)
+  const taken = new Set(Array.from({ length: shards }, (_, i) => shardAddress(i)))
+  for (const name of names as readonly unknown[]) {
+    if (typeof name !== 'string' || !standbyNamePattern.test(name))
+      throw new OptionError(
+        `standby has ${JSON.stringify(name)}; a name is a letter, followed by letters, digits, -, _ and dots.`,
+      )
+    if (isReservedAddress(name) || linkEndNames.has(name))
+      throw new OptionError(`standby has ${name}, which is reserved: choose another name, such as rs0.`)
+    if (taken.has(name)) throw new OptionError(`standby has ${name}, which is taken: choose another name, such as rs0.`)
+    taken.add(name)
+  }
+  return [...names]
 }
 
 function checkNames(what: string, options: object, names: readonly string[]): void {

@@ -2,6 +2,7 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 
 export interface ResolvedOptions {
   readonly shards: number
+  readonly standby: readonly string[]
   readonly mongos: number
   readonly port: number
   readonly host: string

@@ -16,23 +16,15 @@ import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { Faults } from './faults/faults.js'
-import { faultsActor } from './faults/faults-actor.js'
 import { OptionError } from './option-error.js'
+import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
+import { shardInfo, shardsAmong, standbyAmong, type ShardInfo, type StandbyInfo } from './shard-info.js'
 import { describeTopology, listenOfCopy } from './topology.js'
-
-export interface ShardInfo {
-  readonly id: string
-  /**
-   * Connects to this shard alone, as a one-member replica set, and shows all its documents,
-   * including orphans.
-   */
-  readonly uri: string
-}
 
 type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults }>
 
@@ -77,7 +69,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     })
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
-    this.#shards = shardsAmong(members)
+    this.#shards = shardsAmong(members, options)
     runtime.onEvent((event) => this.#relay(event))
     this.#watch()
   }
@@ -90,10 +82,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
     const copied = options.from === undefined ? null : contentOf(options.from).world
-    const runtime = await createRuntime(
-      resolved,
-      faultsActor(() => faults),
-    )
+    const outside = outsideActor(() => ({ runtime, faults }))
+    const runtime = await createRuntime(resolved, outside)
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
     try {
@@ -111,9 +101,14 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     }
   }
 
-  /** Includes shards that were removed from the cluster. */
+  /** Includes shards that were removed from the cluster, and no {@link standby}. */
   get shards(): readonly ShardInfo[] {
     return this.#shards
+  }
+
+  /** The members started with the option `standby`, whether or not they have been added since. */
+  get standby(): readonly StandbyInfo[] {
+    return standbyAmong(this.#runtime.members(), this.#options)
   }
 
   /**
@@ -175,7 +170,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       await runtime.restore(content.world)
     } finally {
       // If a member could not start, the others have been restored.
-      this.#shards = shardsAmong(runtime.members())
+      this.#shards = shardsAmong(runtime.members(), options)
     }
     await this.#relocation.afterRestore(content.world, runtime.members())
   }
@@ -198,7 +193,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   async restart(member: string): Promise<void> {
     await this.#relocation.restart(knownMember(this.#runtime, member))
     // A member that was down when it was copied gets a port only now.
-    this.#shards = shardsAmong(this.#runtime.members())
+    this.#shards = shardsAmong(this.#runtime.members(), this.#options)
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */
@@ -306,14 +301,6 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   #watch(): void {
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
   }
-}
-
-function shardInfo({ address, endpoint }: MemberInfo): ShardInfo {
-  return { id: address, uri: `mongodb://${endpoint}/?directConnection=true` }
-}
-
-function shardsAmong(members: readonly MemberInfo[]): ShardInfo[] {
-  return members.filter(({ role }) => role === 'shard').map(shardInfo)
 }
 
 async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<Runtime> {

@@ -27,9 +27,9 @@ import type { MeasuredDisks, ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
-import { faultsActor } from './faults/faults-actor.js'
 import { loadFaultSchema } from './faults/parse.js'
 import { OptionError } from './option-error.js'
+import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
 import { resolveSimulatedOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -271,7 +271,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
       balancer: defined({ policy }) satisfies Partial<BalancerOptions>,
     }),
     seed: resolved.seed,
-    outside: faultsActor(() => faults),
+    outside: outsideActor(() => ({ runtime, faults })),
     mutations,
     attaches,
     ...(latency === undefined ? {} : { latency }),

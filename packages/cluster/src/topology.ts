@@ -8,7 +8,7 @@ import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './resolved-options.js'
 
 export interface Topology {
-  /** Shards and config server, which the catalog describes. */
+  /** Shards, members that are no shards yet, and config server. */
   readonly storage: readonly MemberSpec[]
   /** Mongoses and balancer, which read the catalog. */
   readonly others: readonly MemberSpec[]
@@ -69,7 +69,7 @@ export function describeTopology(options: ResolvedOptions): Topology {
         listen: anyPort,
         diskLimitBytes: options.diskSizeBytes,
       },
-      ...shards.map((address) => shardSpec(options, address)),
+      ...[...shards, ...options.standby].map((address) => shardSpec(options, address)),
     ],
     others: [
       ...mongos.map((address, i) => ({

@@ -7,6 +7,7 @@ t.test('every option has a default', async (t) => {
   t.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31, `a drawn seed: ${seed}`)
   t.same(others, {
     shards: 3,
+    standby: [],
     mongos: 1,
     port: 0,
     host: '127.0.0.1',
@@ -28,6 +29,7 @@ t.test('every option has a default', async (t) => {
 t.test('options that are given replace the defaults', async (t) => {
   const same: ClusterOptions = {
     shards: 12,
+    standby: ['rs0', 'rs1'],
     mongos: 2,
     port: 27_017,
     host: '::1',
@@ -53,7 +55,7 @@ t.test('options that are given replace the defaults', async (t) => {
 
 t.test('the bounds of every range are accepted', async (t) => {
   const fine: ClusterOptions[] = [
-    { shards: 1 },
+    { shards: 0 },
     { shards: 1000 },
     { mongos: 100, port: 65_436 },
     { port: 65_535 },
@@ -69,15 +71,15 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
   [{ shard: 3 }, `shard is not an option of a cluster; the options are ${names}.`],
-  [{ shards: 0 }, 'shards is 0; it must be a whole number from 1 to 1000.'],
-  [{ shards: 1001 }, 'shards is 1001; it must be a whole number from 1 to 1000.'],
-  [{ shards: 2.5 }, 'shards is 2.5; it must be a whole number from 1 to 1000.'],
-  [{ shards: '3' }, 'shards is "3"; it must be a whole number from 1 to 1000.'],
+  [{ shards: -1 }, 'shards is -1; it must be a whole number from 0 to 1000.'],
+  [{ shards: 1001 }, 'shards is 1001; it must be a whole number from 0 to 1000.'],
+  [{ shards: 2.5 }, 'shards is 2.5; it must be a whole number from 0 to 1000.'],
+  [{ shards: '3' }, 'shards is "3"; it must be a whole number from 0 to 1000.'],
   [{ mongos: 0 }, 'mongos is 0; it must be a whole number from 1 to 100.'],
   [{ mongos: 101 }, 'mongos is 101; it must be a whole number from 1 to 100.'],
   [{ port: -1 }, 'port is -1; it must be a whole number from 0 to 65535.'],
@@ -126,13 +128,13 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
   }
   t.throws(
-    () => resolveSimulatedOptions({ shards: 0 }),
-    new OptionError('shards is 0; it must be a whole number from 1 to 1000.'),
+    () => resolveSimulatedOptions({ shards: -1 }),
+    new OptionError('shards is -1; it must be a whole number from 0 to 1000.'),
   )
 })

@@ -68,7 +68,7 @@ t.test('equal seeds give equal trace hashes, other seeds others', async (t) => {
 
 t.test('a wrong option is refused', async (t) => {
   await t.rejects(
-    createSimulatedCluster({ shards: 0 }),
-    new OptionError('shards is 0; it must be a whole number from 1 to 1000.'),
+    createSimulatedCluster({ shards: -1 }),
+    new OptionError('shards is -1; it must be a whole number from 0 to 1000.'),
   )
 })

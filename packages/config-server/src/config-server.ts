@@ -17,6 +17,7 @@ import { StorageNode, type Access, type NodeClients, type NodeState } from '@sha
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
+import { nameShards } from './catalog/members/shard-names.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
 import { checkClientCommand, checkCreate, mayWrite } from './client-rules.js'
 import { needsRoom } from './needs-room.js'
@@ -68,6 +69,7 @@ class ConfigServer implements Actor {
       () => ({
         name: 'config-server',
         setName: context.address,
+        memberName: context.address,
         rows: [],
         enter: (ns, invocation) => {
           checkClientCommand(ns, invocation)
@@ -85,6 +87,7 @@ class ConfigServer implements Actor {
   start(): void {
     this.#node.start()
     if (!this.#catalog.isInitialised) return
+    nameShards(this.#catalog)
     this.#catalog.reshardings.recover()
     this.#initialised.resolve()
   }
@@ -106,7 +109,9 @@ class ConfigServer implements Actor {
 
   resume(state: NodeState, clients: NodeClients | null): void {
     this.#node.resume(state, clients)
-    if (this.#catalog.isInitialised) this.#initialised.resolve()
+    if (!this.#catalog.isInitialised) return
+    nameShards(this.#catalog)
+    this.#initialised.resolve()
   }
 
   async wake(timer: string): Promise<void> {

@@ -14,10 +14,19 @@ async function cluster(
   )
   config.answers.set('shard.initialise', (_to, request: { clusterId: Uint8Array }) => {
     if (Buffer.compare(request.clusterId, clusterId) !== 0) throw new Error('another cluster')
-    return {}
+    return { error: null }
   })
+  listening(config, { 'c:1': 'config', 'm:1': 'mongos01' })
+  config.answers.set('cluster.name-member', (_to, { name }: { name: string }) => ({ isFree: name !== 'shard02' }))
   config.answers.set('shard.set-feature-compatibility-version', () => ({}))
   return config
+}
+
+/** @param others members by host, besides `shardNN.net:1` */
+function listening(config: ConfigUnderTest, others: Record<string, string>): void {
+  config.answers.set('cluster.member-at', (_to, { host }: { host: string }) => ({
+    member: others[host] ?? /^(shard\d\d)\.net:1$/.exec(host)?.[1] ?? null,
+  }))
 }
 
 async function add(
@@ -64,33 +73,38 @@ t.test('D840, D843: addShard refuses hosts that cannot be shards', async (t) => 
     ['a:1,b:1,c:1', null, 9, /^mirrored config server connections/],
     ['shard03/shard03.net:1', '', 2, /^shard name cannot be empty$/],
     ['nobody/x:1', null, 133, /for set nobody$/],
-    ['mongos01/x:1', null, 133, /./],
-    ['config/x:1', null, 96, /as a shard since it is a config server$/],
+    ['shard03/nobody:1', null, 133, /for set shard03$/],
+    ['shard04/shard03.net:1', null, 133, /for set shard04$/],
+    ['mongos01/m:1', null, 133, /./],
+    ['config/c:1', null, 96, /as a shard since it is a config server$/],
     ['h:1', null, 20, /^'h:1' is already a member of the existing shard 'shard01\/h:1' \(shard01\)\.$/],
     ['h:7', null, 96, /^failed to run command { isMaster: 1 } when attempting to add shard h:7/],
-    ['shard04/x:9', null, 96, /^in seed list shard04\/x:9, host x:9 does not belong to replica set shard04/],
+    ['shard03.net:1', null, 96, /^host is part of set shard03; use replica set url format <setname>/],
+    ['shard04/shard04.net:1,x:9', null, 96, /^in seed list .*, host x:9 does not belong to replica set shard04/],
     ['shard01/h:1', 'other', 20, /^A shard already exists containing the replica set 'shard01'$/],
     ['shard04/x:1', 'shard01', 20, /^A shard named shard01 already exists$/],
-    ['shard03/x:1', null, 96, /./],
   ]
   for (const [connection, name, code, errmsg] of refused)
     t.match(await add(config, connection, name), { code, errmsg }, `${connection} ${name}`)
-  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'other:1', databases: ['taken'] }))
-  t.match(await add(config, 'shard03/other:1'), {
+  t.match(await add(config, 'shard03/shard03.net:1'), {
     code: 96,
-    errmsg: "can't add shard 'shard03/other:1' because a local database 'taken' exists in another shard01",
+    errmsg: "can't add shard 'shard03/shard03.net:1' because a local database 'taken' exists in another shard01",
   })
-  t.match(await add(config, 'shard04/other:1', 'config'), {
+  t.match(await add(config, 'shard04/shard04.net:1', 'config'), {
     code: 2,
     errmsg: "use of shard replica set with name 'config' is not allowed",
   })
-  t.match(await add(config, 'shard04/other:1', 'another'), { code: 115 }, 'the name is that of the replica set')
-  t.same(await shards(config), ['shard01', 'shard02'])
+  await remove(config, 'shard02')
+  await remove(config, 'shard02')
+  t.match(await add(config, 'shard04/shard04.net:1', 'shard02'), { code: 115 }, 'another member has the name')
+  t.equal(await add(config, 'shard04/shard04.net:1', 'east'), 'east')
+  t.same((await shards(config)).toSorted(), ['east', 'shard01'])
 })
 
 t.test('addShard stores maxSize in versions that have it', async (t) => {
   const config = await cluster('4.4')
   config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:1', databases: [] }))
+  listening(config, { 'x:1': 'shard03' })
   t.equal(await add(config, 'shard03/x:1', null, 500), 'shard03')
   t.match((await config.all('shards')).at(-1), { maxSize: { low: 500 } })
   t.match(await add(config, 'shard03/x:1', null, 600), { code: 20 }, 'with another one it is another shard')
@@ -147,6 +161,7 @@ t.test('a shard with chunks or databases is not removed', async (t) => {
 t.test('two shards can drain at the same time if a third one stays', async (t) => {
   const config = await cluster('7.0')
   config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:3', databases: [] }))
+  listening(config, { 'x:3': 'shard03' })
   await add(config, 'shard03/x:3')
   await config.createDatabase('db', 'shard01')
   await config.createDatabase('other', 'shard02')

@@ -111,6 +111,7 @@ export class Mongos implements Actor, DispatchHost {
       limits: this.limits,
       stopping: this.stopping.signal,
       hostOf: (address) => this.hostOf(address),
+      setNameOf: (address) => this.shards.setNameOf(address),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.shards = new ShardRegistry(this.remote, this.clock)

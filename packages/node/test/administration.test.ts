@@ -211,6 +211,7 @@ t.test('an unexpected error is replied, and the node continues', async (t) => {
     role: {
       name: 'shard',
       setName: 's',
+      memberName: 's',
       rows: [],
       enter: () => {
         throw new TypeError('a bug')

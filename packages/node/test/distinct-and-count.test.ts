@@ -161,6 +161,7 @@ t.test('count without a query and distinct include orphans, count with a query d
     role: {
       name: 'shard',
       setName: 'shard01',
+      memberName: 'shard01',
       rows: [],
       enter: () => ({ ownership }),
       checkReplacement() {},

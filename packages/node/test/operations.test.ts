@@ -12,6 +12,7 @@ function waitingRole(): { role: NodeRole; letGo: () => void } {
   const role: NodeRole = {
     name: 'shard',
     setName: 'shard01',
+    memberName: 'shard01',
     rows: [
       {
         name: 'waitForever',

@@ -113,6 +113,11 @@ export interface Runtime {
   /** Milliseconds since the epoch on the world's clock. */
   now(): number
   emit(event: ClusterEvent): void
+  /**
+   * Makes a member reachable under a further name; resolves once every host knows it. A name of
+   * another member moves. Rejects when the name is the address of a member.
+   */
+  name(address: Address, name: Address): Promise<void>
   /** In the order of their start. */
   members(): MemberInfo[]
   member(address: Address): MemberInfo | undefined

@@ -7,6 +7,7 @@ import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
 import { DatabaseMoves } from './coordinators/locks/database-moves.js'
 import { DefinitionLocks } from './coordinators/locks/definition-locks.js'
 import { DocumentMoves } from './document-moves/document-moves.js'
+import { ShardIdentity } from './membership/identity.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { VersionCheck } from './metadata/version-check.js'
@@ -41,6 +42,7 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const { measured = null } = options
   const behaviours = behavioursOf(options.emulate)
   const placements = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
+  const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(
     context,
     {
@@ -49,12 +51,12 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
       strict: options.strict ?? false,
       ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     },
-    () => shardRole(context.address, behaviours, placements, () => parts),
+    () => shardRole(context.address, identity, behaviours, placements, () => parts),
   )
   const critical = new CriticalSections()
   const documentMoves = new DocumentMoves(node)
   const { preparedInserts } = documentMoves
-  const versions = new VersionCheck(context.address, placements, critical, (uuid) => preparedInserts.hiddenIn(uuid), {
+  const versions = new VersionCheck(identity, placements, critical, (uuid) => preparedInserts.hiddenIn(uuid), {
     ownershipFilterOff: context.mutated('ownershipFilterOff'),
     versionCheckOff: context.mutated('versionCheckOff'),
   })

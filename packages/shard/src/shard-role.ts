@@ -1,7 +1,7 @@
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { ShardRole } from './host/shard-of.js'
-import { hasIdentity, refuseWithoutIdentity } from './membership/identity.js'
+import type { ShardIdentity } from './membership/identity.js'
 import { enterCollection } from './metadata/entrance.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import { reshardingOperations } from './resharding/report/operations.js'
@@ -11,32 +11,28 @@ import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './shard-key/shard-ke
 import type { ShardParts } from './shard-parts.js'
 import { shardRows } from './shard-rows.js'
 
-/**
- * @param shard its address, which is also its id in config.shards
- * @param parts called only after the node was created
- */
+/** @param parts called only after the node was created */
 export function shardRole(
-  shard: string,
+  setName: string,
+  identity: ShardIdentity,
   behaviours: Behaviours,
   placements: PlacementState,
   parts: () => ShardParts,
 ): ShardRole {
-  const shardKeys = { behaviours, shard, placements }
-  /** Cached: a shard never loses its identity. */
-  let isShard = false
+  const shardKeys = { behaviours, identity, placements }
   const role: ShardRole = {
     get shard() {
       return parts()
     },
     name: 'shard',
-    setName: shard,
+    setName,
+    get memberName() {
+      return identity.shardId
+    },
     rows: shardRows,
     enter(ns, invocation) {
       const { routed } = invocation
-      if (!isShard && routed !== null && (routed.shardVersion !== null || routed.databaseVersion !== null)) {
-        isShard = hasIdentity(parts().node)
-        if (!isShard) refuseWithoutIdentity()
-      }
+      if (routed !== null && (routed.shardVersion !== null || routed.databaseVersion !== null)) identity.require()
       parts().ranges.checkCommand(ns, invocation)
       return enterCollection(parts(), ns, invocation)
     },
@@ -66,7 +62,7 @@ export function shardRole(
     indexRules: shardIndexRules(behaviours, placements),
     *placements() {
       for (const [ns, placement] of placements.collections())
-        yield [ns, placement?.table.versionOn(shard) ?? null] as const
+        yield [ns, placement?.table.versionOn(identity.shardId) ?? null] as const
     },
     sizesOf: (collection, bounds) =>
       parts()

@@ -14,6 +14,7 @@ function storageNode(): StorageNode {
     () => ({
       name: 'shard',
       setName: 'shard01',
+      memberName: 'shard01',
       rows: [],
       enter: () => ({ ownership: null }),
       checkReplacement: () => {},

@@ -1,4 +1,4 @@
-import { type Document, Long, ObjectId, Timestamp, UUID } from '@shardlab/bson'
+import { decode, type Document, Long, ObjectId, Timestamp, UUID } from '@shardlab/bson'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
@@ -332,9 +332,16 @@ t.test('a shard without identity refuses versioned commands, and shardingState s
   t.same((await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['enabled'], false)
   for (let i = 0; i < 2; i++)
     t.same(
-      await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }),
-      {},
+      await shards.send('shard01', 'shard.initialise', {
+        clusterId: Buffer.alloc(12, 3),
+        shardName: 'shard01',
+        configHost: 'config/h:1',
+      }),
+      { error: null },
     )
+  const other = { clusterId: Buffer.alloc(12, 3), shardName: 'east', configHost: 'config/h:1' }
+  const { error } = await shards.send('shard01', 'shard.initialise', other)
+  t.match(decode(error!), { code: 11_000 }, 'another name is refused')
   t.match(await shards.routed('shard01', { find: 'c' }, versions), { ok: 1 })
   t.match(await shards.direct('shard01', { shardingState: 1, $db: 'admin' }), {
     enabled: true,
@@ -352,7 +359,11 @@ for (const version of ['6.0', '7.0'] as const) {
     const shards = new Shards({ version })
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
-    await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' })
+    await shards.send('shard01', 'shard.initialise', {
+      clusterId: Buffer.alloc(12, 3),
+      shardName: 'shard01',
+      configHost: 'config/h:1',
+    })
     const versions = async () =>
       (await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['versions'] as Document
     t.same(await versions(), {})

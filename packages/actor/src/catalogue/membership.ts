@@ -3,6 +3,22 @@ import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange
 
 export const membershipExchanges = {
   /**
+   * Which member listens at `host:port`, as a connection to it would show. `member` null: none that
+   * runs.
+   */
+  'cluster.member-at': exchange<{ host: string }, { member: string | null }>(
+    { host: '127.0.0.1:5000' },
+    { member: 'shard01' },
+  ),
+  /**
+   * Makes a member reachable under the id of its shard as well, which differs from its address.
+   * `isFree` false: the name is the address of a member, and nothing has changed.
+   */
+  'cluster.name-member': exchange<{ member: string; name: string }, { isFree: boolean }>(
+    { member: 'rs0', name: 'east' },
+    { isFree: true },
+  ),
+  /**
    * `connectionString`: `set/host:port,…` of a running shard. `name` null: the name of its replica
    * set. `maxSizeMb` 0: no limit. No effect when it has been added already.
    */

@@ -72,8 +72,9 @@ export const shardExchanges = {
   'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
   /** Bytes of documents. The config server chooses the primary shard of a new database by it. */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),
-  'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>(
-    { clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' },
-    {},
+  /** Gives a member its identity in a cluster, which it keeps for ever. */
+  'shard.initialise': exchange<{ clusterId: Uint8Array; shardName: string; configHost: string }, { error: ErrorField }>(
+    { clusterId: new Uint8Array(12), shardName: 'shard01', configHost: 'config/127.0.0.1:5000' },
+    { error: null },
   ),
 }

@@ -11,13 +11,25 @@ export const balancerAddress: Address = 'balancer'
 /** The API, from which `ShardedCluster` sends its requests. */
 export const clusterAddress: Address = 'cluster'
 
-/** Also the id of the shard: `shard01`, `shard02`, … */
+/** Of the shards that a cluster starts with: `shard01`, `shard02`, … */
 export function shardAddress(index: number): Address {
   return `shard${String(index + 1).padStart(2, '0')}`
 }
 
+/** The name of a shard's replica set can be anything that is no other member's name. */
 export function isShardAddress(address: Address): boolean {
-  return /^shard\d+$/.test(address)
+  return !isReservedAddress(address)
+}
+
+/** Whether only a member of another role, or a party outside of the cluster, has such a name. */
+export function isReservedAddress(address: Address): boolean {
+  return (
+    address === configAddress ||
+    address === balancerAddress ||
+    address === clusterAddress ||
+    isMongosAddress(address) ||
+    isClientAddress(address)
+  )
 }
 
 /** Simulated clients are not members. */

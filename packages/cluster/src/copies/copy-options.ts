@@ -9,7 +9,7 @@ const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'autoAdvance'])
  * Options in which a cluster can differ from a snapshot that it is restored from. The members
  * determine the shards.
  */
-const notCompared: ReadonlySet<string> = new Set([...ownOptions, 'hosts', 'seed', 'shards'])
+const notCompared: ReadonlySet<string> = new Set([...ownOptions, 'hosts', 'seed', 'shards', 'standby'])
 
 /**
  * The snapshot's options, with any free ports by default.
@@ -34,7 +34,7 @@ export function optionsOfCopy(
 }
 
 function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {
-  if (value !== ofSnapshot)
+  if (JSON.stringify(value) !== JSON.stringify(ofSnapshot))
     throw new OptionError(
       `${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(ofSnapshot)}: remove it.`,
     )

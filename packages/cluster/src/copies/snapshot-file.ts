@@ -155,7 +155,9 @@ class SnapshotReader {
   async read(): Promise<LoadedSnapshot> {
     await this.#readFirstLine()
     const header = await this.#readHeader()
-    const { options, nowMicros, takenAtMs } = header
+    const { nowMicros, takenAtMs } = header
+    // Older files have no standby members.
+    const options = { ...header.options, standby: header.options.standby ?? [] }
     const members: MemberCopy[] = []
     for (const member of header.members) members.push(await this.#readMember(member))
     const checksum = this.#hash.copy().digest()

@@ -18,20 +18,25 @@ import type { FailPoints } from './fail-points.js'
 
 /** A named step evaluates the fail points of the member before the faults of the world. */
 export class StepContext implements ActorContext {
-  readonly address: Address
   readonly endpoint: string
   readonly random: Random
   readonly disk: Disk
   readonly #context: ActorContext
   readonly #failPoints: FailPoints
+  readonly #address: () => Address
 
-  constructor(context: ActorContext, failPoints: FailPoints) {
+  /** @param address by which other members reach this one; a shard gets it with its identity */
+  constructor(context: ActorContext, failPoints: FailPoints, address = () => context.address) {
     this.#context = context
     this.#failPoints = failPoints
-    this.address = context.address
+    this.#address = address
     this.endpoint = context.endpoint
     this.random = context.random
     this.disk = context.disk
+  }
+
+  get address(): Address {
+    return this.#address()
   }
 
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void> {

@@ -75,6 +75,10 @@ export class ShardRegistry {
     return this.#hosts.get(shard) ?? shard
   }
 
+  setNameOf(shard: Address): string {
+    return this.connectionString(shard).split('/')[0]!
+  }
+
   /** `host:port`; the id of a shard that is not in the list. */
   hostOf(shard: Address): string {
     return this.connectionString(shard).split('/').at(-1)!

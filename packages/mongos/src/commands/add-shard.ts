@@ -12,7 +12,7 @@ export const addShard: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/addShard',
   status: 'partial',
-  missing: 'a name other than that of the replica set',
+  missing: 'names of other members, and hosts outside of the process',
   summary: 'Makes a running replica set a shard of the cluster.',
   async run({ args, host, operation }) {
     const { target } = args

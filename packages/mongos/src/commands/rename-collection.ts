@@ -5,6 +5,7 @@ import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { configCommand, passThrough, withDatabase } from '../routing/primary.js'
+import { createImplicitly } from '../routing/implicit-database.js'
 import { isConfigDatabase } from '../routing/route.js'
 
 export const renameCollection: CommandRow<MongosInvocation> = {
@@ -46,7 +47,7 @@ async function checkSamePrimary(
 ): Promise<void> {
   const existing = isConfigDatabase(db) ? null : await host.catalog.database(db, operation)
   if (existing === null && !isConfigDatabase(db)) {
-    await host.catalog.createDatabase(db, operation, primaryShard)
+    await createImplicitly(host, db, operation, primaryShard)
     return
   }
   if (existing?.primaryShard === primaryShard) return

@@ -29,6 +29,7 @@ export interface RemoteOptions {
   readonly limits: MongosLimits
   readonly stopping: CancelSignal
   hostOf(address: Address): string
+  setNameOf(address: Address): string
 }
 
 interface PrimarySearch {
@@ -36,8 +37,8 @@ interface PrimarySearch {
   readonly pauseMs: number
 }
 
-function noPrimary(to: Address): CommandError {
-  const message = `Could not find host matching read preference { mode: "primary" } for set ${to}`
+function noPrimary(setName: string): CommandError {
+  const message = `Could not find host matching read preference { mode: "primary" } for set ${setName}`
   return new CommandError('FailedToSatisfyReadPreference', message)
 }
 
@@ -176,7 +177,7 @@ export class Remote {
       untilMs: now + findReplicaSetHostTimeoutMs,
       pauseMs: limits.firstRetryPauseMs,
     }
-    if (now >= untilMs) throw noPrimary(to)
+    if (now >= untilMs) throw noPrimary(this.#options.setNameOf(to))
     await this.#pause(Math.min(pauseMs, untilMs - now), requester)
     return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
   }

@@ -5,6 +5,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode, replyError, replyWriterFor } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { again, retryStale } from './retry-stale.js'
+import { createImplicitly } from './implicit-database.js'
 import { isConfigDatabase } from './route.js'
 
 /**
@@ -23,7 +24,7 @@ export function withDatabase<T>(
     host,
     async () => {
       const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
-      const database = known === null && create ? await host.catalog.createDatabase(db, operation) : known
+      const database = known === null && create ? await createImplicitly(host, db, operation) : known
       try {
         return await attempt(database)
       } catch (error) {

@@ -4,6 +4,7 @@ import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
+import { createImplicitly } from './implicit-database.js'
 import { again, retryStale } from './retry-stale.js'
 
 export type Route =
@@ -62,7 +63,7 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
   const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
   if (database !== null) return { kind: 'unsharded', database, home: placement }
   return createDatabase
-    ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, operation), home: placement }
+    ? { kind: 'unsharded', database: await createImplicitly(host, db, operation), home: placement }
     : missingRoute
 }
 

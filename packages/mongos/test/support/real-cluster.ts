@@ -44,6 +44,7 @@ export class RealCluster extends FakeCluster {
       const role: NodeRole = {
         name: 'shard',
         setName: shard,
+        memberName: shard,
         rows: [],
         enter(ns, { routed }) {
           const version = routed!.shardVersion

@@ -40,7 +40,7 @@ export const currentOp: CommandRow<NodeInvocation> = {
       host,
       currentOpCommandOptions(args),
       [],
-      routed === null ? null : host.role.setName,
+      routed === null ? null : host.role.memberName,
     ).filter((operation) => filter.matches(operation))
     return new DocumentWriter(2048).documents('inprog', operations)
   },

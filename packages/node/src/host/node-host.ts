@@ -214,6 +214,8 @@ export interface IndexRules {
 export interface NodeRole {
   readonly name: 'shard' | 'config-server'
   readonly setName: string
+  /** By which other members reach this one: the id of a shard. `NodeHost.context.address` is it. */
+  readonly memberName: string
   readonly rows: readonly CommandRow<NodeInvocation>[]
   /**
    * Called before a command uses a collection: compares the versions in the command with the

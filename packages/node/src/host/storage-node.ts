@@ -91,7 +91,7 @@ export class StorageNode implements NodeHost {
   constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: NodeHost) => NodeRole) {
     this.behaviours = options.behaviours
     this.failPoints = new FailPoints(this, context.random)
-    this.context = new StepContext(context, this.failPoints)
+    this.context = new StepContext(context, this.failPoints, () => this.role.memberName)
     this.options = options
     this.retries = new RetryHistory(context.mutated('retryDedupeOff'))
     this.startedAtMs = context.now()

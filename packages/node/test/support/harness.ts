@@ -13,6 +13,7 @@ export interface RunOptions {
 const plainRole: NodeRole = {
   name: 'shard',
   setName: 'shard01',
+  memberName: 'shard01',
   rows: [],
   enter: () => ({ ownership: null }),
   checkReplacement: () => {},

@@ -232,6 +232,10 @@ class InlineWorld implements InlineRuntime {
     this.#host.events.emit(event)
   }
 
+  async name(address: Address, name: Address): Promise<void> {
+    this.#directory.name(address, name)
+  }
+
   members(): MemberInfo[] {
     return this.#members.infos()
   }

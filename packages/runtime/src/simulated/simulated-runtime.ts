@@ -193,6 +193,10 @@ class Simulation implements SimulatedRuntime {
     return this.#network.node(index)!.host.peek(index, kind, request) as Promise<ReplyOf<K>>
   }
 
+  async name(address: Address, name: Address): Promise<void> {
+    this.#directory.name(address, name)
+  }
+
   members(): MemberInfo[] {
     return this.#members.infos()
   }

@@ -29,6 +29,8 @@ export interface HostBoot {
   readonly faults: readonly HostFault[]
   readonly ports: readonly { readonly hostId: number; readonly port: MessagePort }[]
   readonly locations: readonly MemberLocation[]
+  /** Further names, each with the member's number. */
+  readonly names: readonly (readonly [name: Address, index: number])[]
   readonly members: readonly HostedMember[]
 }
 
@@ -37,6 +39,7 @@ export interface HostCommands {
   addPeer(hostId: number, port: MessagePort): void
   add(member: HostedMember): void
   setLocations(locations: readonly MemberLocation[]): void
+  name(address: Address, name: Address): void
   /** After {@link add}. Resolves with the endpoint. */
   start(index: number): Promise<string>
   kill(index: number): void

@@ -166,6 +166,11 @@ class ThreadsRuntime implements Runtime {
     this.#host.events.emit(event)
   }
 
+  async name(address: Address, name: Address): Promise<void> {
+    this.#directory.name(address, name)
+    await this.#fleet.broadcast('name', [address, name])
+  }
+
   members(): MemberInfo[] {
     return this.#members.infos()
   }
@@ -242,6 +247,7 @@ class ThreadsRuntime implements Runtime {
         faults: this.faults.applied(),
         ports: ports.get(worker)!,
         locations,
+        names: this.#directory.names(),
         members: [...worker.members].map(hostedMember),
       }
       worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#receiveReport(worker, report))

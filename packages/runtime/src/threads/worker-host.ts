@@ -1,5 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { AddressDirectory, createRandom, type ActorFactory, type ClusterEvent } from '@shardlab/actor'
+import { AddressDirectory, createRandom, type ActorFactory, type Address, type ClusterEvent } from '@shardlab/actor'
 import { SharedDisk } from '../disks/shared-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'
@@ -76,6 +76,7 @@ class WorkerHost implements HostCommands {
     for (const member of boot.members) this.add(member)
     for (const { hostId, port } of boot.ports) this.addPeer(hostId, port)
     this.setLocations(boot.locations)
+    for (const [name, index] of boot.names) this.name(this.#directory.addressOf(index)!, name)
     control.on('message', (call: HostCall) => this.#answer(call))
   }
 
@@ -96,6 +97,10 @@ class WorkerHost implements HostCommands {
       if (peer === undefined) this.#host.mailbox.unroute(index)
       else this.#host.mailbox.route({ index, peer })
     }
+  }
+
+  name(address: Address, name: Address): void {
+    this.#directory.name(address, name)
   }
 
   async start(index: number): Promise<string> {

@@ -1,5 +1,5 @@
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import type { Address, ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter, emptyDocument, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import { createCollection, type NodeHost } from '@shardlab/node'
 import { internalDatabases } from '@shardlab/query'
@@ -15,32 +15,68 @@ export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocat
 const identityNs = 'admin.system.version'
 const identityFilter = new DocumentWriter().string('_id', 'shardIdentity').finish()
 
-/** False on a new disk. */
-export function hasIdentity(node: NodeHost): boolean {
-  return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!) !== undefined
-}
-
-/** Server: sharding_state.cpp, assertCanAcceptShardedCommands. */
-export function refuseWithoutIdentity(): never {
-  throw new CommandError(
-    'ShardingStateNotInitialized',
-    'Cannot accept sharding commands if sharding state has not been initialized with a shardIdentity document',
-  )
-}
-
 /** The server, too, stores it in admin.system.version, as `shardIdentity`. */
+export class ShardIdentity {
+  readonly #setName: Address
+  readonly #node: () => NodeHost
+  #shardId: string | null = null
+
+  /** @param node called only after the node was created */
+  constructor(setName: Address, node: () => NodeHost) {
+    this.#setName = setName
+    this.#node = node
+  }
+
+  /** The id in config.shards; before the member has joined a cluster, the name of its set. */
+  get shardId(): string {
+    return (this.#shardId ??= this.#stored()) ?? this.#setName
+  }
+
+  /** False before the member has joined a cluster. A removed shard keeps its identity. */
+  get isKnown(): boolean {
+    return (this.#shardId ??= this.#stored()) !== null
+  }
+
+  /** Server: sharding_state.cpp, assertCanAcceptShardedCommands. */
+  require(): void {
+    if (this.isKnown) return
+    throw new CommandError(
+      'ShardingStateNotInitialized',
+      'Cannot accept sharding commands if sharding state has not been initialized with a shardIdentity document',
+    )
+  }
+
+  #stored(): string | null {
+    const document = identityOf(this.#node())
+    return document === undefined ? null : findField(document, 'shardName')!.asString()
+  }
+}
+
+function identityOf(node: NodeHost): Uint8Array | undefined {
+  return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!)?.document
+}
+
+/**
+ * Server: createShardIdentityUpsertForAddShard, an upsert by name and cluster.
+ * @throws CommandError 11000 DuplicateKey for a shard of another name or cluster
+ */
 async function initialise(
   { node }: ShardHost,
-  { clusterId, configHost }: RequestOf<'shard.initialise'>,
+  { clusterId, shardName, configHost }: RequestOf<'shard.initialise'>,
 ): Promise<ReplyOf<'shard.initialise'>> {
-  const ns = identityNs
-  const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
-  const identity = identityDocument(node.context.address, clusterId, configHost)
-  const id = findField(identity, '_id')!
-  if (collection.findById(id) === undefined)
-    node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
+  const known = identityOf(node)
+  if (
+    known !== undefined &&
+    (findField(known, 'shardName')!.asString() !== shardName ||
+      !sameBytes(findField(known, 'clusterId')!.slice(), clusterId))
+  )
+    throw new CommandError(
+      'DuplicateKey',
+      `E11000 duplicate key error collection: ${identityNs} index: _id_ dup key: { _id: "shardIdentity" }`,
+    )
+  write(node, identityDocument(shardName, clusterId, configHost), known !== undefined)
   await node.flush()
-  return {}
+  return { error: null }
 }
 
 /** The config server of a copied cluster has another address. */
@@ -48,14 +84,19 @@ async function relocate(
   { node }: ShardHost,
   { configHost }: RequestOf<'shard.relocate'>,
 ): Promise<ReplyOf<'shard.relocate'>> {
-  const id = findField(identityFilter, '_id')!
-  const collection = node.collection(identityNs)
-  const known = collection?.findById(id)?.document
-  if (collection === undefined || known === undefined) return {}
-  const identity = identityDocument(node.context.address, findField(known, 'clusterId')!.slice(), configHost)
-  node.apply({ op: 'u', ns: identityNs, uuid: collection.uuid, object: identity, id, session: null })
+  const known = identityOf(node)
+  if (known === undefined) return {}
+  const shardName = findField(known, 'shardName')!.asString()
+  write(node, identityDocument(shardName, findField(known, 'clusterId')!.slice(), configHost), true)
   await node.flush()
   return {}
+}
+
+function write(node: NodeHost, identity: Uint8Array, isKnown: boolean): void {
+  const ns = identityNs
+  const { uuid } = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
+  const id = findField(identity, '_id')!
+  node.apply({ op: isKnown ? 'u' : 'i', ns, uuid, object: identity, id, session: null })
 }
 
 function identityDocument(shard: string, clusterId: Uint8Array, configHost: string): Uint8Array {

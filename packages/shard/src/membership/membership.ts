@@ -19,7 +19,7 @@ export const membershipHandlers: ShardHandlers<
 function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {
   const databases = new Set(node.engine.collections().map(({ ns }) => databaseNameOf(ns)))
   return {
-    setName: node.context.address,
+    setName: node.role.setName,
     host: node.context.endpoint,
     databases: [...databases].filter((db) => !internalDatabases.has(db)).sort(),
   }

@@ -36,7 +36,7 @@ export interface VersionCheckMutations {
 }
 
 export class VersionCheck implements VersionedEntry, VersionErrors {
-  readonly #shard: string
+  readonly #identity: { readonly shardId: string }
   readonly #placements: CollectionPlacements & DatabasePlacements
   readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
@@ -45,17 +45,21 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
 
   /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
   constructor(
-    shard: string,
+    identity: { readonly shardId: string },
     placements: CollectionPlacements & DatabasePlacements,
     critical: BlockedNamespaces,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
     mutations: VersionCheckMutations = { ownershipFilterOff: false, versionCheckOff: false },
   ) {
-    this.#shard = shard
+    this.#identity = identity
     this.#placements = placements
     this.#critical = critical
     this.#hiddenIn = hiddenIn
     this.#mutations = mutations
+  }
+
+  get #shard(): string {
+    return this.#identity.shardId
   }
 
   enter(ns: string, routed: RoutedBy | null, command?: Entrant): Promise<Access> | Access {

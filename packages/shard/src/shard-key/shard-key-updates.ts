@@ -19,7 +19,7 @@ import type { CollectionPlacements } from '../host/host.js'
 
 export interface ShardKeyRules {
   readonly behaviours: Behaviours
-  readonly shard: string
+  readonly identity: { readonly shardId: string }
   readonly placements: Pick<CollectionPlacements, 'collection'>
 }
 
@@ -41,7 +41,7 @@ export function checkShardKeyUpdate(
   change: ReplacedDocument,
   invocation: NodeInvocation,
 ): void {
-  const { behaviours, shard } = rules
+  const { behaviours, identity } = rules
   const { before, after, statement } = change
   const placement = placementFor(rules, access, invocation)
   if (placement === null) return
@@ -54,7 +54,7 @@ export function checkShardKeyUpdate(
   if (next === 'array') throw isArray(shardKey, after)
   if (next === 'missing') throw immutable(shardKey, change)
   checkStatement(behaviours, shardKey, statement, invocation)
-  if (table.shardOf(next.keyString) === shard) return
+  if (table.shardOf(next.keyString) === identity.shardId) return
   throw wouldChangeOwningShard(placement, before, after, 'This update would cause the doc to change owning shards')
 }
 
@@ -63,7 +63,7 @@ export function checkShardKeyUpdate(
  *   the filter's; 54 for arrays; 20 and 283 when the document belongs to another shard
  */
 export function checkShardKeyOfUpsert(
-  { behaviours, shard }: ShardKeyRules,
+  { behaviours, identity }: ShardKeyRules,
   { ownership }: Access,
   document: Uint8Array,
   invocation: NodeInvocation,
@@ -82,7 +82,7 @@ export function checkShardKeyOfUpsert(
     }
   }
   if (key === 'array') throw isArray(shardKey, document)
-  if (key === 'missing' || table.shardOf(key.keyString) === shard) return
+  if (key === 'missing' || table.shardOf(key.keyString) === identity.shardId) return
   if (invocation.retryable === null) {
     throw new CommandError(
       'IllegalOperation',

@@ -39,7 +39,11 @@ export class Shards {
       void actor.start?.()
       this.#actors.set(shard, actor)
       if (!withoutIdentity)
-        void actor.receive('shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }, 'cluster')
+        void actor.receive(
+          'shard.initialise',
+          { clusterId: Buffer.alloc(12, 3), shardName: shard, configHost: 'config/h:1' },
+          'cluster',
+        )
     }
   }
 

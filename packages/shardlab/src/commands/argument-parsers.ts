@@ -21,6 +21,11 @@ export function seconds(text: string): number {
   return ms / 1000
 }
 
+/** Separated by commas. */
+export function names(text: string): string[] {
+  return text.split(',').map((name) => name.trim())
+}
+
 /** For an option that may be repeated. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value]

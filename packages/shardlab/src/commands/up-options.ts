@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import { wholeNumber } from './argument-parsers.js'
+import { names, wholeNumber } from './argument-parsers.js'
 
 /** With `from`, options that were not typed are absent. */
 export interface UpOptions {
   readonly shards?: number
+  readonly standby?: readonly string[]
   readonly mongos?: number
   readonly port: number
   readonly host: string
@@ -25,6 +26,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
     .option('--shards <n>', 'number of shards', wholeNumber, 3)
+    .option('--standby <names>', 'replica sets to start that addShard can add, such as rs0,rs1', names)
     .option('--mongos <n>', 'number of mongoses', wholeNumber, 1)
     .option(
       '--port <p>',
@@ -61,6 +63,7 @@ Examples:
   shardlab up --port 27117 --shards 5          five shards on another port
   shardlab up --json --port 0                  for programs: the first line is {"ready":true,"uri":…}
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
+  shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
     )
     .action((options: UpOptions, command: Command) =>

@@ -6,6 +6,8 @@ import {
   ShardedCluster,
   type ClusterOptions,
   type ResolvedOptions,
+  type ShardInfo,
+  type StandbyInfo,
 } from '@shardlab/cluster'
 import { exitCodes } from '../exit-codes.js'
 import { clusterOptions } from './cluster-options.js'
@@ -30,9 +32,7 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
       process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
   })
   if (options.json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ ready: true, uri: cluster.uri, shards: cluster.shards, mongos: cluster.mongos })}\n`,
-    )
+    process.stdout.write(`${JSON.stringify(addressesOf(cluster))}\n`)
   } else if (options.quiet !== true) {
     process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
   }
@@ -53,21 +53,39 @@ async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster
   return { cluster: await ShardedCluster.start(given), resolved }
 }
 
-function welcome({ uri, shards, mongos }: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
-  const members = shards.map(({ id, uri: own }) => `    ${id}  ${own}`).join('\n')
+function addressesOf({ uri, shards, standby, mongos }: ShardedCluster): object {
+  return { ready: true, uri, shards, standby, mongos }
+}
+
+function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
+  const { uri, shards, standby, mongos } = cluster
+  const lines = [
+    ...list('Single shards', shards),
+    ...list('Not added yet', standby),
+    '  Try next:',
+    ...tryNext(uri, standby).map((line) => `    ${line}`),
+  ]
   return `
   A sharded cluster is running: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
   It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
 
     ${uri}
 
-  Single shards:
-${members}
-
-  Try next:
-    mongosh "${uri}" --eval "sh.status()"
-    mongosh "${uri}" --eval 'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'
+${lines.join('\n')}
 
   Ctrl-C stops it.
 `
+}
+
+function list(title: string, members: readonly ShardInfo[]): string[] {
+  return members.length === 0 ? [] : [`  ${title}:`, ...members.map(({ id, uri }) => `    ${id}  ${uri}`), '']
+}
+
+function tryNext(uri: string, [first]: readonly StandbyInfo[]): string[] {
+  const shell = (code: string): string => `mongosh "${uri}" --eval ${code}`
+  return [
+    ...(first === undefined ? [] : [shell(`'sh.addShard("${first.host}")'`)]),
+    shell('"sh.status()"'),
+    shell(`'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'`),
+  ]
 }

@@ -2,6 +2,7 @@
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { internalDatabases } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
 import { databaseDocument } from '../store/catalog-documents.js'
 import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
@@ -64,7 +65,7 @@ async function createNewDatabase(
       `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`,
     )
   const shards = catalog.shardIds()
-  if (shards.length === 0) throw new CommandError('ShardNotFound', 'No shards found')
+  if (shards.length === 0) throw noShards(catalog.behaviours)
   if (primaryShard !== null && !shards.includes(primaryShard))
     throw new CommandError('ShardNotFound', `Shard ${primaryShard} not found`)
   const primary = primaryShard ?? (await smallestShard(catalog, shards))
@@ -84,6 +85,15 @@ async function createNewDatabase(
   await catalog.node.flush()
   catalog.emitChange('database-created', db)
   return { database: document, error: null }
+}
+
+function noShards({ databaseCreationError }: Behaviours): CommandError {
+  return databaseCreationError === 'no shard'
+    ? new CommandError(
+        10185,
+        "error creating initial database config information :: caused by :: can't find a shard to put new db on",
+      )
+    : new CommandError('ShardNotFound', 'No shards found')
 }
 
 /** Ties go to the first. Shards that do not reply are skipped. */

@@ -1,11 +1,14 @@
 /** Server: sharding_catalog_manager_shard_operations.cpp. */
-import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
+import { raiseError } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
 import { byId, stringFilter } from '../store/catalog-store.js'
+import { introduce } from './introduction.js'
+import { nameMember } from './shard-names.js'
 import { withFields } from '../store/document-changes.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 import { isOnlyShardOfUsedZone, zonesOfShard } from '../zones/zones.js'
@@ -15,8 +18,6 @@ export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-s
   'config.add-shard': addShard,
   'config.remove-shard': removeShard,
 }
-
-const introductionTimeoutMs = 30_000
 
 async function addShard(
   catalog: CatalogHost,
@@ -28,16 +29,10 @@ async function addShard(
   if (request.name === '') throw new CommandError('BadValue', 'shard name cannot be empty')
   const existing = existingShard(catalog, target, request)
   if (existing !== null) return { shard: existing, error: null }
-  const { setName, host, databases } = await introduce(catalog, target, request.connectionString)
-  checkHost(target, request.connectionString, setName, host)
+  const { setName, host, databases } = await introduce(context, target, request.connectionString)
   const name = request.name ?? setName
   if (name === 'config')
     throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
-  if (name !== setName)
-    throw new CommandError(
-      'CommandNotSupported',
-      `a shard cannot have another name than its replica set, which is ${setName}`,
-    )
   for (const db of databases) {
     const database = catalog.database(db)
     if (database === null) continue
@@ -47,10 +42,14 @@ async function addShard(
       `can't add shard '${request.connectionString}' because a local database '${db}' exists in another ${primary}`,
     )
   }
-  await context.request(setName, 'shard.initialise', {
-    clusterId: catalog.clusterId(),
-    configHost: `${context.address}/${context.endpoint}`,
-  })
+  if (name !== setName && !(await nameMember(context, setName, name)))
+    throw new CommandError(
+      'CommandNotSupported',
+      `a shard cannot have the name ${name}: another member of this process is ${name}`,
+    )
+  const configHost = `${context.address}/${context.endpoint}`
+  const identity = { clusterId: catalog.clusterId(), shardName: name, configHost }
+  raiseError((await context.request(setName, 'shard.initialise', identity)).error)
   await context.request(setName, 'shard.set-feature-compatibility-version', {
     version: node.featureCompatibilityVersion,
   })
@@ -124,48 +123,6 @@ function existingShard(
     if (name === id) throw new CommandError('IllegalOperation', `A shard named ${name} already exists`)
   }
   return null
-}
-
-/**
- * @throws CommandError 96 OperationFailed without a replica set name, 133
- * FailedToSatisfyReadPreference when no set has that name
- */
-async function introduce(
-  { node: { context } }: CatalogHost,
-  { setName }: ConnectionString,
-  connectionString: string,
-): Promise<ReplyOf<'shard.introduce'>> {
-  const unreachable = new CommandError(
-    'FailedToSatisfyReadPreference',
-    `Could not find host matching read preference { mode: "primary" } for set ${setName}`,
-  )
-  if (setName === null)
-    throw new CommandError(
-      'OperationFailed',
-      `failed to run command { isMaster: 1 } when attempting to add shard ${connectionString} :: caused by :: HostUnreachable: ${connectionString} is no member of a replica set that is known here`,
-    )
-  if (setName === context.address)
-    throw new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since it is a config server`)
-  if (/^(?:mongos\d+|balancer)$/.test(setName)) throw unreachable
-  try {
-    return await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
-  } catch (error) {
-    if (error instanceof RequestFailedError) throw unreachable
-    throw error
-  }
-}
-
-/**
- * @throws CommandError 96 OperationFailed when a host of the connection string is not a member of
- * the set
- */
-function checkHost({ hosts }: ConnectionString, connectionString: string, setName: string, host: string): void {
-  const stranger = hosts.find((each) => each !== host)
-  if (stranger === undefined) return
-  throw new CommandError(
-    'OperationFailed',
-    `in seed list ${connectionString}, host ${stranger} does not belong to replica set ${setName}; found { hosts: [ "${host}" ], setName: "${setName}" }`,
-  )
 }
 
 async function removeShard(

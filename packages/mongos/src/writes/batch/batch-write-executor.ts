@@ -6,7 +6,7 @@
  * was not tried. A shard that rejects a statement as stale runs no later statement of the batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import { writeEvaluation } from '@shardlab/member'
+import { withContext, writeEvaluation } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
@@ -127,12 +127,18 @@ export class BatchWriteExecutor implements WriteBatch {
         collection.route = route
       } catch (error) {
         if (!(error instanceof CommandError) || error.code === 50) throw error
-        if (isFirstRound && this.command.namespaces.length === 1) throw error
+        if (isFirstRound && this.command.namespaces.length === 1) throw this.#withoutRoute(collection.ns, error)
         // Some statements may be done, so the others fail, not the command.
         this.#failReady((index) => this.command.namespaceOf(index) === collection.position, error)
       }
     }
     return changed
+  }
+
+  #withoutRoute(ns: string, error: CommandError): unknown {
+    return this.invocation.host.behaviours.writeErrorsNameTargeter
+      ? withContext(error, `unable to initialize targeter for write op for collection ${ns}`)
+      : error
   }
 
   async #round(): Promise<void> {

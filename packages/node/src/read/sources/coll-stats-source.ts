@@ -26,7 +26,7 @@ export const collStatsSource: NodeStageSource = {
     const spec = parse(argument)
     const collection = host.collection(ns)
     const writer = new DocumentWriter(1024).string('ns', ns)
-    if (routed !== null) writer.string('shard', host.role.setName)
+    if (routed !== null) writer.string('shard', host.role.memberName)
     writer.string('host', host.context.endpoint).date('localTime', host.context.now())
     if (spec.latencyStats !== null) {
       writer.startDocument('latencyStats')

@@ -14,7 +14,9 @@ export const currentOpSource: NodeStageSource = {
   open({ invocation: { host, routed }, ns, argument }) {
     checkAdminDatabase(ns)
     const options = parseCurrentOpOptions(argument)
-    return listSource(currentOperations(host, options, idleCursorsOf(host), routed === null ? null : host.role.setName))
+    return listSource(
+      currentOperations(host, options, idleCursorsOf(host), routed === null ? null : host.role.memberName),
+    )
   },
 }
 

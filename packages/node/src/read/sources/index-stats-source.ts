@@ -18,7 +18,7 @@ export const indexStatsSource: NodeStageSource = {
           // The usage of a recovered index counts from the restart.
           .date('since', Math.max(usage.sinceMs, host.startedAtMs))
           .end()
-        if (routed !== null) writer.string('shard', host.role.setName)
+        if (routed !== null) writer.string('shard', host.role.memberName)
         return writer.document('spec', spec).finish()
       }),
     )

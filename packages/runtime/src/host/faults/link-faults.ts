@@ -263,7 +263,7 @@ function includes(end: LinkEnd, address: Address): boolean {
     case 'members':
       return address !== clientsAddress
     case 'shards':
-      return isShardAddress(address)
+      return address !== clientsAddress && isShardAddress(address)
     case 'routers':
       return isMongosAddress(address)
     default:

@@ -42,6 +42,9 @@ export class LinkTable {
 
   #find(address: Address): Link | undefined {
     const index = this.#directory.indexOf(address)
-    return index === undefined ? undefined : this.#findLink(index)
+    if (index === undefined) return undefined
+    const known = this.#directory.addressOf(index)!
+    // A further name is not cached, because it may move to another member.
+    return known === address ? this.#findLink(index) : this.to(known)
   }
 }

@@ -78,7 +78,7 @@ export class Mailbox extends Outbox {
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
     const link = this.#linkTable.to(to)
-    if (link === undefined || this.#refuses(cell, to, kind))
+    if (link === undefined || this.#refuses(cell, link.index, kind))
       return notSent('unreachable', to, `nothing answers at ${to}`)
     if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
     if (this.#pending.size >= Math.min(this.limits.outstandingRequests, mostPendingRequests)) {
@@ -104,7 +104,7 @@ export class Mailbox extends Outbox {
   /** The message is lost when the member is down. @throws UnpackableValueError */
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
     const link = this.#linkTable.to(to)
-    if (link === undefined || this.#refuses(cell, to, kind)) return
+    if (link === undefined || this.#refuses(cell, link.index, kind)) return
     link.peer.addNotice(link.index, cell.index, kind, request)
     this.written(link.peer, cell.address)
   }
@@ -159,7 +159,8 @@ export class Mailbox extends Outbox {
   /** The links were silent for too long: requests that wait on them fail. */
   failLinks(affects: (one: Address, other: Address) => boolean, why: string): void {
     this.#pending.failWhere(
-      ({ cell, to }) => cell.address !== clusterAddress && affects(linkName(cell.address), to),
+      ({ cell, toIndex }) =>
+        cell.address !== clusterAddress && affects(linkName(cell.address), this.#directory.addressOf(toIndex)!),
       why,
     )
   }
@@ -235,9 +236,10 @@ export class Mailbox extends Outbox {
     this.#pending.failWhere((request) => request.cell.index === index && request.toIndex === otherIndex, why)
   }
 
-  #refuses(cell: ActorCell, to: Address, kind: MessageKind): boolean {
+  #refuses(cell: ActorCell, index: number, kind: MessageKind): boolean {
     if (!this.#linkFaults.active) return false
     const from = this.#linkEnd(cell.index, kind)
+    const to = this.#directory.addressOf(index)!
     return from !== null && from !== to && this.#linkFaults.refuses(from, to, kind)
   }
 

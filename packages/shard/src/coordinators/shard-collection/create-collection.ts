@@ -49,7 +49,7 @@ export function shardHere(
     await context.reach('shard.create-collection.validated', { ns })
     const uuid = collection?.uuid ?? uuidV4(context.random)
     const facts = { shardKey, uuid, isEmpty, chunkCount: packedCount(chunks) }
-    await logShardCollectionStart(context, behaviours, ns, facts)
+    await logShardCollectionStart(node, ns, facts)
     const local = collection ?? createCollection(node, ns, emptyDocument, uuid)
     if (index !== null) buildIndex(node, local, index)
     await node.flush()

@@ -1,5 +1,6 @@
 import type { ActorContext } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import type { NodeHost } from '@shardlab/node'
 import { placementVersionText, type Behaviours, type PlacementVersion, type ShardKeyPattern } from '@shardlab/sharding'
 import { logChange } from '../../common/changelog.js'
 
@@ -11,13 +12,12 @@ export interface ShardCollectionFacts {
 }
 
 export async function logShardCollectionStart(
-  context: ActorContext,
-  behaviours: Behaviours,
+  { context, behaviours, role }: NodeHost,
   ns: string,
   { shardKey, uuid, isEmpty, chunkCount }: ShardCollectionFacts,
 ): Promise<void> {
   const writer = new DocumentWriter(256).document('shardKey', shardKey.document).string('collection', ns)
-  const primary = `${context.address}:${context.address}/${context.endpoint}`
+  const primary = `${context.address}:${role.setName}/${context.endpoint}`
   switch (behaviours.shardCollectionLog) {
     case 'chunk count':
       writer.string('primary', primary).int32('numChunks', chunkCount)

@@ -72,8 +72,8 @@ export class MeasuredRangeStore implements RangeStore {
   }
 
   start(): void {
-    const { context, engine } = this.#node
-    const disk = this.#options.disks.of(context.address)
+    const { engine, role } = this.#node
+    const disk = this.#options.disks.of(role.setName)
     const collections = engine.collections().map(({ uuid }) => hexOf(uuid))
     // A destroyed disk has lost its collections.
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
@@ -96,7 +96,7 @@ export class MeasuredRangeStore implements RangeStore {
   #measured({ ns, uuid }: Collection): MeasuredCollection | undefined {
     for (const known of this.#known) if (sameBytes(known.uuid, uuid)) return known
     const id = hexOf(uuid)
-    const disk = this.#options.disks.of(this.#node.context.address)
+    const disk = this.#options.disks.of(this.#node.role.setName)
     let sizes = disk.get(id)
     if (sizes === undefined) {
       if (!this.#namespaces.has(ns)) return undefined

@@ -46,6 +46,13 @@ export const administrationBehaviours = {
     ['4.0', 'not-dropped'],
     ['4.4', 'not-found'],
   ),
+  databaseCreationError: row<'no shard' | 'not found' | 'could not be created'>(
+    'The context of the error when a command creates its database and that fails: none, "Database … not found" or "Database … could not be created". With `no shard` a cluster without shards has another code, 10185.',
+    'grid.cpp of 2.6; cluster_commands_helpers.cpp, createShardDatabase; cluster_ddl.cpp, createDatabase',
+    ['2.6', 'no shard'],
+    ['4.0', 'not found'],
+    ['4.4', 'could not be created'],
+  ),
   addShardAcceptsMaxSize: row<boolean>(
     'addShard accepts maxSize, and config.shards stores it.',
     'reference/command/addShard, removed in 5.0',

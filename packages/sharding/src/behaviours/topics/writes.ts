@@ -2,6 +2,13 @@
 import { row } from '../row.js'
 
 export const writeBehaviours = {
+  writeErrorsNameTargeter: row<boolean>(
+    'When no route is found, the error of a write batch begins with "unable to initialize targeter for write op for collection".',
+    'cluster_write.cpp until 4.4; collection_routing_info_targeter.cpp',
+    ['2.6', false],
+    ['4.0', true],
+    ['5.0', false],
+  ),
   singleWritesTargetByQuery: row<boolean>(
     'A findAndModify or a delete of one document without the full shard key runs if its filter targets one shard.',
     'SERVER-44422 of July 2023, also in 5.0 and 6.0; later versions run any such write',

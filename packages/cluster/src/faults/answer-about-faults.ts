@@ -1,29 +1,14 @@
-import {
-  UnservedMessageError,
-  clusterAddress,
-  type Actor,
-  type MessageKind,
-  type ReplyOf,
-  type RequestOf,
-} from '@shardlab/actor'
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
 import type { Faults } from './faults.js'
 import type { FaultInput } from './verb-table.js'
 
-/**
- * Serves apply, list and heal of the command `shardlab`. `faults` is called with the first request.
- */
-export function faultsActor(faults: () => Faults): Actor {
-  return {
-    async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-      if (kind !== 'cluster.faults') throw new UnservedMessageError(clusterAddress, kind)
-      return (await answer(faults(), request as RequestOf<'cluster.faults'>)) as ReplyOf<K>
-    },
-  }
-}
-
-async function answer(faults: Faults, { verb, body }: RequestOf<'cluster.faults'>): Promise<ReplyOf<'cluster.faults'>> {
+/** Serves apply, list and heal of the command `shardlab`. */
+export async function answerAboutFaults(
+  faults: Faults,
+  { verb, body }: RequestOf<'cluster.faults'>,
+): Promise<ReplyOf<'cluster.faults'>> {
   try {
     return { reply: encode(await run(faults, verb, decode(body, { promoteLongs: true }))), error: null }
   } catch (error) {

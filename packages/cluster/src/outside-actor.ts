@@ -1,0 +1,61 @@
+import {
+  clusterAddress,
+  isReservedAddress,
+  UnservedMessageError,
+  type Actor,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+import type { Runtime } from '@shardlab/runtime'
+import { answerAboutFaults } from './faults/answer-about-faults.js'
+import type { Faults } from './faults/faults.js'
+
+export interface ClusterParts {
+  readonly runtime: Runtime
+  readonly faults: Faults
+}
+
+type Served = 'cluster.faults' | 'cluster.member-at' | 'cluster.name-member'
+
+const handlers: {
+  readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>
+} = {
+  'cluster.faults': ({ faults }, request) => answerAboutFaults(faults, request),
+  'cluster.member-at': async ({ runtime }, { host }) => ({ member: memberAt(runtime, host) }),
+  'cluster.name-member': ({ runtime }, request) => nameMember(runtime, request),
+}
+
+/** Serves requests of members to the API. `parts` is called with the first request. */
+export function outsideActor(parts: () => ClusterParts): Actor {
+  return {
+    async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+      const handler = (handlers as Partial<Record<MessageKind, unknown>>)[kind] as
+        | ((parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>)
+        | undefined
+      if (handler === undefined) throw new UnservedMessageError(clusterAddress, kind)
+      return handler(parts(), request)
+    },
+  }
+}
+
+function memberAt(runtime: Runtime, host: string): string | null {
+  const member = runtime
+    .members()
+    .find(({ endpoint, state, role }) => state === 'running' && role !== 'balancer' && listensAt(endpoint, host))
+  return member?.address ?? null
+}
+
+/** Most machines resolve localhost to the address that members listen on by default. */
+function listensAt(endpoint: string, host: string): boolean {
+  return host === endpoint || host.replace(/^localhost:/, '127.0.0.1:') === endpoint
+}
+
+async function nameMember(
+  runtime: Runtime,
+  { member, name }: RequestOf<'cluster.name-member'>,
+): Promise<ReplyOf<'cluster.name-member'>> {
+  if (isReservedAddress(name) || runtime.member(name) !== undefined) return { isFree: false }
+  await runtime.name(member, name)
+  return { isFree: true }
+}
