@@ -53,6 +53,7 @@ class Round {
       },
       send: () => {},
       sleep: async () => {},
+      nextTurn: async () => {},
       all: (values) => Promise.all(values),
       detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, delayMs),

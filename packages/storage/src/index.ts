@@ -44,12 +44,13 @@ export { cappedLimitsOf, cappedMaxDocuments, cappedSizeBytes } from './records/c
 export type { InsertedDocuments } from './records/inserted-documents.js'
 export type { RecordScan } from './records/record-table.js'
 export {
+  countBy,
   executePlan,
-  runCount,
   type ExecuteOptions,
   type ExecutionStats,
   type PlanExecutor,
 } from './stages/execute-plan.js'
+export type { WorkSlice } from './stages/work-slice.js'
 export { sortMemoryLimitBytes } from './stages/sorter.js'
 export { allStages, type Stage } from './stages/stage.js'
 export { IndexCursor } from './tree/index-cursor.js'

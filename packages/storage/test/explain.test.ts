@@ -9,10 +9,9 @@ import {
   planCount,
   planDistinct,
   planSummary,
-  runCount,
 } from '../src/index.js'
 import { collectionOf, hundred } from './support/collection.js'
-import { planOf, requestOf, type PlainQuery } from './support/query.js'
+import { planOf, requestOf, runCount, type PlainQuery } from './support/query.js'
 
 const collection = collectionOf(hundred, [
   [{ a: 1, b: -1 }],

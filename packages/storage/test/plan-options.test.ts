@@ -7,7 +7,6 @@ import {
   planCount,
   planDistinct,
   planQuery,
-  runCount,
   stagesOf,
   type Collection,
   type QueryPlan,
@@ -15,7 +14,7 @@ import {
 import { check } from '@shardlab/bson/testing'
 import { collectionOf, hundred } from './support/collection.js'
 import { fields, filter, scalar } from './support/documents.js'
-import { context, errorOf, find, planOf, requestOf, run, type PlainQuery } from './support/query.js'
+import { context, errorOf, find, planOf, requestOf, run, runCount, type PlainQuery } from './support/query.js'
 
 const stages = (plan: QueryPlan): string[] => [...stagesOf(plan.root)].map(({ stage }) => stage)
 

@@ -47,6 +47,12 @@ export interface ActorContext {
   /** @throws {@link RequestFailedError} `cancelled` when the signal aborts */
   sleep(durationMs: number, signal?: CancelSignal): Promise<void>
 
+  /**
+   * Gives up the turn: resolves in a later one, after messages and clients that wait have been
+   * served. For work that computes longer than a few milliseconds.
+   */
+  nextTurn(): Promise<void>
+
   /** Like `Promise.all`: the first rejection rejects. */
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
 

@@ -39,6 +39,10 @@ export class FakeContext implements ActorContext {
   attaches = false
   /** While true, sleeps end only when their signal aborts. */
   holdSleeps = false
+  /** Calls of {@link nextTurn}. */
+  turns = 0
+  /** Runs in each of these turns: what other clients do. */
+  betweenTurns: (() => Promise<void>) | null = null
   readonly failing = new Set<string>()
   readonly pausing = new Map<string, Promise<void>>()
   readonly reached: string[] = []
@@ -75,6 +79,11 @@ export class FakeContext implements ActorContext {
       throw new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
     }
     this.nowMs += durationMs
+  }
+
+  async nextTurn(): Promise<void> {
+    this.turns++
+    await this.betweenTurns?.()
   }
 
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {

@@ -69,6 +69,10 @@ export class StepContext implements ActorContext {
     return this.#context.sleep(durationMs, signal)
   }
 
+  nextTurn(): Promise<void> {
+    return this.#context.nextTurn()
+  }
+
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
     return this.#context.all(values)
   }

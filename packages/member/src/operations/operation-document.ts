@@ -71,7 +71,7 @@ export function operationDocument(
     .string('ns', namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`)
     .bool('redacted', false)
   writeCommand(writer, operation.body, truncate)
-  writer.int32('numYields', 0)
+  writer.int32('numYields', operation.yields)
   if (host.process === 'mongod') {
     writer
       .startDocument('locks')

@@ -44,6 +44,8 @@ export class RunningOperation {
   showsStateChanges = false
   /** By `maxTimeMS` on this member; null: none */
   timeLimit: TimeLimit | null = null
+  /** How often it gave up its turn. */
+  yields = 0
   previous: RunningOperation | null = null
   next: RunningOperation | null = null
   #interruption: CommandError | null = null

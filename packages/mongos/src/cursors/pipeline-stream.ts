@@ -45,6 +45,7 @@ export class PipelineStream implements DocumentStream {
       }
       output.length = 0
       this.#taken = 0
+      if (run.step()) continue
       if (run.request !== null || this.#ended) return null
       const document = run.satisfied ? null : this.#input.take()
       if (document !== null) run.push(document)

@@ -56,6 +56,7 @@ export class FakeWorld {
       request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
+      nextTurn: () => Promise.resolve(),
       all: (values) => Promise.all(values) as never,
       // A rejection fails the test that caused it.
       detach: (work) => void work,

@@ -14,6 +14,7 @@ import {
 import { bindPipeline, openPipeline } from '../read/aggregation/open-pipeline.js'
 import { nodeSink } from '../read/aggregation/writers/node-sink.js'
 import type { CursorSource } from '../cursors/cursor-manager.js'
+import { nextDocument } from '../cursors/resume-source.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import { explainItself } from './explain.js'
 import { invocationOnView, viewFor } from '../views/run-on-view.js'
@@ -43,8 +44,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
     const { writer } = bound.pipeline
     if (writer !== null) return await runWriting(invocation, ns, source, writer, bound.evaluation)
     const countMax = batchSize ?? defaultFirstBatch
-    await source.gather?.(invocation, countMax, invocation.operation.timeLimit)
-    return writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
+    return await writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
   } catch (error) {
     source.close?.()
     throw withContext(error, aggregateErrorContext(host.behaviours, ns))
@@ -58,7 +58,8 @@ async function runWriting(
   writer: OuterStage,
   evaluation: EvaluationContext,
 ): Promise<DocumentWriter> {
-  await writeResults(writer, invocation.db, source, nodeSink(invocation, evaluation))
+  const results = { next: () => nextDocument(invocation, source) }
+  await writeResults(writer, invocation.db, results, nodeSink(invocation, evaluation))
   return new DocumentWriter(128)
     .startDocument('cursor')
     .startArray('firstBatch')

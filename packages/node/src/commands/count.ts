@@ -1,9 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
-import { runCount } from '@shardlab/storage'
+import { countBy } from '@shardlab/storage'
 import { evaluationOf, withTimeLimit, compileCount, countSpec, writeCount } from '@shardlab/member'
+import { readAll } from '../cursors/resume-source.js'
+import { newSlice } from '../read/new-slice.js'
 import { planCounting } from '../read/read-count.js'
+import { PlanSource } from '../read/read-source.js'
 import { checkTableScan } from '../read/table-scan.js'
 import type { NodeInvocation } from '../host/node-host.js'
+
+const ignoreRow = (): void => {}
 
 export const count: CommandRow<NodeInvocation> = {
   ...countSpec,
@@ -21,6 +26,9 @@ export const count: CommandRow<NodeInvocation> = {
     if (collection === undefined) return writeCount(0)
     const plan = planCounting(collection, query, ownership)
     checkTableScan(host, plan, query.hint.hint)
-    return writeCount(runCount(plan, {}, (stats) => host.statistics.queries.add(plan.root, stats, null)))
+    const source = new PlanSource(plan, { slice: newSlice(host), effort: host.statistics.queries, host })
+    await readAll(invocation, source, ignoreRow)
+    source.recordCost()
+    return writeCount(countBy(source.executor))
   },
 }

@@ -1,5 +1,4 @@
 import type { CommandRow } from '@shardlab/actor'
-import { executePlan } from '@shardlab/storage'
 import {
   evaluationOf,
   withTimeLimit,
@@ -9,7 +8,10 @@ import {
   withContext,
   writeValues,
 } from '@shardlab/member'
+import { readAll } from '../cursors/resume-source.js'
+import { newSlice } from '../read/new-slice.js'
 import { forEachValueAt, planDistinctRows } from '../read/read-distinct.js'
+import { PlanSource } from '../read/read-source.js'
 import { checkTableScan } from '../read/table-scan.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -31,14 +33,15 @@ export const distinct: CommandRow<NodeInvocation> = {
     if (collection !== undefined) {
       const plan = planDistinctRows(collection, query)
       checkTableScan(host, plan, query.hint.hint)
-      const executor = executePlan(plan)
+      const source = new PlanSource(plan, { slice: newSlice(host), effort: host.statistics.queries, host })
       try {
-        for (let row = executor.next(); row !== null; row = executor.next())
-          forEachValueAt(row.document, 0, query.key, (value) => values.add(value))
+        await readAll(invocation, source, (document) =>
+          forEachValueAt(document, 0, query.key, (value) => values.add(value)),
+        )
       } catch (error) {
         throw withContext(error, 'Executor error during distinct command')
       }
-      host.statistics.queries.addCompleted(plan.root, executor)
+      source.recordCost()
     }
     return writeValues(values.sorted())
   },

@@ -17,6 +17,7 @@ import {
 } from '@shardlab/member'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { sourceById } from '../read/read-by-id.js'
+import { newSlice } from '../read/new-slice.js'
 import { planFind } from '../read/read-plan.js'
 import { PlanSource } from '../read/read-source.js'
 import { TailSource } from '../read/read-tail.js'
@@ -40,7 +41,7 @@ export const find: CommandRow<NodeInvocation> = {
   },
 }
 
-function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter {
+function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {
   const { host, args } = invocation
   checkLet(invocation)
   checkCollectionUuid(host, ns, args)
@@ -49,7 +50,7 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
   const live = host.collection(ns)
   const { source, tailable } = openFind(invocation, live, access, batchSize)
   try {
-    return writeFirstBatch(invocation, ns, source, {
+    const reply = writeFirstBatch(invocation, ns, source, {
       batchSize,
       singleBatch: args.bool('singleBatch') ?? false,
       noTimeout: args.bool('noCursorTimeout') ?? false,
@@ -57,12 +58,24 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
       // open.
       tailable: (live?.count ?? 0) === 0 ? 'no' : tailable,
     })
+    return reply instanceof Promise ? namingErrors(reply, host, ns) : reply
   } catch (error) {
-    throw withContext(
-      error,
-      `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`,
-    )
+    throw executorError(error, host, ns)
   }
+}
+
+// Separate: a function that may make a closure allocates a context for its variables on each call.
+function namingErrors(reply: Promise<DocumentWriter>, host: NodeHost, ns: string): Promise<DocumentWriter> {
+  return reply.catch((error: unknown) => {
+    throw executorError(error, host, ns)
+  })
+}
+
+function executorError(error: unknown, { behaviours }: NodeHost, ns: string): unknown {
+  return withContext(
+    error,
+    `Executor error during find command${behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`,
+  )
 }
 
 function tailableError(collection: Collection, { filter, sort, shape, skip, limit }: FindQuery): CommandError {
@@ -112,6 +125,7 @@ function plannedSource(
   const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership)
   checkTableScan(host, plan, query.hint.hint)
   return new PlanSource(plan, {
+    slice: newSlice(host),
     execute: { allowDiskUse: query.allowDiskUse ?? host.behaviours.sortsUseDiskByDefault },
     apply: query.shape.apply,
     effort: host.statistics.queries,

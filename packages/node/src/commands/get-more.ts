@@ -9,7 +9,8 @@ import {
   checkGetMoreAfterCheckout,
   getMoreSpec,
 } from '@shardlab/member'
-import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
+import type { OpenCursor } from '../cursors/cursor-manager.js'
+import { writeBatch, type WrittenBatch } from '../cursors/write-batch.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -36,9 +37,7 @@ export const getMore: CommandRow<NodeInvocation> = {
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
     checkReads(invocation, cursor)
     if (cursor.tailable === 'await-data') return awaitBatch(invocation, cursor, batchSize)
-    return cursor.source.gather === undefined
-      ? nextBatch(invocation, cursor, batchSize)
-      : gatherBatch(invocation, cursor, batchSize)
+    return nextBatch(invocation, cursor, batchSize)
   },
 }
 
@@ -73,33 +72,56 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
   return nextBatch(invocation, cursor, batchSize)
 }
 
-async function gatherBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
+function nextBatch(
+  invocation: NodeInvocation,
+  cursor: OpenCursor,
+  batchSize: number,
+): DocumentWriter | Promise<DocumentWriter> {
+  const writer = new DocumentWriter(512).startDocument('cursor')
   cursor.timeLimit?.resume()
-  cursor.waiting = invocation.operation
-  try {
-    await cursor.source.gather!(
-      invocation,
-      batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY,
-      cursor.timeLimit ?? null,
-    )
-  } catch (error) {
-    cursor.waiting = null
-    closingOnError(invocation, cursor, () => {
-      throw error
-    })
-  }
-  cursor.waiting = null
-  return nextBatch(invocation, cursor, batchSize)
+  cursor.source.slice?.begin()
+  const batch = closingOnError(invocation, cursor, () =>
+    writeBatch(
+      {
+        command: invocation,
+        writer,
+        source: cursor.source,
+        countMax: batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY,
+        timeLimit: cursor.timeLimit ?? null,
+      },
+      'nextBatch',
+      cursor.pending,
+    ),
+  )
+  return batch instanceof Promise
+    ? finishLater(invocation, cursor, writer, batch)
+    : finishBatch(invocation, cursor, writer, batch)
 }
 
-function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): DocumentWriter {
-  const { host } = invocation
-  const writer = new DocumentWriter(512).startDocument('cursor')
-  const countMax = batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY
-  cursor.timeLimit?.resume()
-  const batch = closingOnError(invocation, cursor, () =>
-    writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, countMax),
-  )
+async function finishLater(
+  invocation: NodeInvocation,
+  cursor: OpenCursor,
+  writer: DocumentWriter,
+  writing: Promise<WrittenBatch>,
+): Promise<DocumentWriter> {
+  cursor.waiting = invocation.operation
+  let batch: WrittenBatch
+  try {
+    batch = await writing
+  } catch (error) {
+    cursor.waiting = null
+    throw closedBy(invocation, cursor, error)
+  }
+  cursor.waiting = null
+  return finishBatch(invocation, cursor, writer, batch)
+}
+
+function finishBatch(
+  { host }: NodeInvocation,
+  cursor: OpenCursor,
+  writer: DocumentWriter,
+  batch: WrittenBatch,
+): DocumentWriter {
   host.statistics.documents.returned += batch.count
   cursor.pending = batch.pending
   cursor.lastUsedMs = host.context.now()
@@ -112,14 +134,18 @@ function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: nu
     .end()
 }
 
-/** Like the server, closes the cursor on any error. */
-function closingOnError<T>({ host }: NodeInvocation, cursor: OpenCursor, read: () => T): T {
+function closingOnError<T>(invocation: NodeInvocation, cursor: OpenCursor, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    host.cursors.close(cursor.id)
-    throw withContext(error, 'Executor error during getMore')
+    throw closedBy(invocation, cursor, error)
   }
+}
+
+/** Like the server, closes the cursor on any error. */
+function closedBy({ host }: NodeInvocation, cursor: OpenCursor, error: unknown): unknown {
+  host.cursors.close(cursor.id)
+  return withContext(error, 'Executor error during getMore')
 }
 
 /** @throws CommandError 50736 to 50738 if another session opened the cursor */

@@ -1,21 +1,20 @@
 /** Server: cursor_manager.cpp, clientcursor.h. */
 import type { ActorContext } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError } from '@shardlab/bson'
 import {
-  checkBuilt,
   type RunningOperation,
   type TimeLimit,
+  type TimeSlice,
   type SessionId,
   type SessionKey,
   type DocumentSource,
   type TailableMode,
-  batchBytesMax,
   cursorTimeoutMs,
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
 
 export interface FillingCommand {
-  readonly host: { readonly context: ActorContext }
+  readonly host: { readonly context: ActorContext; readonly cursors: CursorManager }
   readonly session: SessionId | null
   readonly operation: RunningOperation
 }
@@ -30,6 +29,12 @@ export interface CursorSource extends DocumentSource {
    * The source checks {@link reads} itself when it reads ahead. Otherwise every getMore checks it.
    */
   readonly readsAhead?: boolean
+  /** While it is over, `next` returns null. Absent: the source never pauses. */
+  readonly slice?: TimeSlice | undefined
+  /** Called before a turn in which the collection may change. */
+  save?(): void
+  /** Called in the next turn. @throws CommandError 175 QueryPlanKilled */
+  restore?(): void
   /** Whether {@link fill} must be called before `next` can return more documents. Absent: never. */
   readonly dry?: boolean
   /**
@@ -39,11 +44,6 @@ export interface CursorSource extends DocumentSource {
    *   which the operation was killed
    */
   fill?(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void>
-  /**
-   * Called before each batch to fetch documents from other members. Absent: all are local. @throws
-   * as `fill`
-   */
-  gather?(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void>
   /** Closes cursors on other members. */
   close?(): void
 }
@@ -64,7 +64,7 @@ export interface OpenCursor extends CursorOptions {
   lastUsedMs: number
   /** A document that was read but did not fit in the last batch. */
   pending: Uint8Array | null
-  /** The getMore that is waiting for documents; null: none. */
+  /** The getMore that is using the cursor and has given up its turn; null: none. */
   waiting: RunningOperation | null
 }
 
@@ -76,6 +76,8 @@ export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
+  /** Of operations that have given up their turn and have no cursor yet. */
+  readonly pausedReads = new Set<SourceReads>()
   timedOutCount = 0
   onEnd: (() => void) | null = null
 
@@ -146,51 +148,4 @@ export class CursorManager {
     this.closeWhere((cursor) => !cursor.noTimeout && cursor.waiting === null && nowMs - cursor.lastUsedMs > timeoutMs)
     this.timedOutCount += before - this.#cursors.size
   }
-}
-
-export interface WrittenBatch {
-  readonly count: number
-  readonly exhausted: boolean
-  readonly pending: Uint8Array | null
-}
-
-/**
- * Writes documents as an array field until `countMax` documents or 16 MB are reached; the first
- * document always fits. Reads nothing beyond the batch except a document that does not fit.
- * @throws CommandError 10334 BSONObjectTooLarge for a document that is too large for the server
- */
-export function writeBatch(
-  writer: DocumentWriter,
-  name: string,
-  source: CursorSource,
-  pending: Uint8Array | null,
-  countMax: number,
-): WrittenBatch {
-  writer.startArray(name)
-  const batch = fillBatch(writer, source, pending, countMax)
-  writer.end()
-  source.recordCost?.()
-  return batch
-}
-
-function fillBatch(
-  writer: DocumentWriter,
-  source: CursorSource,
-  pending: Uint8Array | null,
-  countMax: number,
-): WrittenBatch {
-  const start = writer.length
-  let count = 0
-  let next = pending
-  while (count < countMax) {
-    const document = next ?? source.next()
-    next = null
-    if (document === null) return { count, exhausted: true, pending: null }
-    checkBuilt(document)
-    if (count > 0 && writer.length - start + document.length > batchBytesMax)
-      return { count, exhausted: false, pending: document }
-    writer.document(String(count), document)
-    count++
-  }
-  return { count, exhausted: next === null && source.isEOF === true, pending: next }
 }

@@ -1,6 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { TailableMode } from '@shardlab/member'
-import { writeBatch, type CursorSource } from './cursor-manager.js'
+import type { CursorSource } from './cursor-manager.js'
+import { writeBatch, type WrittenBatch } from './write-batch.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export interface FirstBatchOptions {
@@ -14,16 +15,32 @@ export interface FirstBatchOptions {
 /**
  * The cursor stays open unless its source is known to be exhausted. Server: find_cmd.cpp,
  * shouldSaveCursor of find.cpp.
+ * @returns a promise only if the source pauses
  */
 export function writeFirstBatch(
-  { host, session, cursorNs, operation }: NodeInvocation,
+  invocation: NodeInvocation,
   collectionNs: string,
   source: CursorSource,
-  { batchSize, singleBatch, noTimeout, tailable = 'no' }: FirstBatchOptions,
+  options: FirstBatchOptions,
+): DocumentWriter | Promise<DocumentWriter> {
+  const writer = new DocumentWriter(512).startDocument('cursor')
+  const { timeLimit } = invocation.operation
+  const request = { command: invocation, writer, source, countMax: options.batchSize, timeLimit }
+  const batch = writeBatch(request, 'firstBatch', null)
+  return batch instanceof Promise
+    ? batch.then((written) => withCursor(invocation, writer, collectionNs, source, options, written))
+    : withCursor(invocation, writer, collectionNs, source, options, batch)
+}
+
+function withCursor(
+  { host, session, cursorNs, operation }: NodeInvocation,
+  writer: DocumentWriter,
+  collectionNs: string,
+  source: CursorSource,
+  { singleBatch, noTimeout, tailable = 'no' }: FirstBatchOptions,
+  batch: WrittenBatch,
 ): DocumentWriter {
   const ns = cursorNs ?? collectionNs
-  const writer = new DocumentWriter(512).startDocument('cursor')
-  const batch = writeBatch(writer, 'firstBatch', source, null, batchSize)
   host.statistics.documents.returned += batch.count
   let id = 0n
   if ((!batch.exhausted || tailable !== 'no') && !singleBatch) {

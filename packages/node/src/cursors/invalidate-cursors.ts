@@ -11,6 +11,7 @@ import { splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
+import type { SourceReads } from './source-reads.js'
 
 export function invalidateCursorsOfDropped(node: NodeHost, { ns }: Collection): void {
   const [db, name] = splitNamespace(ns)
@@ -26,9 +27,8 @@ export function invalidateCursorsOfRenamed(node: NodeHost, from: string, to: str
 export function invalidateCursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return invalidateCursorsOn(node, collection.ns, '')
-  for (const { source } of node.cursors) {
-    const reads = source.reads
-    if (reads === undefined || !reads.isOf(collection)) continue
+  for (const reads of runningReads(node)) {
+    if (!reads.isOf(collection)) continue
     if (!cursorsFollowTheirCollection) reads.kill(new CommandError('QueryPlanKilled', `index '${name}' dropped`))
     else if (reads.scans(name))
       reads.kill(new CommandError('QueryPlanKilled', `query plan killed :: index '${name}' dropped`))
@@ -44,7 +44,13 @@ function invalidateCursorsOn(node: NodeHost, ns: string, reason: string): void {
   const error = getMoreReportsIndexDrop
     ? new CommandError('QueryPlanKilled', reason)
     : new CommandError(16950, 'Cursor deleted. Was the collection or database dropped?')
-  for (const { source } of node.cursors) if (source.reads?.ns === ns) source.reads.kill(error)
+  for (const reads of runningReads(node)) if (reads.ns === ns) reads.kill(error)
+}
+
+/** Of open cursors and of operations that have given up their turn. */
+function* runningReads({ cursors }: NodeHost): Generator<SourceReads> {
+  for (const { source } of cursors) if (source.reads !== undefined) yield source.reads
+  yield* cursors.pausedReads
 }
 
 /**

@@ -4,7 +4,7 @@ import { planCount, type Collection, type QueryPlan } from '@shardlab/storage'
 import type { CountQuery } from '@shardlab/member'
 import { shardFilterOf } from './read-plan.js'
 
-/** A plan for `runCount`. @throws CommandError for an invalid hint */
+/** A plan for `countBy`. @throws CommandError for an invalid hint */
 export function planCounting(
   collection: Collection,
   { filter, hint, skip, limit, context: { strings } }: CountQuery,

@@ -7,12 +7,15 @@ import {
   type QueryPlan,
   type StoredRecord,
 } from '@shardlab/storage'
+import type { TimeSlice } from '@shardlab/member'
 import type { CursorSource } from '../cursors/cursor-manager.js'
 import { SourceReads, type Collections } from '../cursors/source-reads.js'
 import type { QueryEffort } from '../statistics/query-effort.js'
 
 export interface PlanSourceOptions {
   readonly execute?: ExecuteOptions
+  /** Default: the source never pauses. */
+  readonly slice?: TimeSlice
   /** Default: the row's document. */
   readonly apply?: ((record: StoredRecord) => Uint8Array) | null
   /** Nothing is read after this many rows. Default: unlimited. */
@@ -28,6 +31,7 @@ export interface PlanSourceOptions {
 
 export class PlanSource implements CursorSource {
   readonly executor: PlanExecutor
+  readonly slice: TimeSlice | undefined
   readonly #root: PlanStage
   readonly #apply: ((record: StoredRecord) => Uint8Array) | null
   readonly #rowsMax: number
@@ -41,10 +45,11 @@ export class PlanSource implements CursorSource {
 
   constructor(
     plan: QueryPlan,
-    { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort, host }: PlanSourceOptions = {},
+    { execute = {}, slice, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort, host }: PlanSourceOptions = {},
   ) {
     this.#root = plan.root
-    this.executor = executePlan(plan, execute)
+    this.slice = slice
+    this.executor = executePlan(plan, execute, slice)
     this.#apply = apply
     this.#rowsMax = rowsMax
     this.#effort = effort ?? null
@@ -56,6 +61,14 @@ export class PlanSource implements CursorSource {
   get reads(): SourceReads | undefined {
     if (this.#host !== null) this.#reads ??= SourceReads.ofPlan(this.#host, this.#plan)
     return this.#reads
+  }
+
+  save(): void {
+    this.executor.freeze()
+  }
+
+  restore(): void {
+    this.reads?.check()
   }
 
   recordCost(): void {
@@ -72,7 +85,8 @@ export class PlanSource implements CursorSource {
   next(): Uint8Array | null {
     const record = this.#returned < this.#rowsMax ? this.executor.next() : null
     if (record === null) {
-      this.#ended = true
+      // The end may also be reached with the last work of a slice; the next call finds it again.
+      this.#ended = this.slice?.isOver !== true
       return null
     }
     this.#returned++

@@ -46,7 +46,12 @@ export class FakeReader {
 
 export function drain(run: PipelineRun, documents: readonly Uint8Array[], reader: FakeReader): Uint8Array[] {
   const serve = () => {
-    for (let { request } = run; request !== null; { request } = run) run.serve(reader.read(request))
+    for (;;) {
+      if (run.step()) continue
+      const { request } = run
+      if (request === null) return
+      run.serve(reader.read(request))
+    }
   }
   for (const document of documents) {
     if (run.satisfied) break

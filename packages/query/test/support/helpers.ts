@@ -66,6 +66,7 @@ export function run(
   const pipeline = compilePipeline(stages, over).open()
   for (const document of documents) pipeline.push(document)
   pipeline.end()
+  while (pipeline.step()) continue
   return pipeline.output
 }
 

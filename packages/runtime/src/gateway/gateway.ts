@@ -11,6 +11,8 @@ export interface GatewayOptions {
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
   /** Whether a new client may connect; if not, its connection is reset. Default: always. */
   readonly accepts?: () => boolean
+  /** Called with the first answer of a turn. `flush` must run when that turn is over. */
+  readonly atEndOfTurn?: (flush: () => void) => void
   /** Further connections are closed at once. Default 10,000. */
   readonly maxConnections?: number
   /**
@@ -51,6 +53,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   readonly #connections = new Set<Connection>()
   readonly #maxConnections: number
   readonly #closeTimeoutMs: number
+  readonly #atEndOfTurn: (flush: () => void) => void
   #dirty: Connection[] = []
   #lastConnectionId = 0
   #lastRequestId = 0
@@ -62,6 +65,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   constructor(options: GatewayOptions) {
     this.target = options.target
     this.log = options.log
+    this.#atEndOfTurn = options.atEndOfTurn ?? setImmediate
     this.#maxConnections = options.maxConnections ?? 10_000
     this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
@@ -123,7 +127,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   }
 
   flushLater(connection: Connection): void {
-    if (this.#dirty.push(connection) === 1) setImmediate(this.#flushDirty)
+    if (this.#dirty.push(connection) === 1) this.#atEndOfTurn(this.#flushDirty)
   }
 
   closed(connection: Connection): void {

@@ -4,7 +4,7 @@ import type { GatewayOpener } from './clients/gateway-opener.js'
 import type { EventSink } from './event-sink.js'
 import type { HostLimits } from './limits.js'
 import type { Link } from './mailbox/link-table.js'
-import type { HostClock } from './time/clock.js'
+import type { HostClock, Sleeper } from './time/clock.js'
 
 export interface ActorHostOptions {
   readonly hostId: number
@@ -24,6 +24,8 @@ export interface ActorHostOptions {
   readonly attaches?: boolean
   /** See `OutboxOptions.atEndOfTurn`. */
   readonly atEndOfTurn: (flush: () => void) => void
+  /** Wakes the sleeper in a later turn, after messages that have arrived meanwhile. */
+  readonly nextTurn: (sleeper: Sleeper) => void
   /** See `MailboxOptions.findLink`. */
   readonly findLink?: (index: number) => Link | undefined
   /** null: clients cannot connect, though members may have endpoints. */

@@ -45,6 +45,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly events: EventSink
   readonly mutations: ReadonlySet<MutationName>
   readonly attaches: boolean
+  readonly nextTurn: ActorHostOptions['nextTurn']
   readonly steps: StepFaults
   readonly faults: HostFaults
   readonly mailbox: Mailbox
@@ -71,6 +72,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.events = options.events
     this.mutations = new Set(options.mutations)
     this.attaches = options.attaches ?? false
+    this.nextTurn = options.nextTurn
     this.steps = new StepFaults(options.onStepStruck)
     this.faults = new HostFaults(
       {
@@ -186,6 +188,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     const gateway = await openGateway({
       ...listen,
       address: cell.address,
+      atEndOfTurn: this.#options.atEndOfTurn,
       target: cellTarget(this, cell),
       accepts: () =>
         !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),

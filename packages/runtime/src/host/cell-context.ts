@@ -20,7 +20,8 @@ import { CellDisk } from './cell-disk.js'
 import type { EventSink } from './event-sink.js'
 import type { Mailbox } from './mailbox/mailbox.js'
 import { never } from './never.js'
-import type { HostClock } from './time/clock.js'
+import type { HostClock, Sleeper } from './time/clock.js'
+import { NextTurn } from './time/next-turn.js'
 import { Sleep } from './time/sleep.js'
 
 export interface ContextHost {
@@ -29,6 +30,8 @@ export interface ContextHost {
   readonly mailbox: Mailbox
   readonly mutations: ReadonlySet<MutationName>
   readonly attaches: boolean
+  /** See `ActorHostOptions.nextTurn`. */
+  readonly nextTurn: (sleeper: Sleeper) => void
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
   reach(cell: ActorCell, step: string): Promise<void>
@@ -88,6 +91,10 @@ export class CellContext implements ActorContext {
     const sleep = new Sleep(this.#cell, durationMs, this.#cancelled)
     if (signal !== undefined) sleep.endWith(signal)
     return sleep.promise
+  }
+
+  nextTurn(): Promise<void> {
+    return this.#cell.gone ? never() : new NextTurn(this.#cell, this.#host.nextTurn).promise
   }
 
   /** One error for all cancelled sleeps, because a stack trace for each is expensive. */

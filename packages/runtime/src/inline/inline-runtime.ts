@@ -20,6 +20,7 @@ import { defaultLimits, type HostLimits } from '../host/limits.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import type { Alarm } from '../host/time/clock.js'
 import { LiveClock } from '../host/time/live-clock.js'
+import { LiveTurns } from '../host/time/live-turns.js'
 import { VirtualClock } from '../host/time/virtual-clock.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
@@ -112,6 +113,7 @@ class InlineWorld implements InlineRuntime {
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate = new ConnectionGate()
+  readonly #turns = new LiveTurns()
   readonly #quiescence: Quiescence
   /** Running calls that move the time or wait for sockets. */
   #busyCalls = 0
@@ -135,7 +137,8 @@ class InlineWorld implements InlineRuntime {
       events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
       limits: { ...defaultLimits, ...options.limits },
       checked: false,
-      atEndOfTurn: setImmediate,
+      atEndOfTurn: this.#turns.atEndOfTurn,
+      nextTurn: this.#turns.nextTurn,
       openGateway: this.#gate.wrap(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, address) => this.steps.report(id, address),
@@ -344,7 +347,7 @@ class InlineWorld implements InlineRuntime {
 
   async #quiet(): Promise<void> {
     do await new Promise(setImmediate)
-    while (this.#host.mailbox.busy)
+    while (this.#host.mailbox.busy || this.#turns.busy)
   }
 
   // All cells are added before the first actor runs, so that its messages to the others are held.

@@ -48,6 +48,9 @@ interface SimulatedPlace {
 const beginMs = 1_767_225_600_000
 const stopWithinMs = 60_000
 
+/** So that messages arrive between two pieces of long work, which itself takes no virtual time. */
+const yieldMs = 0.1
+
 class Simulation implements SimulatedRuntime {
   readonly kind = 'simulated'
   readonly seed: number | string
@@ -284,6 +287,7 @@ class Simulation implements SimulatedRuntime {
       mutations: this.#options.mutations ?? [],
       attaches: this.#options.attaches ?? false,
       atEndOfTurn: this.#scheduler.atEndOfTurn,
+      nextTurn: (sleeper) => void this.#clock.alarm(yieldMs, sleeper),
       findLink: (to) => this.#network.linkTo(node, to),
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),

@@ -16,6 +16,7 @@ import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import type { Alarm } from '../host/time/clock.js'
 import { LiveClock } from '../host/time/live-clock.js'
+import { LiveTurns } from '../host/time/live-turns.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
@@ -57,6 +58,7 @@ class ThreadsRuntime implements Runtime {
   constructor(options: ThreadsRuntimeOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
+    const turns = new LiveTurns()
     this.#host = new ActorHost({
       hostId: mainHostId,
       directory: this.#directory,
@@ -65,7 +67,8 @@ class ThreadsRuntime implements Runtime {
       events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
       limits: this.#limits,
       checked: false,
-      atEndOfTurn: setImmediate,
+      atEndOfTurn: turns.atEndOfTurn,
+      nextTurn: turns.nextTurn,
       openGateway: null,
       onCrash: () => {},
       onStepStruck: () => {},

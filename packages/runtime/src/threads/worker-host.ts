@@ -6,6 +6,7 @@ import { openTcpGateway } from '../host/clients/gateway-opener.js'
 import { EventSink } from '../host/event-sink.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import { LiveClock } from '../host/time/live-clock.js'
+import { LiveTurns } from '../host/time/live-turns.js'
 import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
 import type {
@@ -53,6 +54,7 @@ class WorkerHost implements HostCommands {
     this.#control = control
     this.#hostId = boot.hostId
     this.#roles = roles
+    const turns = new LiveTurns()
     this.#host = new ActorHost({
       hostId: boot.hostId,
       directory: this.#directory,
@@ -61,7 +63,8 @@ class WorkerHost implements HostCommands {
       events: new EventSink((event) => this.#emit(event), boot.logLevel),
       limits: boot.limits,
       checked: false,
-      atEndOfTurn: setImmediate,
+      atEndOfTurn: turns.atEndOfTurn,
+      nextTurn: turns.nextTurn,
       openGateway: openTcpGateway,
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),

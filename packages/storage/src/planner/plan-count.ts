@@ -16,7 +16,7 @@ import { planned } from './plan-query.js'
 import type { QueryRequest } from './query-request.js'
 
 /**
- * For `runCount`. `skip` and `limit` apply to the count. Without predicate and hint the plan counts
+ * For `countBy`. `skip` and `limit` apply to the count. Without predicate and hint the plan counts
  * all records, orphans included, as on the server.
  * @throws CommandError as `planQuery`
  */

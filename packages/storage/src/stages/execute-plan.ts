@@ -4,7 +4,8 @@ import type { StoredRecord } from '../records/record-table.js'
 import { sortMemoryLimitBytes } from './sorter.js'
 import { buildStages } from './build-stages.js'
 import { CountStage, ShardFilterStage } from './flow-stages.js'
-import { advanced, allStages, needTime, type Stage } from './stage.js'
+import { advanced, allStages, needTime, type Stage, type StageState } from './stage.js'
+import type { WorkSlice } from './work-slice.js'
 
 export interface ExecuteOptions {
   /**
@@ -29,59 +30,77 @@ export interface ExecutionStats {
 
 export interface PlanExecutor {
   /**
-   * The next row, projected; null at the end.
+   * The next row, projected; null at the end, or if the slice is over.
    * @throws CommandError QueryExceededMemoryLimitNoDiskUseAllowed, and the errors of the projection
    */
   next(): StoredRecord | null
+  /** Call it before the plan's collection may change: the plan continues on a snapshot. */
+  freeze(): void
   readonly stats: ExecutionStats
   readonly root: Stage
 }
 
 /**
- * Rows must be pulled before the plan's collection changes. For a cursor that lives longer, plan
- * over a snapshot.
+ * Rows must be pulled before the plan's collection changes, unless it is frozen. For a cursor that
+ * lives longer, plan over a snapshot.
+ * @param slice null: the plan never pauses
  */
-export function executePlan(plan: QueryPlan, options: ExecuteOptions = {}): PlanExecutor {
-  return new Executor(plan, options)
-}
-
-/**
- * Runs a plan of `planCount` to its end.
- * @param done receives the statistics
- * @returns the count
- */
-export function runCount(
+export function executePlan(
   plan: QueryPlan,
   options: ExecuteOptions = {},
-  done?: (stats: ExecutionStats) => void,
-): number {
-  const executor = executePlan(plan, options)
-  while (executor.next() !== null) continue
-  done?.(executor.stats)
-  return executor.root instanceof CountStage ? executor.root.counted : 0
+  slice: WorkSlice | null = null,
+): PlanExecutor {
+  return new Executor(plan, options, slice)
+}
+
+/** The count by a plan of `planCount`, once {@link PlanExecutor.next} has returned the end. */
+export function countBy({ root }: PlanExecutor): number {
+  return root instanceof CountStage ? root.counted : 0
 }
 
 class Executor implements PlanExecutor {
   readonly root: Stage
+  readonly #plan: QueryPlan
+  readonly #slice: WorkSlice | null
   #isDone = false
+  #isFrozen = false
 
-  constructor(plan: QueryPlan, options: ExecuteOptions) {
+  constructor(plan: QueryPlan, options: ExecuteOptions, slice: WorkSlice | null) {
     this.root = buildStages(plan, plan.root, {
       sortMemoryBytes: options.sortMemoryBytes ?? sortMemoryLimitBytes,
       allowDiskUse: options.allowDiskUse ?? false,
       rowFilter: options.rowFilter ?? null,
     })
+    this.#plan = plan
+    this.#slice = slice
     countUses(plan)
   }
 
   next(): StoredRecord | null {
     if (this.#isDone) return null
     const { root } = this
-    let state = root.work()
-    while (state === needTime) state = root.work()
+    const slice = this.#slice
+    let state: StageState
+    if (slice === null) {
+      do state = root.work()
+      while (state === needTime)
+    } else {
+      if (slice.isOver) return null
+      do {
+        state = root.work()
+        slice.worked()
+      } while (state === needTime && !slice.isOver)
+      if (state === needTime) return null
+    }
     if (state === advanced) return root.row
     this.#isDone = true
     return null
+  }
+
+  freeze(): void {
+    if (this.#isFrozen) return
+    this.#isFrozen = true
+    this.root.continueOn(this.#plan.collection.snapshot())
   }
 
   get stats(): ExecutionStats {

@@ -1,15 +1,16 @@
 /** Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
 import { findPath, keyStringFieldEnd, keyStringUpperBound } from '@shardlab/bson'
 import type { IndexCursor } from '../tree/index-cursor.js'
-import { mayRepeat, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
-import type { Collection } from '../engine/types.js'
+import { mayRepeat, type PlanStage } from '../plans/plan-stage.js'
+import type { Collection, Index } from '../engine/types.js'
 import { indexKeyDocument } from './index-key-document.js'
 import { BoundsChecker, singleRangeOf } from './scan-range.js'
 import { needTime, Stage, type StageState } from './stage.js'
 
 export class IndexScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'IXSCAN' }>
-  readonly #collection: Collection
+  #collection: Collection
+  #index: Index
   readonly #withKeys: boolean
   readonly #seen: Set<number> | null
   #cursor: IndexCursor | null = null
@@ -23,6 +24,7 @@ export class IndexScanStage extends Stage {
     super(plan)
     this.#plan = plan
     this.#collection = collection
+    this.#index = plan.scan.entry.index
     this.#withKeys = withKeys
     this.#seen = mayRepeat(plan.scan) ? new Set() : null
   }
@@ -58,6 +60,11 @@ export class IndexScanStage extends Stage {
     return this.emit({ ...record, indexKey: indexKeyDocument(this.#plan.scan.entry, record.document, cursor.key) })
   }
 
+  override continueOn(snapshot: Collection): void {
+    this.#collection = snapshot
+    this.#index = snapshot.index(this.#index.name)!
+  }
+
   override counters(): readonly (readonly [string, number])[] {
     return [
       ['keysExamined', this.keysExamined],
@@ -70,27 +77,27 @@ export class IndexScanStage extends Stage {
   #positioned(): IndexCursor | null {
     if (this.#cursor !== null && !this.#mustSeek) return this.#cursor
     const { scan } = this.#plan
-    const { index } = scan.entry
     this.#seeks++
     if (this.#cursor === null) {
       const range = singleRangeOf(scan)
-      if (range !== null) return (this.#cursor = index.scanKeys(range.from, range.to, scan.reverse))
+      if (range !== null) return (this.#cursor = this.#index.scanKeys(range.from, range.to, scan.reverse))
       this.#checker = new BoundsChecker(scan)
       if (!this.#checker.start()) return null
     }
     this.#mustSeek = false
-    this.#cursor = seek(scan, this.#checker!.seekTo)
+    this.#cursor = seek(this.#index, scan.reverse, this.#checker!.seekTo)
     return this.#cursor
   }
 }
 
-function seek({ entry: { index }, reverse }: IndexScan, to: string): IndexCursor {
+function seek(index: Index, reverse: boolean, to: string): IndexCursor {
   return reverse ? index.scanKeys(undefined, to, true) : index.scanKeys(to, undefined, false)
 }
 
 export class CountScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>
-  readonly #collection: Collection
+  #collection: Collection
+  #index: Index
   readonly #seen: Set<number> | null
   #cursor: IndexCursor | null = null
 
@@ -98,6 +105,7 @@ export class CountScanStage extends Stage {
     super(plan)
     this.#plan = plan
     this.#collection = collection
+    this.#index = plan.scan.entry.index
     this.#seen = mayRepeat(plan.scan) ? new Set() : null
   }
 
@@ -107,7 +115,7 @@ export class CountScanStage extends Stage {
     const { scan } = this.#plan
     if (this.#cursor === null) {
       const range = singleRangeOf(scan)!
-      this.#cursor = scan.entry.index.scanKeys(range.from, range.to, false)
+      this.#cursor = this.#index.scanKeys(range.from, range.to, false)
     }
     const recordId = this.#cursor.next()
     // The server also counts the key after the range.
@@ -120,6 +128,11 @@ export class CountScanStage extends Stage {
     return this.emit(this.#collection.get(recordId)!)
   }
 
+  override continueOn(snapshot: Collection): void {
+    this.#collection = snapshot
+    this.#index = snapshot.index(this.#index.name)!
+  }
+
   override counters(): readonly (readonly [string, number])[] {
     return [['keysExamined', this.keysExamined]]
   }
@@ -128,7 +141,8 @@ export class CountScanStage extends Stage {
 /** Seeks from one combination of values of the first fields to the next. */
 export class DistinctScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>
-  readonly #collection: Collection
+  #collection: Collection
+  #index: Index
   readonly #checker: BoundsChecker
   readonly #path: string
   #cursor: IndexCursor | null = null
@@ -138,6 +152,7 @@ export class DistinctScanStage extends Stage {
     super(plan)
     this.#plan = plan
     this.#collection = collection
+    this.#index = plan.scan.entry.index
     this.#checker = new BoundsChecker(plan.scan)
     this.#path = plan.scan.entry.pattern[plan.fieldCount - 1]!.path
     this.isEof = !this.#checker.start()
@@ -148,7 +163,7 @@ export class DistinctScanStage extends Stage {
     this.works++
     if (this.isEof) return this.end()
     const { scan, shardFilter } = this.#plan
-    if (this.#seekTo !== null) this.#cursor = seek(scan, this.#seekTo)
+    if (this.#seekTo !== null) this.#cursor = seek(this.#index, scan.reverse, this.#seekTo)
     this.#seekTo = null
     const recordId = this.#cursor!.next()
     if (recordId < 0) return this.end()
@@ -168,6 +183,11 @@ export class DistinctScanStage extends Stage {
     const prefix = key.slice(0, this.#prefixEnd(key))
     this.#seekTo = scan.reverse ? prefix : keyStringUpperBound(prefix)
     return this.emit(record)
+  }
+
+  override continueOn(snapshot: Collection): void {
+    this.#collection = snapshot
+    this.#index = snapshot.index(this.#index.name)!
   }
 
   override counters(): readonly (readonly [string, number])[] {

@@ -2,7 +2,8 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
 import type { PlanStage } from '../plans/plan-stage.js'
-import type { StoredRecord } from '../records/record-table.js'
+import type { RecordScan, StoredRecord } from '../records/record-table.js'
+import type { IndexCursor } from '../tree/index-cursor.js'
 import type { Collection } from '../engine/types.js'
 import { needTime, Stage, type StageState } from './stage.js'
 
@@ -14,14 +15,14 @@ export class EofStage extends Stage {
 }
 
 export class CollectionScanStage extends Stage {
-  readonly #scan: { next(): StoredRecord | null }
+  readonly #scan: RecordScan | ClusteredScan
   readonly #filter: Filter | null
 
   constructor(plan: Extract<PlanStage, { stage: 'COLLSCAN' }>, collection: Collection) {
     super(plan)
     this.#filter = plan.filter
     this.#scan = collection.clustered
-      ? scanById(collection, plan.reverse)
+      ? new ClusteredScan(collection, plan.reverse)
       : collection.scan({ reverse: plan.reverse, ...(plan.after === null ? {} : { after: plan.after }) })
   }
 
@@ -33,24 +34,34 @@ export class CollectionScanStage extends Stage {
     return this.#filter === null || this.#filter.matches(record.document) ? this.emit(record) : needTime
   }
 
+  override continueOn(snapshot: Collection): void {
+    if (this.#scan instanceof ClusteredScan) this.#scan.collection = snapshot
+  }
+
   override counters(): readonly (readonly [string, number])[] {
     return [['docsExamined', this.docsExamined]]
   }
 }
 
-function scanById(collection: Collection, reverse: boolean): { next(): StoredRecord | null } {
-  const cursor = collection.indexes()[0]!.scanKeys(undefined, undefined, reverse)
-  return {
-    next() {
-      const recordId = cursor.next()
-      return recordId < 0 ? null : collection.get(recordId)!
-    },
+/** In the order of `_id`. */
+class ClusteredScan {
+  collection: Collection
+  readonly #cursor: IndexCursor
+
+  constructor(collection: Collection, reverse: boolean) {
+    this.collection = collection
+    this.#cursor = collection.indexes()[0]!.scanKeys(undefined, undefined, reverse)
+  }
+
+  next(): StoredRecord | null {
+    const recordId = this.#cursor.next()
+    return recordId < 0 ? null : this.collection.get(recordId)!
   }
 }
 
 export class IdHackStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'IDHACK' }>
-  readonly #collection: Collection
+  #collection: Collection
   readonly #withKeys: boolean
   #isDone = false
 
@@ -73,6 +84,10 @@ export class IdHackStage extends Stage {
     this.isEof = true
     if (!this.#withKeys) return this.emit(record)
     return this.emit({ ...record, indexKey: new DocumentWriter(32).value('_id', this.#plan.id).finish() })
+  }
+
+  override continueOn(snapshot: Collection): void {
+    this.#collection = snapshot
   }
 
   override counters(): readonly (readonly [string, number])[] {

@@ -9,8 +9,7 @@ export class SortStage extends Stage {
   readonly #input: Stage
   readonly #sorter: Sorter
   readonly #limitBytes: number
-  #sorted: Row[] | null = null
-  #taken = 0
+  #phase: 'reading' | 'settling' | 'returning' = 'reading'
   #bytes = 0
 
   constructor(
@@ -27,16 +26,21 @@ export class SortStage extends Stage {
   }
 
   work(): StageState {
+    if (this.#phase === 'settling') {
+      // Not counted: the server has no such works.
+      if (!this.#sorter.settle()) this.#phase = 'returning'
+      return needTime
+    }
     this.works++
-    if (this.#sorted === null) {
+    if (this.#phase === 'reading') {
       const state = this.#input.work()
       if (state === advanced) {
         this.#bytes += this.#input.row.document.length
         this.#sorter.add(this.#input.row)
-      } else if (state !== needTime) this.#sorted = this.#sorter.finish()
+      } else if (state !== needTime) this.#phase = 'settling'
       return needTime
     }
-    const row = this.#sorted[this.#taken++]
+    const row = this.#sorter.next()
     return row === undefined ? this.end() : this.emit(row)
   }
 

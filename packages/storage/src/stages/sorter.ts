@@ -1,10 +1,16 @@
-/** A blocking and stable sort of all rows, or of the first rows if there is a limit. */
+/**
+ * A blocking and stable sort of all rows, or of the first rows if there is a limit. No step is
+ * long: see `RunSorter`.
+ */
 import { CommandError } from '@shardlab/bson'
-import type { SortKey, SortOrder } from '@shardlab/query'
+import { RunSorter, type SortKey, type SortOrder } from '@shardlab/query'
 import type { Row } from './stage.js'
 
 /** The server's `internalQueryMaxBlockingSortMemoryUsageBytes`. */
 export const sortMemoryLimitBytes = 100 * 1024 * 1024
+
+/** Rows in one step of {@link Sorter.settle}. */
+const settledInStep = 1024
 
 interface SortedRow {
   readonly key: SortKey
@@ -16,6 +22,8 @@ export class Sorter {
   readonly #order: SortOrder
   readonly #wanted: number
   readonly #limitBytes: number
+  readonly #sorted: RunSorter<SortedRow>
+  /** Only with a limit: a heap of the first rows so far. */
   #rows: SortedRow[] = []
   #sequence = 0
   #heldBytes = 0
@@ -28,13 +36,17 @@ export class Sorter {
     this.#order = order
     this.#wanted = wanted
     this.#limitBytes = limitBytes
+    this.#sorted = new RunSorter((a, b) => order.compare(a.key, b.key) || a.sequence - b.sequence)
   }
 
   /** @throws CommandError QueryExceededMemoryLimitNoDiskUseAllowed */
   add(row: Row): void {
     const entry: SortedRow = { key: this.#order.keyOf(row.document), sequence: this.#sequence++, row }
     const rows = this.#rows
-    if (this.#wanted > 0 && rows.length === this.#wanted) {
+    if (this.#wanted === 0) {
+      this.#sorted.add(entry)
+      this.#heldBytes += row.document.length
+    } else if (rows.length === this.#wanted) {
       const last = rows[0]!
       if (this.#order.compare(entry.key, last.key) >= 0) return
       this.#heldBytes += row.document.length - last.row.document.length
@@ -53,11 +65,19 @@ export class Sorter {
     }
   }
 
-  /** The sorter cannot be used afterwards. */
-  finish(): Row[] {
-    const rows = this.#rows.sort((a, b) => (this.#isAfter(a, b) ? 1 : -1))
-    this.#rows = []
-    return rows.map(({ row }) => row)
+  /**
+   * One step of the work after the last row.
+   * @returns false: the rows can be read
+   */
+  settle(): boolean {
+    const rows = this.#rows
+    for (let i = 0; i < settledInStep && rows.length > 0; i++) this.#sorted.add(rows.pop()!)
+    return rows.length > 0
+  }
+
+  /** The next row in order; undefined: the end. */
+  next(): Row | undefined {
+    return this.#sorted.next()?.row
   }
 
   /**

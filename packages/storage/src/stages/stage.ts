@@ -3,6 +3,7 @@
  * trials of several plans can take turns and explain counts the same steps. Server:
  * exec/plan_stage.h.
  */
+import type { Collection } from '../engine/types.js'
 import type { PlanStage } from '../plans/plan-stage.js'
 import type { StoredRecord } from '../records/record-table.js'
 
@@ -55,6 +56,14 @@ export abstract class Stage {
   protected end(): StageState {
     this.isEof = true
     return endOfRows
+  }
+
+  /**
+   * Reads the snapshot from now on, which has the current state of the collection. Cursors keep
+   * their position: later writes copy the pages and nodes that they are in.
+   */
+  continueOn(snapshot: Collection): void {
+    for (const input of this.inputs) input.continueOn(snapshot)
   }
 
   /** For explain, in the server's order. */

@@ -1,6 +1,7 @@
 import { encode, decode, CommandError, type Document } from '@shardlab/bson'
 import { compileCollation, compileFilter, compileProjection, parseSort, type EvaluationContext } from '@shardlab/query'
 import {
+  countBy,
   executePlan,
   planQuery,
   type Collection,
@@ -50,6 +51,12 @@ function projectionOf(projection: Document, evaluation: EvaluationContext): RowP
   const document = encode(projection)
   const compiled = compileProjection(document, evaluation)
   return { document, apply: (row) => compiled.apply(row) }
+}
+
+export function runCount(plan: QueryPlan): number {
+  const executor = executePlan(plan)
+  while (executor.next() !== null) continue
+  return countBy(executor)
 }
 
 export function planOf(collection: Collection, filter: Document, query: PlainQuery = {}): QueryPlan {

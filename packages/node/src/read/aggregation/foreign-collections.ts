@@ -13,9 +13,10 @@ import {
 } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { listSource, emptySource } from '@shardlab/member'
+import { listSource, emptySource, type TimeSlice } from '@shardlab/member'
 import { PlanSource } from '../read-source.js'
 import type { CursorSource } from '../../cursors/cursor-manager.js'
+import { hasPaused } from '../../cursors/resume-source.js'
 import { resolveView } from '../../views/resolve-view.js'
 import { viewOf } from '../../views/view-catalog.js'
 import { planLeading } from './leading-plan.js'
@@ -38,6 +39,8 @@ export interface ForeignOptions {
   readonly db: string
   readonly evaluation: EvaluationContext
   readonly memoryLimitBytes: number
+  /** Of the whole operation. */
+  readonly slice: TimeSlice
 }
 
 /**
@@ -96,7 +99,7 @@ class LocalReader implements ForeignReader {
     let bytes = 0
     while (documents.length < batchCount && bytes < batchBytes) {
       const document = source.next()
-      if (document === null) return { documents, cursor: null }
+      if (document === null) return { documents, cursor: hasPaused(source) ? source : null }
       documents.push(document)
       bytes += document.length
     }
@@ -104,17 +107,22 @@ class LocalReader implements ForeignReader {
   }
 
   #open({ db, collection: name, stages, variables }: JoinRequest['read']): CursorSource {
-    const { evaluation, memoryLimitBytes } = this.#options
+    const { evaluation, memoryLimitBytes, slice } = this.#options
     const context = { ...evaluation, variables }
     const foreign = name === null ? undefined : this.#entered.get(`${db}.${name}`)
     const pipeline = compilePipeline([...(foreign?.pipeline ?? []), ...stages], context, { db, memoryLimitBytes })
     if (pipeline.source?.name === '$documents')
-      return new PipelineSource(listSource(evaluateDocuments(pipeline.source.argument, context)), pipeline.open(), this)
-    if (foreign?.collection === undefined) return new PipelineSource(emptySource, pipeline.open(), this)
+      return new PipelineSource(
+        listSource(evaluateDocuments(pipeline.source.argument, context)),
+        pipeline.open(),
+        this,
+        slice,
+      )
+    if (foreign?.collection === undefined) return new PipelineSource(emptySource, pipeline.open(), this, slice)
     const plan = planLeading(foreign.collection, pipeline.leading, foreign.ownership, context)
-    const input = new PlanSource(plan, { execute: { allowDiskUse: memoryLimitBytes === Infinity } })
+    const input = new PlanSource(plan, { slice, execute: { allowDiskUse: memoryLimitBytes === Infinity } })
     return pipeline.leading.stageCount === pipeline.stages.length
       ? input
-      : new PipelineSource(input, pipeline.openAfterLeading(), this)
+      : new PipelineSource(input, pipeline.openAfterLeading(), this, slice)
   }
 }

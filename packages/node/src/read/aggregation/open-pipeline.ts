@@ -19,12 +19,12 @@ import {
   withConstants,
 } from '@shardlab/member'
 import { checkCollectionUuid } from '../../ddl/collection-uuid.js'
+import { newSlice } from '../new-slice.js'
 import { PlanSource } from '../read-source.js'
 import { checkTableScan } from '../table-scan.js'
 import type { CursorSource } from '../../cursors/cursor-manager.js'
 import { nodeStageSources } from '../sources/node-sources.js'
 import { enterForeign } from './foreign-collections.js'
-import { GatheredSource } from './gathered-source.js'
 import { planLeading } from './leading-plan.js'
 import { mergedCursors } from './merged-cursors.js'
 import { PipelineSource } from './pipeline-source.js'
@@ -84,12 +84,11 @@ export async function openPipeline(
   const { host, args, db } = invocation
   const { pipeline, evaluation, merged } = bound
   const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
-  const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes }
+  const slice = newSlice(host)
+  const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes, slice }
   if (merged !== null) {
     const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
-    return new GatheredSource(
-      new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader),
-    )
+    return new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader, slice)
   }
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
@@ -101,19 +100,19 @@ export async function openPipeline(
       source.name === '$documents'
         ? listSource(evaluateDocuments(source.argument, evaluation))
         : await sourceNamed(source.name).open({ invocation, ns, argument: source.argument, ownership })
-    return new PipelineSource(input, pipeline.open(watch?.emitted), reader)
+    return new PipelineSource(input, pipeline.open(watch?.emitted), reader, slice)
   }
   // Look the collection up again: it may have changed during the await.
   const collection = host.collection(ns)?.snapshot()
-  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader)
+  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader, slice)
   const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
   checkTableScan(host, plan, hintOf(args).hint)
-  const rows = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries, host })
+  const rows = new PlanSource(plan, { slice, execute: { allowDiskUse }, effort: host.statistics.queries, host })
   watch?.leading(plan, rows.executor)
   const isPlanAlone =
     host.behaviours.cursorsFollowTheirCollection && pipeline.leading.stageCount === pipeline.stages.length
   const input = isPlanAlone ? rows : new ReadAheadSource(rows, plan, host.behaviours.pipelineReadAhead)
-  return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader)
+  return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader, slice)
 }
 
 function sourceNamed(name: string) {

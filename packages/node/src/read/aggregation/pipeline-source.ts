@@ -1,5 +1,5 @@
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
-import type { TimeLimit } from '@shardlab/member'
+import type { TimeLimit, TimeSlice } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
 import type { SourceReads } from '../../cursors/source-reads.js'
 
@@ -9,16 +9,29 @@ export interface ForeignReader {
 }
 
 export class PipelineSource implements CursorSource {
+  readonly slice: TimeSlice
   readonly #input: CursorSource
   readonly #run: PipelineRun
   readonly #reader: ForeignReader
+  /** Whether the input counts its work in the slice. */
+  readonly #countsItself: boolean
   #taken = 0
   #ended = false
 
-  constructor(input: CursorSource, run: PipelineRun, reader: ForeignReader) {
+  constructor(input: CursorSource, run: PipelineRun, reader: ForeignReader, slice: TimeSlice) {
+    this.slice = slice
     this.#input = input
     this.#run = run
     this.#reader = reader
+    this.#countsItself = input.slice !== undefined
+  }
+
+  save(): void {
+    this.#input.save?.()
+  }
+
+  restore(): void {
+    this.#input.restore?.()
   }
 
   recordCost(): void {
@@ -47,8 +60,10 @@ export class PipelineSource implements CursorSource {
 
   next(): Uint8Array | null {
     const run = this.#run
+    const { slice } = this
     const { output } = run
     while (this.#taken >= output.length) {
+      if (slice.isOver) return null
       output.length = 0
       this.#taken = 0
       const { request } = run
@@ -56,10 +71,16 @@ export class PipelineSource implements CursorSource {
         run.serve(this.#reader.read(request))
         continue
       }
+      if (run.step()) {
+        slice.worked()
+        continue
+      }
       if (this.#ended) return null
       const document = run.satisfied ? null : this.#input.next()
-      if (document !== null) run.push(document)
-      else if (!run.satisfied && this.#input.dry === true) return null
+      if (document !== null) {
+        run.push(document)
+        if (!this.#countsItself) slice.worked()
+      } else if (!run.satisfied && (slice.isOver || this.#input.dry === true)) return null
       else {
         this.#ended = true
         run.end()

@@ -4,6 +4,7 @@
  * internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
  */
 import { inputsOf, type PlanStage, type QueryPlan } from '@shardlab/storage'
+import type { TimeSlice } from '@shardlab/member'
 import type { CursorSource } from '../../cursors/cursor-manager.js'
 import type { SourceReads } from '../../cursors/source-reads.js'
 
@@ -33,6 +34,18 @@ export class ReadAheadSource implements CursorSource {
     this.#countMax = firstBatch === 0 || hasLimit(root) ? unlimited : firstBatch
   }
 
+  get slice(): TimeSlice | undefined {
+    return this.#rows.slice
+  }
+
+  save(): void {
+    this.#rows.save?.()
+  }
+
+  restore(): void {
+    this.#rows.restore?.()
+  }
+
   get reads(): SourceReads | undefined {
     return this.#rows.reads
   }
@@ -51,7 +64,8 @@ export class ReadAheadSource implements CursorSource {
     }
     const document = this.#rows.next()
     if (document === null) {
-      this.#countLeft = unlimited
+      // The end, after which there is no batch to check for.
+      if (this.slice?.isOver !== true) this.#countLeft = unlimited
       return null
     }
     this.#countLeft--

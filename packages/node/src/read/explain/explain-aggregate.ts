@@ -6,6 +6,7 @@
 import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { stageMemoryOf, hintOf, shownStages } from '@shardlab/member'
+import { readAll } from '../../cursors/resume-source.js'
 import { planLeading } from '../aggregation/leading-plan.js'
 import { bindPipeline, openPipeline, type BoundPipeline } from '../aggregation/open-pipeline.js'
 import { collationOf } from './collation.js'
@@ -66,7 +67,7 @@ async function runPipeline({ invocation, ns }: ExplainRequest, bound: BoundPipel
     emitted,
     leading: (plan, executor) => leading.push({ plan, executor }),
   })
-  while (source.next() !== null) continue
+  await readAll(invocation, source, () => {})
   const [read] = leading
   const durationMs = context.now() - startedMs
   return { emitted, executed: read === undefined ? null : { ...read, durationMs, failure: null } }

@@ -1,11 +1,12 @@
 import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { checkPipeline, type PipelineTarget } from './check.js'
-import { JoinRequests, type ForeignBatch, type JoinRequest } from '../stages/joins/join-run.js'
+import type { ForeignBatch, JoinRequest } from '../stages/joins/join-request.js'
 import { leadingQuery, type LeadingQuery } from './leading-query.js'
 import { optimize } from './optimize.js'
 import type { CompiledStage, ForeignCollection, InnerPipeline, PipelineKind, StageContext } from '../stages/stage.js'
 import type { StageRun } from '../stages/stage-run.js'
+import { StageWork } from '../stages/stage-work.js'
 import { expandStages, foreignCollections, type PipelineStep } from './steps.js'
 
 export interface PipelineOptions {
@@ -31,6 +32,11 @@ export interface PipelineRun {
    */
   readonly request: JoinRequest | null
   serve(batch: ForeignBatch): void
+  /**
+   * Emits results of stages that held their input. Call it until it returns false, with the request
+   * served in between, before the next `push` and after `end`.
+   */
+  step(): boolean
 }
 
 /** A stage that runs outside the pipeline. */
@@ -100,7 +106,7 @@ export function compilePipeline(
     const steps = expandStages(inner, evaluation)
     checkPipeline(steps, kind)
     const compiled = compileAll(steps, evaluation)
-    return { open: (next, requests) => openStages(compiled, next, requests) }
+    return { open: (next, rest) => openStages(compiled, next, rest) }
   }
 
   const written = expandStages(stages, context)
@@ -131,8 +137,8 @@ function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationCo
   if (checkForInterrupt === undefined) return stage
   return {
     name: stage.name,
-    open(next, requests) {
-      const run = stage.open(next, requests)
+    open(next, rest) {
+      const run = stage.open(next, rest)
       return {
         push(document) {
           checkForInterrupt()
@@ -147,8 +153,8 @@ function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationCo
   }
 }
 
-function openStages(compiled: readonly CompiledStage[], sink: StageRun, requests: JoinRequests): StageRun {
-  return compiled.reduceRight((next, stage) => stage.open(next, requests), sink)
+function openStages(compiled: readonly CompiledStage[], sink: StageRun, rest: StageWork): StageRun {
+  return compiled.reduceRight((next, stage) => stage.open(next, rest), sink)
 }
 
 function counted(next: StageRun, emitted: number[], stage: number): StageRun {
@@ -166,13 +172,13 @@ function counted(next: StageRun, emitted: number[], stage: number): StageRun {
 
 function openRun(compiled: readonly CompiledStage[], emitted?: number[]): PipelineRun {
   const output: Uint8Array[] = []
-  const requests = new JoinRequests()
+  const rest = new StageWork()
   const sink: StageRun = { push: (document) => output.push(document), end: () => {}, satisfied: false }
   emitted?.splice(0, emitted.length, ...compiled.map(() => 0))
   const first =
     emitted === undefined
-      ? openStages(compiled, sink, requests)
-      : compiled.reduceRight<StageRun>((next, stage, i) => stage.open(counted(next, emitted, i), requests), sink)
+      ? openStages(compiled, sink, rest)
+      : compiled.reduceRight<StageRun>((next, stage, i) => stage.open(counted(next, emitted, i), rest), sink)
   return {
     output,
     push(document) {
@@ -183,8 +189,9 @@ function openRun(compiled: readonly CompiledStage[], emitted?: number[]): Pipeli
       return first.satisfied
     },
     get request() {
-      return requests.request
+      return rest.request
     },
-    serve: (batch) => requests.serve(batch),
+    serve: (batch) => rest.serve(batch),
+    step: () => rest.step(),
   }
 }

@@ -1,4 +1,5 @@
 import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
+import { RunSorter } from '../../sort/run-sorter.js'
 import { sortOrder, type SortKey } from '../../sort/sort-order.js'
 import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
@@ -27,28 +28,38 @@ export function compileSort(argument: RawValue, context: StageContext, limit = I
   const byKey = (a: Entry, b: Entry) => order.compare(a.key, b.key)
   return {
     name: '$sort',
-    open(next) {
-      let entries: Entry[] = []
+    open(next, rest) {
+      let sorter = new RunSorter(byKey)
+      let held = 0
       let heldBytes = 0
+      const hold = (entry: Entry) => {
+        sorter.add(entry)
+        held++
+        heldBytes += entry.document.length
+      }
       return {
         satisfied: false,
         push(document) {
-          entries.push({ key: order.keyOf(document), document })
-          heldBytes += document.length
-          if (entries.length > limit * 2 + 64) {
-            entries = entries.sort(byKey).slice(0, limit)
-            heldBytes = entries.reduce((bytes, entry) => bytes + entry.document.length, 0)
+          hold({ key: order.keyOf(document), document })
+          if (held > limit * 2 + 64) {
+            const all = sorter
+            sorter = new RunSorter(byKey)
+            held = heldBytes = 0
+            while (held < limit) hold(all.next()!)
           }
           if (heldBytes > context.memoryLimitBytes) throw sortMemoryError(context.memoryLimitBytes)
         },
-        end() {
-          entries.sort(byKey)
-          for (let i = 0; i < entries.length && i < limit && !next.satisfied; i++) next.push(entries[i]!.document)
-          entries = []
-          next.end()
-        },
+        end: () => rest.emit(next, firstOf(sorter, limit)),
       }
     },
+  }
+}
+
+function* firstOf(sorter: RunSorter<Entry>, limit: number): Generator<Uint8Array, void> {
+  for (let left = limit; left > 0; left--) {
+    const entry = sorter.next()
+    if (entry === undefined) return
+    yield entry.document
   }
 }
 

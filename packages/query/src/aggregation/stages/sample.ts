@@ -21,7 +21,7 @@ function compileSample(argument: RawValue, { evaluation }: StageContext): Compil
   const size = sizeOf(argument)
   return {
     name: '$sample',
-    open(next) {
+    open(next, rest) {
       // Algorithm R: all subsets are equally likely.
       const kept: Uint8Array[] = []
       let seen = 0
@@ -40,11 +40,7 @@ function compileSample(argument: RawValue, { evaluation }: StageContext): Compil
             const j = Math.floor(evaluation.random() * (i + 1))
             ;[kept[i], kept[j]] = [kept[j]!, kept[i]!]
           }
-          for (const document of kept) {
-            if (next.satisfied) break
-            next.push(document)
-          }
-          next.end()
+          rest.emit(next, kept.values())
         },
       }
     },

@@ -1,12 +1,12 @@
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
-import type { JoinRequests } from './joins/join-run.js'
+import type { StageWork } from './stage-work.js'
 import type { StageRun } from './stage-run.js'
 
 export interface CompiledStage {
   readonly name: string
-  /** @param requests receives the reads of other collections */
-  open(next: StageRun, requests: JoinRequests): StageRun
+  /** @param rest receives work that cannot be completed within a call of `push` or `end` */
+  open(next: StageRun, rest: StageWork): StageRun
 }
 
 export type PipelineKind = 'facet' | 'lookup' | 'unionWith' | 'merge'
@@ -34,7 +34,7 @@ export interface StageContext {
 }
 
 export interface InnerPipeline {
-  open(next: StageRun, requests: JoinRequests): StageRun
+  open(next: StageRun, rest: StageWork): StageRun
 }
 
 export interface ForeignCollection {

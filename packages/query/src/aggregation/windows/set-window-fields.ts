@@ -13,6 +13,7 @@ import {
 import { findOperator, type EvaluationContext } from '../../context.js'
 import { applyTree } from '../../projection/apply.js'
 import { ProjectionNode } from '../../projection/tree.js'
+import { RunSorter } from '../../sort/run-sorter.js'
 import { sortOrder, type SortKey } from '../../sort/sort-order.js'
 import { parseSort } from '../../sort/sort-pattern.js'
 import { parseStruct } from '../../values/idl.js'
@@ -125,9 +126,12 @@ export function windowStage(
     sort?.parts.length === 1 ? compileExpression(stringValue(`$${sort.parts[0]!.path.dotted}`), evaluation) : null
   return {
     name: stageName,
-    open(next) {
-      const entries: Entry[] = []
+    open(next, rest) {
       const order = sort === null ? null : sortOrder(sort, evaluation.strings)
+      const byPartition = (a: Entry, b: Entry) => compareValues(a.partition, b.partition, evaluation.strings)
+      const sorter = new RunSorter<Entry>(
+        (a, b) => byPartition(a, b) || (order === null ? 0 : order.compare(a.key!, b.key!)),
+      )
       let heldBytes = 0
       return {
         satisfied: false,
@@ -136,25 +140,34 @@ export function windowStage(
           if (partition.type === BsonType.array) throw arrayPartition()
           heldBytes += document.length
           if (heldBytes > context.memoryLimitBytes) throw sortMemoryError(context.memoryLimitBytes)
-          entries.push({ partition, key: order === null ? null : order.keyOf(document), document })
+          sorter.add({ partition, key: order === null ? null : order.keyOf(document), document })
         },
-        end() {
-          const byPartition = (a: Entry, b: Entry) => compareValues(a.partition, b.partition, evaluation.strings)
-          entries.sort((a, b) => byPartition(a, b) || (order === null ? 0 : order.compare(a.key!, b.key!)))
-          for (let from = 0; from < entries.length && !next.satisfied;) {
-            let to = from + 1
-            while (to < entries.length && byPartition(entries[from]!, entries[to]!) === 0) to++
-            const documents = entries.slice(from, to).map((entry) => entry.document)
-            for (const document of withFields(new Partition(documents, sortValue), fields)) {
-              if (next.satisfied) break
-              next.push(document)
-            }
-            from = to
-          }
-          next.end()
-        },
+        end: () =>
+          rest.emit(
+            next,
+            computed(sorter, byPartition, (documents) => withFields(new Partition(documents, sortValue), fields)),
+          ),
       }
     },
+  }
+}
+
+/** Null after each document that only joins its partition. */
+function* computed(
+  sorter: RunSorter<Entry>,
+  byPartition: (a: Entry, b: Entry) => number,
+  results: (partition: readonly Uint8Array[]) => Iterable<Uint8Array>,
+): Generator<Uint8Array | null, void> {
+  let first = sorter.next()
+  while (first !== undefined) {
+    const documents = [first.document]
+    let entry = sorter.next()
+    for (; entry !== undefined && byPartition(first, entry) === 0; entry = sorter.next()) {
+      documents.push(entry.document)
+      yield null
+    }
+    yield* results(documents)
+    first = entry
   }
 }
 

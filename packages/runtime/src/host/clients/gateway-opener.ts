@@ -14,6 +14,8 @@ export interface GatewayRequest {
   readonly host: string
   readonly port: number
   readonly target: GatewayTarget
+  /** See `OutboxOptions.atEndOfTurn`. */
+  readonly atEndOfTurn: (flush: () => void) => void
   readonly accepts: () => boolean
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
 }

@@ -88,7 +88,7 @@ function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   }
   return {
     name: '$fill',
-    open: (next, requests) => stages.reduceRight((following, stage) => stage.open(following, requests), next),
+    open: (next, rest) => stages.reduceRight((following, stage) => stage.open(following, rest), next),
   }
 }
 

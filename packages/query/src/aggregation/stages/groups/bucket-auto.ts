@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../../values/arithmetic.js'
 import { formatEvaluated, formatValue } from '../../../values/format.js'
+import { RunSorter } from '../../../sort/run-sorter.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import { granularityRounder, type GranularityRounder } from './granularity.js'
 import { isExpression } from './bucket.js'
@@ -125,8 +126,9 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
   const order = (a: RawValue, b: RawValue) => compareValues(a, b, strings)
   return {
     name: '$bucketAuto',
-    open(next) {
-      const entries: Entry[] = []
+    open(next, rest) {
+      const sorter = new RunSorter<Entry>((a, b) => order(a.key, b.key))
+      let position = 0
       let heldBytes = 0
       return {
         satisfied: false,
@@ -135,40 +137,46 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
           if (heldBytes > context.memoryLimitBytes) throw sortMemoryError(context.memoryLimitBytes)
           const value = key.evaluateOn(document)
           if (rounder !== null) checkRoundable(value)
-          entries.push({ key: value ?? nullValue, document, position: entries.length })
+          sorter.add({ key: value ?? nullValue, document, position: position++ })
         },
-        end() {
-          entries.sort((a, b) => order(a.key, b.key))
-          const size = Math.max(1, Math.round(entries.length / buckets))
-          let from = 0
-          let previousMax: RawValue | null = null
-          for (let bucket = 1; bucket <= buckets && from < entries.length && !next.satisfied; bucket++) {
-            let to = bucket === buckets ? entries.length : Math.min(entries.length, from + size)
-            const boundary: RawValue | undefined = rounder?.up(entries[to - 1]!.key)
-            // Equal values stay in one bucket, and so do values below its rounded boundary.
-            while (
-              to < entries.length &&
-              (order(entries[to - 1]!.key, entries[to]!.key) === 0 ||
-                (boundary !== undefined && order(boundary, entries[to]!.key) > 0))
-            )
-              to++
-            const following = entries[to]?.key
-            let min = entries[from]!.key
-            let max: RawValue
-            if (rounder === null) max = following ?? entries[to - 1]!.key
-            else {
-              min = previousMax ?? rounder.down(min)
-              // A bucket of zeros ends where the next begins: zero rounds to itself.
-              max = toNumber(boundary!) === 0 && following !== undefined ? rounder.down(following) : boundary!
-            }
-            next.push(bucketDocument(min, max, entries.slice(from, to), fields))
-            previousMax = max
-            from = to
-          }
-          next.end()
-        },
+        end: () => rest.emit(next, bucketsOf(sorter)),
       }
     },
+  }
+
+  /** Null after each document until all are in order. */
+  function* bucketsOf(sorter: RunSorter<Entry>): Generator<Uint8Array | null, void> {
+    const entries: Entry[] = []
+    for (let entry = sorter.next(); entry !== undefined; entry = sorter.next()) {
+      entries.push(entry)
+      yield null
+    }
+    const size = Math.max(1, Math.round(entries.length / buckets))
+    let from = 0
+    let previousMax: RawValue | null = null
+    for (let bucket = 1; bucket <= buckets && from < entries.length; bucket++) {
+      let to = bucket === buckets ? entries.length : Math.min(entries.length, from + size)
+      const boundary: RawValue | undefined = rounder?.up(entries[to - 1]!.key)
+      // Equal values stay in one bucket, and so do values below its rounded boundary.
+      while (
+        to < entries.length &&
+        (order(entries[to - 1]!.key, entries[to]!.key) === 0 ||
+          (boundary !== undefined && order(boundary, entries[to]!.key) > 0))
+      )
+        to++
+      const following = entries[to]?.key
+      let min = entries[from]!.key
+      let max: RawValue
+      if (rounder === null) max = following ?? entries[to - 1]!.key
+      else {
+        min = previousMax ?? rounder.down(min)
+        // A bucket of zeros ends where the next begins: zero rounds to itself.
+        max = toNumber(boundary!) === 0 && following !== undefined ? rounder.down(following) : boundary!
+      }
+      yield bucketDocument(min, max, entries.slice(from, to), fields)
+      previousMax = max
+      from = to
+    }
   }
 }
 

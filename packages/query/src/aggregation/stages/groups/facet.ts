@@ -10,7 +10,7 @@ import {
 } from '@shardlab/bson'
 import { formatField, formatValue } from '../../../values/format.js'
 import { checkFieldPath } from '../../expressions/field-path.js'
-import type { JoinRequests } from '../joins/join-run.js'
+import type { StageWork } from '../stage-work.js'
 import type { CompiledStage, InnerPipeline, StageContext, StageOperator } from '../stage.js'
 import type { StageRun } from '../stage-run.js'
 
@@ -41,7 +41,7 @@ function compileFacet(argument: RawValue, context: StageContext): CompiledStage 
     checkFieldPath(name)
     return { name, pipeline: context.compilePipeline('facet', stages) }
   })
-  return { name: '$facet', open: (next, requests) => openFacets(facets, next, requests) }
+  return { name: '$facet', open: (next, rest) => openFacets(facets, next, rest) }
 }
 
 interface Facet {
@@ -52,7 +52,7 @@ interface Facet {
 /** For all facets together. Server: internalQueryFacetMaxOutputDocSizeBytes. */
 const maxOutputBytes = 100 * 1024 * 1024
 
-function openFacets(facets: readonly Facet[], next: StageRun, requests: JoinRequests): StageRun {
+function openFacets(facets: readonly Facet[], next: StageRun, rest: StageWork): StageRun {
   // Facets with joins end later than their input, and at different times.
   let open = facets.length
   let outputBytes = 0
@@ -74,7 +74,7 @@ function openFacets(facets: readonly Facet[], next: StageRun, requests: JoinRequ
       },
       satisfied: false,
     }
-    return { name, documents, run: pipeline.open(sink, requests) }
+    return { name, documents, run: pipeline.open(sink, rest) }
   })
   const finish = () => {
     const writer = new DocumentWriter()

@@ -137,7 +137,7 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
   const { strings } = context.evaluation
   return {
     name: '$group',
-    open(next) {
+    open(next, rest) {
       const keyOf = valueClasses(strings)
       const groups = new Map<string, Group>()
       let heldBytes = 0
@@ -169,20 +169,24 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
           }
           checkMemory()
         },
-        end() {
-          for (const group of groups.values()) {
-            if (next.satisfied) break
-            const writer = new DocumentWriter()
-            writer.value('_id', group.id)
-            group.accumulators.forEach((accumulator, i) =>
-              writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()),
-            )
-            next.push(writer.finish())
-          }
-          next.end()
-        },
+        end: () => rest.emit(next, results(groups.values(), fields, willBeMerged)),
       }
     },
+  }
+}
+
+function* results(
+  groups: Iterable<Group>,
+  fields: readonly GroupField[],
+  willBeMerged: boolean,
+): Generator<Uint8Array, void> {
+  for (const { id, accumulators } of groups) {
+    const writer = new DocumentWriter()
+    writer.value('_id', id)
+    accumulators.forEach((accumulator, i) =>
+      writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()),
+    )
+    yield writer.finish()
   }
 }
 

@@ -19,7 +19,8 @@ import { formatDocument } from '../../../values/format.js'
 import { valueClasses } from '../../../values/value-classes.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import { checkFieldPath } from '../../expressions/field-path.js'
-import { openJoin, readForeign, type ForeignRead, type JoinRun } from './join-run.js'
+import type { ForeignRead } from './join-request.js'
+import { openJoin, readForeign, type JoinRun } from './join-run.js'
 import { arrayOf } from './lookup.js'
 import { checkForeignName } from './lookup-arguments.js'
 import { valuesAtPath } from './lookup-match.js'
@@ -130,7 +131,7 @@ function compileGraph(argument: RawValue, context: StageContext): CompiledStage 
     restriction: given.restriction,
     classOf: valueClasses(evaluation.strings),
   }
-  return { name: '$graphLookup', open: (next, requests) => openJoin(graphRun(search, next), next, requests, 1) }
+  return { name: '$graphLookup', open: (next, rest) => openJoin(graphRun(search, next), next, rest, 1) }
 }
 
 interface Search {

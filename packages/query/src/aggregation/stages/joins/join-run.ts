@@ -3,32 +3,9 @@
  * requests and is resumed with documents. The member that runs the pipeline serves the requests: a
  * node at once, a router when the shards have answered.
  */
-import type { RawValue } from '@shardlab/bson'
 import type { StageRun } from '../stage-run.js'
-
-export interface ForeignRead {
-  readonly db: string
-  /** Null: the pipeline begins with a source of its own. */
-  readonly collection: string | null
-  readonly stages: readonly Uint8Array[]
-  /** Those of the command and of the enclosing joins. */
-  readonly variables: ReadonlyMap<string, RawValue | undefined>
-}
-
-/** The position of an unfinished read; opaque to the pipeline. */
-export type ForeignCursor = object
-
-export interface ForeignBatch {
-  readonly documents: readonly Uint8Array[]
-  /** Null: the read is complete. */
-  readonly cursor: ForeignCursor | null
-}
-
-export interface JoinRequest {
-  readonly read: ForeignRead
-  /** Null: a new read; else the next batch of the read that returned this cursor. */
-  readonly cursor: ForeignCursor | null
-}
+import type { StageWork } from '../stage-work.js'
+import type { ForeignBatch, ForeignCursor, ForeignRead, JoinRequest } from './join-request.js'
 
 export type JoinWork = Generator<JoinRequest, void, ForeignBatch>
 
@@ -39,39 +16,8 @@ export interface JoinRun {
   end?(): JoinWork
 }
 
-/** A stack: the newest request is served first. */
-export class JoinRequests {
-  readonly #entries: {
-    readonly request: JoinRequest
-    readonly next: StageRun
-    readonly resume: (batch: ForeignBatch | null) => void
-  }[] = []
-
-  /**
-   * @param next the stage after the join: once it is satisfied the request is dropped
-   * @param resume called with the answer; null: the request was dropped
-   */
-  add(request: JoinRequest, next: StageRun, resume: (batch: ForeignBatch | null) => void): void {
-    this.#entries.push({ request, next, resume })
-  }
-
-  get request(): JoinRequest | null {
-    for (;;) {
-      const entry = this.#entries.at(-1)
-      if (entry === undefined) return null
-      if (!entry.next.satisfied) return entry.request
-      this.#entries.pop()
-      entry.resume(null)
-    }
-  }
-
-  serve(batch: ForeignBatch): void {
-    this.#entries.pop()!.resume(batch)
-  }
-}
-
 /** @param batchSize number of documents for each call of `join`; the last call may have fewer */
-export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, batchSize: number): StageRun {
+export function openJoin(join: JoinRun, next: StageRun, rest: StageWork, batchSize: number): StageRun {
   let queue: Uint8Array[] = []
   let work: JoinWork | null = null
   let inputEnded = false
@@ -95,7 +41,7 @@ export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, 
       const step: IteratorResult<JoinRequest, void> = answer === null ? work.next() : work.next(answer)
       answer = null
       if (step.done !== true) {
-        requests.add(step.value, next, resume)
+        rest.addRequest(step.value, next, resume)
         return
       }
       work = null

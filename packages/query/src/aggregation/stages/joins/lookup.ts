@@ -12,7 +12,8 @@ import { unboundVariable, type EvaluationContext } from '../../../context.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import { checkFieldPath } from '../../expressions/field-path.js'
 import { checkVariableName } from '../../expressions/variable-name.js'
-import { openJoin, readForeign, type ForeignRead, type JoinRun, type JoinWork } from './join-run.js'
+import type { ForeignRead } from './join-request.js'
+import { openJoin, readForeign, type JoinRun, type JoinWork } from './join-run.js'
 import { checkForeignName, parseLookup } from './lookup-arguments.js'
 import { ForeignDocuments, localValues, matchAnyOf } from './lookup-match.js'
 import type { CompiledStage, ForeignCollection, StageContext, StageOperator } from '../stage.js'
@@ -67,11 +68,11 @@ function compileLookup(argument: RawValue, context: StageContext): CompiledStage
   }
   return {
     name: '$lookup',
-    open: (next, requests) =>
+    open: (next, rest) =>
       openJoin(
         lookup.pipeline === null ? new FieldJoin(lookup, next) : new PipelineJoin(lookup, next),
         next,
-        requests,
+        rest,
         joinBatchSize,
       ),
   }

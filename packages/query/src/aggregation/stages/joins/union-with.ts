@@ -1,6 +1,7 @@
 /** Manual: aggregation/unionWith. */
 import { BsonType, CommandError, FieldIterator, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
-import { openJoin, readForeign, type ForeignRead, type JoinRun } from './join-run.js'
+import type { ForeignRead } from './join-request.js'
+import { openJoin, readForeign, type JoinRun } from './join-run.js'
 import { checkForeignName, pipelineArgument } from './lookup-arguments.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 import type { StageRun } from '../stage-run.js'
@@ -57,7 +58,7 @@ function compileUnion(argument: RawValue, context: StageContext): CompiledStage 
     stages: pipeline,
     variables: context.evaluation.variables ?? new Map(),
   }
-  return { name: '$unionWith', open: (next, requests) => openJoin(unionRun(read, next), next, requests, 1) }
+  return { name: '$unionWith', open: (next, rest) => openJoin(unionRun(read, next), next, rest, 1) }
 }
 
 function unionRun(read: ForeignRead, next: StageRun): JoinRun {

@@ -1,0 +1,74 @@
+/**
+ * Server: plan_yield_policy.cpp, elapsed_tracker.cpp. Parameters: internalQueryExecYieldIterations,
+ * internalQueryExecYieldPeriodMS.
+ */
+import type { ActorContext } from '@shardlab/actor'
+import type { RunningOperation } from './running-operation.js'
+
+export interface SliceLimits {
+  /** Units of work: steps of a plan, documents, statements. */
+  readonly works: number
+  readonly periodMs: number
+}
+
+export const defaultSliceLimits: SliceLimits = { works: 1000, periodMs: 10 }
+
+/** Works between two looks at the clock. */
+const clockEvery = 64
+
+/**
+ * What an operation may compute before it gives up its turn. In a simulation no time passes within
+ * a turn, so that only the number of works ends a slice.
+ */
+export class TimeSlice {
+  /** Plans and sources return null until {@link begin}. */
+  isOver = false
+  readonly #now: Pick<ActorContext, 'now'>
+  readonly #limits: SliceLimits
+  #endsAtMs: number
+  #worksLeft: number
+  #untilCheck: number
+
+  constructor(now: Pick<ActorContext, 'now'>, limits: SliceLimits) {
+    this.#now = now
+    this.#limits = limits
+    this.#endsAtMs = now.now() + limits.periodMs
+    this.#worksLeft = limits.works
+    this.#untilCheck = Math.min(clockEvery, limits.works)
+  }
+
+  /** Begins the next slice. */
+  begin(): void {
+    const { works, periodMs } = this.#limits
+    this.isOver = false
+    this.#endsAtMs = this.#now.now() + periodMs
+    this.#worksLeft = works
+    this.#untilCheck = Math.min(clockEvery, works)
+  }
+
+  worked(): void {
+    if (--this.#untilCheck <= 0) this.#check()
+  }
+
+  #check(): void {
+    this.#worksLeft -= clockEvery
+    if (this.#worksLeft <= 0 || this.#now.now() >= this.#endsAtMs) this.isOver = true
+    else this.#untilCheck = Math.min(clockEvery, this.#worksLeft)
+  }
+}
+
+/**
+ * Lets others run, then begins the next slice.
+ * @throws CommandError with which the operation was killed meanwhile, 50 MaxTimeMSExpired
+ */
+export async function giveUpTurn(
+  context: Pick<ActorContext, 'nextTurn'>,
+  operation: RunningOperation,
+  slice: TimeSlice,
+): Promise<void> {
+  operation.yields++
+  await context.nextTurn()
+  operation.checkForInterrupt()
+  operation.timeLimit?.check()
+  slice.begin()
+}

@@ -1,0 +1,75 @@
+import type { DocumentWriter } from '@shardlab/bson'
+import { batchBytesMax, checkBuilt, type TimeLimit } from '@shardlab/member'
+import type { CursorSource, FillingCommand } from './cursor-manager.js'
+import { hasPaused, resumeSource } from './resume-source.js'
+
+export interface WrittenBatch {
+  readonly count: number
+  readonly exhausted: boolean
+  readonly pending: Uint8Array | null
+}
+
+export interface BatchRequest {
+  readonly command: FillingCommand
+  readonly writer: DocumentWriter
+  readonly source: CursorSource
+  readonly countMax: number
+  /** Of the command that opened the cursor; null: none. */
+  readonly timeLimit: TimeLimit | null
+}
+
+/**
+ * Writes documents as an array field until `countMax` documents or 16 MB are reached; the first
+ * document always fits. Reads nothing beyond the batch except a document that does not fit.
+ * @param pending the document that did not fit into the last batch
+ * @returns a promise only if the source pauses
+ * @throws CommandError 10334 BSONObjectTooLarge for a document that is too large for the server
+ */
+export function writeBatch(
+  request: BatchRequest,
+  name: string,
+  pending: Uint8Array | null,
+): WrittenBatch | Promise<WrittenBatch> {
+  const { writer, source } = request
+  writer.startArray(name)
+  const start = writer.length
+  const batch = fillBatch(request, start, 0, pending)
+  return batch.exhausted && hasPaused(source) ? finishBatch(request, start, batch) : ended(request, batch)
+}
+
+async function finishBatch(request: BatchRequest, start: number, begun: WrittenBatch): Promise<WrittenBatch> {
+  const { command, source, timeLimit } = request
+  let batch = begun
+  do {
+    await resumeSource(command, source, timeLimit)
+    batch = fillBatch(request, start, batch.count, null)
+  } while (batch.exhausted && hasPaused(source))
+  return ended(request, batch)
+}
+
+function ended({ writer, source }: BatchRequest, batch: WrittenBatch): WrittenBatch {
+  writer.end()
+  source.recordCost?.()
+  return batch
+}
+
+/** @param count documents already in the batch */
+function fillBatch(
+  { writer, source, countMax }: BatchRequest,
+  start: number,
+  count: number,
+  pending: Uint8Array | null,
+): WrittenBatch {
+  let next = pending
+  while (count < countMax) {
+    const document = next ?? source.next()
+    next = null
+    if (document === null) return { count, exhausted: true, pending: null }
+    checkBuilt(document)
+    if (count > 0 && writer.length - start + document.length > batchBytesMax)
+      return { count, exhausted: false, pending: document }
+    writer.document(String(count), document)
+    count++
+  }
+  return { count, exhausted: next === null && source.isEOF === true, pending: next }
+}

@@ -1,0 +1,68 @@
+import type { ForeignBatch, JoinRequest } from './joins/join-request.js'
+import type { StageRun } from './stage-run.js'
+
+interface WaitingJoin {
+  readonly request: JoinRequest
+  readonly next: StageRun
+  readonly resume: (batch: ForeignBatch | null) => void
+}
+
+interface Emission {
+  readonly request: null
+  readonly next: StageRun
+  readonly documents: Iterator<Uint8Array | null, void>
+}
+
+/**
+ * What the stages of a pipeline have left to do: joins wait for documents of other collections, and
+ * stages that held their input emit their results in steps. A stack: the newest entry is first, so
+ * that a stage takes no further input while it waits.
+ */
+export class StageWork {
+  readonly #entries: (WaitingJoin | Emission)[] = []
+
+  /**
+   * @param next the stage after the join: once it is satisfied the request is dropped
+   * @param resume called with the answer; null: the request was dropped
+   */
+  addRequest(request: JoinRequest, next: StageRun, resume: (batch: ForeignBatch | null) => void): void {
+    this.#entries.push({ request, next, resume })
+  }
+
+  /**
+   * Pushes each document to the next stage in a step of its own, then ends it. Null: an empty step.
+   */
+  emit(next: StageRun, documents: Iterator<Uint8Array | null, void>): void {
+    this.#entries.push({ request: null, next, documents })
+  }
+
+  /** Null: no join waits, or emissions come first. */
+  get request(): JoinRequest | null {
+    for (;;) {
+      const entry = this.#entries.at(-1)
+      if (entry === undefined || entry.request === null) return null
+      if (!entry.next.satisfied) return entry.request
+      this.#entries.pop()
+      entry.resume(null)
+    }
+  }
+
+  serve(batch: ForeignBatch): void {
+    ;(this.#entries.pop() as WaitingJoin).resume(batch)
+  }
+
+  /** @returns false: there was nothing to emit, or a request comes first */
+  step(): boolean {
+    const at = this.#entries.length - 1
+    const entry = this.#entries[at]
+    if (entry === undefined || entry.request !== null) return false
+    const { next, documents } = entry
+    const step = next.satisfied ? null : documents.next()
+    if (step === null || step.done === true) {
+      // Removed before `end`, which may add an emission of the next stage.
+      this.#entries.length = at
+      next.end()
+    } else if (step.value !== null) next.push(step.value)
+    return true
+  }
+}
