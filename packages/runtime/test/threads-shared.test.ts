@@ -2,7 +2,7 @@ import t from 'tap'
 import { createThreadsRuntime } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
-import { ask, spec } from './support/toy-world.js'
+import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
 const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
 const create = (hosts: number) => createThreadsRuntime({ workerEntry, seed: 1, hosts })
@@ -10,6 +10,24 @@ const world = { name: 'threads, two shared workers', create: () => create(2) }
 
 runtimeSuite(world)
 liveSuite(world)
+
+t.test('the members of an occupied thread restart at once', async (test) => {
+  const runtime = create(1)
+  test.teardown(() => runtime.stop())
+  const [before] = await runtime.start([spec('a', 'echo'), spec('b', 'echo'), spec('c', 'echo')])
+  await occupy(runtime, 'c')
+  const beginMs = performance.now()
+  const restarted = nextEvent(
+    runtime,
+    (event) => event.type === 'member' && event.state === 'started' && event.member === 'b',
+  )
+  await runtime.crash('a')
+  const after = await runtime.restart('a')
+  test.not(after.threadId, before!.threadId)
+  test.ok(performance.now() - beginMs < 3000, `after ${Math.round(performance.now() - beginMs)} ms`)
+  await restarted
+  for (const member of ['a', 'b']) test.same(await ask(runtime, member, 'echo', 1), { value: 1, from: 'cluster' })
+})
 
 t.test('members on the thread of a crashed member keep running, and it restarts on that thread', async (test) => {
   const runtime = create(1)

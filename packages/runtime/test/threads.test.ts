@@ -5,7 +5,7 @@ import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { StepFaultRegistry } from '../src/supervisor/step-fault-registry.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
-import { ask, nextEvent, spec } from './support/toy-world.js'
+import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
 const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
 const create = (hosts?: HostsOption) =>
@@ -51,6 +51,38 @@ t.test('a member that joins later is reached by the existing ones', async (test)
   await runtime.start([spec('a', 'forwarder')])
   await runtime.start([spec('b', 'echo')])
   test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), { value: 1, from: 'a' })
+})
+
+/** Each takes about half a second on a machine that does nothing else. */
+const promptMs = 3000
+
+t.test('a member whose thread is occupied restarts and stops at once', async (test) => {
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  await runtime.start([spec('a', 'echo'), spec('b', 'echo')])
+  const took = async (work: () => Promise<unknown>) => {
+    const beginMs = performance.now()
+    await work()
+    return Math.round(performance.now() - beginMs)
+  }
+  await occupy(runtime, 'a')
+  const halted = await took(() => runtime.halt('a'))
+  test.ok(halted < promptMs, `a is stopped after ${halted} ms`)
+  await runtime.restart('a')
+  await occupy(runtime, 'a')
+  const restarted = await took(async () => {
+    await runtime.crash('a')
+    await runtime.restart('a')
+  })
+  test.ok(restarted < promptMs, `a is restarted after ${restarted} ms`)
+  await occupy(runtime, 'a')
+  const other = await took(async () => {
+    await runtime.crash('b')
+    await runtime.restart('b')
+  })
+  test.ok(other < promptMs, `b is restarted after ${other} ms`)
+  const stopped = await took(() => runtime.stop())
+  test.ok(stopped < promptMs, `the runtime is stopped after ${stopped} ms`)
 })
 
 t.test('the members of a worker that ends by an error crash, and can be restarted', async (test) => {

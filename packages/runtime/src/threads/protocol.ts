@@ -47,6 +47,8 @@ export interface HostCommands {
   halt(index: number): Promise<void>
   /** The members serve their peers until the worker is terminated. */
   stop(): Promise<void>
+  /** For the watchdog. */
+  ping(): void
   describe(index: number): Record<string, unknown>
   arm(fault: StepFault): void
   heal(faultId: number): void

@@ -3,6 +3,12 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import { fromPortable } from './portable-error.js'
 import type { HostAnswer, HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
 
+/** Its answer shows that the thread is not occupied. */
+export interface Ping {
+  readonly sentAtMs: number
+  readonly answer: Promise<void>
+}
+
 export class RemoteHost {
   readonly hostId: number
   readonly threadId: number
@@ -12,6 +18,7 @@ export class RemoteHost {
   readonly #calls = new Map<number, Deferred<unknown>>()
   readonly #onReport: (report: HostReport) => void
   #lastCallId = 0
+  #ping: Ping | null = null
   #terminated = false
   #error: Error | null = null
   #ended = false
@@ -57,6 +64,19 @@ export class RemoteHost {
     this.#calls.set(callId, call)
     this.#worker.postMessage({ callId, command, args } satisfies HostCall, transfer)
     return call.promise as Promise<Awaited<ReturnType<HostCommands[N]>>>
+  }
+
+  /** For the watchdog. The last ping, until it is answered. */
+  ping(): Ping {
+    this.#ping ??= {
+      sentAtMs: performance.now(),
+      answer: this.call('ping', []).then(this.#answered, this.#answered),
+    }
+    return this.#ping
+  }
+
+  readonly #answered = (): void => {
+    this.#ping = null
   }
 
   /** At any point of the thread's execution. Resolves when it has ended. */

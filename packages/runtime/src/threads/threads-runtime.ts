@@ -20,14 +20,15 @@ import { LiveTurns } from '../host/time/live-turns.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
-import { waitAtMost, settleAll } from '../supervisor/keep-alive.js'
+import { settleAll } from '../supervisor/keep-alive.js'
 import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { sharedHostCount } from './layout.js'
 import { fromPortable } from './portable-error.js'
-import type { HostReport } from './protocol.js'
+import type { HostReport, MemberLocation } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
+import { settledBy } from './watchdog.js'
 import { WorkerFleet } from './worker-fleet.js'
 import { WorkerPeers } from './worker-peers.js'
 import { connect, hostedMember, locationOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
@@ -116,11 +117,10 @@ class ThreadsRuntime implements Runtime {
   async halt(address: Address): Promise<void> {
     const member = this.#members.get(address)
     const { incarnation } = member
-    if (member.state === 'running')
-      await waitAtMost(
-        this.#options.stopTimeoutMs ?? 10_000,
-        Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]),
-      )
+    if (member.state === 'running') {
+      const { remote } = member.place.host!
+      await settledBy(remote, remote.call('halt', [member.index]), this.#options.stopTimeoutMs ?? 10_000)
+    }
     if (isUp(member) && member.incarnation === incarnation)
       await this.#takeDown(member, () => this.#members.stopped(member))
   }
@@ -195,7 +195,12 @@ class ThreadsRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopped = true
     const workers = [...this.#fleet.workers]
-    await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, this.#fleet.broadcast('stop', []))
+    await Promise.all(
+      workers.map(async (worker) => {
+        const { remote } = worker
+        await settledBy(remote, remote.call('stop', []), this.#options.stopTimeoutMs ?? 10_000)
+      }),
+    )
     await Promise.all(workers.map((worker) => this.#terminate(worker)))
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
@@ -217,22 +222,28 @@ class ThreadsRuntime implements Runtime {
     }
     const existing = [...this.#fleet.workers]
     const calls = this.#spawn(added, existing)
-    for (const member of moved) calls.push(member.place.host!.remote.call('add', [hostedMember(member)]))
+    for (const member of moved) {
+      const { remote } = member.place.host!
+      calls.push(settledBy(remote, remote.call('add', [hostedMember(member)])))
+    }
     for (const member of members) this.#peers.route(member)
-    await Promise.allSettled(calls)
-    const locations = members.map((member) => locationOf(member))
-    await Promise.allSettled(existing.map(({ remote }) => remote.call('setLocations', [locations])))
+    await Promise.all(calls)
+    await this.#announce(
+      existing,
+      members.map((member) => locationOf(member)),
+    )
   }
 
   /**
    * Opens channels among the added workers, to the existing ones and to this thread.
    * @returns calls under way
    */
-  #spawn(added: readonly WorkerPlace[], existing: readonly WorkerPlace[]): Promise<unknown>[] {
-    const calls: Promise<unknown>[] = []
+  #spawn(added: readonly WorkerPlace[], existing: readonly WorkerPlace[]): Promise<boolean>[] {
+    const calls: Promise<boolean>[] = []
     const ports = connect(added, existing, {
       toMain: (worker, port) => this.#peers.attach(worker, port),
-      toExisting: (other, worker, port) => calls.push(other.remote.call('addPeer', [worker.hostId, port], [port])),
+      toExisting: ({ remote }, worker, port) =>
+        calls.push(settledBy(remote, remote.call('addPeer', [worker.hostId, port], [port]))),
     })
     const locations = [
       { index: this.#outside.index, address: clusterAddress, hostId: mainHostId },
@@ -301,14 +312,32 @@ class ThreadsRuntime implements Runtime {
     const worker = member.place.host!
     report()
     this.#peers.route(member)
-    const ends: Promise<unknown>[] = []
-    if (worker.members.size === 1) {
-      ends.push(this.#terminate(worker))
-    } else {
-      ends.push(worker.remote.call('kill', [member.index]))
+    const end = worker.members.size === 1 ? this.#terminate(worker) : this.#kill(worker, member)
+    await Promise.all([end, this.#announce(this.#fleet.workers, [locationOf(member)])])
+  }
+
+  /** An occupied worker gets the locations once it is free; the supervisor does not wait for it. */
+  async #announce(workers: Iterable<WorkerPlace>, locations: readonly MemberLocation[]): Promise<void> {
+    await Promise.all([...workers].map(({ remote }) => settledBy(remote, remote.call('setLocations', [locations]))))
+  }
+
+  /**
+   * Ends a member whose worker runs others as well. If the thread is occupied, the worker ends, and
+   * the others are restarted on another one.
+   */
+  async #kill(worker: WorkerPlace, member: Member<ThreadsPlace>): Promise<void> {
+    const { remote } = worker
+    if (await settledBy(remote, remote.call('kill', [member.index]))) return
+    const others = [...worker.members].filter((other) => other !== member && isUp(other))
+    const ended = this.#terminate(worker)
+    for (const other of others) {
+      other.place.error = new Error(`the thread of ${other.spec.address} was occupied and has been ended`)
+      this.#members.crashed(other, other.place.error)
+      this.#peers.route(other)
     }
-    ends.push(this.#fleet.broadcast('setLocations', [[locationOf(member)]]))
-    await Promise.allSettled(ends)
+    await ended
+    await this.#announce(this.#fleet.workers, others.map(locationOf))
+    for (const { spec } of others) void this.restart(spec.address).catch(() => {})
   }
 
   #terminate(worker: WorkerPlace): Promise<void> {
@@ -325,7 +354,7 @@ class ThreadsRuntime implements Runtime {
       member.place.error = error
       this.#members.crashed(member, error)
       this.#peers.route(member)
-      void this.#fleet.broadcast('setLocations', [[locationOf(member)]])
+      void this.#announce(this.#fleet.workers, [locationOf(member)])
     }
   }
 

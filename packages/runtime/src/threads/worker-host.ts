@@ -132,6 +132,8 @@ class WorkerHost implements HostCommands {
     await Promise.all(this.#host.cells().map((cell) => this.#host.stop(cell)))
   }
 
+  ping(): void {}
+
   describe(index: number): Record<string, unknown> {
     return this.#host.describe(index)
   }

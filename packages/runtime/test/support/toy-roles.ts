@@ -52,6 +52,12 @@ const echo: ActorFactory<never> = (context) => {
       return 'slept'
     },
     never: () => new Promise(() => {}),
+    occupy: () => {
+      // After the reply has left.
+      setTimeout(() => {
+        for (;;) continue
+      }, 10)
+    },
     throw: () => {
       throw new Error('on purpose')
     },

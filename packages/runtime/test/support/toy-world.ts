@@ -16,6 +16,18 @@ export async function ask(
 }
 
 /** Call it before the event can happen. */
+/** Resolves when the member's thread computes without end. */
+export async function occupy(runtime: Runtime, member: Address): Promise<void> {
+  await ask(runtime, member, 'occupy')
+  for (;;) {
+    const { reason } = await runtime
+      .request(member, 'node.command', toyRequest('echo'), { timeoutMs: 50 })
+      .then(() => ({ reason: null }))
+      .catch((error: { reason: string }) => error)
+    if (reason === 'timed-out') return
+  }
+}
+
 export function nextEvent(runtime: Runtime, matches: (event: ClusterEvent) => boolean): Promise<ClusterEvent> {
   return new Promise((resolve) => {
     // Alarms alone do not keep a process alive.
