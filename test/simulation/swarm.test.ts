@@ -6,7 +6,19 @@ import t from 'tap'
 import { mutationNames, type MutationName } from '@shardlab/actor'
 import { OptionError } from '@shardlab/cluster'
 import type { PlacementVersion } from '@shardlab/sharding'
-import { failureText, isClean, KnownVersions, planOf, runSwarm, swarmText, type SwarmReport } from '@shardlab/scenario'
+import {
+  failureText,
+  formOf,
+  isClean,
+  KnownVersions,
+  planOf,
+  playSwarm,
+  runSwarm,
+  swarmPage,
+  swarmText,
+  type SwarmProgress,
+  type SwarmReport,
+} from '@shardlab/scenario'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const isLong = SHARDLAB_LONG === '1'
@@ -68,17 +80,90 @@ for (const mutation of mutationNames) {
     t.ok(first !== undefined, `in ${report.runs} runs`)
     t.match(first!.replay, new RegExp(`^shardlab swarm --seed ${first!.seed} --runs 1 --mutation ${mutation}$`))
     t.match(swarmText(report), `replay: ${first!.replay}`)
-    t.ok(first!.journal.length > 0, 'the report lists the events before the failure')
+    t.equal(first!.timeline.at(-1)?.kind, 'violation', 'the repetition of the run fails, too')
     t.notOk(isClean(report))
   })
 }
 
-t.test('shrinking leaves out all fault verbs that a failure does not need', { timeout: 300_000 }, async (t) => {
-  const report = await runSwarm({ mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 })
-  const [{ replay, plan, checker }] = report.failed as [SwarmReport['failed'][number]]
+t.test('shrinking leaves out everything that a failure does not need', { timeout: 300_000 }, async (t) => {
+  const shown: SwarmProgress[] = []
+  const options = { mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 } as const
+  const report = await runSwarm(options, (progress) => shown.push(progress))
+  const [{ replay, plan, checker, violations }] = report.failed as [SwarmReport['failed'][number]]
   t.equal(checker, 'answers')
-  t.same(plan.faults, [], 'it fails without faults')
-  t.match(replay, `--without ${planOf(2).faults.join(' ')} --mutation retryDedupeOff`)
+  t.match(plan, { faults: [], activities: [], workers: 1, shards: 1, mongos: 1 }, 'one client suffices')
+  t.match(replay, / --without .*--clients 1 --steps \d+ .*--mutation retryDedupeOff$/)
+  const attempts = shown.map(({ shrinking }) => shrinking).filter((each) => each !== null)
+  t.same(
+    attempts.map(({ attempt }) => attempt),
+    attempts.map((_, i) => i + 1),
+    'each attempt is shown',
+  )
+  const { without, clients, steps, shards, mongos } = optionsIn(replay)
+  const again = await runSwarm({ ...options, without, clients, steps, shards, mongos, shrink: false })
+  t.same(again.failed[0]!.violations, violations, 'the replay command repeats the run')
+})
+
+type Names = NonNullable<NonNullable<Parameters<typeof planOf>[1]>['without']>
+
+function optionsIn(replay: string): {
+  readonly without: Names
+  readonly [limit: string]: any
+} {
+  const number = (name: string) => {
+    const value = new RegExp(`--${name} (\\d+)`).exec(replay)?.[1]
+    return value === undefined ? {} : { [name]: Number(value) }
+  }
+  const without = (/--without ([^-]+) --/.exec(replay)?.[1]?.split(' ') ?? []) as unknown as Names
+  return { without, ...number('clients'), ...number('steps'), ...number('shards'), ...number('mongos') }
+}
+
+t.test('a failure has a timeline of its collection and documents', { timeout: 300_000 }, async (t) => {
+  const report = await runSwarm({
+    mutation: 'criticalSectionOff',
+    seed: canaries.criticalSectionOff!,
+    runs: 200,
+    untilFailure: true,
+    shrink: false,
+    threads: 1,
+  })
+  const [failed] = report.failed
+  const [{ ns, sentence, checker }] = failed!.violations as [SwarmReport['failed'][number]['violations'][number]]
+  const { timeline } = failed!
+  t.match(timeline.at(-1), { kind: 'violation', text: `${checker}: ${sentence}` })
+  t.same(
+    timeline.filter((entry) => entry.ns !== null && entry.ns !== ns && entry.ns !== ns?.split('.')[0]),
+    [],
+    `only ${ns} and the whole cluster`,
+  )
+  const kinds = new Set(timeline.map(({ kind }) => kind))
+  for (const kind of ['command', 'answer', 'step', 'catalog'] as const) t.ok(kinds.has(kind), kind)
+  t.same(
+    timeline.map(({ atMs }) => atMs),
+    timeline.map(({ atMs }) => atMs).toSorted((a, b) => a - b),
+  )
+  const { seed } = failed!
+  t.equal(
+    (await playSwarm(planOf(seed), { mutation: 'criticalSectionOff', recorded: { ns, ids: [] } })).traceHash,
+    report.traceHashes[seed],
+    'recording changes nothing',
+  )
+  const page = swarmPage(report)
+  t.match(page, `<h1>Swarm: 1 of ${report.runs} runs failed</h1>`)
+  t.equal(page.match(/<tr class="/g)?.length, timeline.length, 'the page has every entry')
+  t.notMatch(page, /https?:/, 'it needs no network')
+})
+
+t.test('violations that differ in documents and numbers have the same form', (t) => {
+  const same: readonly (readonly [string, string])[] = [
+    ['mongos01: plain 100098 was acknowledged and is gone', 'mongos02: plain 7 was acknowledged and is gone'],
+    ['read as [{"_id":1}] or not', 'read as [] or not'],
+    ['from shard01,shard03: the owners were shard02', 'from shard02: the owners were shard01'],
+    ['has k: 3, not 4 or 5', 'has k: 3, not 4'],
+  ]
+  for (const [a, b] of same) t.equal(formOf(a), formOf(b), a)
+  t.not(formOf('plain 1 was deleted and is there'), formOf('plain 1 was acknowledged and is gone'))
+  t.end()
 })
 
 t.test('the report names steps and verbs that no run reached', async (t) => {
@@ -93,7 +178,7 @@ t.test('the report names steps and verbs that no run reached', async (t) => {
   t.match(swarmText(report), /\d+ of \d+ named steps and \d+ of \d+ fault verbs were reached in 1 runs; not reached: /)
 })
 
-t.test('plans of different seeds differ, and leaving verbs out changes only the faults', (t) => {
+t.test('plans of different seeds differ, and a reduction changes only what it names', (t) => {
   const plans = Array.from({ length: 200 }, (_, seed) => planOf(seed))
   for (const [name, least] of [
     ['emulate', 8],
@@ -102,10 +187,21 @@ t.test('plans of different seeds differ, and leaving verbs out changes only the 
     ['chunkSizeBytes', 4],
   ] as const)
     t.ok(new Set(plans.map((plan) => plan[name])).size >= least, `${name} varies`)
-  t.same(planOf(7, ['crash', 'drop']), {
+  t.same(planOf(7, { without: ['crash', 'drop'] }), {
     ...planOf(7),
     faults: planOf(7).faults.filter((verb) => verb !== 'crash' && verb !== 'drop'),
   })
+  const { activities, ...rest } = planOf(7)
+  const limits = { clients: 1, steps: 3, shards: 1, mongos: 1 }
+  t.same(planOf(7, { without: ['placement'], ...limits }), {
+    ...rest,
+    activities: activities.filter((name) => name !== 'placement' && name !== 'membership'),
+    workers: 1,
+    stepsOfWorker: 3,
+    shards: 1,
+    mongos: 1,
+  })
+  t.same(planOf(7, { clients: 100, steps: 1000, shards: 100, mongos: 100 }), planOf(7), 'limits add nothing')
   t.end()
 })
 
@@ -117,7 +213,9 @@ t.test('a member whose version of a collection goes back violates versions', (t)
   for (const seen of [version(2, 1), version(2, 1), version(3, 0), version(1, 0, 'another')])
     t.same(known.seen('shard01', seen), [])
   t.same(known.seen('mongos01', version(2, 0)), [], 'another member')
-  t.same(known.seen('shard01', version(2, 9)), ['shard01 went back from version 3|0 of app.c to 2|9'])
+  t.same(known.seen('shard01', version(2, 9)), [
+    { sentence: 'shard01 went back from version 3|0 of app.c to 2|9', ns: 'app.c', ids: [] },
+  ])
   known.delete('shard01')
   t.same(known.seen('shard01', version(2, 9)), [])
   t.end()
@@ -128,7 +226,8 @@ t.test('an invalid option is reported in one sentence', async (t) => {
     [{ runs: 0 }, /^runs must be an integer of at least 1\.$/],
     [{ seed: -1 }, /^seed must be an integer of at least 0\.$/],
     [{ minutes: 0 }, /^minutes must be more than 0\.$/],
-    [{ without: ['explode'] }, /^explode is not a fault verb; the verbs are crash, /],
+    [{ without: ['explode'] }, /^explode is neither a fault verb nor an activity; the verbs are crash, .* placement/],
+    [{ steps: 0 }, /^steps must be an integer of at least 1\.$/],
     [{ mutation: 'nothing' }, /^nothing is not a mutation; the mutations are ownershipFilterOff, /],
   ]
   for (const [options, message] of wrong) {

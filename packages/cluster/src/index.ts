@@ -41,4 +41,4 @@ export type {
   SplitEvent,
 } from '@shardlab/actor'
 export { BusyWorldError } from '@shardlab/runtime'
-export type { LatencyOption, LatencyRange, MemberInfo, StepControls } from '@shardlab/runtime'
+export type { LatencyOption, LatencyRange, MemberInfo, ReachedStep, StepControls } from '@shardlab/runtime'

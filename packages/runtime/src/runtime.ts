@@ -1,6 +1,6 @@
 import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
 import type { NewHostFault } from './host/faults/host-fault.js'
-import type { StepFaultAction } from './host/faults/step-faults.js'
+import type { ReachedStep, StepFaultAction } from './host/faults/step-faults.js'
 import type { Alarm } from './host/time/clock.js'
 
 /** Plain data, because it may be posted to a worker. */
@@ -57,7 +57,7 @@ export interface StepFaultOptions {
    */
   readonly times?: number
   /** Called for each strike; in a simulation synchronously. */
-  readonly onStruck?: (address: Address) => void
+  readonly onStruck?: (reached: ReachedStep) => void
 }
 
 export interface FaultControls {

@@ -35,13 +35,13 @@ t.test('a step fault may strike until the last thread has healed it', async (tes
   const heard = createDeferred<void>()
   const steps = new StepFaultRegistry({ arm: async () => {}, heal: () => heard.promise })
   const struck: string[] = []
-  const id = await steps.arm('toy.step', 'crash', { onStruck: (address) => struck.push(address) })
+  const id = await steps.arm('toy.step', 'crash', { onStruck: ({ address }) => struck.push(address) })
   const healed = steps.heal(id)
   test.same(steps.armed(), [], 'a new thread does not arm it')
-  steps.report(id, 'a')
+  steps.report(id, { address: 'a', step: 'toy.step', detail: {} })
   heard.resolve()
   await healed
-  steps.report(id, 'b')
+  steps.report(id, { address: 'b', step: 'toy.step', detail: {} })
   test.same(struck, ['a'])
 })
 

@@ -14,6 +14,9 @@ export interface RequestOptions {
   readonly signal?: CancelSignal
 }
 
+/** What a step concerns, such as `{ ns, to }`; observers of a simulation see it. */
+export type StepDetail = Readonly<Record<string, unknown>>
+
 /** The whole world of an actor. Handlers await only promises of these methods. */
 export interface ActorContext {
   readonly address: Address
@@ -72,7 +75,7 @@ export interface ActorContext {
    * Without a fault it returns a resolved promise.
    * @throws {@link StepFailedError} when a fault makes this step fail
    */
-  reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void>
+  reach(step: string, detail?: StepDetail): Promise<void>
 
   /**
    * A large immutable part of a message: attached as an object in a simulated runtime, else packed.

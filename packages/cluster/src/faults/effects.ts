@@ -57,7 +57,7 @@ export async function affectStep(
   const id = await steps.arm(step, action, {
     ...(target === null ? {} : { address: target }),
     ...(first === undefined ? {} : { times: first }),
-    ...(action === 'crash' ? { onStruck: (victim) => void down.add(victim) } : {}),
+    ...(action === 'crash' ? { onStruck: ({ address: victim }) => void down.add(victim) } : {}),
   })
   return {
     async heal() {

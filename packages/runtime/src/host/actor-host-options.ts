@@ -1,4 +1,5 @@
 import type { Address, AddressDirectory, MutationName, Random } from '@shardlab/actor'
+import type { ReachedStep } from './faults/step-faults.js'
 import type { ActorCell } from './actor-cell.js'
 import type { GatewayOpener } from './clients/gateway-opener.js'
 import type { EventSink } from './event-sink.js'
@@ -32,7 +33,7 @@ export interface ActorHostOptions {
   readonly openGateway: GatewayOpener | null
   /** `error` null: a fault crashed the member. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
-  readonly onStepStruck: (faultId: number, address: Address) => void
+  readonly onStepStruck: (faultId: number, reached: ReachedStep) => void
   /**
    * The answer to a client's command is a promise. `isGone`: the member is gone, so no answer will
    * come.

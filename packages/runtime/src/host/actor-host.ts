@@ -14,6 +14,7 @@ import {
   type MessageTuple,
   type MutationName,
   type RequestOf,
+  type StepDetail,
 } from '@shardlab/actor'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
@@ -266,9 +267,9 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     else this.#wake(cell, name)
   }
 
-  reach(cell: ActorCell, step: string): Promise<void> {
+  reach(cell: ActorCell, step: string, detail: StepDetail): Promise<void> {
     const crash = () => this.crash(cell, null)
-    return this.steps.reach(cell.address, step, crash, () => !cell.gone)
+    return this.steps.reach({ address: cell.address, step, detail }, crash, () => !cell.gone)
   }
 
   log(cell: ActorCell, level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {

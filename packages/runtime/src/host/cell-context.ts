@@ -14,6 +14,7 @@ import {
   type ReplyOf,
   type RequestOf,
   type RequestOptions,
+  type StepDetail,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import { CellDisk } from './cell-disk.js'
@@ -34,7 +35,7 @@ export interface ContextHost {
   readonly nextTurn: (sleeper: Sleeper) => void
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
-  reach(cell: ActorCell, step: string): Promise<void>
+  reach(cell: ActorCell, step: string, detail: StepDetail): Promise<void>
   setTimer(cell: ActorCell, name: string, delayMs: number): void
   log(cell: ActorCell, level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
 }
@@ -118,12 +119,12 @@ export class CellContext implements ActorContext {
     this.#cell.timers.delete(name)
   }
 
-  reach(step: string): Promise<void> {
-    return this.#steps.active || this.#cell.gone ? this.#reachArmed(step) : passedStep
+  reach(step: string, detail?: StepDetail): Promise<void> {
+    return this.#steps.active || this.#cell.gone ? this.#reachArmed(step, detail) : passedStep
   }
 
-  #reachArmed(step: string): Promise<void> {
-    return this.#cell.gone ? never() : this.#host.reach(this.#cell, step)
+  #reachArmed(step: string, detail: StepDetail = {}): Promise<void> {
+    return this.#cell.gone ? never() : this.#host.reach(this.#cell, step, detail)
   }
 
   attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed {

@@ -141,7 +141,7 @@ class InlineWorld implements InlineRuntime {
       nextTurn: this.#turns.nextTurn,
       openGateway: this.#gate.wrap(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
-      onStepStruck: (id, address) => this.steps.report(id, address),
+      onStepStruck: (id, reached) => this.steps.report(id, reached),
     })
     const { clock, events, mailbox } = this.#host
     this.#members = new MemberTable(

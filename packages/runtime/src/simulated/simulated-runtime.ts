@@ -291,7 +291,7 @@ class Simulation implements SimulatedRuntime {
       findLink: (to) => this.#network.linkTo(node, to),
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),
-      onStepStruck: (id, struck) => this.steps.report(id, struck),
+      onStepStruck: (id, reached) => this.steps.report(id, reached),
       onWake: (_, timer) => {
         this.#trace.addInteger(this.#clock.nowMicros)
         this.#trace.addInteger(index)

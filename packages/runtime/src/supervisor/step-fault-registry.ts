@@ -1,5 +1,5 @@
 import { createDeferred, type Address, type Deferred } from '@shardlab/actor'
-import type { StepFault, StepFaultAction } from '../host/faults/step-faults.js'
+import type { ReachedStep, StepFault, StepFaultAction } from '../host/faults/step-faults.js'
 import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
 import type { StepControls, StepFaultOptions } from '../runtime.js'
 
@@ -12,7 +12,7 @@ export interface StepBroadcast {
 interface KnownFault {
   readonly fault: StepFault
   readonly struck: Deferred<Address>
-  readonly onStruck: ((address: Address) => void) | null
+  readonly onStruck: ((reached: ReachedStep) => void) | null
   isHealed: boolean
 }
 
@@ -52,11 +52,11 @@ export class StepFaultRegistry implements StepControls {
   }
 
   /** Called by the member's host. */
-  report(id: number, address: Address): void {
+  report(id: number, reached: ReachedStep): void {
     const known = this.#faults.get(id)
     if (known === undefined) return
-    known.struck.resolve(address)
-    known.onStruck?.(address)
+    known.struck.resolve(reached.address)
+    known.onStruck?.(reached)
   }
 
   armed(): StepFault[] {

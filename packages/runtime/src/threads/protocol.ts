@@ -3,7 +3,7 @@ import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostFault } from '../host/faults/host-fault.js'
-import type { StepFault } from '../host/faults/step-faults.js'
+import type { ReachedStep, StepFault } from '../host/faults/step-faults.js'
 import type { HostLimits } from '../host/limits.js'
 import type { PortableError } from './portable-error.js'
 
@@ -76,5 +76,5 @@ export type HostReport =
       readonly incarnation: number
       readonly error: PortableError | null
     }
-  | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
+  | { readonly type: 'struck'; readonly faultId: number; readonly reached: ReachedStep }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

@@ -292,7 +292,7 @@ class ThreadsRuntime implements Runtime {
         for (const event of report.events) this.#host.events.emit(event)
         break
       case 'struck':
-        this.steps.report(report.faultId, report.address)
+        this.steps.report(report.faultId, report.reached)
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)

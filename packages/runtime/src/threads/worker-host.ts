@@ -68,7 +68,7 @@ class WorkerHost implements HostCommands {
       openGateway: openTcpGateway,
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
-      onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
+      onStepStruck: (faultId, reached) => this.#report({ type: 'struck', faultId, reached }),
     })
     const { mailbox } = this.#host
     const self = new CallbackPeer(mailbox.packing, (peer) => mailbox.receiveInPlace(peer, peer.takeInPlace()))

@@ -1,5 +1,5 @@
 import { namedSteps } from '@shardlab/actor'
-import { faultVerbs, parseFaultText, type SimulatedCluster } from '@shardlab/cluster'
+import { faultVerbs, parseFaultText, type ReachedStep, type SimulatedCluster } from '@shardlab/cluster'
 import type { Counts } from './types.js'
 
 export class CoverageCounter {
@@ -15,15 +15,15 @@ export class CoverageCounter {
   }
 
   /** @param onStep called when a member passes a step */
-  async watch(cluster: SimulatedCluster, onStep: (step: string, member: string) => void): Promise<void> {
+  async watch(cluster: SimulatedCluster, onStep: (reached: ReachedStep) => void): Promise<void> {
     cluster.onEvent((event) => {
       if (event.type === 'fault-applied') add(this.#verbs, String(parseFaultText(event.fault)['verb']))
     })
     for (const step of namedSteps)
       await cluster.steps.arm(step, 'note', {
-        onStruck: (member) => {
+        onStruck: (reached) => {
           add(this.#steps, step)
-          onStep(step, member)
+          onStep(reached)
         },
       })
   }

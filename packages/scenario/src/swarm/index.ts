@@ -1,6 +1,8 @@
 export { planOf } from './plan.js'
 export { playSwarm } from './play.js'
 export { isClean, runSwarm } from './run-swarm.js'
+export { swarmPage } from './timeline/timeline-page.js'
+export { formOf, isSameViolation } from './same-violation.js'
 export { failureText, swarmText } from './swarm-text.js'
 export { KnownVersions } from './checkers/versions.js'
 export { uniqueValueViolations } from './checkers/unique-values.js'

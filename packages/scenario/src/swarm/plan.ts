@@ -2,7 +2,8 @@ import { createRandom, type Random } from '@shardlab/actor'
 import { faultVerbs, type FaultVerbName } from '@shardlab/cluster'
 import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 import { pick } from './draw.js'
-import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
+import { reduced } from './reduction.js'
+import { activityNames, type ActivityName, type Reduction, type SwarmPlan } from './types.js'
 
 /**
  * These versions support everything the swarm's clients do: changing shard keys of documents, and
@@ -20,8 +21,11 @@ function versionOf(seed: number): EmulatedVersion {
 
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
-/** @param without verbs to leave out; everything else stays the same */
-export function planOf(seed: number, without: readonly FaultVerbName[] = []): SwarmPlan {
+export function planOf(seed: number, reduction: Reduction = {}): SwarmPlan {
+  return reduced(wholePlan(seed), reduction)
+}
+
+function wholePlan(seed: number): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
   const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
@@ -39,7 +43,7 @@ export function planOf(seed: number, without: readonly FaultVerbName[] = []): Sw
     workers: 2 + shape.below(2),
     stepsOfWorker: 12 + shape.below(20),
     activities: activitiesOf(random.fork('activities'), shards),
-    faults: faultsOf(random.fork('faults')).filter((verb) => !without.includes(verb)),
+    faults: faultsOf(random.fork('faults')),
   }
 }
 

@@ -1,24 +1,28 @@
-import { createDeferred, type MutationName } from '@shardlab/actor'
+import { createDeferred } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
 import { activitiesOf } from './activities/all.js'
 import type { Activity } from './activities/activity.js'
 import { Convergence } from './checkers/convergence.js'
+import { WrongAnswerError } from './client/errors.js'
 import { CoverageCounter } from './coverage-counter.js'
 import { Documents } from './documents/documents.js'
 import { FaultDriver } from './faults/fault-driver.js'
-import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
+import { finding } from './finding.js'
+import { namespacesOf } from './timeline/command-text.js'
+import { noteEvent, noteStep } from './timeline/cluster-notes.js'
+import type { SwarmPlan, SwarmRun } from './types.js'
 import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
-import { SwarmWorld } from './world.js'
+import { SwarmWorld, type SwarmWorldOptions } from './world.js'
 
 /** In virtual time; a longer run is stuck. */
 const longestMs = 6 * 3_600_000
 
 /** Plays with faults, then healed. Never rejects for failures of the cluster. */
-export async function playSwarm(plan: SwarmPlan, mutation: MutationName | null = null): Promise<SwarmRun> {
-  const world = await SwarmWorld.create(plan, mutation)
+export async function playSwarm(plan: SwarmPlan, options: SwarmWorldOptions): Promise<SwarmRun> {
+  const world = await SwarmWorld.create(plan, options)
   const run = new Run(world)
   // Rejections of work that is not awaited.
-  const onRejection = (error: unknown): void => world.verdicts.violated('invariants', describe(error))
+  const onRejection = (error: unknown): void => world.verdicts.failed('invariants', describe(error))
   process.on('unhandledRejection', onRejection)
   try {
     await run.play()
@@ -49,29 +53,31 @@ class Run {
   }
 
   async play(): Promise<void> {
-    const { cluster, verdicts } = this.#world
+    const { cluster, verdicts, timeline } = this.#world
     cluster.watch(watched)
     cluster.onEvent((event) => this.#note(event))
-    await this.#coverage.watch(cluster, (step, member) => {
-      if (!frequentSteps.test(step)) verdicts.note(`${member} passes ${step}`)
+    await this.#coverage.watch(cluster, ({ address, step, detail }) => {
+      if (timeline !== null && !frequentSteps.test(step)) noteStep(timeline, address, step, detail)
       if (committingSteps.has(step)) void this.#watch.look()
     })
     try {
       await this.#withTimeLimit(this.#parts())
       await cluster.stop()
     } catch (error) {
-      verdicts.violated(checkerOf(error), isOfACommand(error) ? (error as Error).message : describe(error))
+      if (error instanceof WrongAnswerError)
+        verdicts.violated('answers', finding(error.message, namespacesOf(error.command).find(isCollection) ?? null))
+      else verdicts.failed('invariants', describe(error))
     }
   }
 
   summary(): SwarmRun {
-    const { plan, cluster, verdicts } = this.#world
+    const { plan, cluster, verdicts, timeline } = this.#world
     return {
       seed: plan.seed,
       plan,
       violations: verdicts.violations,
       traceHash: cluster.traceHash(),
-      journal: verdicts.journal,
+      timeline: timeline?.entries ?? [],
       steps: this.#coverage.steps,
       verbs: this.#coverage.verbs,
       acknowledged: this.#documents.acknowledged,
@@ -95,7 +101,6 @@ class Run {
     for (const activity of this.#activities) await activity.prepare()
     await this.#balancer(admin, this.#world.plan.balancing)
     await this.#watch.look()
-    this.#world.verdicts.note(`prepared: ${JSON.stringify(this.#world.plan)}`)
   }
 
   async #withFaults(): Promise<void> {
@@ -143,35 +148,17 @@ class Run {
     const end = await Promise.race([work, late.promise])
     alarm.cancel()
     if (end !== 'late') return
-    verdicts.violated('answers', `the run did not end; unanswered commands: ${[...waiting].join('; ') || 'none'}`)
+    verdicts.failed('answers', `the run did not end; unanswered commands: ${[...waiting].join('; ') || 'none'}`)
     verdicts.violated('convergence', ...(await this.#convergence.unfinished()))
   }
 
   #note(event: ClusterEvent): void {
-    const { verdicts } = this.#world
-    switch (event.type) {
-      case 'fault-applied':
-        return verdicts.note(`fault: ${event.fault}`)
-      case 'fault-healed':
-        return verdicts.note(`healed: ${event.fault}`)
-      case 'member':
-        return verdicts.note(`${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`)
-      case 'migration':
-        return verdicts.note(
-          `migration of ${event.ns} ${event.min} to ${event.max} from ${event.from} to ${event.to}: ${event.stage}`,
-        )
-      case 'catalog':
-        return verdicts.note(`${event.change}: ${event.ns}`)
-      case 'split':
-        return verdicts.note(`split of ${event.ns} at ${event.points.join(', ')}`)
-      case 'merge':
-        return verdicts.note(`merge of ${event.ns} ${event.min} to ${event.max}`)
-      default:
-    }
+    const { timeline } = this.#world
+    if (timeline !== null) noteEvent(timeline, event)
   }
 }
 
-/** Steps that every run passes all the time. */
+/** Every run passes these steps all the time. */
 const frequentSteps = /^mongos\.|\.round\.|\.auto-split\./
 
 const watched: readonly ClusterEvent['type'][] = [
@@ -185,11 +172,7 @@ const watched: readonly ClusterEvent['type'][] = [
   'routed',
 ]
 
-function checkerOf(error: unknown): CheckerName {
-  return isOfACommand(error) ? 'answers' : 'invariants'
-}
-
-const isOfACommand = (error: unknown): boolean => (error as Error).name === 'WrongAnswerError'
+const isCollection = (ns: string): boolean => ns.includes('.')
 
 /** With its stack, because it is a defect of a member or a checker. */
 function describe(error: unknown): string {

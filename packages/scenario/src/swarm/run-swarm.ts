@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { mutationNames } from '@shardlab/actor'
-import { faultVerbs, OptionError } from '@shardlab/cluster'
+import { OptionError } from '@shardlab/cluster'
 import { coverageOf, coverageRuns } from './coverage.js'
 import { createPlayers, type Players } from './players.js'
-import { shrink } from './shrink.js'
-import type { SwarmTask } from './swarm-task.js'
-import type { FailedRun, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
+import { checkReduction, limitNames, reductionText } from './reduction.js'
+import { shrink, type Shrunk } from './shrink.js'
+import type { FailedRun, Reduction, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
 
 const defaultRuns = 100
 /** Further failures are not shrunk: shrinking one takes as long as a dozen runs. */
@@ -17,13 +17,8 @@ export async function runSwarm(
   onProgress: (progress: SwarmProgress) => void = () => {},
 ): Promise<SwarmReport> {
   check(options)
-  const {
-    seed = 1,
-    minutes,
-    runs = minutes === undefined ? defaultRuns : Infinity,
-    without = [],
-    mutation = null,
-  } = options
+  const { seed = 1, minutes, runs = minutes === undefined ? defaultRuns : Infinity, mutation = null } = options
+  const reduction = reductionOf(options)
   const threads = Math.min(runs, options.threads ?? availableParallelism())
   const players = createPlayers(threads)
   const beganAt = performance.now()
@@ -35,7 +30,7 @@ export async function runSwarm(
     next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
   const playAll = async (): Promise<void> => {
     while (shouldContinue()) {
-      const run = await players.play({ seed: next++, without, mutation })
+      const run = await players.play({ seed: next++, reduction, mutation, recorded: null })
       played.push(run)
       const [violation] = run.violations
       if (violation !== undefined) failures++
@@ -45,13 +40,14 @@ export async function runSwarm(
         failed: failures,
         found,
         share: Math.min(1, Math.max(played.length / runs, spent())),
+        shrinking: null,
       })
     }
   }
   try {
     await Promise.all(Array.from({ length: threads }, playAll))
     played.sort((a, b) => a.seed - b.seed)
-    return await reportOf(players, played, options)
+    return await reportOf(players, played, options, onProgress)
   } finally {
     await players.end()
   }
@@ -62,14 +58,26 @@ export function isClean({ runs, failed, coverage }: SwarmReport): boolean {
   return failed.length === 0 && (runs < coverageRuns || coverage.missing.length === 0)
 }
 
-async function reportOf(players: Players, played: readonly SwarmRun[], options: SwarmOptions): Promise<SwarmReport> {
+async function reportOf(
+  players: Players,
+  played: readonly SwarmRun[],
+  options: SwarmOptions,
+  onProgress: (progress: SwarmProgress) => void,
+): Promise<SwarmReport> {
+  const failures = played.filter(({ violations }) => violations.length > 0)
   const failed: FailedRun[] = []
-  for (const run of played.filter(({ violations }) => violations.length > 0)) {
-    const task: SwarmTask = { seed: run.seed, without: options.without ?? [], mutation: options.mutation ?? null }
-    const smallest =
-      options.shrink === false || failed.length >= shrunkMax ? { task, run } : await shrink(players, task, run)
-    failed.push(failedRun(smallest.task, smallest.run))
-  }
+  for (const run of failures)
+    failed.push(
+      await explain(players, run, options, failed.length < shrunkMax, (attempt, attemptsMax) =>
+        onProgress({
+          runs: played.length,
+          failed: failures.length,
+          found: null,
+          share: 1,
+          shrinking: { seed: run.seed, attempt, attemptsMax },
+        }),
+      ),
+    )
   const sum = (of: (run: SwarmRun) => number): number => played.reduce((total, run) => total + of(run), 0)
   return {
     runs: played.length,
@@ -82,14 +90,34 @@ async function reportOf(players: Players, played: readonly SwarmRun[], options: 
   }
 }
 
-function failedRun({ seed, without, mutation }: SwarmTask, { violations, journal, plan }: SwarmRun): FailedRun {
-  const words = ['shardlab swarm', `--seed ${seed}`, '--runs 1']
-  if (without.length > 0) words.push(`--without ${without.join(' ')}`)
+/** Shrinks a failed run, and repeats the smallest one with a timeline of its violation. */
+async function explain(
+  players: Players,
+  failed: SwarmRun,
+  options: SwarmOptions,
+  isShrunk: boolean,
+  onAttempt: (attempt: number, attemptsMax: number) => void,
+): Promise<FailedRun> {
+  const { seed } = failed
+  const { mutation = null } = options
+  const play = (reduction: Reduction): Promise<SwarmRun> => players.play({ seed, reduction, mutation, recorded: null })
+  const first: Shrunk = { reduction: reductionOf(options), run: failed }
+  const { reduction, run } =
+    options.shrink === false || !isShrunk ? first : await shrink(play, first.reduction, failed, onAttempt)
+  const { violations, plan } = run
+  const { timeline } = await players.play({ seed, reduction, mutation, recorded: violations[0]! })
+  const words = [`shardlab swarm --seed ${seed} --runs 1`, reductionText(reduction)]
   if (mutation !== null) words.push(`--mutation ${mutation}`)
-  return { seed, checker: violations[0]!.checker, replay: words.join(' '), violations, journal, plan }
+  const replay = words.filter((word) => word !== '').join(' ')
+  return { seed, checker: violations[0]!.checker, replay, violations, timeline, plan }
 }
 
-function check({ runs, seed, minutes, without = [], mutation, threads }: SwarmOptions): void {
+function reductionOf({ without, ...options }: SwarmOptions): Reduction {
+  const limits = limitNames.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
+  return { ...(without === undefined ? {} : { without }), ...Object.fromEntries(limits) }
+}
+
+function check({ runs, seed, minutes, mutation, threads, ...reduction }: SwarmOptions): void {
   const atLeastOne = { runs, threads }
   for (const [name, value] of Object.entries(atLeastOne))
     if (value !== undefined && (!Number.isInteger(value) || value < 1))
@@ -97,9 +125,7 @@ function check({ runs, seed, minutes, without = [], mutation, threads }: SwarmOp
   if (seed !== undefined && (!Number.isInteger(seed) || seed < 0))
     throw new OptionError('seed must be an integer of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
-  for (const verb of without)
-    if (!faultVerbs.includes(verb))
-      throw new OptionError(`${verb} is not a fault verb; the verbs are ${faultVerbs.join(', ')}.`)
+  checkReduction(reduction)
   if (mutation !== undefined && mutation !== null && !mutationNames.includes(mutation))
     throw new OptionError(`${mutation} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
 }

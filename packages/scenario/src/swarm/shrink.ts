@@ -1,29 +1,73 @@
-import type { Players } from './players.js'
-import type { SwarmTask } from './swarm-task.js'
-import type { SwarmRun } from './types.js'
+import { isSameViolation } from './same-violation.js'
+import { limitNames } from './reduction.js'
+import type { Reduction, SwarmPlan, SwarmRun, Violation } from './types.js'
 
-/** @returns the verbs left out, and the run without them */
+/** A shrunk run may take as long as the first. */
+const attemptsMax = 60
+
+export interface Shrunk {
+  readonly reduction: Reduction
+  readonly run: SwarmRun
+}
+
+/**
+ * Leaves out what the first violation does not need: fault verbs and activities, then clients,
+ * operations, shards and mongoses.
+ * @param failed has a violation
+ * @param onAttempt called before each further run
+ */
 export async function shrink(
-  players: Players,
-  task: SwarmTask,
+  play: (reduction: Reduction) => Promise<SwarmRun>,
+  first: Reduction,
   failed: SwarmRun,
-): Promise<{ readonly task: SwarmTask; readonly run: SwarmRun }> {
-  const [{ checker }] = failed.violations as [SwarmRun['violations'][number]]
-  let smallest = { task, run: failed }
-  /** Leaves out as many of these as possible: all at once, or by halves. */
-  const leaveOut = async (verbs: SwarmTask['without']): Promise<void> => {
-    if (verbs.length === 0) return
-    const without = [...smallest.task.without, ...verbs]
-    const run = await players.play({ ...task, without })
-    if (run.violations[0]?.checker === checker) {
-      smallest = { task: { ...task, without }, run }
-      return
-    }
-    if (verbs.length === 1) return
-    const middle = Math.ceil(verbs.length / 2)
-    await leaveOut(verbs.slice(0, middle))
-    await leaveOut(verbs.slice(middle))
+  onAttempt: (attempt: number, attemptsMax: number) => void,
+): Promise<Shrunk> {
+  const violation = failed.violations[0]!
+  let smallest: Shrunk = { reduction: first, run: failed }
+  let attempts = 0
+  const fails = async (reduction: Reduction): Promise<boolean> => {
+    if (attempts === attemptsMax) return false
+    onAttempt(++attempts, attemptsMax)
+    const run = await play(reduction)
+    if (!failsLike(run, violation)) return false
+    smallest = { reduction, run }
+    return true
   }
-  await leaveOut(failed.plan.faults)
+  /** All at once, or by halves. */
+  const leaveOut = async (names: NonNullable<Reduction['without']>): Promise<void> => {
+    if (names.length === 0) return
+    const { reduction } = smallest
+    if (await fails({ ...reduction, without: [...(reduction.without ?? []), ...names] })) return
+    if (names.length === 1) return
+    const middle = Math.ceil(names.length / 2)
+    await leaveOut(names.slice(0, middle))
+    await leaveOut(names.slice(middle))
+  }
+  await leaveOut([...failed.plan.faults, ...failed.plan.activities])
+  for (const name of limitNames) {
+    // The smallest number that fails: a smaller one may fail although this one does not.
+    let passes = 0
+    for (let high = sizeOf(smallest.run.plan, name); high - passes > 1;) {
+      const middle = passes === 0 ? Math.max(1, Math.floor(high / 4)) : Math.floor((passes + high) / 2)
+      if (await fails({ ...smallest.reduction, [name]: middle })) high = middle
+      else passes = middle
+    }
+  }
   return smallest
+}
+
+/** Later violations may follow from the first one. */
+function failsLike({ violations: [first] }: SwarmRun, violation: Violation): boolean {
+  return first !== undefined && isSameViolation(first, violation)
+}
+
+function sizeOf(plan: SwarmPlan, name: (typeof limitNames)[number]): number {
+  switch (name) {
+    case 'clients':
+      return plan.workers
+    case 'steps':
+      return plan.stepsOfWorker
+    default:
+      return plan[name]
+  }
 }

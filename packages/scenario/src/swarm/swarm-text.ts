@@ -1,21 +1,27 @@
 import { coverageRuns } from './coverage.js'
-import type { Coverage, FailedRun, SwarmReport } from './types.js'
+import { timelineText } from './timeline/timeline-text.js'
+import type { Coverage, FailedRun, SwarmPlan, SwarmReport } from './types.js'
 
 const hourMs = 3_600_000
 
 /** The last line is the command that repeats the run. */
-export function failureText({ seed, violations, journal, replay, plan }: FailedRun): string {
-  const { emulate, shards, mongos, faults, activities } = plan
-  const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents only'}; faults: ${faults.join(', ') || 'none'}`
+export function failureText({ seed, violations, timeline, replay, plan }: FailedRun): string {
   return [
-    `seed ${seed} failed (${what})`,
+    `seed ${seed} failed (${planText(plan)})`,
     ...violations.map(({ checker, sentence }) => `  ${checker}: ${sentence}`),
-    '  events before the failure:',
-    ...journal.map((line) => `    ${line}`),
+    `  ${violations[0]?.ns ?? 'the cluster'} until the failure, in virtual time:`,
+    ...timelineText(timeline).map((line) => `    ${line}`),
     `  replay: ${replay}`,
     '',
   ].join('\n')
 }
+
+export function planText({ emulate, shards, mongos, workers, stepsOfWorker, faults, activities }: SwarmPlan): string {
+  const counts = [countText(shards, 'shard'), `${mongos} mongos`, countText(workers, 'client')]
+  return `${emulate}, ${counts.join(', ')} with ${stepsOfWorker} operations each; activities: ${activities.join(', ') || 'none'}; faults: ${faults.join(', ') || 'none'}`
+}
+
+const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 export function swarmText({ runs, failed, acknowledged, unknown, virtualMs, coverage }: SwarmReport): string {
   const lines = failed.map((failure) => failureText(failure))

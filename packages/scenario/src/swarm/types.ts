@@ -1,6 +1,7 @@
 import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
+import type { Finding } from './finding.js'
 
 /**
  * Each checker has a file in `checkers/`, except `answers`: a client got a forbidden reply, or
@@ -21,9 +22,8 @@ export const checkerNames = [
 
 export type CheckerName = (typeof checkerNames)[number]
 
-export interface Violation {
+export interface Violation extends Finding {
   readonly checker: CheckerName
-  readonly sentence: string
 }
 
 /** Besides clients that write and read. */
@@ -62,22 +62,33 @@ export interface SwarmPlan {
   readonly faults: readonly FaultVerbName[]
 }
 
-export interface SwarmOptions {
+/** Leaves parts out of a run; the seed determines everything else. */
+export interface Reduction {
+  /** Default: none. */
+  readonly without?: readonly (FaultVerbName | ActivityName)[]
+  /** Most clients that write and read documents. Default: as many as the plan has. */
+  readonly clients?: number
+  /** Most operations of each of these clients, which also end administrators and faults. */
+  readonly steps?: number
+  /** Most shards and mongoses. */
+  readonly shards?: number
+  readonly mongos?: number
+}
+
+export interface SwarmOptions extends Reduction {
   /** Default 100. */
   readonly runs?: number
   /** Of the first run; the others follow. Default 1. */
   readonly seed?: number
   /** Starts no further run after this many minutes. Default: no limit. */
   readonly minutes?: number
-  /** Left out of all runs. Default: none. */
-  readonly without?: readonly FaultVerbName[]
   /** A defect in every member, which the swarm must find. Default: none. */
   readonly mutation?: MutationName | null
   /** Default: one per core. */
   readonly threads?: number
   /** End with the first failed run. Default false. */
   readonly untilFailure?: boolean
-  /** Repeat failed runs with fewer fault verbs. Default true. */
+  /** Repeat failed runs with as few parts as possible. Default true. */
   readonly shrink?: boolean
 }
 
@@ -88,8 +99,8 @@ export interface SwarmRun {
   readonly plan: SwarmPlan
   readonly violations: readonly Violation[]
   readonly traceHash: string
-  /** Events before the first violation; empty: no violation. */
-  readonly journal: readonly string[]
+  /** Empty: not recorded. */
+  readonly timeline: readonly TimelineEntry[]
   /** Named steps passed, and verbs applied. */
   readonly steps: Counts
   readonly verbs: Counts
@@ -97,6 +108,22 @@ export interface SwarmRun {
   readonly unknown: number
   readonly done: Counts
   readonly virtualMs: number
+}
+
+export interface TimelineEntry {
+  /** Virtual milliseconds since the start of the run. */
+  readonly atMs: number
+  /** `catalog`: migrations, splits, merges, and collections that are created or changed. */
+  readonly kind: 'command' | 'answer' | 'step' | 'fault' | 'member' | 'catalog' | 'violation'
+  /** The client or member; empty: the whole cluster. */
+  readonly member: string
+  /** null: the whole cluster. */
+  readonly ns: string | null
+  readonly text: string
+  /** Equal for a command and its answer; null: neither. */
+  readonly operation: number | null
+  /** Whether it names a document of the violation. */
+  readonly ofDocument: boolean
 }
 
 /** The smallest run found that fails in the same way, too. */
@@ -107,7 +134,8 @@ export interface FailedRun {
   /** The command that repeats the run. */
   readonly replay: string
   readonly violations: readonly Violation[]
-  readonly journal: readonly string[]
+  /** What happened to the collection of the first violation until then, in order. */
+  readonly timeline: readonly TimelineEntry[]
   readonly plan: SwarmPlan
 }
 
@@ -138,4 +166,6 @@ export interface SwarmProgress {
   readonly found: { readonly seed: number; readonly violation: Violation } | null
   /** Progress of the runs or of the time, 0 to 1. */
   readonly share: number
+  /** The failed run that is being repeated with fewer parts; null: none. */
+  readonly shrinking: { readonly seed: number; readonly attempt: number; readonly attemptsMax: number } | null
 }

@@ -5,8 +5,16 @@ import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { connect } from './client/port.js'
 import { SwarmClient } from './client/swarm-client.js'
 import { Pace } from './faults/pace.js'
+import type { Finding } from './finding.js'
+import { Timeline } from './timeline/timeline.js'
 import type { SwarmPlan } from './types.js'
 import { Verdicts } from './verdicts.js'
+
+export interface SwarmWorldOptions {
+  readonly mutation: MutationName | null
+  /** The finding for which a timeline is recorded; null: none. */
+  readonly recorded: Pick<Finding, 'ns' | 'ids'> | null
+}
 
 export class SwarmWorld {
   readonly plan: SwarmPlan
@@ -14,19 +22,22 @@ export class SwarmWorld {
   readonly behaviours: Behaviours
   readonly random: Random
   readonly verdicts: Verdicts
+  /** null: not recorded. */
+  readonly timeline: Timeline | null
   readonly pace = new Pace()
   /** Unanswered commands. */
   readonly waiting = new Set<string>()
 
-  private constructor(plan: SwarmPlan, cluster: SimulatedCluster) {
+  private constructor(plan: SwarmPlan, cluster: SimulatedCluster, recorded: SwarmWorldOptions['recorded']) {
     this.plan = plan
     this.cluster = cluster
     this.behaviours = behavioursOf(plan.emulate)
     this.random = createRandom(plan.seed).fork('swarm run')
-    this.verdicts = new Verdicts(() => cluster.now())
+    this.timeline = recorded === null ? null : new Timeline(() => cluster.now(), recorded)
+    this.verdicts = new Verdicts(({ checker, sentence }) => this.timeline?.close(`${checker}: ${sentence}`))
   }
 
-  static async create(plan: SwarmPlan, mutation: MutationName | null): Promise<SwarmWorld> {
+  static async create(plan: SwarmPlan, { mutation, recorded }: SwarmWorldOptions): Promise<SwarmWorld> {
     const {
       seed,
       emulate,
@@ -48,14 +59,14 @@ export class SwarmWorld {
       ...(chunkSizeBytes === null ? {} : { chunkSize: chunkSizeBytes }),
       ...(mutation === null ? {} : { mutations: [mutation] }),
     })
-    const world = new SwarmWorld(plan, cluster)
+    const world = new SwarmWorld(plan, cluster, recorded)
     await world.#setParameters()
     return world
   }
 
   /** With a session of its own. @param counts whether faults are timed to its work */
   client(name: string, counts = false): SwarmClient {
-    const port = connect(this.cluster, name, this.waiting)
+    const port = connect(this.cluster, name, this)
     return new SwarmClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 

@@ -50,9 +50,10 @@ export async function decideInsert(
   { node, documentMoves }: DocumentMoveHost,
   { attemptId, committed }: RequestOf<'shard.decide-insert'>,
 ): Promise<ReplyOf<'shard.decide-insert'>> {
-  await node.context.reach('shard.document-move.deciding', { committed })
+  const detail = { ns: documentMoves.preparedInserts.get(attemptId)?.ns, committed }
+  await node.context.reach('shard.document-move.deciding', detail)
   documentMoves.preparedInserts.decide(attemptId, committed)
   await node.flush()
-  await node.context.reach('shard.document-move.insert-decided', { committed })
+  await node.context.reach('shard.document-move.insert-decided', detail)
   return { error: null }
 }

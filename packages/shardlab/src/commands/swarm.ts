@@ -1,27 +1,28 @@
-import { isClean, runSwarm, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
+import { isClean, runSwarm, swarmPage, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
 import { checkWritable, save } from './output-file.js'
 import { swarmLine } from './swarm-line.js'
 import type { SwarmCommandOptions } from './swarm-options.js'
 
 /** @returns the exit code */
-export async function swarm({ json, ...options }: SwarmCommandOptions): Promise<number> {
+export async function swarm({ json, report: page, ...options }: SwarmCommandOptions): Promise<number> {
   if (typeof json === 'string') checkWritable(json)
+  if (page !== undefined) checkWritable(page)
   const line = swarmLine()
   let report: SwarmReport
   try {
-    // runSwarm refuses unknown verbs and mutations.
+    // runSwarm refuses unknown names.
     report = await runSwarm(options as SwarmOptions, line.show)
   } finally {
     line.end()
   }
   if (typeof json === 'string') save(json, jsonOf(report))
+  if (page !== undefined) save(page, swarmPage(report))
   if (json === true) process.stdout.write(jsonOf(report))
   else process.stdout.write(swarmText(report))
   return isClean(report) ? exitCodes.fine : exitCodes.failed
 }
 
 function jsonOf({ runs, failed, traceHashes, coverage }: SwarmReport): string {
-  const failures = failed.map(({ seed, checker, replay, violations }) => ({ seed, checker, replay, violations }))
-  return `${JSON.stringify({ runs, failed: failures, traceHashes, coverage })}\n`
+  return `${JSON.stringify({ runs, failed, traceHashes, coverage })}\n`
 }

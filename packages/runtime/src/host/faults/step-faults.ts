@@ -1,4 +1,4 @@
-import { StepFailedError, type Address } from '@shardlab/actor'
+import { StepFailedError, type Address, type StepDetail } from '@shardlab/actor'
 import { countStrike, type StrikeCount } from './strike-count.js'
 
 /** `note`: only counts the strike. */
@@ -15,6 +15,13 @@ export interface StepFault {
   readonly strikes: StrikeCount
 }
 
+/** A step of a member, at which a fault may strike. */
+export interface ReachedStep {
+  readonly address: Address
+  readonly step: string
+  readonly detail: StepDetail
+}
+
 interface ArmedFault {
   readonly fault: StepFault
   readonly held: (() => void)[]
@@ -24,9 +31,9 @@ interface ArmedFault {
 export class StepFaults {
   active = false
   readonly #armed = new Map<number, ArmedFault>()
-  readonly #onStruck: (id: number, address: Address) => void
+  readonly #onStruck: (id: number, reached: ReachedStep) => void
 
-  constructor(onStruck: (id: number, address: Address) => void) {
+  constructor(onStruck: (id: number, reached: ReachedStep) => void) {
     this.#onStruck = onStruck
   }
 
@@ -43,7 +50,8 @@ export class StepFaults {
   }
 
   /** @param isAlive whether a held member may resume */
-  reach(address: Address, step: string, crash: () => void, isAlive: () => boolean): Promise<void> {
+  reach(reached: ReachedStep, crash: () => void, isAlive: () => boolean): Promise<void> {
+    const { address, step } = reached
     for (const armed of this.#armed.values()) {
       const { fault } = armed
       if (
@@ -52,7 +60,7 @@ export class StepFaults {
         !countStrike(fault.strikes, fault.times)
       )
         continue
-      this.#onStruck(fault.id, address)
+      this.#onStruck(fault.id, reached)
       switch (fault.action) {
         case 'note':
           continue

@@ -1,6 +1,5 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
-import { nameOf } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { Activity } from './activity.js'
@@ -70,6 +69,5 @@ export class MaintenanceCommands extends Activity {
     const answer = await client.try(command, settled)
     if (answer === null || answer.code !== null) return
     this.count(name)
-    this.world.verdicts.note(`done: ${nameOf(command)}`)
   }
 }

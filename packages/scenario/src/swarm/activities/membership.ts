@@ -63,7 +63,8 @@ export class Membership extends Activity {
   async #comeBack(client: SwarmClient, shard: string, host: string): Promise<void> {
     await client.pause(300)
     for (let attempt = 1; ; attempt++) {
-      if (attempt > returnAttemptsMax) throw new WrongAnswerError(`${shard} does not come back`)
+      if (attempt > returnAttemptsMax)
+        throw new WrongAnswerError({ addShard: shard, $db: 'admin' }, `${shard} does not come back`)
       const replies = await Promise.all(databases.map((db) => client.once({ dropDatabase: 1, $db: db }, shard)))
       if (replies.every((reply) => reply !== null && errorsOf(reply).length === 0)) {
         const { code } = await client.untilDone({ addShard: host, $db: 'admin' }, [codes.operationFailed])

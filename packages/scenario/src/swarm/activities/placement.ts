@@ -1,6 +1,6 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
-import { nameOf, type Code } from '../client/errors.js'
+import type { Code } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { keysMax } from '../documents/collections.js'
 import { pick } from '../draw.js'
@@ -160,10 +160,7 @@ export class Placement extends Activity {
   async #do(client: SwarmClient, name: string, command: Document, settled: readonly Code[]): Promise<boolean> {
     const answer = await client.try(command, settled)
     const isDone = answer !== null && answer.code === null
-    if (isDone) {
-      this.count(name)
-      this.world.verdicts.note(`done: ${nameOf(command)}`)
-    }
+    if (isDone) this.count(name)
     return isDone
   }
 

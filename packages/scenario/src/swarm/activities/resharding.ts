@@ -1,6 +1,6 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
-import { nameOf, type Code } from '../client/errors.js'
+import type { Code } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { Activity } from './activity.js'
@@ -83,7 +83,6 @@ export class Resharding extends Activity {
     if (answer.code === codes.reshardCollectionAborted) this.count(`${name} aborted`)
     if (answer.code !== null) return
     this.count(name)
-    this.world.verdicts.note(`done: ${nameOf(command)}`)
   }
 
   /** The abort may come too early or too late. */

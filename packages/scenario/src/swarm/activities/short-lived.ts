@@ -3,6 +3,7 @@ import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
+import { finding } from '../finding.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
@@ -76,6 +77,9 @@ export class ShortLived extends Activity {
     if (found === null) return
     const ids = new Set(found.map(({ _id }) => _id as number))
     if (ids.size !== found.length || ids.size !== count)
-      this.world.verdicts.violated('conservation', `short.${ns} ${when} holds ${found.map(({ _id }) => _id).join()}`)
+      this.world.verdicts.violated(
+        'conservation',
+        finding(`short.${ns} ${when} holds ${found.map(({ _id }) => _id).join()}`, `short.${ns}`),
+      )
   }
 }

@@ -5,6 +5,7 @@
 import type { Random } from '@shardlab/actor'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { uniqueKeyViolations } from '../checkers/unique.js'
+import { finding } from '../finding.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
 
@@ -46,8 +47,7 @@ export class UniqueKeys extends Activity {
       this.#owners.set(name, null)
       const command = { delete: 'users', deletes: [{ q: { name }, limit: 1 }], $db: 'app' }
       const { reply } = await client.retryably(command, [], ({ n }) => n as number)
-      if (reply['n'] !== 1)
-        this.world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
+      if (reply['n'] !== 1) this.#violated(`${name} of ${owner} was given back with n: ${reply['n']}`, owner)
       // The next owner may have been acknowledged before.
       if (this.#owners.get(name) === null) this.#owners.delete(name)
       return
@@ -57,9 +57,12 @@ export class UniqueKeys extends Activity {
     const { code } = await client.retryably(command, [codes.duplicateKey], ({ n }) => n as number)
     if (code !== null) return
     const before = this.#owners.get(name)
-    if (typeof before === 'string')
-      this.world.verdicts.violated('unique', `${name} was given to ${before} and to ${_id}`)
+    if (typeof before === 'string') this.#violated(`${name} was given to ${before} and to ${_id}`, before, _id)
     this.#owners.set(name, _id)
     this.count('name given')
+  }
+
+  #violated(sentence: string, ...ids: readonly string[]): void {
+    this.world.verdicts.violated('unique', finding(sentence, 'app.users', ...ids))
   }
 }

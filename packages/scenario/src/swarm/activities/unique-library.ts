@@ -2,6 +2,7 @@
 import type { Random } from '@shardlab/actor'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
+import { findingsOf } from '../finding.js'
 import { Stop, uniquePort } from '../unique/port.js'
 import { isExpected, uniqueSpecs, UniqueWriter } from '../unique/writer.js'
 import { Activity } from './activity.js'
@@ -47,15 +48,27 @@ export class UniqueLibrary extends Activity {
   override async finish(): Promise<void> {
     const { verdicts } = this.world
     const world = this.#uniqueWorld(this.world.random.fork('unique values'), 0, null)
-    verdicts.violated('unique', ...(await uniqueValueViolations(world)))
+    verdicts.violated('unique', ...findingsOf(db, await uniqueValueViolations(world)))
     await world.clock.sleep(reservationMs + 1)
     const maintenance = new Maintenance(world, new UniqueProtocol(world))
     const { left } = await maintenance.repair()
-    verdicts.violated('unique', ...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`))
-    verdicts.violated('unique', ...(await uniqueValueViolations(world)))
+    verdicts.violated(
+      'unique',
+      ...findingsOf(
+        db,
+        left.map((each) => `left after the repair: ${JSON.stringify(each)}`),
+      ),
+    )
+    verdicts.violated('unique', ...findingsOf(db, await uniqueValueViolations(world)))
     const { findings, inFlight } = await maintenance.verify()
-    verdicts.violated('unique', ...findings.map((finding) => `found after the repair: ${JSON.stringify(finding)}`))
-    if (inFlight > 0) verdicts.violated('unique', `${inFlight} reservations are left`)
+    verdicts.violated(
+      'unique',
+      ...findingsOf(
+        db,
+        findings.map((each) => `found after the repair: ${JSON.stringify(each)}`),
+      ),
+    )
+    if (inFlight > 0) verdicts.failed('unique', `${inFlight} reservations are left`)
   }
 
   async #client(random: Random, number: number): Promise<void> {

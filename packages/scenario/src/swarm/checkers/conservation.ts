@@ -3,6 +3,7 @@
  * is back. Unacknowledged writes may go either way.
  */
 import type { Document } from '@shardlab/bson'
+import type { Finding } from '../finding.js'
 import type { DocumentsWorker } from '../documents/worker.js'
 
 /** @param where read through a router, or from all shards */
@@ -11,8 +12,8 @@ export function conservationViolations(
   ns: string,
   documents: readonly Document[],
   where: string,
-): string[] {
+): Finding[] {
   const { model, group } = worker.knowledgeOf(ns)
   const own = documents.filter(({ owner }) => owner === worker.number)
-  return [...model.differences(own, where).map(({ sentence }) => sentence), ...group.differences(documents, where)]
+  return [...model.differences(own, where), ...group.differences(documents, where)]
 }

@@ -4,6 +4,7 @@
  */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
+import { finding, type Finding } from '../finding.js'
 import type { SwarmWorld } from '../world.js'
 
 /** Shards and config server record unfinished work in these collections. */
@@ -49,7 +50,7 @@ export class Convergence {
       await cluster.balancer.settle({ rangeDeletion: true, timeoutMs: patienceMs })
     } catch (error) {
       if (!(error instanceof NotSettledError)) throw error
-      verdicts.violated('convergence', error.message)
+      verdicts.failed('convergence', error.message)
     }
   }
 
@@ -59,21 +60,30 @@ export class Convergence {
     if (!behaviours.metadataConsistencyCheck) return
     const command = { checkMetadataConsistency: 1, checkIndexes: true, cursor: {}, $db: 'admin' }
     const found = await this.#world.client('inconsistencies').documentsOf(command)
-    verdicts.violated('convergence', ...(found ?? [{ unanswered: true }]).map((each) => JSON.stringify(each)))
+    if (found === null) verdicts.failed('convergence', 'checkMetadataConsistency got no answer')
+    else verdicts.violated('convergence', ...found.map((each) => finding(JSON.stringify(each), namespaceIn(each))))
   }
 
-  async unfinished(): Promise<string[]> {
+  async unfinished(): Promise<Finding[]> {
     const { cluster } = this.#world
-    const found: string[] = []
+    const found: Finding[] = []
     const look = async (member: string, names: readonly string[]): Promise<void> => {
       for (const name of names)
         for (const document of await directly(this.#world, member, 'config', name))
-          found.push(`${member} has in ${name} ${JSON.stringify(document)}`)
+          found.push(finding(`${member} has in ${name} ${JSON.stringify(document)}`, namespaceIn(document)))
     }
     for (const shard of cluster.shards) await look(shard, unfinishedOfShards)
     await look('config', unfinishedOfConfig)
     return found
   }
+}
+
+/** The collection that a record or an inconsistency is about; null: unknown. */
+function namespaceIn(document: Document): string | null {
+  const { nss, ns, sourceNss, _id, details } = document
+  const found: unknown =
+    nss ?? ns ?? sourceNss ?? _id?.namespace ?? details?.namespace ?? details?.nss ?? details?.collection?.ns
+  return typeof found === 'string' ? found : null
 }
 
 /** Documents stored on one member. @throws Error */

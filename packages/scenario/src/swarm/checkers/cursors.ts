@@ -21,5 +21,5 @@ export function scanViolations(
   where: string,
   unseen: ReadonlySet<number>,
 ): Violation[] {
-  return model.differences(found, where, unseen).map(({ kind, sentence }) => ({ checker: checkers[kind], sentence }))
+  return model.differences(found, where, unseen).map(({ kind, ...found }) => ({ checker: checkers[kind], ...found }))
 }

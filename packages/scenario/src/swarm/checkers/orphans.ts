@@ -1,5 +1,6 @@
 /** Orphans: at the end a shard stores what it owns and nothing else. */
 import { encode, type Document } from '@shardlab/bson'
+import { finding, type Finding } from '../finding.js'
 import { ownerOf, type CatalogTable } from '../watch/catalog-table.js'
 
 /**
@@ -12,11 +13,13 @@ export function misplaced(
   documents: readonly Document[],
   table: CatalogTable | null,
   primary: string | undefined,
-): string[] {
-  const wrong: string[] = []
+): Finding[] {
+  const wrong: Finding[] = []
   for (const document of documents) {
     const owner = table === null ? primary : ownerOfDocument(table, document)
-    if (owner !== shard) wrong.push(`${shard} holds ${JSON.stringify(document)} of ${ns}, which is of ${owner}`)
+    if (owner === shard) continue
+    const sentence = `${shard} holds ${JSON.stringify(document)} of ${ns}, which is of ${owner}`
+    wrong.push(finding(sentence, ns, document['_id']))
   }
   return wrong
 }

@@ -4,6 +4,7 @@
  */
 import type { RoutedEvent } from '@shardlab/cluster'
 import { encode } from '@shardlab/bson'
+import { finding } from '../finding.js'
 import type { Verdicts } from '../verdicts.js'
 import { ownerOf, ownersIn, type CatalogTable } from '../watch/catalog-table.js'
 
@@ -47,7 +48,10 @@ export class RoutingHistory {
     if (wrong !== null)
       this.#verdicts.violated(
         'routing',
-        `${mongos} answered ${command} of ${ns} (${JSON.stringify(bounds)}) from ${shards.join()}: ${wrong}`,
+        finding(
+          `${mongos} answered ${command} of ${ns} (${JSON.stringify(bounds)}) from ${shards.join()}: ${wrong}`,
+          ns,
+        ),
       )
   }
 

@@ -3,6 +3,7 @@
  * have distinct versions.
  */
 import type { PlacementVersion } from '@shardlab/sharding'
+import { finding, type Finding } from '../finding.js'
 import type { CatalogTable } from '../watch/catalog-table.js'
 
 /** As reported by shards and routers. */
@@ -10,8 +11,8 @@ export class KnownVersions {
   /** By member, namespace and generation. */
   readonly #highest = new Map<string, Map<string, number>>()
 
-  seen(member: string, versions: Readonly<Record<string, PlacementVersion>>): string[] {
-    const wrong: string[] = []
+  seen(member: string, versions: Readonly<Record<string, PlacementVersion>>): Finding[] {
+    const wrong: Finding[] = []
     const known = this.#highest.get(member) ?? new Map<string, number>()
     this.#highest.set(member, known)
     for (const [ns, [epoch, seconds, increment, major, minor]] of Object.entries(versions)) {
@@ -19,7 +20,7 @@ export class KnownVersions {
       const version = major * 2 ** 20 + minor
       const before = known.get(generation) ?? 0
       if (version < before)
-        wrong.push(`${member} went back from version ${textOf(before)} of ${ns} to ${textOf(version)}`)
+        wrong.push(finding(`${member} went back from version ${textOf(before)} of ${ns} to ${textOf(version)}`, ns))
       known.set(generation, Math.max(version, before))
     }
     return wrong
@@ -40,14 +41,16 @@ export class VersionHistory {
   /** By generation. */
   readonly #highest = new Map<string, number>()
 
-  seen({ ns, generation, ranges }: CatalogTable): string[] {
-    const wrong: string[] = []
+  seen({ ns, generation, ranges }: CatalogTable): Finding[] {
+    const wrong: Finding[] = []
     const versions = new Set(ranges.map(({ version }) => version))
     const version = Math.max(0, ...versions)
     const before = this.#highest.get(generation) ?? 0
-    if (version < before) wrong.push(`${ns} went back from version ${textOf(before)} to ${textOf(version)}`)
+    if (version < before)
+      wrong.push(finding(`${ns} went back from version ${textOf(before)} to ${textOf(version)}`, ns))
     this.#highest.set(generation, Math.max(version, before))
-    if (versions.size !== ranges.length) wrong.push(`${ns} has ${ranges.length} chunks and ${versions.size} versions`)
+    if (versions.size !== ranges.length)
+      wrong.push(finding(`${ns} has ${ranges.length} chunks and ${versions.size} versions`, ns))
     return wrong
   }
 

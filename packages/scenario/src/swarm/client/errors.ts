@@ -1,4 +1,5 @@
 import type { Document } from '@shardlab/bson'
+import { errorsOf as errorsOfReply } from '../../client/reply.js'
 
 /** Some errors of old versions have no code. */
 export type Code = number | undefined
@@ -25,26 +26,21 @@ export function isPassing({ code, errmsg }: Document): boolean {
   return passing.has(code as number) || String(errmsg).includes('was made to fail')
 }
 
-/** The reply's own error, and those of batch statements, bulkWrite operations and single shards. */
+/** Those of a driver, and the error of the write concern. */
 export function errorsOf(reply: Document): Document[] {
-  const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
-  const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
-  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(
-    ({ ok, code }) => ok === 0 && code !== undefined,
-  )
   const ofConcern = reply['writeConcernError'] as Document | undefined
-  return [
-    ...(reply['ok'] === 1 ? [] : [reply]),
-    ...ofStatements,
-    ...ofBulk,
-    ...ofShards,
-    ...(ofConcern === undefined ? [] : [ofConcern]),
-  ]
+  return [...errorsOfReply(reply), ...(ofConcern === undefined ? [] : [ofConcern])]
 }
 
 /** No client may ever get such a reply. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError'
+  readonly command: Document
+
+  constructor(command: Document, message: string) {
+    super(message)
+    this.command = command
+  }
 }
 
 /** The command without its session, for people. */

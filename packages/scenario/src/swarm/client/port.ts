@@ -2,6 +2,7 @@ import { RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { createClient } from '../../client/index.js'
+import type { Timeline } from '../timeline/timeline.js'
 import { nameOf } from './errors.js'
 
 /** null: the outcome is unknown. */
@@ -25,8 +26,13 @@ const serverSelectionTimeoutMs = 1000
  */
 const heartbeatMs = 3_600_000
 
-/** `waiting`: unanswered commands as texts. */
-export function connect(cluster: SimulatedCluster, name: string, waiting: Set<string>): SwarmPort {
+interface Observed {
+  /** Unanswered commands as texts. */
+  readonly waiting: Set<string>
+  readonly timeline: Timeline | null
+}
+
+export function connect(cluster: SimulatedCluster, name: string, { waiting, timeline }: Observed): SwarmPort {
   const { mongos } = cluster
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })
   let sent = 0
@@ -45,8 +51,11 @@ export function connect(cluster: SimulatedCluster, name: string, waiting: Set<st
     async run(command, to) {
       const what = `${name}, ${++sent}, to ${to ?? 'any mongos'}: ${nameOf(command)}`
       waiting.add(what)
+      const answered = timeline?.command(name, command, to)
       try {
-        return await (to === null || mongos.includes(to) ? viaRouter(command, to) : directly(command, to))
+        const reply = await (to === null || mongos.includes(to) ? viaRouter(command, to) : directly(command, to))
+        answered?.(reply)
+        return reply
       } finally {
         waiting.delete(what)
       }

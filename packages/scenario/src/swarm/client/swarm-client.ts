@@ -76,7 +76,7 @@ export class SwarmClient {
     if (answer !== undefined) return { reply, code: answer['code'] as Code, attempts: 1 }
     for (const error of errors)
       if (!isPassing(error))
-        throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+        throw new WrongAnswerError(command, `${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
     return errors.length > 0 ? null : { reply, code: null, attempts: 1 }
   }
 
@@ -88,7 +88,10 @@ export class SwarmClient {
       if (last !== null) return { ...last, attempts: attempt }
       await this.pause(50)
     }
-    throw new WrongAnswerError(`${nameOf(command)} did not get through: ${JSON.stringify(await this.once(command))}`)
+    throw new WrongAnswerError(
+      command,
+      `${nameOf(command)} did not get through: ${JSON.stringify(await this.once(command))}`,
+    )
   }
 
   /**
@@ -107,6 +110,7 @@ export class SwarmClient {
     const again = await this.untilDone(numbered, [...settled, transactionHistoryIncomplete])
     if (again.code === null && did(again.reply) !== did(first.reply))
       throw new WrongAnswerError(
+        command,
         `a repeated ${nameOf(command)} did ${did(again.reply)} where it did ${did(first.reply)} before`,
       )
     return first

@@ -1,4 +1,5 @@
 import type { Document } from '@shardlab/bson'
+import { finding, type Finding } from '../finding.js'
 
 const size = 6
 /** A failed multi-document update may have reached a document this often. */
@@ -37,18 +38,22 @@ export class DocumentGroup {
     this.#most += times ?? size * attemptsMax
   }
 
-  differences(documents: readonly Document[], where: string): string[] {
+  differences(documents: readonly Document[], where: string): Finding[] {
     const own = documents.filter((document) => document['herd'] === this.#owner)
     const sum = own.reduce((total, { m }) => total + (m as number), 0)
     const ids = new Set(own.map(({ _id }) => _id as string))
     if (own.length !== size || ids.size !== size)
-      return [
+      return this.#wrong(
         `${where}: ${this.#ns} holds ${own.length} documents of group ${this.#owner} with ${ids.size} different _ids`,
-      ]
+      )
     if (sum < this.#least || sum > this.#most)
-      return [
+      return this.#wrong(
         `${where}: group ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`,
-      ]
+      )
     return []
+  }
+
+  #wrong(sentence: string): Finding[] {
+    return [finding(sentence, `app.${this.#ns}`)]
   }
 }

@@ -7,6 +7,7 @@ import { chunksOf } from '../catalog.js'
 import { conservationViolations } from '../checkers/conservation.js'
 import { directly } from '../checkers/convergence.js'
 import { misplaced } from '../checkers/orphans.js'
+import { finding } from '../finding.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { catalogTable, type CatalogTable } from '../watch/catalog-table.js'
 import type { SwarmWorld } from '../world.js'
@@ -71,7 +72,8 @@ export class Documents {
       for (const router of cluster.mongos) {
         const command = { find: name, filter: {}, batchSize: 100_000, $db: 'app' }
         const documents = await client.documentsOf(command, router)
-        if (documents === null) verdicts.violated('convergence', `${router} does not read app.${name}`)
+        if (documents === null)
+          verdicts.violated('convergence', finding(`${router} does not read app.${name}`, `app.${name}`))
         else this.#conserved(name, documents, router)
       }
       await this.#checkShards(client, name)

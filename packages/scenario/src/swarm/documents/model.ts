@@ -3,6 +3,7 @@
  * all possible states.
  */
 import type { Document } from '@shardlab/bson'
+import { finding, type Finding } from '../finding.js'
 
 /** A document whose writes were all acknowledged. */
 export interface Known {
@@ -22,9 +23,8 @@ interface Entry {
 
 export type DifferenceKind = 'missing' | 'doubled' | 'resurrected' | 'changed'
 
-export interface Difference {
+export interface Difference extends Finding {
   readonly kind: DifferenceKind
-  readonly sentence: string
 }
 
 export class Model {
@@ -78,7 +78,7 @@ export class Model {
   differences(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): Difference[] {
     const wrong: Difference[] = []
     const note = (kind: DifferenceKind, _id: number, what: string) =>
-      wrong.push({ kind, sentence: `${where}: ${this.name} ${_id} ${what}` })
+      wrong.push({ kind, ...finding(`${where}: ${this.name} ${_id} ${what}`, `app.${this.name}`, _id) })
     const counts = new Map<number, number>()
     for (const document of documents) {
       const _id = document['_id'] as number

@@ -8,6 +8,7 @@ import type { Behaviours } from '@shardlab/sharding'
 import { scanViolations } from '../checkers/cursors.js'
 import type { Code } from '../client/errors.js'
 import { transactionHistoryIncomplete, type AnsweredCommand, type SwarmClient } from '../client/swarm-client.js'
+import { finding } from '../finding.js'
 import type { Verdicts } from '../verdicts.js'
 import { keysMax, type SwarmCollection } from './collections.js'
 import { DocumentGroup } from './document-group.js'
@@ -98,6 +99,8 @@ export class DocumentsWorker {
       this.#must(
         answer.reply['n'] === documents.length,
         `insert of ${documents.length} into ${ns} said n: ${answer.reply['n']}`,
+        ns,
+        ...documents.map(({ _id }) => _id),
       )
       for (const document of documents) model.is(document)
       return
@@ -124,7 +127,7 @@ export class DocumentsWorker {
   }
 
   #updated(ns: string, model: Model, reply: Document, after: Known): void {
-    this.#must(reply['n'] === 1, `an update of ${ns} ${after._id} by its key said n: ${reply['n']}`)
+    this.#must(reply['n'] === 1, `an update of ${ns} ${after._id} by its key said n: ${reply['n']}`, ns, after._id)
     model.is(after)
   }
 
@@ -164,6 +167,8 @@ export class DocumentsWorker {
       this.#must(
         holds,
         `a change of the key of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(reply)}`,
+        ns,
+        document._id,
       )
     }
     model.is(after)
@@ -175,7 +180,7 @@ export class DocumentsWorker {
     const updates = [{ q: keyOf(document), u: { $set: { owner }, $inc: { n: 1 } }, upsert: true }]
     const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [{ ...document, n: 1 }])
     if (answer === null) return
-    this.#must(answer.reply['n'] === 1, `an upsert into ${ns} said n: ${answer.reply['n']}`)
+    this.#must(answer.reply['n'] === 1, `an upsert into ${ns} said n: ${answer.reply['n']}`, ns, document._id)
     model.is({ ...document, n: 1 })
   }
 
@@ -188,6 +193,8 @@ export class DocumentsWorker {
     this.#must(
       value?.n === after.n,
       `findAndModify of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(value)}`,
+      ns,
+      document._id,
     )
     model.is(after)
   }
@@ -205,7 +212,7 @@ export class DocumentsWorker {
   }
 
   #deleted(ns: string, model: Model, { _id }: Known, n: number): void {
-    this.#must(n === 1, `a delete of ${ns} ${_id} by its key said n: ${n}`)
+    this.#must(n === 1, `a delete of ${ns} ${_id} by its key said n: ${n}`, ns, _id)
     model.isGone(_id)
   }
 
@@ -217,6 +224,8 @@ export class DocumentsWorker {
     this.#must(
       n === undefined || n <= documents.length,
       `a delete of ${documents.length} documents of ${ns} said n: ${n}`,
+      ns,
+      ...documents.map(({ _id }) => _id),
     )
     for (const { _id } of documents) {
       if (n === documents.length) model.isGone(_id)
@@ -243,6 +252,8 @@ export class DocumentsWorker {
     this.#must(
       found.length === 1 && found[0]!['n'] === n,
       `${model.name} ${_id} with k: ${k} and n: ${n} was read as ${JSON.stringify(found)}`,
+      ns,
+      _id,
     )
   }
 
@@ -257,8 +268,8 @@ export class DocumentsWorker {
     }
     const found = await this.#client.documentsOf(command)
     if (found === null) return
-    for (const { checker, sentence } of scanViolations(model, found, `scan of ${ns} by ${this.number}`, this.#unseen))
-      this.#verdicts.violated(checker, sentence)
+    for (const { checker, ...wrong } of scanViolations(model, found, `scan of ${ns} by ${this.number}`, this.#unseen))
+      this.#verdicts.violated(checker, wrong)
     for (const { _id } of found) this.#unseen.delete(_id as number)
   }
 
@@ -269,11 +280,11 @@ export class DocumentsWorker {
     const count = (found[0]?.['count'] as number | undefined) ?? 0
     const most = model.known().length + model.uncertain
     const least = model.known().filter(({ _id }) => !this.#unseen.has(_id)).length
-    this.#verdicts.must(
-      count >= least && count <= most,
-      'orphans',
-      () => `${count} documents of ${this.number} in ${ns}, not ${least} to ${most}`,
-    )
+    if (count < least || count > most)
+      this.#verdicts.violated(
+        'orphans',
+        finding(`${count} documents of ${this.number} in ${ns}, not ${least} to ${most}`, `app.${ns}`),
+      )
   }
 
   /**
@@ -315,8 +326,8 @@ export class DocumentsWorker {
     return this.#collections.find(({ name }) => name === ns)!.losesRetryHistory
   }
 
-  #must(holds: boolean, sentence: string): void {
-    this.#verdicts.must(holds, 'conservation', () => sentence)
+  #must(holds: boolean, sentence: string, ns: string, ...ids: readonly number[]): void {
+    if (!holds) this.#verdicts.violated('conservation', finding(sentence, `app.${ns}`, ...ids))
   }
 
   #note(answer: unknown): void {

@@ -34,7 +34,7 @@ export class FaultDriver {
   }
 
   async heal(): Promise<void> {
-    const { cluster, verdicts } = this.#world
+    const { cluster, verdicts, timeline } = this.#world
     for (let attempt = 1; ; attempt++) {
       try {
         await cluster.faults.heal()
@@ -48,11 +48,11 @@ export class FaultDriver {
       const states = cluster.members().map(({ state }) => state)
       if (cluster.faults.list().length === 0 && states.every((state) => state === 'running')) break
       if (attempt === restartsMax) {
-        verdicts.violated('convergence', `members do not start: ${states.join()}`)
+        verdicts.failed('convergence', `members do not start: ${states.join()}`)
         break
       }
     }
-    verdicts.note('all faults are healed')
+    timeline?.note('fault', '', null, 'all faults are healed')
   }
 
   /** Each verb has a random stream of its own, so leaving one out does not change the others. */

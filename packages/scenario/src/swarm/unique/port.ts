@@ -41,7 +41,7 @@ export function uniquePort(client: CommandSender, db: string, collection: string
     if (error === undefined) return reply
     if (error['code'] === duplicateKey) throw new PortError('duplicate', String(error['errmsg']))
     if (!isPassing(error))
-      throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+      throw new WrongAnswerError(command, `${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
     throw new PortError('unknown', String(error['errmsg']))
   }
   const first = async (filter: Fields): Promise<Fields | null> =>

@@ -40,7 +40,7 @@ export class CatalogWatch {
       .then(() => this.#look(atMs))
       .then(() => this.#lookAtMembers())
       .catch((error: unknown) =>
-        this.#world.verdicts.violated('invariants', `the catalog cannot be read: ${(error as Error).message}`),
+        this.#world.verdicts.failed('invariants', `the catalog cannot be read: ${(error as Error).message}`),
       )
     return this.#looking
   }

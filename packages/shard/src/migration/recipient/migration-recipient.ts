@@ -239,7 +239,7 @@ export class MigrationRecipient {
       rangeDeleter.countOrphans(migrationId, received.documents)
       await node.flush()
       this.#check()
-      await node.context.reach('shard.migration.recipient-batch-stored', { batch })
+      await node.context.reach('shard.migration.recipient-batch-stored', { ns: this.request.ns, batch })
       this.#check()
       if (cloned.last) return
     }

@@ -190,7 +190,7 @@ export class ReshardingRecipient {
       this.copiedBytes += reply.documents.reduce((sum, document) => sum + document.length, 0)
       await node.flush()
       this.#check()
-      await node.context.reach('shard.resharding.batch-stored', { donor, batch })
+      await node.context.reach('shard.resharding.batch-stored', { ns: this.#facts.ns, donor, batch })
       this.#check()
       if (reply.last) return
     }
