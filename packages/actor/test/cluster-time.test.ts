@@ -3,12 +3,13 @@
  * maxAcceptableLogicalClockDriftSecs.
  */
 import t from 'tap'
-import { encode, Timestamp } from '@shardlab/bson'
+import { Binary, encode, Long, Timestamp, type Document } from '@shardlab/bson'
 import { ClusterClock } from '../src/index.js'
 
 const nowSeconds = 1_800_000_000
+const signature = { hash: new Binary(Buffer.alloc(20)), keyId: Long.ZERO }
 const sent = (seconds: number) =>
-  encode({ ping: 1, $clusterTime: { clusterTime: new Timestamp({ t: seconds, i: 7 }) } })
+  encode({ ping: 1, $clusterTime: { clusterTime: new Timestamp({ t: seconds, i: 7 }), signature } })
 
 t.test('a tick is later than all earlier times', async (t) => {
   const clock = new ClusterClock(() => nowSeconds * 1000)
@@ -32,7 +33,33 @@ t.test('the clock advances to the time of a client, if that is at most a year ah
   })
   t.throws(() => clock.advanceFrom(sent(0xffff_ffff)), { code: 205 })
   t.same(clock.time, [nowSeconds + year, 7], 'unchanged')
-  for (const body of [{ ping: 1 }, { ping: 1, $clusterTime: 1 }, { ping: 1, $clusterTime: { clusterTime: 1 } }])
-    clock.advanceFrom(encode(body))
+  clock.advanceFrom(encode({ ping: 1 }))
   t.same(clock.time, [nowSeconds + year, 7])
+})
+
+t.test('a malformed $clusterTime is refused', async (t) => {
+  const clock = new ClusterClock(() => nowSeconds * 1000)
+  const clusterTime = new Timestamp({ t: nowSeconds, i: 7 })
+  clock.advanceFrom(sent(nowSeconds))
+  const refusals: [Document, number, string][] = [
+    [{}, 4, 'Missing expected field "clusterTime"'],
+    [{ clusterTime: 1 }, 14, '"clusterTime" had the wrong type. Expected timestamp, found int'],
+    [{ clusterTime }, 4, 'Missing expected field "signature"'],
+    [{ clusterTime, signature: 1 }, 14, '"signature" had the wrong type. Expected object, found int'],
+    [{ clusterTime, signature: {} }, 4, 'Missing expected field "hash"'],
+    [
+      { clusterTime, signature: { ...signature, hash: 'x' } },
+      14,
+      '"hash" had the wrong type. Expected binData, found string',
+    ],
+    [{ clusterTime, signature: { hash: signature.hash } }, 4, 'Missing expected field "keyId"'],
+    [
+      { clusterTime, signature: { ...signature, keyId: 'x' } },
+      14,
+      'Expected field "keyId" to have numeric type, but found string',
+    ],
+  ]
+  for (const [$clusterTime, code, message] of refusals)
+    t.throws(() => clock.advanceFrom(encode({ ping: 1, $clusterTime })), { code, message })
+  clock.advanceFrom(encode({ ping: 1, $clusterTime: { signature: { keyId: 0, hash: signature.hash }, clusterTime } }))
 })

@@ -6,6 +6,7 @@ import { connectionStatus } from './commands/connection-status.js'
 import { connPoolStats } from './commands/conn-pool-stats.js'
 import { features } from './commands/features.js'
 import { listCommands } from './commands/list-commands.js'
+import { rotateCertificates } from './commands/rotate-certificates.js'
 import { setParameter } from './commands/set-parameter.js'
 import { createSearchIndexes } from './commands/create-search-indexes.js'
 import { dropSearchIndex } from './commands/drop-search-index.js'
@@ -15,6 +16,7 @@ import { getLog } from './commands/get-log.js'
 import { getNonce } from './commands/get-nonce.js'
 import { getParameter } from './commands/get-parameter.js'
 import { hostInfo } from './commands/host-info.js'
+import { logRotate } from './commands/log-rotate.js'
 import { mapReduce } from './commands/map-reduce.js'
 import { ping } from './commands/ping.js'
 import { profile } from './commands/profile.js'
@@ -25,6 +27,7 @@ import { testDeprecationInVersion2 } from './commands/test-deprecation-in-versio
 import { testRemoval } from './commands/test-removal.js'
 import { testVersion2 } from './commands/test-version2.js'
 import { testVersions1And2 } from './commands/test-versions1-and2.js'
+import { usersInfo } from './commands/users-info.js'
 import { waitForFailPoint } from './commands/wait-for-fail-point.js'
 import { updateSearchIndex } from './commands/update-search-index.js'
 import { whatsmyuri } from './commands/whatsmyuri.js'
@@ -46,10 +49,12 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   getNonce,
   getParameter,
   hostInfo,
+  logRotate,
   mapReduce,
   ping,
   profile,
   refreshSessions,
+  rotateCertificates,
   startSession,
   testDeprecation,
   testDeprecationInVersion2,
@@ -57,6 +62,7 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   testVersion2,
   testVersions1And2,
   updateSearchIndex,
+  usersInfo,
   waitForFailPoint,
   whatsmyuri,
 ]

@@ -20,6 +20,7 @@ import { cloneCollectionAsCapped } from './commands/clone-collection-as-capped.j
 import { collMod } from './commands/coll-mod.js'
 import { collStats } from './commands/coll-stats.js'
 import { commitReshardCollection } from './commands/commit-reshard-collection.js'
+import { compact } from './commands/compact.js'
 import { configureCollectionBalancing } from './commands/configure-collection-balancing.js'
 import { configureQueryAnalyzer } from './commands/configure-query-analyzer.js'
 import { convertToCapped } from './commands/convert-to-capped.js'
@@ -63,6 +64,9 @@ import { moveChunk } from './commands/move-chunk.js'
 import { moveCollection } from './commands/move-collection.js'
 import { movePrimary } from './commands/move-primary.js'
 import { moveRange } from './commands/move-range.js'
+import { planCacheClearFilters } from './commands/plan-cache-clear-filters.js'
+import { planCacheClear } from './commands/plan-cache-clear.js'
+import { planCacheListFilters } from './commands/plan-cache-list-filters.js'
 import { refineCollectionShardKey } from './commands/refine-collection-shard-key.js'
 import { removeShardFromZone } from './commands/remove-shard-from-zone.js'
 import { removeShard } from './commands/remove-shard.js'
@@ -102,6 +106,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   collMod,
   collStats,
   commitReshardCollection,
+  compact,
   configureCollectionBalancing,
   configureQueryAnalyzer,
   convertToCapped,
@@ -145,6 +150,9 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   moveCollection,
   movePrimary,
   moveRange,
+  planCacheClear,
+  planCacheClearFilters,
+  planCacheListFilters,
   refineCollectionShardKey,
   removeShard,
   removeShardFromZone,

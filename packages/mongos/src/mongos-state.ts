@@ -1,5 +1,11 @@
 import type { ClusterClock, Random, TimestampPair } from '@shardlab/actor'
-import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/member'
+import {
+  applyLogParameters,
+  SessionCatalog,
+  type ConnectionTable,
+  type LogBuffer,
+  type ParameterSet,
+} from '@shardlab/member'
 import type { CatalogCache, KnownRoutes } from './catalog/catalog-cache.js'
 import type { KnownShards, ShardRegistry } from './catalog/shard-registry.js'
 
@@ -36,6 +42,7 @@ export interface MongosStateHost {
   readonly shards: ShardRegistry
   readonly sessions: SessionCatalog
   readonly parameters: ParameterSet
+  readonly logBuffer: LogBuffer
 }
 
 export function exportMongosState(host: MongosStateHost): MongosState {
@@ -58,4 +65,5 @@ export function resumeMongos(host: MongosStateHost, state: MongosState): void {
   host.shards.import(state.shards)
   host.sessions.adopt(state.sessions)
   host.parameters.import(state.parameters)
+  applyLogParameters(host)
 }

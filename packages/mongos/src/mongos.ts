@@ -26,6 +26,7 @@ import {
   concernDefaultsId,
   ConnectionTable,
   FailPoints,
+  followLogParameters,
   LogBuffer,
   noteDisconnected,
   OperationRegistry,
@@ -103,6 +104,7 @@ export class Mongos implements Actor, DispatchHost {
     this.clock = new ClusterClock(() => context.now())
     this.failPoints = new FailPoints(this, context.random)
     this.parameters = new ParameterSet<MongosParameterName>(this, mongosParameters)
+    followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSessions((session) => session === key))

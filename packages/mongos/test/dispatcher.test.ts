@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BsonType, fieldsOf, findField, Long, Timestamp, UUID } from '@shardlab/bson'
+import { Binary, BsonType, fieldsOf, findField, Long, Timestamp, UUID } from '@shardlab/bson'
 import { FakeCluster } from './support/fake-cluster.js'
 
 const lsid = { id: new UUID('00000000-0000-4000-8000-000000000001') }
@@ -53,7 +53,8 @@ t.test('every command is checked for its database, arguments, concerns and sessi
 
 t.test('replies end with ok and the times, and the client advances the cluster time', async (t) => {
   const newer = new Timestamp({ t: 1_710_000_000, i: 3 })
-  const reply = await cluster.runRaw({ ping: 1, $clusterTime: { clusterTime: newer } })
+  const signature = { hash: new Binary(Buffer.alloc(20)), keyId: 0 }
+  const reply = await cluster.runRaw({ ping: 1, $clusterTime: { clusterTime: newer, signature } })
   t.same(
     fieldsOf(reply).map(([name, value]) => [name, value.type]),
     [

@@ -2,13 +2,15 @@ import t from 'tap'
 import { BsonType, fieldsOf, findField, Long } from '@shardlab/bson'
 import { FakeCluster } from './support/fake-cluster.js'
 
+const client = { driver: { name: 'x', version: '1' }, os: { type: 'linux' } }
+
 t.test('hello has the fields of a router in order, with the types that clients cast to', async (t) => {
   const reply = await new FakeCluster().runRaw({
     hello: 1,
     helloOk: true,
     compression: ['zstd', 'zlib', 'snappy'],
     backpressure: '2',
-    client: { driver: { name: 'x' } },
+    client,
   })
   const fields = fieldsOf(reply)
   t.same(
@@ -98,8 +100,40 @@ t.test('a router that stops ends awaitable hellos and refuses new commands', asy
 
 t.test('a second client document on a connection is refused', async (t) => {
   const cluster = new FakeCluster()
-  t.equal((await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }))['ok'], 1)
-  t.match(await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }), { code: 186 })
+  t.equal((await cluster.run({ hello: 1, client }, { connectionId: 5 }))['ok'], 1)
+  t.match(await cluster.run({ hello: 1, client }, { connectionId: 5 }), { code: 186 })
   await cluster.mongos.receive('client.disconnected', { connectionId: 5 }, 'gateway')
-  t.equal((await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }))['ok'], 1)
+  t.equal((await cluster.run({ hello: 1, client }, { connectionId: 5 }))['ok'], 1)
+})
+
+t.test('a malformed client document is refused, and the next hello may have another one', async (t) => {
+  const cluster = new FakeCluster()
+  const inside = 'in the client metadata document'
+  const refusals: [unknown, number, string][] = [
+    [1, 14, 'The client metadata document must be a document'],
+    [
+      { ...client, extra: 'x'.repeat(600) },
+      185,
+      'The client metadata document must be less then or equal to 512 bytes',
+    ],
+    [{ os: client.os }, 183, `Missing required sub-document 'driver' ${inside}`],
+    [{ driver: client.driver }, 183, `Missing required sub-document 'os' ${inside}`],
+    [{ ...client, driver: { name: 'x' } }, 183, `Missing required field 'driver.version' ${inside}`],
+    [{ ...client, os: {} }, 183, `Missing required field 'os.type' ${inside}`],
+    [{ ...client, os: 1 }, 14, `The 'os' field is required to be a BSON document ${inside}`],
+    [{ ...client, os: { type: 1 } }, 14, `The 'os.type' field must be a string ${inside}`],
+    [{ ...client, application: { name: 7 } }, 14, `The 'application.name' field must be a string ${inside}`],
+    [
+      { ...client, application: { name: 'x'.repeat(129) } },
+      184,
+      `The 'application.name' field must be less then or equal to 128 bytes ${inside}`,
+    ],
+  ]
+  for (const [value, code, errmsg] of refusals)
+    t.match(await cluster.run({ hello: 1, client: value }, { connectionId: 5 }), { ok: 0, code, errmsg })
+  t.match(await cluster.run({ hello: 1, client }, { connectionId: 5 }), { ok: 1 })
+  const older = new FakeCluster({ emulate: '4.4' })
+  t.match(await older.run({ hello: 1, client: { x: 'x'.repeat(600) } }), { code: 185, errmsg: /equal to 512bytes$/ })
+  const oldest = new FakeCluster({ emulate: '2.6' })
+  t.match(await oldest.run({ isMaster: 1, client: 1 }), { ok: 1 }, 'not yet known')
 })

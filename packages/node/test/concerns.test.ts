@@ -157,6 +157,7 @@ t.test('session ids are checked', async (t) => {
   const code = async (lsid: Document) => (await node.run({ insert: 'c', documents: [{}], lsid }))['code']
   t.equal(await code({}), 40414)
   t.equal(await code({ id: 'x' }), 14)
+  t.equal(await code({ id: new Binary(Buffer.alloc(3), 4) }), 207)
   t.equal(await code({ ...session(1), colour: 1 }), 40415)
   t.equal(await code({ ...session(1), uid: 5 }), 14)
   t.equal(await code({ ...session(1), txnNumber: long(1) }), 72)

@@ -19,7 +19,11 @@ function client(node: NodeUnderTest, appName?: string) {
     connectionId,
     bytes,
     run,
-    greet: () => run({ hello: 1, client: { application: { name: appName ?? '' } } }),
+    greet: () =>
+      run({
+        hello: 1,
+        client: { application: { name: appName ?? '' }, driver: { name: 'x', version: '1' }, os: { type: 'x' } },
+      }),
     failCommand: (mode: unknown, data: Document = {}) =>
       run({ configureFailPoint: 'failCommand', mode, data, ...admin }),
   }

@@ -107,7 +107,14 @@ t.test('currentOp shows idle connections and truncates long commands', async (t)
         })
       ).body,
     )
-  await client({ hello: 1, client: { application: { name: 'shop' }, driver: { name: 'x' } }, $db: 'admin' }, 4)
+  await client(
+    {
+      hello: 1,
+      client: { application: { name: 'shop' }, driver: { name: 'x', version: '1' }, os: { type: 'x' } },
+      $db: 'admin',
+    },
+    4,
+  )
   t.same((await client({ currentOp: 1, active: false, $db: 'admin' }, 5))['inprog'], [])
   const idle = (await client({ currentOp: 1, $all: true, active: false, $db: 'admin' }, 5))['inprog'] as Document[]
   t.match(idle, [

@@ -1,4 +1,4 @@
-import { Decimal128, Long, type Document } from '@shardlab/bson'
+import { Decimal128, encode, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest, shape } from './support/harness.js'
 
@@ -83,7 +83,7 @@ t.test('cursorTimeoutMillis closes idle cursors', async (t) => {
   t.match(await node.ok({ serverStatus: 1 }), { metrics: { cursor: { timedOut: Long.ONE } } })
 })
 
-t.test('D713 getParameter shows the verbosity of the log, setParameter refuses it', async (t) => {
+t.test('D713 the verbosity of components is set; that of commands logs every command', async (t) => {
   const node = new NodeUnderTest()
   const { logComponentVerbosity } = await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin)
   t.match(logComponentVerbosity, {
@@ -95,7 +95,56 @@ t.test('D713 getParameter shows the verbosity of the log, setParameter refuses i
   t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin), {
     logComponentVerbosity: { verbosity: 1 },
   })
-  t.match(await node.run({ setParameter: 1, logComponentVerbosity: { verbosity: 2 } }, admin), { code: 20 })
+  const set = (logComponentVerbosity: unknown) => node.run({ setParameter: 1, logComponentVerbosity }, admin)
+  t.match(await set({ verbosity: 0, storage: { journal: { verbosity: 2 } }, command: 1 }), {
+    ok: 1,
+    was: { verbosity: 1, command: { verbosity: -1 }, storage: { verbosity: -1, journal: { verbosity: -1 } } },
+  })
+  t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1, logLevel: 1 }, admin), {
+    logComponentVerbosity: { verbosity: 0, command: { verbosity: 1 }, storage: { journal: { verbosity: 2 } } },
+    logLevel: 0,
+  })
+  const logged = async () => {
+    const { log } = await node.ok({ getLog: 'global' }, admin)
+    return (log as string[]).filter((line) => line.includes('"ping":1')).length
+  }
+  await node.ok({ ping: 1 })
+  t.equal(await logged(), 1)
+  t.match(await set({ command: { verbosity: -1 } }), { ok: 1 })
+  await node.ok({ ping: 1 })
+  t.equal(await logged(), 1, 'inherits 0 from the root')
+  t.match(await set({ verbosity: 'x' }), {
+    code: 2,
+    errmsg: 'Expected default.verbosity to be a number, but found string',
+  })
+  t.match(await set({ command: 3, storage: { nonsense: 1 } }), {
+    code: 2,
+    errmsg: 'Invalid component name storage.nonsense',
+  })
+  t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin), {
+    logComponentVerbosity: { command: { verbosity: -1 } },
+  })
+  t.match(await set(1), { code: 14, errmsg: 'log component verbosity is not a BSON object: 1' })
+})
+
+t.test('quiet stops the log of connections', async (t) => {
+  const node = new NodeUnderTest()
+  const connections = async () => {
+    const { log } = await node.ok({ getLog: 'global' }, admin)
+    return (log as string[]).filter((line) => line.includes('Connection accepted')).length
+  }
+  const connect = (connectionId: number) =>
+    node.node.clientCommand({
+      connectionId,
+      body: encode({ ping: 1, $db: 'test' }),
+      sequences: [],
+      legacy: false,
+      remote: '10.0.0.1:1',
+    })
+  await connect(1)
+  await node.ok({ setParameter: 1, quiet: true }, admin)
+  await connect(2)
+  t.equal(await connections(), 1)
 })
 
 t.test('notablescan refuses queries without an index', async (t) => {

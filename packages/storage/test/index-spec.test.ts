@@ -220,8 +220,11 @@ t.test('a specification is compared with the existing indexes', async (t) => {
     },
   )
   t.match(
-    errorOf(() => prepare({ key: { a: 1 }, name: 'a_1', unique: true })),
-    { code: 86 },
+    errorOf(() => prepare({ key: { a: 1 }, name: 'a_1', sparse: true, unique: true })),
+    {
+      code: 86,
+      message: /Requested index: \{ v: 2, unique: true, key: \{ a: 1 \}, name: "a_1", sparse: true \}, existing/,
+    },
   )
   t.match(
     errorOf(() => prepare({ key: { a: 1 }, name: 'x' })),

@@ -1,9 +1,11 @@
 import {
   BsonType,
   CommandError,
+  compareBytes,
   DocumentWriter,
   findField,
   readUint32,
+  typeName,
   writeInt32,
   type RawValue,
 } from '@shardlab/bson'
@@ -58,13 +60,14 @@ export class ClusterClock {
 
   /**
    * Advances to the `$clusterTime` of a command, if it has one.
-   * @throws CommandError 205 ClusterTimeFailsRateLimiter when it is more than a year ahead
+   * @throws CommandError 205 ClusterTimeFailsRateLimiter when it is more than a year ahead, 4
+   *   NoSuchKey and 14 TypeMismatch for a malformed one
    */
   advanceFrom(body: Uint8Array): void {
     const sent = findField(body, '$clusterTime')
     if (sent?.type !== BsonType.object) return
-    const time = findField(sent.bytes, 'clusterTime', sent.start)
-    if (time?.type !== BsonType.timestamp) return
+    const time = expectedField(sent, 'clusterTime', BsonType.timestamp)
+    checkSignature(expectedField(sent, 'signature', BsonType.object))
     const pair = timestampPair(time)
     const nowSeconds = Math.floor(this.#now() / 1000)
     // Accepting it would be permanent: the clock never goes back.
@@ -75,6 +78,40 @@ export class ClusterClock {
       )
     this.advance(pair)
   }
+}
+
+/** Clients return the signature that they were sent, so nearly all commands have the same one. */
+let lastSignature = new Uint8Array(0)
+
+/** The hash has no meaning without authentication. Server: SignedComponentFormat. */
+function checkSignature(signature: RawValue): void {
+  const { bytes, start, end } = signature
+  if (compareBytes(bytes, start, end, lastSignature, 0, lastSignature.length) === 0) return
+  expectedField(signature, 'hash', BsonType.binary)
+  const keyId = findField(signature.bytes, 'keyId', signature.start)
+  if (keyId === undefined) throw missingField('keyId')
+  if (!keyId.isNumber())
+    throw new CommandError(
+      'TypeMismatch',
+      `Expected field "keyId" to have numeric type, but found ${typeName(keyId.type)}`,
+    )
+  lastSignature = new Uint8Array(signature.slice())
+}
+
+/** Server: bson_extract.cpp. */
+function expectedField(document: RawValue, name: string, type: number): RawValue {
+  const value = findField(document.bytes, name, document.start)
+  if (value === undefined) throw missingField(name)
+  if (value.type !== type)
+    throw new CommandError(
+      'TypeMismatch',
+      `"${name}" had the wrong type. Expected ${typeName(type)}, found ${typeName(value.type)}`,
+    )
+  return value
+}
+
+function missingField(name: string): CommandError {
+  return new CommandError('NoSuchKey', `Missing expected field "${name}"`)
 }
 
 /** Added to every reply. The times in it are overwritten each time. */

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
 const components = ['global', 'startupWarnings']
@@ -25,7 +25,10 @@ export const getLog: CommandRow<MemberInvocation> = {
       components.forEach((name, i) => writer.string(String(i), name))
       return writer.end()
     }
-    if (!components.includes(component)) throw new CommandError('OperationFailed', `no RamLog named: ${component}`)
+    if (!components.includes(component))
+      throw host.behaviours.getLogNamesItsCode
+        ? new CommandError('OperationFailed', `No log named '${component}'`)
+        : new CommandError(noCode, `no RamLog named: ${component}`)
     const lines = component === 'global' ? host.logBuffer.lines : []
     writer.int32('totalLinesWritten', component === 'global' ? host.logBuffer.total : 0).startArray('log')
     lines.forEach((line, i) => writer.string(String(i), line))

@@ -6,7 +6,14 @@
 import type { CommandArguments, CommandRow, TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { levelsRefused, parseReadConcern, takesWriteConcern, type Concerns, type ReadConcern } from './concerns.js'
+import {
+  levelsRefused,
+  localStage,
+  parseReadConcern,
+  takesWriteConcern,
+  type Concerns,
+  type ReadConcern,
+} from './concerns.js'
 import { parseWriteConcern } from './write-concern.js'
 
 export const concernDefaultsId = 'ReadWriteConcernDefaults'
@@ -124,7 +131,10 @@ export function withDefaultConcerns(
 ): Uint8Array | null {
   const given = args.document('readConcern')
   const read =
-    (given === undefined || isEmptyDocument(given)) && Object.hasOwn(levelsRefused, row.name) && row.name !== 'explain'
+    (given === undefined || isEmptyDocument(given)) &&
+    Object.hasOwn(levelsRefused, row.name) &&
+    row.name !== 'explain' &&
+    localStage(row.name, args) === null
   const added = new Map<string, Uint8Array>()
   const add = (name: string, kept: string) => {
     const value = findField(defaults, kept)

@@ -173,8 +173,27 @@ function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernL
   const refused = levelsRefused[name]
   if (refused === undefined) return 'read concern not supported'
   if (refused.includes(level)) return `read concern ${level} not supported`
+  const local = localStage(name, args)
+  if (local !== null)
+    return `Aggregation stage ${local} cannot run with a readConcern other than 'local'. Current readConcern: ${level}`
   const stage = level === 'linearizable' ? writingStage(name, args) : null
   return stage === null ? null : `${stage} cannot be used with a 'linearizable' read concern level`
+}
+
+/** First stages that read the state of members. Server: onlyReadConcernLocalSupported. */
+const localStages: ReadonlySet<string> = new Set([
+  '$currentOp',
+  '$listClusterCatalog',
+  '$listLocalSessions',
+  '$listSearchIndexes',
+  '$planCacheStats',
+])
+
+/** The first stage of a pipeline, if it takes no other read concern than local; null: it does. */
+export function localStage(name: string, args: CommandArguments): string | null {
+  const first = name === 'aggregate' ? args.documents('pipeline')?.[0] : undefined
+  const stage = first === undefined ? undefined : firstFieldName(first)
+  return stage !== undefined && localStages.has(stage) ? stage : null
 }
 
 /** null: there is no writing stage, or the command is another one */

@@ -41,14 +41,17 @@ export class ConnectionTable {
     return this.#open.get(id)
   }
 
-  /** @throws CommandError 186 ClientMetadataCannotBeMutated for a second handshake */
-  noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
-    const connection = this.of(id, remote)
-    if (connection.metadata !== null)
+  /** @throws CommandError 186 ClientMetadataCannotBeMutated after the handshake */
+  checkIsNew(id: number): void {
+    if ((this.#open.get(id)?.metadata ?? null) !== null)
       throw new CommandError(
         'ClientMetadataCannotBeMutated',
         'The client metadata document may only be sent in the first hello',
       )
+  }
+
+  noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
+    const connection = this.of(id, remote)
     connection.metadata = new Uint8Array(metadata)
     const application = findField(connection.metadata, 'application')
     const name = application?.type === BsonType.object ? findPath(connection.metadata, 'application.name') : undefined

@@ -8,6 +8,10 @@ const slowOperationMs = 100
 export class LogBuffer {
   /** Operations that are logged: slower than the threshold, and of those the given fraction. */
   readonly slow = { thresholdMs: slowOperationMs, sampleRate: 1 }
+  /** Since a verbosity of 1 for commands. */
+  everyCommand = false
+  /** Connections are not logged. */
+  quiet = false
   readonly #lines: string[] = []
   readonly #fraction: () => number
   #total = 0
@@ -19,7 +23,8 @@ export class LogBuffer {
 
   wantsSlow(durationMs: number): boolean {
     return (
-      durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate)
+      this.everyCommand ||
+      (durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate))
     )
   }
 

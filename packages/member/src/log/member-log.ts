@@ -1,5 +1,6 @@
 /** The ids are those of the server's NETWORK and COMMAND lines. */
-import type { CommandError } from '@shardlab/bson'
+import type { CommandError, RawValue } from '@shardlab/bson'
+import { checkClientMetadata } from '../connections/client-metadata.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 import type { MemberHost } from '../member-host.js'
@@ -11,6 +12,7 @@ const loggedCommandBytesMax = 10_240
 export function noteConnected(host: MemberHost, connectionId: number, remote: string): void {
   if (host.connections.find(connectionId) !== undefined) return
   host.connections.of(connectionId, remote)
+  if (host.logBuffer.quiet) return
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 22943, 'listener', 'Connection accepted', {
     remote,
     connectionId,
@@ -22,6 +24,7 @@ export function noteDisconnected(host: MemberHost, connectionId: number): void {
   const connection = host.connections.find(connectionId)
   if (connection === undefined) return
   host.connections.close(connectionId)
+  if (host.logBuffer.quiet) return
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 22944, `conn${connectionId}`, 'Connection ended', {
     remote: connection.remote,
     connectionId,
@@ -29,8 +32,15 @@ export function noteDisconnected(host: MemberHost, connectionId: number): void {
   })
 }
 
-/** Also logs the metadata. @throws CommandError 186 ClientMetadataCannotBeMutated */
-export function noteMetadata(host: MemberHost, connectionId: number, remote: string, metadata: Uint8Array): void {
+/**
+ * Stores and logs the `client` document of hello.
+ * @throws CommandError 186 ClientMetadataCannotBeMutated, and those of {@link checkClientMetadata}
+ */
+export function noteMetadata(host: MemberHost, connectionId: number, remote: string, value: RawValue): void {
+  if (host.behaviours.clientMetadata === 'unknown') return
+  host.connections.checkIsNew(connectionId)
+  checkClientMetadata(value, host)
+  const metadata = value.slice()
   host.connections.noteMetadata(connectionId, remote, metadata)
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
     remote,

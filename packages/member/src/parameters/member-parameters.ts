@@ -1,4 +1,4 @@
-import { writeLogComponents } from './log-components.js'
+import { parseLogComponents, verbositiesOf, writeLogComponents } from './log-components.js'
 import type { ParameterRow } from './parameter.js'
 import { analyzeShardKeyParameters, queryAnalysisParameters } from './query-analysis-parameters.js'
 
@@ -28,9 +28,24 @@ export const memberParameters = [
     name: 'logComponentVerbosity',
     type: 'document',
     initial: '',
-    settableAtRuntime: false,
-    settableAtStartup: false,
-    write: (writer, name, host) => writeLogComponents(writer, name, host.parameters.number('logLevel')),
+    ...runtime,
+    write: (writer, name, { parameters }) =>
+      writeLogComponents(
+        writer,
+        name,
+        parameters.number('logLevel'),
+        verbositiesOf(parameters.string('logComponentVerbosity')),
+      ),
+    parse(value, { parameters }) {
+      const { logLevel, own } = parseLogComponents(value, {
+        logLevel: parameters.number('logLevel'),
+        own: verbositiesOf(parameters.string('logComponentVerbosity')),
+      })
+      return [
+        ['logLevel', logLevel],
+        ['logComponentVerbosity', own],
+      ]
+    },
   },
   { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
   { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },

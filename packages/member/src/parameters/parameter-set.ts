@@ -60,6 +60,10 @@ export class ParameterSet<Name extends string = never> {
     return this.#valueOf(name) === true
   }
 
+  string(name: MemberParameterName | Name): string {
+    return this.#valueOf(name) as string
+  }
+
   write(writer: DocumentWriter, row: ParameterRow, name = row.name): void {
     writeParameter(writer, name, row, this.#values.get(row.name) ?? row.initial, this.#host)
   }
@@ -69,7 +73,9 @@ export class ParameterSet<Name extends string = never> {
    *   can be set only at startup, 2 BadValue
    */
   set(name: string, value: RawValue): void {
-    this.#values.set(name, parseParameter(this.checkSettable(name), value))
+    const row = this.checkSettable(name)
+    const changes = row.parse?.(value, this.#host) ?? [[name, parseParameter(row, value)] as const]
+    for (const [changed, parsed] of changes) this.#values.set(changed, parsed)
     this.#watchers.get(name)?.()
   }
 

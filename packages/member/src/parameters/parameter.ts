@@ -11,7 +11,7 @@ export type ParameterValue = boolean | number | string | readonly string[]
 export interface ParameterOwner {
   readonly behaviours: Behaviours
   readonly failPoints: FailPoints
-  readonly parameters: { number(name: 'logLevel'): number }
+  readonly parameters: { number(name: 'logLevel'): number; string(name: 'logComponentVerbosity'): string }
 }
 
 export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
@@ -30,6 +30,11 @@ export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly refusal?: string
   /** Name of the behaviour that has it; absent: all versions do. */
   readonly behaviour?: string
+  /**
+   * For the type `document`: the values of all parameters that setting this one changes, by name.
+   * @throws CommandError for an invalid value
+   */
+  parse?(value: RawValue, host: Owner): Iterable<readonly [name: string, ParameterValue]>
   /** For the type `document`. */
   write?(writer: DocumentWriter, name: string, host: Owner): void
 }

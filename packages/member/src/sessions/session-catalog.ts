@@ -11,6 +11,7 @@ export interface SessionId {
 }
 
 export const sessionTimeoutMinutes = 30
+const uuidBytes = 16
 
 export interface SessionCatalogLimits {
   /** Parameter maxSessions. */
@@ -46,8 +47,8 @@ export class SessionCatalog {
 
   /**
    * Reads `{ id: UUID, uid? }`. The same id with another user is another session.
-   * @throws CommandError 14 TypeMismatch, 40414 without id, 40415 for unknown fields, 72 for
-   *   sessions of internal transactions
+   * @throws CommandError 14 TypeMismatch, 207 InvalidUUID, 40414 without id, 40415 for unknown
+   *   fields, 72 for sessions of internal transactions
    */
   static parse(lsid: Uint8Array): SessionId {
     let key: SessionKey | null = null
@@ -56,6 +57,8 @@ export class SessionCatalog {
       switch (it.name()) {
         case 'id':
           key = bytesOf(it, 4, "BSON field 'lsid.id' is the wrong binData type, expected type 'UUID'")
+          if (key.length !== uuidBytes)
+            throw new CommandError('InvalidUUID', 'uuid must be a 16-byte binary field with UUID (4) subtype')
           break
         case 'uid':
           user = bytesOf(it, 0, "BSON field 'lsid.uid' is the wrong binData type, expected type 'general'")

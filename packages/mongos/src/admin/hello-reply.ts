@@ -17,7 +17,7 @@ export async function writeHello(
   const { args, connectionId, host, remote } = invocation
   const { context, options } = host
   const metadata = args.value('client')
-  if (metadata?.type === BsonType.object) noteMetadata(host, connectionId, remote, metadata.slice())
+  if (metadata !== undefined) noteMetadata(host, connectionId, remote, metadata)
   const { announcedWireVersion, nativeHelloIsAwaitable, nativeWireVersion } = host.behaviours
   await awaitChange(invocation)
   const writer = new DocumentWriter(768).bool(primaryField, true).string('msg', 'isdbgrid')

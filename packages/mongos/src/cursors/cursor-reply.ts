@@ -26,9 +26,9 @@ export function writeCursorReply(
 export function writeEmptyCursor(ns: string): DocumentWriter {
   return new DocumentWriter(384)
     .startDocument('cursor')
-    .startArray('firstBatch')
-    .end()
     .int64('id', 0n)
     .string('ns', ns)
+    .startArray('firstBatch')
+    .end()
     .end()
 }

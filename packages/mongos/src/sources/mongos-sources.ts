@@ -12,6 +12,7 @@ const rows: readonly MongosStageSource[] = [
   listLocalSessionsSource,
   { name: '$listSampledQueries', place: () => 'every-shard' },
   listSessionsSource,
+  { name: '$planCacheStats', place: () => 'owning-shards' },
   shardedDataDistributionSource,
 ]
 

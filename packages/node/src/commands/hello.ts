@@ -52,8 +52,7 @@ export async function writeHello(
 ): Promise<DocumentWriter> {
   const { host, args, connectionId, remote } = invocation
   const metadata = args.value('client')
-  if (metadata?.type === BsonType.object && connectionId !== 0)
-    noteMetadata(host, connectionId, remote, metadata.slice())
+  if (metadata !== undefined && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata)
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
   if (waitMs !== null && hasProcessId(args.value('topologyVersion'), host.processId))
     await awaitNoChange(invocation, waitMs)

@@ -4,7 +4,7 @@ import { compileFilter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
 import { listedOptions } from '../ddl/collection-options.js'
-import { writeFirstBatch } from '../cursors/cursor-reply.js'
+import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { viewsOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -25,7 +25,7 @@ export const listCollections: CommandRow<NodeInvocation> = {
     ]
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
     const source = listSource(entries.filter((entry) => filter.matches(entry)))
-    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, source, {
+    return writeFirstListBatch(invocation, `${db}.$cmd.listCollections`, source, {
       batchSize,
       singleBatch: false,
       noTimeout: false,

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { batchSizeOf, listSource, listIndexesSpec } from '@shardlab/member'
-import { writeFirstBatch } from '../cursors/cursor-reply.js'
+import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { refuseView } from '../views/refuse-view.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -33,7 +33,7 @@ export const listIndexes: CommandRow<NodeInvocation> = {
       .map((index) => listedSpec(collection, index))
       .map((spec) => (withBuildInfo ? new DocumentWriter(128).document('spec', spec).finish() : spec))
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
-    return writeFirstBatch(invocation, ns, listSource(specs), {
+    return writeFirstListBatch(invocation, ns, listSource(specs), {
       batchSize,
       singleBatch: false,
       noTimeout: false,

@@ -1,4 +1,4 @@
-import { DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, findField } from '@shardlab/bson'
 import type { TailableMode } from '@shardlab/member'
 import type { CursorSource } from './cursor-manager.js'
 import { writeBatch, type WrittenBatch } from './write-batch.js'
@@ -10,6 +10,14 @@ export interface FirstBatchOptions {
   readonly noTimeout: boolean
   /** Default `no`. */
   readonly tailable?: TailableMode
+}
+
+/** With the key order of listCollections and listIndexes: id, ns, firstBatch. */
+export async function writeFirstListBatch(...args: Parameters<typeof writeFirstBatch>): Promise<DocumentWriter> {
+  const cursor = findField((await writeFirstBatch(...args)).finish(), 'cursor')!
+  const writer = new DocumentWriter(cursor.end - cursor.start + 192).startDocument('cursor')
+  for (const name of ['id', 'ns', 'firstBatch']) writer.value(name, findField(cursor.bytes, name, cursor.start)!)
+  return writer.end()
 }
 
 /**

@@ -6,6 +6,7 @@ import { bulkWrite } from '../commands/bulk-write.js'
 import { cloneCollectionAsCapped } from '../commands/clone-collection-as-capped.js'
 import { collMod } from '../commands/coll-mod.js'
 import { collStats } from '../commands/coll-stats.js'
+import { compact } from '../commands/compact.js'
 import { convertToCapped } from '../commands/convert-to-capped.js'
 import { count } from '../commands/count.js'
 import { createIndexes } from '../commands/create-indexes.js'
@@ -36,7 +37,12 @@ import { killSessions } from '../commands/kill-sessions.js'
 import { listCollections } from '../commands/list-collections.js'
 import { listDatabases } from '../commands/list-databases.js'
 import { listIndexes } from '../commands/list-indexes.js'
+import { planCacheClearFilters } from '../commands/plan-cache-clear-filters.js'
+import { planCacheClear } from '../commands/plan-cache-clear.js'
+import { planCacheListFilters } from '../commands/plan-cache-list-filters.js'
+import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
+import { replSetGetConfig } from '../commands/repl-set-get-config.js'
 import { replSetGetStatus } from '../commands/repl-set-get-status.js'
 import { serverStatus } from '../commands/server-status.js'
 import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
@@ -51,6 +57,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   cloneCollectionAsCapped,
   collMod,
   collStats,
+  compact,
   convertToCapped,
   count,
   create,
@@ -81,7 +88,12 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   listCollections,
   listDatabases,
   listIndexes,
+  planCacheClear,
+  planCacheClearFilters,
+  planCacheListFilters,
+  reIndex,
   renameCollection,
+  replSetGetConfig,
   replSetGetStatus,
   serverStatus,
   setDefaultRWConcern,

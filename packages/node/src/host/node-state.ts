@@ -1,7 +1,7 @@
 /** A copy of a storage node starts from this state instead of a disk. */
 import type { Random, TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
-import { type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
+import { applyLogParameters, type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
 import type { NodeLog } from '../log/node-log.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
@@ -62,4 +62,5 @@ export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void
   node.sessions.adopt(state.sessions)
   node.snapshots.adopt(state.snapshots)
   node.parameters.import(state.parameters)
+  applyLogParameters(node)
 }

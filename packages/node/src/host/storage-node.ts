@@ -31,6 +31,7 @@ import {
   ConnectionTable,
   LogBuffer,
   FailPoints,
+  followLogParameters,
   StepContext,
   type ShardLabel,
   OperationRegistry,
@@ -98,6 +99,7 @@ export class StorageNode implements NodeHost {
     this.clock = new ClusterClock(() => context.now())
     this.snapshots = new SnapshotHistory(this.engine)
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
+    followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))

@@ -1,6 +1,6 @@
-import { CommandError, compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import { compareIndexSpecs, isIdKey, parseIndexSpec } from './index-spec.js'
+import { compareIndexSpecs, isIdKey, isSet, parseIndexSpec } from './index-spec.js'
 import type { Index } from '../engine/types.js'
 import { validateIndexSpec, type IndexRules } from './validate-index-spec.js'
 
@@ -23,6 +23,16 @@ function sameCollation(a: Uint8Array | null, b: Uint8Array | null): boolean {
 
 function collationText(collation: Uint8Array | null): string {
   return collation === null ? '{ locale: "simple" }' : formatDocument(collation)
+}
+
+/** The order of the fields in the server's catalog. Server: IndexCatalogImpl::_fixIndexSpec. */
+function catalogForm(spec: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(spec.length).value('v', findField(spec, 'v')!)
+  const flags = ['unique', 'hidden', 'prepareUnique']
+  for (const name of flags) if (isSet(spec, name)) writer.bool(name, true)
+  for (const it = new FieldIterator(spec); it.next();)
+    if (![...flags, 'v', 'dropDups'].includes(it.name())) writer.value(it.name(), it.value())
+  return writer.finish()
 }
 
 /**
@@ -53,7 +63,7 @@ export function prepareIndex(
   }
   const existing = collection.indexes().map((index) => parseIndexSpec(index.spec))
   const both = (other: { readonly document: Uint8Array }): string =>
-    `Requested index: ${formatDocument(document)}, existing index: ${formatDocument(other.document)}`
+    `Requested index: ${formatDocument(catalogForm(document))}, existing index: ${formatDocument(catalogForm(other.document))}`
 
   const sameName = existing.find(({ name }) => name === wanted.name)
   if (sameName !== undefined) {

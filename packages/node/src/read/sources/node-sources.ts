@@ -3,6 +3,7 @@ import { currentOpSource } from './current-op-source.js'
 import { indexStatsSource } from './index-stats-source.js'
 import { listSampledQueriesSource } from './list-sampled-queries.js'
 import { listLocalSessionsSource, listSessionsSource } from './list-sessions-sources.js'
+import { planCacheStatsSource } from './plan-cache-stats-source.js'
 import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { NodeStageSource } from './source.js'
 
@@ -14,6 +15,7 @@ export const nodeStageSources: ReadonlyMap<string, NodeStageSource> = new Map<st
     listLocalSessionsSource,
     listSampledQueriesSource,
     listSessionsSource,
+    planCacheStatsSource,
     shardedDataDistributionSource,
   ].map((row) => [row.name, row]),
 )

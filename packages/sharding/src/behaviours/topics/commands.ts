@@ -38,6 +38,43 @@ export const commandBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  getLogNamesItsCode: row<boolean>(
+    'getLog of an unknown log fails with OperationFailed; otherwise without a code.',
+    'generic_servers.cpp, GetLogCmd; generated parsers since 6.0',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
+  rotateCertificatesCommand: row<boolean>(
+    'The command rotateCertificates exists.',
+    'reference/command/rotateCertificates, new in 5.0',
+    ['2.6', false],
+    ['5.0', true],
+  ),
+  replSetGetConfigCommand: row<boolean>(
+    'The command replSetGetConfig exists.',
+    'reference/command/replSetGetConfig, new in 3.0',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  replicaSetConfig: row<'slaveDelay' | 'term' | 'secondaryDelaySecs'>(
+    'The configuration of a replica set has slaveDelay; since 4.4 also a term; since 5.0 secondaryDelaySecs instead of slaveDelay.',
+    'reference/replica-configuration',
+    ['2.6', 'slaveDelay'],
+    ['4.4', 'term'],
+    ['5.0', 'secondaryDelaySecs'],
+  ),
+  reIndexNeedsStandalone: row<boolean>(
+    'reIndex is refused by members of replica sets.',
+    'drop_indexes.cpp, CmdReIndex; reference/command/reIndex, changed in 5.0',
+    ['2.6', false],
+    ['5.0', true],
+  ),
+  compactBlocks: row<boolean>(
+    'compact blocks other operations, and its reply has no bytesFreed.',
+    'compact.cpp; reference/command/compact, changed in 4.4',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   letInCommands: row<boolean>(
     'Commands that read or write accept variables in let.',
     'reference/command/update and find, let',

@@ -51,6 +51,13 @@ export const releaseBehaviours = {
     ['7.0', '7.0'],
     ['8.0', '8.0'],
   ),
+  clientMetadata: row<'unknown' | 'unspaced' | 'checked'>(
+    'hello ignores the client document, or checks it; until 4.4 the text about its size lacks a space.',
+    'client_metadata.cpp, new in 3.4',
+    ['2.6', 'unknown'],
+    ['4.0', 'unspaced'],
+    ['5.0', 'checked'],
+  ),
   notPrimaryWording: row<'master' | 'primary'>(
     'The word in "not …" for a member that is not primary, to clients that support hello.',
     'service_entry_point_common.cpp; "not primary" to clients with helloOk since 4.4.2',

@@ -83,6 +83,21 @@ export const sourceStages: readonly StageOperator[] = [
         throw new CommandError(28803, 'The $indexStats stage specification must be an empty object')
     },
   }),
+  source('$planCacheStats', {
+    // 4.2
+    since: 4.2,
+    collection: 'required',
+    notIn: ['facet'],
+    check(argument) {
+      if (argument.type !== BsonType.object)
+        throw new CommandError(
+          'FailedToParse',
+          `$planCacheStats value must be an object. Found: ${typeName(argument.type)}`,
+        )
+      if (!isEmptyDocument(argument.bytes, argument.start))
+        throw new CommandError('FailedToParse', '$planCacheStats parameters object must be empty. Found: object')
+    },
+  }),
   source('$currentOp', {
     collection: 'none',
     notIn: ['facet', 'lookup', 'unionWith'],

@@ -1,0 +1,12 @@
+import type { CommandRow } from '@shardlab/actor'
+import { planCacheClearSpec } from '@shardlab/member'
+import type { MongosInvocation } from '../host/mongos-host.js'
+import { repliesByShard } from '../routing/replies-by-shard.js'
+
+export const planCacheClear: CommandRow<MongosInvocation> = {
+  ...planCacheClearSpec,
+  routing: 'all-shards',
+  status: 'full',
+  summary: 'Clears cached plans on every shard that owns a part of the collection.',
+  run: repliesByShard,
+}
