@@ -94,6 +94,20 @@ for (const emulate of ['2.6', '4.0'] as const) {
   })
 }
 
+for (const emulate of ['2.6', '4.0'] as const)
+  t.test(`${emulate}: a replacement that is inserted keeps every shard key value of its filter`, async (t) => {
+    const world = await World.start(emulate)
+    await world.run({ shardCollection: 'app.pairs', key: { a: 1, b: 1 }, $db: 'admin' })
+    const upsert = (q: Document, u: Document) => world.run({ update: 'pairs', updates: [{ q, u, upsert: true }] })
+    const altered = "After applying the update, the (immutable) field 'a' was found to have been altered to a: 2"
+    t.match(await upsert({ a: 1 }, { a: 2, b: 3 }), error(66, altered))
+    t.match(await upsert({ b: 1, c: 5 }, { a: 2, b: 3 }), error(66))
+    t.match(await upsert({ a: 1, b: 3 }, { a: 2, b: 3 }), error(66, altered))
+    t.match(await world.run({ count: 'pairs' }), { n: 0 })
+    t.match(await upsert({ a: 2, c: 5 }, { a: 2, b: 3 }), { n: 1, upserted: [{ index: 0 }] })
+    await world.stop()
+  })
+
 for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
   t.test(`${emulate}: a change of the value needs the key in the query and a retryable write`, async (t) => {
     const world = await World.start(emulate)

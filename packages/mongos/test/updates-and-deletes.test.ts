@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BsonType, CommandError, encode, findField, fieldsOf, type Document } from '@shardlab/bson'
+import { BsonType, CommandError, encode, findField, fieldsOf, ObjectId, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { cursorReply, errorReply, FakeCluster, statementsOf } from './support/fake-cluster.js'
 import { threeShards } from './support/three-shards.js'
@@ -99,6 +99,64 @@ t.test('a single-document write without the shard key is accepted or refused by 
     )
     if (code === 72) t.match(await cluster.run(byRange), { n: 0, ok: 1 })
     else t.match(await cluster.run(byRange), { writeErrors: [{ code: 61 }] })
+  }
+})
+
+t.test('a value that cannot be a shard key does not target an upsert', async (t) => {
+  const noKey = { writeErrors: [{ code: 61 }] }
+  for (const emulate of ['4.4', '7.0'] as const) {
+    const cluster = threeShards({ emulate })
+    cluster.script(() => updated(1))
+    const upsert = (x: unknown) =>
+      cluster.run({ update: 'c', updates: [{ q: { x }, u: { $set: { a: 1 } }, upsert: true }] })
+    for (const x of [{ $eq: { $gt: 5 } }, { a: { $b: 1 } }, { a: [{ $b: 1 }] }, { $eq: { $ref: 'c', n: 1 } }])
+      t.match(await upsert(x), noKey, JSON.stringify(x))
+    t.match(await upsert({ $eq: { $ref: 'c', $id: 1, $db: 'd', n: 1 } }), { n: 1 }, 'a DBRef')
+    t.match(await upsert({ a: { b: 1 } }), { n: 1 })
+    t.match(await cluster.run({ update: 'c', updates: [{ q: { x: { $eq: { $gt: 5 } } }, u: { $set: { a: 1 } } }] }), {
+      n: 1,
+    })
+  }
+})
+
+t.test(
+  'a collation other than the default matters for a write by _id only where it applies to the value',
+  async (t) => {
+    for (const emulate of ['4.0', '4.4', '6.0', '7.0'] as const) {
+      const cluster = threeShards({ emulate })
+      cluster.script((shard) => updated(shard === 'shard02' ? 1 : 0))
+      const collation = { locale: 'en', strength: 2 }
+      for (const [_id, isExact] of [
+        [1, true],
+        [new ObjectId(), true],
+        ['a', false],
+        [{ a: 1 }, false],
+      ] as const) {
+        const update = { update: 'c', updates: [{ q: { _id }, u: { $set: { z: 1 } }, collation }] }
+        const remove = { delete: 'c', deletes: [{ q: { _id }, limit: 1, collation }] }
+        const code = emulate === '4.0' ? 61 : 72
+        t.match(
+          await cluster.run(update),
+          isExact ? { n: 1 } : { writeErrors: [{ code }] },
+          `${emulate} ${String(_id)}`,
+        )
+        t.match(await cluster.run(remove), isExact ? { n: 1 } : { writeErrors: [{ code: 61 }] })
+      }
+    }
+  },
+)
+
+t.test('a router refuses a replacement of many documents with 72 since 4.4', async (t) => {
+  for (const emulate of ['4.0', '4.4', '7.0', '8.0'] as const) {
+    const cluster = threeShards({ emulate })
+    cluster.script(() => updated(1))
+    const reply = await cluster.run({ update: 'c', updates: [{ q: { x: 1 }, u: { x: 1, a: 1 }, multi: true }] })
+    if (emulate === '4.0') t.match(reply, { n: 1 }, 'it is left to the shard')
+    else
+      t.match(reply, {
+        n: 0,
+        writeErrors: [{ code: 72, errmsg: 'Replacement-style updates cannot be {multi:true}' }],
+      })
   }
 })
 

@@ -97,6 +97,33 @@ t.test('a supplied document is upserted unchanged', async (t) => {
   })
 })
 
+t.test('a supplied document takes the _id of the filter, and must not have another one', async (t) => {
+  const node = await filled()
+  const upsert = (q: Document, supplied: Document) =>
+    node.ok({
+      update: 'c',
+      updates: [{ q, u: [{ $set: { n: 0 } }], upsert: true, upsertSupplied: true, c: { new: supplied } }],
+    })
+  t.match(await upsert({ _id: 60, n: -1 }, { v: 1 }), { upserted: [{ _id: 60 }] })
+  t.same((await node.all('c'))[3], { _id: 60, v: 1 })
+  t.match(firstError(await upsert({ _id: 61 }, { v: 1, _id: 62 })), {
+    code: 66,
+    errmsg: "After applying the update, the (immutable) field '_id' was found to have been altered to _id: 62",
+  })
+  t.match(await upsert({ v: 5 }, { _id: 63, v: 6 }), { upserted: [{ _id: 63 }] }, 'other fields may differ')
+})
+
+t.test('an upsert whose filter has only a part of _id cannot replace it or set it', async (t) => {
+  const node = await filled()
+  const upsert = (u: unknown) => node.ok({ update: 'c', updates: [{ q: { '_id.x': 7 }, u, upsert: true }] })
+  const inexact = { code: 111, errmsg: "field at '_id' must be exactly specified, field at sub-path '_id.x'found" }
+  t.match(firstError(await upsert({ v: 1 })), inexact)
+  t.match(firstError(await upsert({ _id: { x: 7 }, v: 1 })), inexact)
+  t.match(firstError(await upsert({ $set: { _id: { x: 7, y: 1 } } })), { code: 66 })
+  t.match(firstError(await upsert({ $set: { '_id.y': 1 } })), { code: 66 })
+  t.match(await upsert({ $set: { v: 1 } }), { upserted: [{ _id: { x: 7 } }] })
+})
+
 t.test('validators check inserts and updates', async (t) => {
   const node = await filled('8.0', { validator: { n: { $lt: 10 } } })
   t.match(firstError(await node.ok({ insert: 'c', documents: [{ _id: 9, n: 10 }] })), {

@@ -1,6 +1,7 @@
 export * from './context.js'
 export { boundsFor, boundsForOr, type BoundsOptions, type KeyBounds, type KeyFieldBounds } from './bounds/key-bounds.js'
 export { equalityValues, upsertBase } from './bounds/equalities.js'
+export { isCollatable } from './bounds/predicate-bounds.js'
 export { soleEquality, SoleEquality } from './bounds/sole-equality.js'
 export { isEverything, isPoint, type Interval } from './bounds/interval.js'
 export { parseKeyPattern, type KeyField, type KeyPattern } from './bounds/key-pattern.js'
@@ -53,6 +54,7 @@ export {
   type UpdateOptions,
   type UpdateSpecification,
 } from './update/compile.js'
+export { replaceDocument } from './update/replacement.js'
 export { updateModifiers } from './update/modifiers/table.js'
 export { pathOperators, rootOperators } from './filter/operators/table.js'
 export { expressionOperators } from './aggregation/expressions/table.js'

@@ -3,10 +3,11 @@ import { BsonType, CommandError, documentsOf, findField, FieldIterator, type Raw
 import {
   compileUpdate,
   expandStages,
-  type EvaluationContext,
-  type Update,
+  replaceDocument,
   upsertBase,
+  type EvaluationContext,
   type Filter,
+  type Update,
 } from '@shardlab/query'
 import type { UpdateStatement } from './statement.js'
 
@@ -56,8 +57,10 @@ export function checkStages(statements: readonly Uint8Array[], context: Evaluati
 
 /** May lack an `_id`. @throws CommandError the errors of `Update.apply` */
 export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
-  if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
-  const base = upsertBase(filter)
+  // Like a replacement, the supplied document takes the filter's `_id` and must not contradict it.
+  if (statement.upsertSupplied)
+    return replaceDocument(upsertBase(filter), findField(statement.constants!, 'new')!.slice())
+  const base = upsertBase(filter, change.isReplacement ? ['_id'] : null)
   return change.apply(base, { isInsert: true, filter }) ?? base
 }
 

@@ -53,14 +53,17 @@ interface Branch {
 }
 
 /**
- * The document to which an upsert applies its update: the filter's equalities, `_id` first.
- * @throws CommandError NotSingleValueField (54) when they contradict each other
+ * The document to which an upsert applies its update: the filter's equalities, `_id` first. Server:
+ * extractEqualityMatches and extractFullEqualityMatches.
+ * @param paths takes only equalities that fix these paths: a replacement takes `_id` alone
+ * @throws CommandError NotSingleValueField (54) when they contradict each other; NotExactValueField
+ *   (111) when one fixes only a part of such a path
  */
-export function upsertBase(filter: Filter): Uint8Array {
+export function upsertBase(filter: Filter, paths: readonly string[] | null = null): Uint8Array {
   const root: Branch = { children: new Map() }
   const seen: string[] = []
   for (const { path, value } of equalitiesOf(filter.root)) {
-    if (path.startsWith('$')) continue
+    if (path.startsWith('$') || (paths !== null && !fixes(path, paths))) continue
     for (const other of seen) {
       if (other === path)
         throw new CommandError(
@@ -84,6 +87,18 @@ export function upsertBase(filter: Filter): Uint8Array {
   }
   for (const [name, child] of root.children) write(writer, name, child)
   return writer.finish()
+}
+
+/** @throws CommandError NotExactValueField (111) */
+function fixes(path: string, paths: readonly string[]): boolean {
+  const part = paths.find((each) => path.startsWith(`${each}.`))
+  // The server's text has no space there.
+  if (part !== undefined)
+    throw new CommandError(
+      'NotExactValueField',
+      `field at '${part}' must be exactly specified, field at sub-path '${path}'found`,
+    )
+  return paths.some((each) => each === path || each.startsWith(`${path}.`))
 }
 
 function insert(branch: Branch, names: readonly string[], value: RawValue): void {

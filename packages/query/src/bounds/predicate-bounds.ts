@@ -61,7 +61,8 @@ export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBoun
   }
 }
 
-function isCollatable(value: RawValue): boolean {
+/** Whether a collation decides what equals it. Server: CollationIndexKey::isCollatableType. */
+export function isCollatable(value: RawValue): boolean {
   return (
     value.type === BsonType.string ||
     value.type === BsonType.symbol ||

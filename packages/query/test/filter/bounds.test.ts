@@ -309,6 +309,21 @@ t.test('an upsert starts from the equalities of its filter', (t) => {
   t.end()
 })
 
+t.test('an upsert of a replacement takes only the equality on _id, and needs all of it', (t) => {
+  const base = (filter: Document) => formatDocument(upsertBase(compileFilter(encode(filter), context), ['_id']))
+  t.equal(base({ _id: { x: 1 }, a: 1, $and: [{ a: 2 }] }), '{ _id: { x: 1 } }')
+  t.equal(base({ 'a._id': 1, _idx: 2 }), '{}')
+  t.equal(
+    codeOf(() => base({ '_id.x': 1 })),
+    111,
+  )
+  t.equal(
+    codeOf(() => base({ _id: 1, $and: [{ _id: 1 }] })),
+    54,
+  )
+  t.end()
+})
+
 t.test('invalid key patterns are refused', (t) => {
   t.same(parseKeyPattern(encode({ a: 1, b: -1, 'c.d': 'hashed' })), [
     { path: 'a', direction: 1 },

@@ -1,14 +1,13 @@
 /** The server's constants and checks that do not depend on how ranges are stored. */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
 import type { ClonedRange, Size, SplitVectorRequest } from './collection-ranges.js'
 
 /** A last chunk with this share of a full one's documents is not changed. */
 export const fullEnough = 0.8
 /** Split points that are moved when the last chunk would be smaller. */
 export const repositionedMax = 3
-/** A range with more than this many times the documents of a full chunk cannot move. */
-const chunkSlack = 2
 /** In a collection that is empty when the migration begins. */
 const documentsPerChunkMax = 250_000
 const maxObjectsPerChunk = 250_000
@@ -31,6 +30,7 @@ export function keysPerPart(
  * @throws CommandError 153 ChunkTooBig
  */
 export function checkChunkSize(
+  behaviours: Behaviours,
   { ns, range }: Pick<ClonedRange, 'ns' | 'range'>,
   totals: Size,
   documents: number,
@@ -40,10 +40,22 @@ export function checkChunkSize(
   const most =
     totals.documents === 0
       ? documentsPerChunkMax + 1
-      : chunkSlack * Math.max(1, Math.floor(maxChunkSizeBytes / averageBytes))
+      : documentsToMove(behaviours, Math.floor(maxChunkSizeBytes / averageBytes))
   if (documents <= most) return
   throw new CommandError(
     'ChunkTooBig',
     `Cannot move chunk: the maximum number of documents for a chunk is ${most}, the maximum chunk size is ${maxChunkSizeBytes}, average document size is ${averageBytes}. Found ${documents} documents in chunk  ns: ${ns} ${formatDocument(range.min)} -> ${formatDocument(range.max)}`,
   )
+}
+
+/** The most documents of a range that can move, from those of a full chunk. */
+function documentsToMove({ movableRange }: Behaviours, full: number): number {
+  switch (movableRange) {
+    case '1.3 times, capped':
+      return Math.min(documentsPerChunkMax + 1, Math.floor((130 * full) / 100))
+    case 'twice':
+      return 2 * full
+    case 'twice, at least two':
+      return 2 * Math.max(1, full)
+  }
 }

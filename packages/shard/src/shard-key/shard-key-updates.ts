@@ -74,11 +74,15 @@ export function checkShardKeyOfUpsert(
   const { shardKey, table } = placement
   const key = shardKey.extract(document)
   if (behaviours.shardKeyValuesAreImmutable) {
-    const values = equalityValues(compileFilter(statement.filter, invocation.host.evaluation()).root, shardKey.paths)
-    const wanted = values === null ? undefined : shardKey.keyFromValues(values)
-    if (wanted !== undefined && (key === 'array' || key === 'missing' || key.keyString !== wanted.keyString)) {
-      const before = shardKey.boundDocument(shardKey.paths.map((path) => values!.get(path)!))
-      throw immutable(shardKey, { before, after: document, statement })
+    const { root } = compileFilter(statement.filter, invocation.host.evaluation())
+    for (const path of shardKey.paths) {
+      const wanted = equalityValues(root, [path])?.get(path)
+      if (wanted !== undefined && !isSameValue(wanted, valueAt(document, path)))
+        throw immutableAt(path, {
+          before: new DocumentWriter(64).value(path, wanted).finish(),
+          after: document,
+          statement,
+        })
     }
   }
   if (key === 'array') throw isArray(shardKey, document)
@@ -173,8 +177,13 @@ function isArray({ paths }: ShardKeyPattern, document: Uint8Array): CommandError
   )
 }
 
-function immutable({ paths }: ShardKeyPattern, { before, after, statement }: ReplacedDocument): CommandError {
+function immutable({ paths }: ShardKeyPattern, change: ReplacedDocument): CommandError {
+  const { before, after } = change
   const path = paths.find((each) => !isSameValue(valueAt(before, each), valueAt(after, each))) ?? paths[0]!
+  return immutableAt(path, change)
+}
+
+function immutableAt(path: string, { before, after, statement }: ReplacedDocument): CommandError {
   const { update } = statement
   const isModifier = update.type === BsonType.object && firstFieldName(update.slice())?.startsWith('$') === true
   if (isModifier)

@@ -8,6 +8,7 @@ import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComp
 import {
   boundsFor,
   equalityValues,
+  isCollatable,
   isEverything,
   isPoint,
   isTriviallyFalse,
@@ -17,6 +18,7 @@ import {
 } from '@shardlab/query'
 import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
+import { isStorable } from './storable.js'
 
 export interface Targeting {
   /** Sorted. */
@@ -138,19 +140,10 @@ function exactKey(
   if (values === null) return undefined
   for (const value of values.values()) {
     // A regular expression matches more than itself.
-    if (value.type === BsonType.regex) return undefined
+    if (value.type === BsonType.regex || !isStorable(value)) return undefined
     if (collated && isCollatable(value)) return undefined
   }
   return shardKey.keyFromValues(values)
-}
-
-function isCollatable(value: RawValue): boolean {
-  return (
-    value.type === BsonType.string ||
-    value.type === BsonType.symbol ||
-    value.type === BsonType.object ||
-    value.type === BsonType.array
-  )
 }
 
 /**

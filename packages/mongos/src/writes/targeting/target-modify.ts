@@ -4,8 +4,16 @@
  */
 import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/member'
-import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
 import {
+  compileFilter,
+  equalityValues,
+  formatDocument,
+  isCollatable,
+  type EvaluationContext,
+  type Filter,
+} from '@shardlab/query'
+import {
+  isStorable,
   targetFilter,
   targetSoleEquality,
   type Behaviours,
@@ -51,6 +59,8 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   const { multi, upsert } = update
   const statement = targetStatement(targeter, update)
   const { targeting } = statement
+  if (multi && behaviours.routersRefuseMultiReplacements && replacementOf(update, statement) !== null)
+    return failed(new CommandError('InvalidOptions', 'Replacement-style updates cannot be {multi:true}'))
   const policy = behaviours.updateOneWithoutShardKey
   if (policy === 'exact-id-or-61') return targetByKeyOrId(targeter, update, document, statement)
   if (targeting.exactKey !== null) return toOne(targeting)
@@ -190,7 +200,9 @@ class TargetedByFilter implements TargetedFilter {
   }
 
   get isExactId(): boolean {
-    return equalityValues(this.filter.root, ['_id']) !== null && hasDefaultCollation(this.#placement, this.#collation)
+    const id = equalityValues(this.filter.root, ['_id'])?.get('_id')
+    if (id === undefined || !isStorable(id)) return false
+    return !isCollatable(id) || hasDefaultCollation(this.#placement, this.#collation)
   }
 }
 

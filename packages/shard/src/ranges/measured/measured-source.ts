@@ -37,7 +37,8 @@ export class MeasuredSource implements RangeSource {
     this.collection = collection
     this.#interval = intervalOf(range)
     const ranges = sizes.within(this.#interval)
-    if (maxChunkSizeBytes !== null) checkChunkSize(cloned, sizes, sizeOf(ranges).documents, maxChunkSizeBytes)
+    if (maxChunkSizeBytes !== null)
+      checkChunkSize(node.behaviours, cloned, sizes, sizeOf(ranges).documents, maxChunkSizeBytes)
     this.#cloned = packRanges(ranges)
     this.#stops = [
       measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),

@@ -29,7 +29,7 @@ export class StoredSource implements RangeSource {
     }
     if (maxChunkSizeBytes !== null) {
       const totals = { documents: snapshot.count, bytes: snapshot.dataSizeBytes }
-      checkChunkSize(cloned, totals, countRange(index, range), maxChunkSizeBytes)
+      checkChunkSize(node.behaviours, cloned, totals, countRange(index, range), maxChunkSizeBytes)
     }
     const cursor = new RangeCursor(index, range)
     const isHidden = (document: Uint8Array) => hidden()?.has(preparedKeyOf(findField(document, '_id')!)) === true

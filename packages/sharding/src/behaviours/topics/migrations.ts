@@ -34,6 +34,13 @@ export const migrationBehaviours = {
     ['4.0', true],
     ['6.0.2', false],
   ),
+  movableRange: row<'1.3 times, capped' | 'twice' | 'twice, at least two'>(
+    'A range can move if its number of documents is at most so many times that of a full chunk; capped: and at most 250,001; at least two: however large the documents.',
+    'd_migrate.cpp of 2.6; migration_chunk_cloner_source_legacy.cpp, _storeCurrentLocs, of the last 4.0; SERVER-66041, also in 4.4',
+    ['2.6', '1.3 times, capped'],
+    ['4.0', 'twice'],
+    ['4.4', 'twice, at least two'],
+  ),
   moveChunkToSteps: row<number>(
     'Number of recipient steps in the changelog entry moveChunk.to.',
     'migration_destination_manager.cpp; two more since the recipient has a critical section, 5.2',

@@ -41,6 +41,12 @@ export const writeBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  routersRefuseMultiReplacements: row<boolean>(
+    'A router refuses a replacement of many documents of a sharded collection with 72; otherwise the shard does, with 9.',
+    'chunk_manager_targeter.cpp, getUpdateExprType, of 4.2',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   writeErrorMessageFirst: row<boolean>(
     'In an entry of writeErrors the message precedes the other details; otherwise it follows them.',
     'write_ops.cpp, WriteError::serialize, new in 5.1; write_ops_exec.cpp, generateError',
