@@ -25,6 +25,19 @@ t.test('let before 5.0 is refused with the text of each command', async (t) => {
   await later.ok({ find: 'c', ...variables })
 })
 
+t.test('until 4.0 collStats of a missing collection fails without a code', async (t) => {
+  const node = new NodeUnderTest({ version: '4.0' })
+  const missing = async () => {
+    const { code, errmsg } = await node.run({ collStats: 'missing' })
+    return [code, errmsg]
+  }
+  t.same(await missing(), [undefined, 'Database [test] not found.'])
+  await node.ok({ create: 'c' })
+  t.same(await missing(), [undefined, 'Collection [test.missing] not found.'])
+  t.match(await node.ok({ collStats: 'c' }), { count: 0 })
+  t.match(await new NodeUnderTest({ version: '4.4' }).ok({ collStats: 'missing' }), { count: 0 })
+})
+
 t.test('a getMore of 4.4 requires a positive batchSize', async (t) => {
   for (const version of ['4.4', '5.0'] as const) {
     const node = new NodeUnderTest({ version })

@@ -56,10 +56,12 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const critical = new CriticalSections()
   const documentMoves = new DocumentMoves(node)
   const { preparedInserts } = documentMoves
-  const versions = new VersionCheck(identity, placements, critical, (uuid) => preparedInserts.hiddenIn(uuid), {
+  const hiddenIn = (uuid: Uint8Array) => preparedInserts.hiddenIn(uuid)
+  const mutations = {
     ownershipFilterOff: context.mutated('ownershipFilterOff'),
     versionCheckOff: context.mutated('versionCheckOff'),
-  })
+  }
+  const versions = new VersionCheck(identity, behaviours, placements, critical, hiddenIn, mutations)
   const ranges = measured === null ? new StoredRangeStore(node) : new MeasuredRangeStore(node, measured)
   const migrationStatistics = new MigrationStatistics()
   const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)

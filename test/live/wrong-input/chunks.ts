@@ -44,6 +44,11 @@ export const chunkCases: readonly WrongInput[] = [
   wrong('a middle with more than the key', { split: 'app.c', middle: { k: 5, l: 5 } }, 'none'),
   wrong('a prefix of the key as middle', { split: 'app.compound', middle: { a: 1 } }, 'none'),
   wrong('an array in the middle', { split: 'app.c', middle: { k: [5] } }, 'none'),
+  wrong(
+    'a middle of more than 512 bytes',
+    { split: 'app.c', middle: { k: 'k'.repeat(512) } },
+    { '2.6': 13334, '4.4': 'untried' },
+  ),
   wrong('an edge as middle', { split: 'app.c', middle: { k: 10 } }, { '2.6': 'none', '4.4': 'none' }),
   wrong('the end of the key space as middle', { split: 'app.c', middle: max }, 61),
   wrong('the beginning of the key space as middle', { split: 'app.c', middle: min }, 'none'),

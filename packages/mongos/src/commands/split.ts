@@ -17,6 +17,7 @@ import { optionalArray, optionalDocument, refusal } from '../chunks/legacy-argum
 import { chunkAt, normalisedKey, qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise, replyError } from '../remote/command-reply.js'
+import { keyTooLarge } from '../writes/targeting/target-insert.js'
 
 /** Server: cluster_split_cmd.cpp. */
 export const split: CommandRow<MongosInvocation> = {
@@ -88,6 +89,8 @@ async function chunkAround(
     throw refusal(
       `new split key ${formatDocument(given)} is not valid for shard key pattern ${formatDocument(shardKey.document)}`,
     )
+  const tooLarge = keyTooLarge(invocation.host.behaviours, middle)
+  if (tooLarge !== null) throw tooLarge
   const chunk = await chunkAt(invocation, ns, placement, middle)
   if (compareDocuments(chunk.min, middle) === 0)
     throw refusal(

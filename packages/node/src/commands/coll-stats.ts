@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, noCode } from '@shardlab/bson'
 import { collStatsSpec } from '@shardlab/member'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -14,6 +14,12 @@ export const collStats: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
     const scale = scaleOf(args.value('scale'))
-    return writeStorageStats(new DocumentWriter(1024).string('ns', ns), host.collection(ns), host, scale)
+    const collection = host.collection(ns)
+    if (collection === undefined && !host.behaviours.missingCollectionsHaveStatistics)
+      throw new CommandError(
+        noCode,
+        host.engine.collections(db).length === 0 ? `Database [${db}] not found.` : `Collection [${ns}] not found.`,
+      )
+    return writeStorageStats(new DocumentWriter(1024).string('ns', ns), collection, host, scale)
   },
 }

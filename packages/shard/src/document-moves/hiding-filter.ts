@@ -7,8 +7,8 @@ export class HidingFilter extends OwnershipFilter {
   readonly #hidden: ReadonlySet<string>
 
   /** @param hidden `_id`s as KeyStrings */
-  constructor(placement: CollectionPlacement, shard: string, hidden: ReadonlySet<string>) {
-    super(placement, shard)
+  constructor(placement: CollectionPlacement, shard: string, missingIsNull: boolean, hidden: ReadonlySet<string>) {
+    super(placement, shard, missingIsNull)
     this.#hidden = hidden
   }
 

@@ -15,6 +15,7 @@ import {
   sameGeneration,
   writeDatabaseVersion,
   writePlacementVersion,
+  type Behaviours,
   type CollectionPlacement,
 } from '@shardlab/sharding'
 import { HidingFilter } from '../document-moves/hiding-filter.js'
@@ -41,11 +42,13 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
+  readonly #missingIsNull: boolean
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
   /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
   constructor(
     identity: { readonly shardId: string },
+    { missingShardKeyFieldsAreNull }: Behaviours,
     placements: CollectionPlacements & DatabasePlacements,
     critical: BlockedNamespaces,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
@@ -56,6 +59,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     this.#critical = critical
     this.#hiddenIn = hiddenIn
     this.#mutations = mutations
+    this.#missingIsNull = missingShardKeyFieldsAreNull
   }
 
   get #shard(): string {
@@ -99,11 +103,12 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   #filter(placement: CollectionPlacement): Access {
     const hidden = this.#hiddenIn(placement.uuid)
     if (this.#mutations.ownershipFilterOff) return everything
-    if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, hidden) }
+    if (hidden !== undefined)
+      return { ownership: new HidingFilter(placement, this.#shard, this.#missingIsNull, hidden) }
     if (placement.isUnsplittable && placement.table.lowestShard() === this.#shard) return everything
     let access = this.#filters.get(placement)
     if (access === undefined) {
-      access = { ownership: new OwnershipFilter(placement, this.#shard) }
+      access = { ownership: new OwnershipFilter(placement, this.#shard, this.#missingIsNull) }
       this.#filters.set(placement, access)
     }
     return access

@@ -7,15 +7,18 @@ import type { CollectionPlacement } from './placement.js'
 export class OwnershipFilter {
   readonly placement: CollectionPlacement
   readonly shard: string
+  readonly #extraction: { readonly missingIsNull: boolean }
 
-  constructor(placement: CollectionPlacement, shard: string) {
+  /** @param missingIsNull otherwise no shard owns a document that lacks a field of the key */
+  constructor(placement: CollectionPlacement, shard: string, missingIsNull = true) {
     this.placement = placement
     this.shard = shard
+    this.#extraction = { missingIsNull }
   }
 
-  /** False for a document without a shard key (an array on its path). */
+  /** False for a document without a shard key, such as one with an array on its path. */
   owns(document: Uint8Array): boolean {
-    const key = this.placement.shardKey.extract(document)
+    const key = this.placement.shardKey.extract(document, this.#extraction)
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
   }
 

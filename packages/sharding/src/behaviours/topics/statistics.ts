@@ -8,6 +8,12 @@ export const statisticsBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  missingCollectionsHaveStatistics: row<boolean>(
+    'collStats of a collection that does not exist has zeros; otherwise it fails without a code.',
+    'dbcommands.cpp, CollectionStats, of 4.0 and 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   emptySizesAreNull: row<boolean>(
     'In $shardedDataDistribution, sizes on a shard without documents are null; otherwise 0.',
     'sh.status() of 6.0.21, 7.0.24 and 8.0.3',
