@@ -1,6 +1,6 @@
 /**
- * `node scripts/ci-summary.mjs FILE.tap … [--failed=N]`: counts the assertions of TAP files; the
- * last line it prints is `N passed, N failed`. A file that is missing or has no results counts as
+ * `node scripts/ci-summary.mjs FILE.tap … [--failed=N]`: counts the assertions of TAP files and
+ * lists failures and skipped tests; the last line it prints is `N passed, N failed`. A file that is missing or has no results counts as
  * one failure; --failed adds failures of steps that are not tap tests. Exit code 1 when anything
  * failed.
  */
@@ -12,7 +12,10 @@ let passed = 0
 let failed = Number(args.find((arg) => arg.startsWith('--failed='))?.slice('--failed='.length) ?? 0)
 
 for (const path of args.filter((arg) => !arg.startsWith('--'))) {
-  const results = new TapResults({ onFailure: (failure) => console.log(`failed: ${failure.path.join(' > ')}`) })
+  const results = new TapResults({
+    onFailure: (failure) => console.log(`failed: ${failure.path.join(' > ')}`),
+    onSkip: ({ path: titles, reason }) => console.log(`skipped: ${titles.join(' > ')}: ${reason || 'no reason'}`),
+  })
   for (const line of existsSync(path) ? readFileSync(path, 'utf8').split(/\r?\n/) : []) results.line(line)
   results.end()
   const silent = results.passed + results.failed === 0

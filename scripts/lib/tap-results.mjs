@@ -1,5 +1,5 @@
 const point = /^( *)(not )?ok\b(?: \d+)?(?: - | )?(.*)$/
-const directive = /# (SKIP|TODO)\b/i
+const directive = /# (SKIP|TODO)\b ?(.*?)(?: # time=\S+)?$/i
 
 /**
  * Counts the results in a TAP stream, line by line. Assertions count. The summary line of a subtest
@@ -10,6 +10,7 @@ export class TapResults {
   passed = 0
   failed = 0
   skipped = 0
+  #onSkip
   #onFile
   #onFailure
   /** By depth: titles of the open subtests, and the points since the subtest's parent began. */
@@ -26,11 +27,13 @@ export class TapResults {
    * @param {{
    *   onFile?: (file: { name: string, ok: boolean, passed: number, failed: number }) => void,
    *   onFailure?: (failure: { path: string[], diagnostics: string[] }) => void,
-   * }} [listeners] files and failures as they end
+   *   onSkip?: (skipped: { path: string[], reason: string }) => void,
+   * }} [listeners] files, failures and skipped tests as they end
    */
   constructor(listeners = {}) {
     this.#onFile = listeners.onFile ?? (() => {})
     this.#onFailure = listeners.onFailure ?? (() => {})
+    this.#onSkip = listeners.onSkip ?? (() => {})
   }
 
   /** @param {string} line without its end */
@@ -65,7 +68,8 @@ export class TapResults {
     const depth = indent.length / 4
     const isSummary = (this.#points[depth + 1] ?? 0) > 0
     const failuresBelow = this.#failures[depth + 1] ?? 0
-    const excused = directive.test(text)
+    const excuse = directive.exec(text)
+    const excused = excuse !== null
     const failed = !ok && !excused
     this.#points.length = this.#failures.length = depth + 1
     this.#points[depth] = (this.#points[depth] ?? 0) + 1
@@ -74,8 +78,11 @@ export class TapResults {
     if (isSummary ? failed && failuresBelow === 0 : failed) {
       this.failed++
       this.#pending = { indent, path: [...this.#titles.slice(0, depth), name] }
-    } else if (!isSummary && excused) this.skipped++
-    else if (!isSummary) this.passed++
+    } else if (!isSummary && excused) {
+      this.skipped++
+      this.#onSkip({ path: [...this.#titles.slice(0, depth), name.replace(directive, '').trim()], reason: excuse[2] })
+    }
+    if (!isSummary && !failed && !excused) this.passed++
     if (depth > 0) return
     this.#onFile({
       name,

@@ -10,6 +10,10 @@ interface Results {
   line(line: string): void
   end(): void
 }
+interface Skipped {
+  path: string[]
+  reason: string
+}
 interface Failure {
   path: string[]
   diagnostics: string[]
@@ -17,7 +21,7 @@ interface Failure {
 
 // Plain JavaScript: it must run before anything is installed or built.
 const { TapResults } = (await import(pathToFileURL(join(findRoot(), 'scripts/lib/tap-results.mjs')).href)) as {
-  TapResults: new (listeners: { onFailure(failure: Failure): void }) => Results
+  TapResults: new (listeners: { onFailure(failure: Failure): void; onSkip?(skipped: Skipped): void }) => Results
 }
 
 function count(
@@ -57,6 +61,28 @@ ok 2 - b.test.js # time=3ms
   t.strictSame(failures, [
     { path: ['a.test.js', 'one', 'should match'], diagnostics: ['diff: |', '  not ok 9 - this is no result'] },
   ])
+  t.end()
+})
+
+t.test('skipped tests are listed with their reasons', (t) => {
+  const skipped: Skipped[] = []
+  const results = new TapResults({ onFailure() {}, onSkip: (each) => skipped.push(each) })
+  const tap = `# Subtest: a.test.js
+    ok 1 - the shell # SKIP mongosh is not installed
+    # Subtest: two
+        ok 1 - fine
+        ok 2 - skipped: no php # SKIP php is not installed # time=1ms
+        1..2
+    ok 2 - two # time=1ms
+    1..2
+ok 1 - a.test.js # time=2ms`
+  for (const line of tap.split('\n')) results.line(line)
+  results.end()
+  t.strictSame(skipped, [
+    { path: ['a.test.js', 'the shell'], reason: 'mongosh is not installed' },
+    { path: ['a.test.js', 'two', 'skipped: no php'], reason: 'php is not installed' },
+  ])
+  t.strictSame([results.passed, results.skipped], [1, 2])
   t.end()
 })
 

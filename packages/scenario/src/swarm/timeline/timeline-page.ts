@@ -14,7 +14,7 @@ const kinds: Readonly<Record<TimelineEntry['kind'], string>> = {
   violation: 'violations',
 }
 
-const ownStyle = `.fails li,tr.violation td{color:var(--bad)}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:10px}fieldset{border:0;padding:0;margin:14px 0;display:flex;flex-wrap:wrap;gap:4px 16px}td{vertical-align:top}th.left,td.left{text-align:left}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}tr.own td.why{font-weight:600}tr.hidden{display:none}figure{overflow-x:auto}svg.lanes{min-width:640px}.lanes text{font-size:11px;fill:var(--soft)}.lanes line{stroke:var(--rule)}.lanes .command{fill:var(--s2);fill-opacity:.35}.lanes .command.own{fill:var(--s1);fill-opacity:1}.lanes .step{fill:var(--s5)}.lanes .catalog{fill:var(--s0)}.lanes .fault,.lanes .member{fill:var(--s4)}.lanes .violation{stroke:var(--bad);stroke-width:2}`
+const ownStyle = `.fails li{overflow-wrap:anywhere}.fails li,tr.violation td{color:var(--bad)}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:10px}fieldset{border:0;padding:0;margin:14px 0;display:flex;flex-wrap:wrap;gap:4px 16px}td{vertical-align:top}th.left,td.left{text-align:left}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}tr.own td.why{font-weight:600}tr.hidden{display:none}figure{overflow-x:auto}svg.lanes{min-width:640px}.lanes text{font-size:11px;fill:var(--soft)}.lanes line{stroke:var(--rule)}.lanes .command{fill:var(--s2);fill-opacity:.35}.lanes .command.own{fill:var(--s1);fill-opacity:1}.lanes .step{fill:var(--s5)}.lanes .catalog{fill:var(--s0)}.lanes .fault,.lanes .member{fill:var(--s4)}.lanes .violation{stroke:var(--bad);stroke-width:2}`
 
 /** Without the script, the page shows every entry. */
 const script = `

@@ -1,0 +1,85 @@
+/** The reports that Shardlab writes, opened in a real Chromium (`CHROMIUM`, default /usr/bin/chromium). */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { runSwarm, swarmPage } from '@shardlab/scenario'
+import { findRoot } from '../architecture/model/repository.js'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const options = existsSync(executablePath)
+  ? { timeout: 120_000 }
+  : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
+const wide = { width: 1200, height: 900 }
+const narrow = { width: 400, height: 800 }
+
+const folder = mkdtempSync(join(tmpdir(), 'shardlab-pages-'))
+let browser: Browser | null = null
+t.teardown(async () => {
+  await browser?.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Opens the file, and checks what holds for every page. */
+async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>): Promise<void> {
+  browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
+  const page = await browser.newPage({ viewport: wide })
+  const wrong: string[] = []
+  page.on('pageerror', ({ message }) => wrong.push(message))
+  page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+  page.on('request', (request) => request.url().startsWith('file:') || wrong.push(request.url()))
+  await page.goto(pathToFileURL(file).href)
+  for (const size of [narrow, wide]) {
+    await page.setViewportSize(size)
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    t.equal(overflow, 0, `nothing reaches beyond a page of ${size.width} pixels`)
+  }
+  await look(page)
+  t.same(wrong, [], 'neither errors nor requests to a network')
+  await page.close()
+}
+
+async function shardlab(...args: string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(findRoot(), 'packages/shardlab/bin/shardlab.js'), ...args])
+}
+
+t.test('the slider of a simulation report shows the shards at another time', options, async (t) => {
+  const file = join(folder, 'simulation.html')
+  await shardlab('simulate', 'hot-monotonic-key', '--report', file)
+  await onPage(t, file, async (page) => {
+    const bars = page.locator('.bars').first()
+    const atTheEnd = await bars.innerText()
+    await page.locator('input[type=range]').first().fill('0')
+    t.not(await bars.innerText(), atTheEnd)
+    t.ok((await page.locator('figure svg path').count()) > 0, 'lines are drawn')
+  })
+})
+
+t.test('a load report draws latencies and throughput', options, async (t) => {
+  const file = join(folder, 'load.html')
+  const load = ['--workload', 'route-mix', '--records', '200', '--duration', '2s', '--warm-up', '0s', '--quiet']
+  await shardlab('load', '--up', '--shards 2 --runtime inline', ...load, '--html', file)
+  await onPage(t, file, async (page) => {
+    t.ok((await page.locator('svg path').count()) > 0, 'lines are drawn')
+    t.match(await page.locator('body').innerText(), /broadcast|targeted/)
+  })
+})
+
+t.test("the entries of a failed run's timeline can be filtered", options, async (t) => {
+  const file = join(folder, 'swarm.html')
+  const report = await runSwarm({ seed: 2, runs: 1, mutation: 'retryDedupeOff', shrink: false, threads: 1 })
+  writeFileSync(file, swarmPage(report))
+  await onPage(t, file, async (page) => {
+    const visible = () => page.locator('tr[data-kind]:not(.hidden)').count()
+    const all = await visible()
+    const steps = await page.locator('tr[data-kind=step]:not(.hidden)').count()
+    await page.locator('input[name=step]').uncheck()
+    t.ok(steps > 0)
+    t.equal(await visible(), all - steps)
+    t.ok((await page.locator('svg.lanes rect.command').count()) > 0, 'commands are drawn')
+  })
+})
