@@ -213,3 +213,49 @@ t.test('movePrimary changes the primary shard of a database', async (t) => {
     errmsg: 'Requested primary shard shard01 is draining',
   })
 })
+
+async function leave(config: ConfigUnderTest, shard: string): Promise<void> {
+  await remove(config, shard)
+  if ((await remove(config, shard))['state'] !== 'completed') throw new Error(`${shard} does not leave`)
+}
+
+t.test('a shard that leaves while a database is created does not become its primary shard', async (t) => {
+  const config = await cluster()
+  let isGone = false
+  config.answers.set('shard.data-size', async (to) => {
+    if (!isGone) {
+      isGone = true
+      await leave(config, 'shard02')
+    }
+    return { sizeBytes: to === 'shard01' ? 1000 : 0 }
+  })
+  t.match(await config.createDatabase('db'), { database: { primary: 'shard01' }, error: null })
+})
+
+t.test('a database that a new shard brings while it is created keeps its primary shard', async (t) => {
+  const config = await cluster('7.0', { shard03: ['db'] })
+  let isJoining = false
+  config.answers.set('shard.data-size', async () => {
+    if (!isJoining) {
+      isJoining = true
+      await add(config, 'shard03/shard03.net:1')
+    }
+    return { sizeBytes: 0 }
+  })
+  t.match(await config.createDatabase('db'), { database: { primary: 'shard03' }, error: null })
+  t.match(await config.all('databases'), [{ _id: 'db', primary: 'shard03' }])
+})
+
+t.test('addShard refuses a shard whose database was created while it joined', async (t) => {
+  const config = await cluster('7.0', { shard03: ['db'] })
+  config.answers.set('shard.initialise', async () => {
+    await config.createDatabase('db', 'shard01')
+    return { error: null }
+  })
+  t.match(await add(config, 'shard03/shard03.net:1'), {
+    code: 96,
+    errmsg: /local database 'db' exists in another shard01$/,
+  })
+  t.same(await shards(config), ['shard01', 'shard02'])
+  t.match(await config.all('databases'), [{ _id: 'db', primary: 'shard01' }])
+})

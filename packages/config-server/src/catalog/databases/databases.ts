@@ -39,41 +39,18 @@ function createDatabase(
 
 async function createNewDatabase(
   catalog: DatabaseHost,
-  { db, primaryShard, enableSharding }: RequestOf<'config.create-database'>,
+  request: RequestOf<'config.create-database'>,
 ): Promise<ReplyOf<'config.create-database'>> {
-  const existing = catalog.store.get('config.databases', db)
-  if (existing !== null) {
-    if (primaryShard !== null && findField(existing, 'primary')!.asString() !== primaryShard) {
-      throw new CommandError(
-        'NamespaceExists',
-        `database already created on a primary which is different from ${primaryShard}`,
-      )
-    }
-    if (!enableSharding || !catalog.markPartitioned(existing)) return { database: existing, error: null }
-    await catalog.node.flush()
-    return { database: catalog.database(db), error: null }
-  }
-  if (internalDatabases.has(db))
-    throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
-  const twin = catalog.store
-    .find('config.databases')
-    .map((document) => findField(document, '_id')!.asString())
-    .find((name) => name.toLowerCase() === db.toLowerCase())
-  if (twin !== undefined)
-    throw new CommandError(
-      'DatabaseDifferCase',
-      `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`,
-    )
-  const shards = catalog.shardIds()
-  if (shards.length === 0) throw noShards(catalog.behaviours)
-  if (primaryShard !== null && !shards.includes(primaryShard))
-    throw new CommandError('ShardNotFound', `Shard ${primaryShard} not found`)
-  const primary = primaryShard ?? (await smallestShard(catalog, shards))
-  if (primary === null)
-    throw new CommandError(
-      'FailedToSatisfyReadPreference',
-      `Could not find host matching read preference { mode: "primary" } for set ${shards[0]}`,
-    )
+  const { db, primaryShard, enableSharding } = request
+  const existing = existingDatabase(catalog, request)
+  if (existing !== null) return enable(catalog, existing, enableSharding)
+  checkNewName(catalog, db)
+  if (primaryShard !== null) checkShard(catalog, primaryShard)
+  const primary = primaryShard ?? (await smallestShard(catalog))
+  // A shard that brought the database may have joined during the wait.
+  const adopted = existingDatabase(catalog, request)
+  if (adopted !== null) return enable(catalog, adopted, enableSharding)
+  checkNewName(catalog, db)
   const document = databaseDocument(catalog.behaviours, {
     db,
     primary,
@@ -96,22 +73,83 @@ function noShards({ databaseCreationError }: Behaviours): CommandError {
     : new CommandError('ShardNotFound', 'No shards found')
 }
 
-/** Ties go to the first. Shards that do not reply are skipped. */
-async function smallestShard(catalog: DatabaseHost, shards: readonly string[]): Promise<string | null> {
+/** @throws CommandError 48 NamespaceExists: another primary shard than the requested one */
+function existingDatabase(
+  catalog: CatalogHost,
+  { db, primaryShard }: RequestOf<'config.create-database'>,
+): Uint8Array | null {
+  const existing = catalog.store.get('config.databases', db)
+  if (existing !== null && primaryShard !== null && findField(existing, 'primary')!.asString() !== primaryShard)
+    throw new CommandError(
+      'NamespaceExists',
+      `database already created on a primary which is different from ${primaryShard}`,
+    )
+  return existing
+}
+
+async function enable(
+  catalog: CatalogHost,
+  database: Uint8Array,
+  enableSharding: boolean,
+): Promise<ReplyOf<'config.create-database'>> {
+  if (!enableSharding || !catalog.markPartitioned(database)) return { database, error: null }
+  await catalog.node.flush()
+  return { database: catalog.database(findField(database, '_id')!.asString()), error: null }
+}
+
+/** @throws CommandError 72 InvalidOptions, 13297 DatabaseDifferCase */
+function checkNewName(catalog: CatalogHost, db: string): void {
+  if (internalDatabases.has(db))
+    throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
+  const twin = catalog.store
+    .find('config.databases')
+    .map((document) => findField(document, '_id')!.asString())
+    .find((name) => name.toLowerCase() === db.toLowerCase())
+  if (twin !== undefined)
+    throw new CommandError(
+      'DatabaseDifferCase',
+      `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`,
+    )
+}
+
+/** @throws CommandError 70 ShardNotFound */
+function checkShard(catalog: CatalogHost, shard: string): void {
+  const shards = catalog.shardIds()
+  if (shards.length === 0) throw noShards(catalog.behaviours)
+  if (!shards.includes(shard)) throw new CommandError('ShardNotFound', `Shard ${shard} not found`)
+}
+
+/**
+ * Ties go to the first. Shards that do not reply, or leave the cluster meanwhile, are skipped.
+ * @throws CommandError 70 ShardNotFound, 133 FailedToSatisfyReadPreference when none replies
+ */
+async function smallestShard(catalog: DatabaseHost): Promise<string> {
   const { context } = catalog.node
-  const sizes = await context.all(
-    shards.map((shard) =>
-      context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs }).then(
-        ({ sizeBytes }) => sizeBytes,
-        (error: unknown) => {
-          if (error instanceof RequestFailedError) return Number.POSITIVE_INFINITY
-          throw error
-        },
+  for (;;) {
+    const asked = catalog.shardIds()
+    if (asked.length === 0) throw noShards(catalog.behaviours)
+    const sizes = await context.all(
+      asked.map((shard) =>
+        context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs }).then(
+          ({ sizeBytes }) => sizeBytes,
+          (error: unknown) => {
+            if (error instanceof RequestFailedError) return Number.POSITIVE_INFINITY
+            throw error
+          },
+        ),
       ),
-    ),
-  )
-  const least = Math.min(...sizes)
-  return Number.isFinite(least) ? shards[sizes.indexOf(least)]! : null
+    )
+    const members = new Set(catalog.shardIds())
+    const left = asked.filter((shard) => members.has(shard))
+    if (left.length === 0) continue
+    const sizeOf = (shard: string): number => sizes[asked.indexOf(shard)]!
+    const least = Math.min(...left.map(sizeOf))
+    if (Number.isFinite(least)) return left.find((shard) => sizeOf(shard) === least)!
+    throw new CommandError(
+      'FailedToSatisfyReadPreference',
+      `Could not find host matching read preference { mode: "primary" } for set ${left[0]}`,
+    )
+  }
 }
 
 async function dropDatabase(

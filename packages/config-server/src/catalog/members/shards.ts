@@ -33,15 +33,7 @@ async function addShard(
   const name = request.name ?? setName
   if (name === 'config')
     throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
-  for (const db of databases) {
-    const database = catalog.database(db)
-    if (database === null) continue
-    const primary = findField(database, 'primary')!.asString()
-    throw new CommandError(
-      'OperationFailed',
-      `can't add shard '${request.connectionString}' because a local database '${db}' exists in another ${primary}`,
-    )
-  }
+  checkDatabases(catalog, request.connectionString, databases)
   if (name !== setName && !(await nameMember(context, setName, name)))
     throw new CommandError(
       'CommandNotSupported',
@@ -57,6 +49,8 @@ async function addShard(
   // Another addShard may have completed first.
   const faster = existingShard(catalog, target, request)
   if (faster !== null) return { shard: faster, error: null }
+  // A database of the same name may have been created meanwhile.
+  checkDatabases(catalog, request.connectionString, databases)
   const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
   store.put(
     'config.shards',
@@ -67,6 +61,19 @@ async function addShard(
   logChange(catalog, { what: 'addShard', ns: '', details })
   await node.flush()
   return { shard: name, error: null }
+}
+
+/** @throws CommandError 96 OperationFailed when the cluster has one of the new shard's databases */
+function checkDatabases(catalog: CatalogHost, connectionString: string, databases: readonly string[]): void {
+  for (const db of databases) {
+    const database = catalog.database(db)
+    if (database === null) continue
+    const primary = findField(database, 'primary')!.asString()
+    throw new CommandError(
+      'OperationFailed',
+      `can't add shard '${connectionString}' because a local database '${db}' exists in another ${primary}`,
+    )
+  }
 }
 
 /** Registers a database that a new shard already has; the shard becomes its primary. */

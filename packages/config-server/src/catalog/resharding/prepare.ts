@@ -6,14 +6,17 @@ import { raiseError } from '@shardlab/node'
 import { parseChunk } from '@shardlab/sharding'
 import type { CatalogHost } from '../host.js'
 import { writeTemporaryCollection } from './catalog-changes.js'
-import { chunksOf, recipientsOf, samplesNeeded, zonesOfKey, type ChunkPlan } from './initial-chunks.js'
+import { checkShards, chunksOf, recipientsOf, samplesNeeded, zonesOfKey, type ChunkPlan } from './initial-chunks.js'
 import type { ReshardingOperation } from './operation.js'
 import { parseReshardingRequest } from './request.js'
 
 const sampleTimeoutMs = 60_000
 
 export interface PreparedOperation {
-  /** The caller flushes the node. */
+  /**
+   * The caller flushes the node.
+   * @throws CommandError 70 ShardNotFound: a recipient has left the cluster meanwhile
+   */
   write(): ReshardingOperation
 }
 
@@ -56,6 +59,7 @@ export async function prepareOperation(
   const recipients = [...new Set([primary, ...chunks.map(([, , shard]) => shard)])].sort()
   return {
     write() {
+      checkShards(store.all('config.shards'), recipients)
       const prepared: ReshardingOperation = {
         ...operation,
         state: 'preparing-to-donate',

@@ -100,6 +100,8 @@ export class Participation {
     this.#section = section
     this.blockedAtMs = context.now()
     await drainWriters(this.#host, ns, sourceUuid)
+    // The outcome may have arrived during the wait: nothing would remove a record written now.
+    this.#check()
     // Earlier writes must be on the disk before recipients pull them.
     this.donor?.check()
     if (this.donor !== null)

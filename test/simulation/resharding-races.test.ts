@@ -1,0 +1,52 @@
+/** What happens between the steps of a resharding: shards that leave, outcomes that come early. */
+import t from 'tap'
+import { Binary, Long, type Document } from '@shardlab/bson'
+import { createSimulatedCluster } from '@shardlab/cluster'
+import { admin, ask, start } from './two-shard-cluster.js'
+
+const lsid = { id: new Binary(Buffer.alloc(16, 1), 4) }
+
+t.test('a participant that is told the outcome while it waits for moving documents keeps no record', async (t) => {
+  const cluster = await start(t, { emulate: '7.0' })
+  const moving = await cluster.steps.arm('shard.document-move.prepared', 'hold', { times: 1 })
+  const update = { q: { _id: -1, x: -1 }, u: { $set: { x: 5 } } }
+  const move = ask(cluster, { update: 'things', updates: [update], lsid, txnNumber: Long.fromNumber(1) })
+  await cluster.steps.struck(moving)
+  const caughtUp = await cluster.steps.arm('config.resharding.caught-up', 'hold', { times: 1 })
+  const resharding = admin(cluster, { reshardCollection: 'app.things', key: { _id: 1 }, numInitialChunks: 1 })
+  await cluster.steps.struck(caughtUp)
+  await cluster.steps.heal(caughtUp)
+  await cluster.advance(100)
+  t.match(await admin(cluster, { abortReshardCollection: 'app.things' }), { ok: 1 })
+  t.match(await resharding, { code: 341 })
+  await cluster.steps.heal(moving)
+  t.match(await move, { n: 1 })
+  await cluster.advance(10_000)
+  for (const shard of cluster.shards) {
+    const find = { find: 'localReshardingOperations.donor', $db: 'config' }
+    t.same((await ask(cluster, find, shard))['cursor'].firstBatch, [], shard)
+  }
+  t.match(await ask(cluster, { insert: 'things', documents: [{ _id: 9, x: 9 }] }), { n: 1 }, 'writes are not blocked')
+})
+
+t.test('a resharding fails when a planned recipient has left the cluster', async (t) => {
+  const cluster = await createSimulatedCluster({ seed: 1, shards: 3, mongos: 1, emulate: '7.0' })
+  t.teardown(() => cluster.stop())
+  const documents: Document[] = Array.from({ length: 50 }, (_, _id) => ({ _id, x: _id }))
+  t.match(await admin(cluster, { enableSharding: 'app', primaryShard: 'shard01' }), { ok: 1 })
+  t.match(await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } }), { ok: 1 })
+  t.match(await ask(cluster, { insert: 'things', documents }), { n: 50 })
+  t.match(await admin(cluster, { balancerStop: 1 }), { ok: 1 })
+  const started = await cluster.steps.arm('config.resharding.started', 'hold', { times: 1 })
+  const resharding = admin(cluster, { reshardCollection: 'app.things', key: { x: 1 }, numInitialChunks: 3 })
+  await cluster.steps.struck(started)
+  // Delays the samples, between the choice of the recipients and its commit.
+  await cluster.faults.apply('delay from config to shard01 by 2s..2s for 1s')
+  await cluster.steps.heal(started)
+  await cluster.advance(100)
+  t.match(await admin(cluster, { removeShard: 'shard03' }), { state: 'started' })
+  t.match(await admin(cluster, { removeShard: 'shard03' }), { state: 'completed' })
+  t.match(await resharding, { code: 70, errmsg: 'Shard shard03 not found' })
+  const found = await ask(cluster, { find: 'things', batchSize: 100 })
+  t.equal(found['cursor'].firstBatch.length, 50)
+})
