@@ -1,8 +1,8 @@
 /**
  * `node scripts/ci-summary.mjs FILE.tap … [--failed=N]`: counts the assertions of TAP files and
- * lists failures and skipped tests; the last line it prints is `N passed, N failed`. A file that is missing or has no results counts as
- * one failure; --failed adds failures of steps that are not tap tests. Exit code 1 when anything
- * failed.
+ * lists failures and skipped tests; the last line it prints is `N passed, N failed`. A file that is
+ * missing or has no results counts as one failure; --failed adds failures of steps that are not tap
+ * tests. Exit code 1 when anything failed.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { TapResults } from './lib/tap-results.mjs'

@@ -1,4 +1,7 @@
-/** The reports that Shardlab writes, opened in a real Chromium (`CHROMIUM`, default /usr/bin/chromium). */
+/**
+ * The reports that Shardlab writes, opened in a real Chromium (`CHROMIUM`, default
+ * /usr/bin/chromium).
+ */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
