@@ -149,6 +149,7 @@ export {
   tailableModeOf,
 } from './specs/find.js'
 export { fsyncSpec } from './specs/fsync.js'
+export { getCmdLineOptsSpec, writeCommandLine } from './specs/get-cmd-line-opts.js'
 export { getDefaultRWConcernSpec } from './specs/get-default-rw-concern.js'
 export { cursorIdOf, defaultAwaitMs, getMoreBatchSize, getMoreNamespace, getMoreSpec } from './specs/get-more.js'
 export { getShardVersionSpec } from './specs/get-shard-version.js'

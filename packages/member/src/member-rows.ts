@@ -11,7 +11,6 @@ import { setParameter } from './commands/set-parameter.js'
 import { createSearchIndexes } from './commands/create-search-indexes.js'
 import { dropSearchIndex } from './commands/drop-search-index.js'
 import { endSessions } from './commands/end-sessions.js'
-import { getCmdLineOpts } from './commands/get-cmd-line-opts.js'
 import { getLog } from './commands/get-log.js'
 import { getNonce } from './commands/get-nonce.js'
 import { getParameter } from './commands/get-parameter.js'
@@ -44,7 +43,6 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   createSearchIndexes,
   dropSearchIndex,
   endSessions,
-  getCmdLineOpts,
   getLog,
   getNonce,
   getParameter,

@@ -41,6 +41,7 @@ import { findAndModify } from './commands/find-and-modify.js'
 import { find } from './commands/find.js'
 import { flushRouterConfig } from './commands/flush-router-config.js'
 import { fsync } from './commands/fsync.js'
+import { getCmdLineOpts } from './commands/get-cmd-line-opts.js'
 import { getDefaultRWConcern } from './commands/get-default-rw-concern.js'
 import { getMore } from './commands/get-more.js'
 import { getShardMap } from './commands/get-shard-map.js'
@@ -127,6 +128,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   findAndModify,
   flushRouterConfig,
   fsync,
+  getCmdLineOpts,
   getDefaultRWConcern,
   getMore,
   getShardMap,

@@ -21,6 +21,7 @@ export interface MongosState {
   readonly time: TimestampPair
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
+  readonly chunkSizeBytes: number
   readonly routes: KnownRoutes
   readonly shards: KnownShards
   readonly sessions: SessionCatalog
@@ -38,6 +39,7 @@ export interface MongosStateHost {
   readonly clock: ClusterClock
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
+  readonly chunkSizeBytes: number
   readonly catalog: CatalogCache
   readonly shards: ShardRegistry
   readonly sessions: SessionCatalog
@@ -52,6 +54,7 @@ export function exportMongosState(host: MongosStateHost): MongosState {
     time: host.clock.time,
     clusterId: host.clusterId,
     concernDefaults: host.concernDefaults,
+    chunkSizeBytes: host.chunkSizeBytes,
     routes: host.catalog.export(),
     shards: host.shards.export(),
     sessions,

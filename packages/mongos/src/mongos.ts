@@ -92,6 +92,8 @@ export class Mongos implements Actor, DispatchHost {
   #cursorIds: Random
   #clusterId: Uint8Array | null = null
   #concernDefaults: ConcernDefaults
+  /** As of the last ping. */
+  chunkSizeBytes: number
   #inFlight = 0
   #idle: Deferred<void> | null = null
 
@@ -127,6 +129,7 @@ export class Mongos implements Actor, DispatchHost {
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
     this.#concernDefaults = { document: null, updatedAtMs: this.startedAtMs }
+    this.chunkSizeBytes = this.behaviours.defaultChunkSizeBytes
     this.sampling = this.behaviours.queryAnalyzer ? new QuerySampler(this) : null
   }
 
@@ -211,6 +214,7 @@ export class Mongos implements Actor, DispatchHost {
     resumeMongos(this, state)
     this.#clusterId = state.clusterId
     this.#concernDefaults = state.concernDefaults
+    this.chunkSizeBytes = state.chunkSizeBytes
     if (clients === null) return
     this.connections.adopt(clients.connections)
     // A new id, so that awaited hellos reply, however often the router returns to the same state.
@@ -301,7 +305,7 @@ export class Mongos implements Actor, DispatchHost {
   async #ping(): Promise<void> {
     const now = this.context.now()
     try {
-      const { clusterId, concernDefaults } = await this.remote.request(
+      const { clusterId, concernDefaults, chunkSizeBytes } = await this.remote.request(
         configAddress,
         'config.mongos-ping',
         {
@@ -314,6 +318,7 @@ export class Mongos implements Actor, DispatchHost {
       )
       this.#clusterId = clusterId.slice()
       this.#learnConcernDefaults(concernDefaults)
+      this.chunkSizeBytes = chunkSizeBytes
       await this.shards.refresh(null)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { Long } from '@shardlab/bson'
+import { FakeCluster } from './support/fake-cluster.js'
 import { RealCluster } from './support/real-cluster.js'
 
 t.test('plan cache commands run on the owners, and the reply is that of the first one', async (t) => {
@@ -25,4 +27,29 @@ t.test('routers refuse compact and lack reIndex and replSetGetConfig', async (t)
   t.match(await cluster.run({ reIndex: 'c' }), { code: 59 })
   t.match(await cluster.run({ replSetGetConfig: 1, $db: 'admin' }), { code: 59 })
   t.match(await cluster.run({ usersInfo: 1 }), { users: [], ok: 1 })
+})
+
+t.test('getCmdLineOpts and serverStatus of a router', async (t) => {
+  const cluster = new FakeCluster()
+  await cluster.world.drain()
+  t.match(await cluster.run({ getCmdLineOpts: 1, $db: 'admin' }), {
+    argv: ['mongos', '--configdb', String, '--port', String],
+    parsed: { net: { port: Number }, sharding: { configDB: String } },
+  })
+  await cluster.mongos.wake!('ping')
+  t.match(await cluster.run({ serverStatus: 1 }), { sharding: { maxChunkSizeInBytes: Long.fromNumber(65_536) } })
+})
+
+t.test('sizes in listDatabases of a router are plain numbers until 4.4', async (t) => {
+  for (const emulate of ['4.4', '5.0'] as const) {
+    const number = (value: number) => (emulate === '4.4' ? value : Long.fromNumber(value))
+    const cluster = new FakeCluster({ emulate })
+    const sizeOnDisk = Long.fromNumber(2 ** 31)
+    cluster.script((shard) => ({ databases: shard === 'shard01' ? [{ name: 'a', sizeOnDisk }] : [], ok: 1 }))
+    cluster.scripts.set('config', () => ({ databases: [{ name: 'config', sizeOnDisk: Long.fromNumber(2) }], ok: 1 }))
+    const { databases, totalSize, totalSizeMb } = await cluster.run({ listDatabases: 1, $db: 'admin' })
+    t.same(databases[0].shards, { shard01: number(2 ** 31) })
+    t.same(databases[1].sizeOnDisk, number(2))
+    t.same([totalSize, totalSizeMb], [number(2 ** 31 + 2), number(2048)])
+  }
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { findField, fieldsOf, type Document } from '@shardlab/bson'
-import { NodeUnderTest } from './support/harness.js'
+import { long, NodeUnderTest } from './support/harness.js'
 
 const admin = { db: 'admin' }
 
@@ -110,4 +110,37 @@ t.test('getLog of an unknown log has a code since 6.0', async (t) => {
   t.match(reply, { ok: 0, errmsg: 'no RamLog named: x' })
   t.notOk('code' in reply)
   t.match(await new NodeUnderTest().run({ getLog: 'x' }, admin), { code: 96, errmsg: "No log named 'x'" })
+})
+
+t.test('getCmdLineOpts shows the command line of a server with the same role and port', async (t) => {
+  t.same(await new NodeUnderTest().ok({ getCmdLineOpts: 1 }, admin), {
+    argv: ['mongod', '--replSet', 'shard01', '--shardsvr', '--port', '27018'],
+    parsed: { net: { port: 27018 }, replication: { replSet: 'shard01' }, sharding: { clusterRole: 'shardsvr' } },
+    ok: 1,
+  })
+})
+
+t.test('getParameter authSchemaVersion is that of a cluster without users', async (t) => {
+  for (const [version, authSchemaVersion] of [
+    ['2.6', 3],
+    ['7.0', 5],
+  ] as const)
+    t.same(await new NodeUnderTest({ version }).run({ getParameter: 1, authSchemaVersion: 1 }, admin), {
+      authSchemaVersion,
+      ok: 1,
+    })
+})
+
+t.test('serverStatus shows a step-down', async (t) => {
+  const node = new NodeUnderTest()
+  t.match(await node.ok({ serverStatus: 1 }), { repl: { isWritablePrimary: true, primary: '127.0.0.1:27018' } })
+  node.node.primary.stepDown()
+  const { repl } = await node.ok({ serverStatus: 1 })
+  t.match(repl, { isWritablePrimary: false, secondary: true })
+  t.notOk('primary' in (repl as Document))
+  node.node.primary.stepUp()
+  t.match((await node.ok({ serverStatus: 1 }))['repl'], {
+    isWritablePrimary: true,
+    lastWrite: { opTime: { t: long(2) } },
+  })
 })

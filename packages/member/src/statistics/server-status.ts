@@ -58,7 +58,7 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
   },
   {
     name: 'extra_info',
-    write: (writer) => void writer.string('note', 'fields vary by platform'),
+    write: (writer) => void writer.string('note', 'fields vary by platform').int64('page_faults', 0n),
   },
   {
     name: 'logicalSessionRecordCache',

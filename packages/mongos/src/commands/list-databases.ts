@@ -32,31 +32,45 @@ export const listDatabases: CommandRow<MongosInvocation> = {
         onMembers.set(member, findField(entry, 'sizeOnDisk')?.asNumber() ?? 0)
       }
     }
-    return writeDatabases(sizes, args.bool('nameOnly') ?? false)
+    return writeDatabases(sizes, args.bool('nameOnly') ?? false, host.behaviours.sizesAreNumbers)
   },
 }
 
-function writeDatabases(sizes: ReadonlyMap<string, ReadonlyMap<string, number>>, nameOnly: boolean): DocumentWriter {
+function writeDatabases(
+  sizes: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  nameOnly: boolean,
+  asNumbers: boolean,
+): DocumentWriter {
   const writer = new DocumentWriter(1024).startArray('databases')
+  const size = (name: string, bytes: number) =>
+    asNumbers ? appendNumber(writer, name, bytes) : writer.int64(name, bytes)
   let totalBytes = 0
   const names = [...sizes.keys()].sort()
   names.forEach((name, i) => {
     writer.startDocument(String(i)).string('name', name)
     if (!nameOnly) {
       const onMembers = sizes.get(name)!
-      const sizeBytes = [...onMembers.values()].reduce((sum, size) => sum + size, 0)
+      const sizeBytes = [...onMembers.values()].reduce((sum, bytes) => sum + bytes, 0)
       totalBytes += sizeBytes
-      writer
-        .int64('sizeOnDisk', sizeBytes)
+      size('sizeOnDisk', sizeBytes)
         .bool('empty', sizeBytes === 0)
         .startDocument('shards')
-      for (const [member, size] of onMembers) writer.int64(member, size)
+      for (const [member, bytes] of onMembers) size(member, bytes)
       writer.end()
     }
     writer.end()
   })
   writer.end()
-  return nameOnly
-    ? writer
-    : writer.int64('totalSize', totalBytes).int64('totalSizeMb', Math.floor(totalBytes / bytesPerMb))
+  if (nameOnly) return writer
+  size('totalSize', totalBytes)
+  return size('totalSizeMb', Math.floor(totalBytes / bytesPerMb))
+}
+
+const intLimit = 2 ** 30
+const doubleLimit = 2 ** 40
+
+/** Server: BSONObjBuilder::appendNumber(long long) until 4.4. */
+function appendNumber(writer: DocumentWriter, name: string, value: number): DocumentWriter {
+  if (Math.abs(value) < intLimit) return writer.int32(name, value)
+  return Math.abs(value) < doubleLimit ? writer.double(name, value) : writer.int64(name, value)
 }

@@ -5,11 +5,11 @@ import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 const sections: readonly StatusSection<MongosHost>[] = [
   {
     name: 'sharding',
-    write(writer, { behaviours, clock, options }) {
+    write(writer, { chunkSizeBytes, clock, options }) {
       if (options.configHost !== undefined) writer.string('configsvrConnectionString', options.configHost)
       const [seconds, increment] = clock.time
       writer.startDocument('lastSeenConfigServerOpTime').timestamp('ts', seconds, increment).int64('t', 1n).end()
-      writer.int64('maxChunkSizeInBytes', behaviours.defaultChunkSizeBytes)
+      writer.int64('maxChunkSizeInBytes', chunkSizeBytes)
     },
   },
   {

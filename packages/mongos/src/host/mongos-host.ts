@@ -164,6 +164,7 @@ export interface MongosHost extends MemberHost, RoutingHost {
   readonly clusterId: Uint8Array | null
   /** As of the last refresh. */
   readonly concernDefaults: ConcernDefaults
+  readonly chunkSizeBytes: number
   readonly newObjectId: () => Uint8Array
   /** Draws the merging shard where any shard may merge. */
   readonly mergeDice: Random

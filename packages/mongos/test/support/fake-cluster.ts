@@ -221,7 +221,11 @@ export class FakeCluster {
       case 'config.find-chunk':
         return { chunk: encode(this.onFindChunk(ns)) }
       case 'config.mongos-ping':
-        return { clusterId: new Uint8Array(12), concernDefaults: this.#setting('ReadWriteConcernDefaults') }
+        return {
+          clusterId: new Uint8Array(12),
+          concernDefaults: this.#setting('ReadWriteConcernDefaults'),
+          chunkSizeBytes: 65_536,
+        }
       case 'config.get-setting':
         return { setting: this.#setting((request as { id: string }).id) }
       case 'config.set-balancer-mode':

@@ -22,12 +22,17 @@ const sections: readonly StatusSection<NodeHost>[] = [
   },
   {
     name: 'repl',
-    write(writer, { context, clock: { time }, role }) {
+    write(writer, { context, clock: { time }, primary, role }) {
       const host = context.endpoint
-      const opTime = (name: string) => writer.startDocument(name).timestamp('ts', time[0], time[1]).int64('t', 1n).end()
+      const { isPrimary, electionId, term } = primary
+      const opTime = (name: string) =>
+        writer.startDocument(name).timestamp('ts', time[0], time[1]).int64('t', term).end()
       writer.startArray('hosts').string('0', host).end().string('setName', role.setName).int32('setVersion', 1)
-      writer.bool('isWritablePrimary', true).bool('secondary', false).string('primary', host).string('me', host)
-      writer.objectId('electionId', electionId).startDocument('lastWrite')
+      writer.bool('isWritablePrimary', isPrimary).bool('secondary', !isPrimary)
+      if (isPrimary) writer.string('primary', host)
+      writer.string('me', host)
+      if (isPrimary) writer.objectId('electionId', electionId)
+      writer.startDocument('lastWrite')
       opTime('opTime')
       writer.date('lastWriteDate', time[0] * 1000)
       opTime('majorityOpTime')
@@ -100,8 +105,6 @@ function configServerOf(host: NodeHost): string | null {
   const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')
   return value?.type === BsonType.string ? value.asString() : null
 }
-
-const electionId = new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1])
 
 export const serverStatus: CommandRow<NodeInvocation> = {
   ...serverStatusSpec,

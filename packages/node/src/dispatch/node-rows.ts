@@ -24,6 +24,7 @@ import { explain } from '../commands/explain.js'
 import { findAndModify } from '../commands/find-and-modify.js'
 import { find } from '../commands/find.js'
 import { fsync } from '../commands/fsync.js'
+import { getCmdLineOpts } from '../commands/get-cmd-line-opts.js'
 import { getDefaultRWConcern } from '../commands/get-default-rw-concern.js'
 import { getMore } from '../commands/get-more.js'
 import { hello } from '../commands/hello.js'
@@ -75,6 +76,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   find,
   findAndModify,
   fsync,
+  getCmdLineOpts,
   getDefaultRWConcern,
   getMore,
   hello,

@@ -52,6 +52,17 @@ t.test('accumulators give the values and types of the server', (t) => {
   t.end()
 })
 
+t.test('a sample of size 0 is empty before 7.0', (t) => {
+  const empty = [{ $sample: { size: 0 } }]
+  t.same(aggregate(empty, scores, { languageVersion: 5 }), [])
+  t.equal(
+    failure(() => aggregate([{ $sample: { size: -1 } }], scores, { languageVersion: 5 }))?.message,
+    'size argument to $sample must not be negative',
+  )
+  t.equal(failure(() => aggregate(empty, scores))?.code, 28747)
+  t.end()
+})
+
 t.test('property: split accumulators give the results of whole ones', (t) => {
   const accumulators: Document[] = [
     { $minN: { n: 3, input: '$n' } },

@@ -51,10 +51,15 @@ export function json(document: Document): string {
   return toExtendedJson(encode(document))
 }
 
-export function aggregate(stages: Document[], documents: Document[]): Document[] {
+export function aggregate(
+  stages: Document[],
+  documents: Document[],
+  over: Partial<EvaluationContext> = {},
+): Document[] {
   return run(
     stages.map((stage) => encode(stage)),
     documents.map(encode),
+    { ...context, ...over },
   ).map((document) => decode(document))
 }
 

@@ -1,6 +1,7 @@
 /** Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { concernDefaultsId } from '@shardlab/member'
+import { maxChunkSizeBytes } from '../migrations/migrations.js'
 import { mongosDocument } from '../store/catalog-documents.js'
 import { createCatalog } from '../store/create-catalog.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
@@ -29,5 +30,9 @@ async function mongosPing(
     mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }),
   )
   await catalog.node.flush()
-  return { clusterId: catalog.clusterId(), concernDefaults: catalog.store.get('config.settings', concernDefaultsId) }
+  return {
+    clusterId: catalog.clusterId(),
+    concernDefaults: catalog.store.get('config.settings', concernDefaultsId),
+    chunkSizeBytes: maxChunkSizeBytes(catalog, null),
+  }
 }

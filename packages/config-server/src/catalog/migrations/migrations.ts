@@ -146,7 +146,10 @@ function checkRecipient(catalog: MigrationHost, { ns }: CollectionChunks, chunk:
 }
 
 /** The collection's limit, otherwise the cluster's. */
-export function maxChunkSizeBytes({ store, behaviours }: MigrationHost, collection: Uint8Array | null): number {
+export function maxChunkSizeBytes(
+  { store, behaviours }: Pick<MigrationHost, 'store' | 'behaviours'>,
+  collection: Uint8Array | null,
+): number {
   const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
   if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
   const setting = store.get('config.settings', 'chunksize')

@@ -2,7 +2,8 @@ import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/
 import { truncateToInt64 } from '../../values/arithmetic.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
-function sizeOf(argument: RawValue): number {
+/** Before 7.0 a sample may be empty. */
+function sizeOf(argument: RawValue, mayBeEmpty: boolean): number {
   if (argument.type !== BsonType.object)
     throw new CommandError(28745, 'the $sample stage specification must be an object')
   let size: number | null = null
@@ -11,14 +12,15 @@ function sizeOf(argument: RawValue): number {
     const value = it.value()
     if (!value.isNumber()) throw new CommandError(28746, 'size argument to $sample must be a number')
     size = Number(truncateToInt64(value) ?? 0n)
-    if (size <= 0) throw new CommandError(28747, 'size argument to $sample must be a positive integer')
+    if (size < 0 && mayBeEmpty) throw new CommandError(28747, 'size argument to $sample must not be negative')
+    if (size <= 0 && !mayBeEmpty) throw new CommandError(28747, 'size argument to $sample must be a positive integer')
   }
   if (size === null) throw new CommandError(28749, '$sample stage must specify a size')
   return size
 }
 
 function compileSample(argument: RawValue, { evaluation }: StageContext): CompiledStage {
-  const size = sizeOf(argument)
+  const size = sizeOf(argument, (evaluation.languageVersion ?? Infinity) < 7)
   return {
     name: '$sample',
     open(next, rest) {

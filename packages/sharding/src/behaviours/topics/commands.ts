@@ -75,6 +75,12 @@ export const commandBehaviours = {
     ['2.6', true],
     ['4.4', false],
   ),
+  authSchemaVersion: row<number>(
+    'The parameter authSchemaVersion of a cluster without users.',
+    'authorization_manager.h: schemaVersion26Final, schemaVersion28SCRAM',
+    ['2.6', 3],
+    ['4.0', 5],
+  ),
   letInCommands: row<boolean>(
     'Commands that read or write accept variables in let.',
     'reference/command/update and find, let',

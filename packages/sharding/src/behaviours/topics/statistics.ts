@@ -2,6 +2,12 @@
 import { row } from '../row.js'
 
 export const statisticsBehaviours = {
+  sizesAreNumbers: row<boolean>(
+    'Sizes in listDatabases of a router are int32 below 2^30, double below 2^40, and int64 above; otherwise int64.',
+    'bsonobjbuilder.h, appendNumber; cluster_list_databases_cmd.cpp',
+    ['2.6', true],
+    ['5.0', false],
+  ),
   orphansAreCounted: row<boolean>(
     'collStats and $collStats have the number of orphans on a shard.',
     'reference/command/collStats, numOrphanDocs, new in 6.0; storage_stats.cpp',

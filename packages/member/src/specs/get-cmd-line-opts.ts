@@ -1,0 +1,36 @@
+import { DocumentWriter } from '@shardlab/bson'
+import type { MemberHost } from '../member-host.js'
+import type { CommandSpec } from './command-spec.js'
+
+export const getCmdLineOptsSpec = {
+  name: 'getCmdLineOpts',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/getCmdLineOpts',
+} as const satisfies CommandSpec
+
+/** An option of the command line, with its section and name in a configuration file. */
+export interface StartOption {
+  readonly flag: string
+  /** null: a flag without an argument */
+  readonly argument: string | null
+  readonly section: string
+  readonly name: string
+  readonly value: string
+}
+
+/** The command line of a server with the same role and port. @param options by section */
+export function writeCommandLine(host: MemberHost, options: readonly StartOption[]): DocumentWriter {
+  const port = host.context.endpoint.split(':').at(-1)!
+  const words = [
+    host.process,
+    ...options.flatMap(({ flag, argument }) => [flag, argument ?? []].flat()),
+    '--port',
+    port,
+  ]
+  const writer = new DocumentWriter(512).startArray('argv')
+  words.forEach((word, i) => writer.string(String(i), word))
+  writer.end().startDocument('parsed').startDocument('net').int32('port', Number(port)).end()
+  for (const { section, name, value } of options) writer.startDocument(section).string(name, value).end()
+  return writer.end()
+}

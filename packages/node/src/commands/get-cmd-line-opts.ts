@@ -1,0 +1,18 @@
+import type { CommandRow } from '@shardlab/actor'
+import { getCmdLineOptsSpec, writeCommandLine } from '@shardlab/member'
+import type { NodeInvocation } from '../host/node-host.js'
+
+export const getCmdLineOpts: CommandRow<NodeInvocation> = {
+  ...getCmdLineOptsSpec,
+  routing: 'local',
+  status: 'full',
+  summary: 'Returns the options of a server with the role, set name and port of this member.',
+  run({ host }) {
+    const { name, setName } = host.role
+    const clusterRole = name === 'shard' ? 'shardsvr' : 'configsvr'
+    return writeCommandLine(host, [
+      { flag: '--replSet', argument: setName, section: 'replication', name: 'replSet', value: setName },
+      { flag: `--${clusterRole}`, argument: null, section: 'sharding', name: 'clusterRole', value: clusterRole },
+    ])
+  },
+}
