@@ -1,6 +1,6 @@
 /** Each mutation, in the shortest run in which its defect is visible. */
 import { mutationNames, type MutationName } from '@shardlab/actor'
-import { Long, type Document } from '@shardlab/bson'
+import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { createClient, type Client, type Outcome, type RunOptions } from '@shardlab/scenario'
 import t from 'tap'
@@ -109,6 +109,29 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
     await story.do({ moveChunk: 'app.c', find: { k: 10 }, to: 'shard02', $db: 'admin' }, { to: one! })
     return story.count({ k: 15 }, { to: other! })
   },
+  /** A shard has no collection of a dropped database. */
+  async ddlLocksOff(story) {
+    const { cluster } = story
+    await cluster.faults.apply('delay between shard01 and shard02 by 100ms')
+    const fault = await cluster.steps.arm('shard.drop-database.collections-committed', 'hold', { times: 1 })
+    const dropping = story.do({ dropDatabase: 1 })
+    await cluster.during(cluster.steps.struck(fault))
+    await cluster.steps.heal(fault)
+    await cluster.advance(50)
+    await Promise.all([dropping, story.do({ shardCollection: 'app.d', key: { k: 1 }, $db: 'admin' })])
+    const { cursor } = await story.do({
+      find: 'collections',
+      filter: { _id: /^app/, dropped: { $ne: true } },
+      $db: 'config',
+    })
+    const known = new Set((cursor.firstBatch as Document[]).map(({ _id }) => _id))
+    let unknown = 0
+    for (const shard of cluster.shards) {
+      const reply = decode(await cluster.command(encode({ listCollections: 1, nameOnly: true, $db }), { to: shard }))
+      for (const { name } of reply['cursor'].firstBatch as Document[]) if (!known.has(`${$db}.${name}`)) unknown++
+    }
+    return unknown
+  },
 }
 
 t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has a run')
@@ -120,6 +143,7 @@ const sound: Record<MutationName, unknown> = {
   sessionMigrationOff: 1,
   catchUpOff: 1,
   versionCheckOff: 1,
+  ddlLocksOff: 0,
 }
 const defective: Record<MutationName, unknown> = {
   ownershipFilterOff: 30,
@@ -128,6 +152,7 @@ const defective: Record<MutationName, unknown> = {
   sessionMigrationOff: 2,
   catchUpOff: 0,
   versionCheckOff: 0,
+  ddlLocksOff: 1,
 }
 
 for (const name of mutationNames) {

@@ -21,6 +21,7 @@ async function sharded(version: EmulatedVersion): Promise<ConfigUnderTest> {
     defaultCollation: encode({ locale: 'fr' }),
     chunks: packChunks([[end(minKeyValue), end(maxKeyValue), 'shard01']]),
     wasTracked: false,
+    ...(await config.databaseOf('db')),
   })
   t.equal(error, null)
   await config.send('config.add-shard-to-zone', { shard: 'shard01', zone: 'EU' })

@@ -41,14 +41,14 @@ t.test('commit-drop-collections leaves the database and its neighbours', async (
     await config.createDatabase(db)
     await config.createCollection(`${db}.c`, [0], undefined, Buffer.from(db.padEnd(16, '.')))
   }
-  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null })
+  t.same(await config.commitDrop('config.commit-drop-collections', 'db'), { error: null })
   t.same(
     (await config.all('collections')).map((each) => each['_id']),
     ['dbx.c'],
   )
   t.equal((await config.all('chunks')).length, 2)
   t.equal((await config.all('databases')).length, 2)
-  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null }, 'again')
+  t.same(await config.commitDrop('config.commit-drop-collections', 'db'), { error: null }, 'again')
 })
 
 t.test('clients of the config server may neither drop the catalog nor create collections', async (t) => {

@@ -235,7 +235,7 @@ t.test('drops remove entries, chunks and zones', async (t) => {
     ['db.d', 'db2.c'],
   )
   t.equal((await config.all('chunks')).length, 4)
-  for (let i = 0; i < 2; i++) t.same(await config.send('config.commit-drop-database', { db: 'db' }), { error: null })
+  for (let i = 0; i < 2; i++) t.same(await config.commitDrop('config.commit-drop-database', 'db'), { error: null })
   t.same(
     (await config.all('collections')).map((each) => each['_id']),
     ['db2.c'],

@@ -8,7 +8,8 @@ t.test('commit-create-collection gives versions from 1|0 and one generation', as
   const config = await new ConfigUnderTest().initialised()
   await config.createDatabase('db')
   t.equal(await config.createCollection('db.c', [0, 10]), null)
-  t.match(await config.createCollection('db.c'), { code: 23 })
+  t.equal(await config.createCollection('db.c', [0, 10]), null, 'a repeated commit has no effect')
+  t.match(await config.createCollection('db.c', [], undefined, Buffer.alloc(16, 8)), { code: 23 })
   const reply = await config.send('config.get-collection', { ns: 'db.c', since: null })
   const { collection, full } = reply
   const chunks = documentsIn(reply)
@@ -60,6 +61,7 @@ t.test('commit-create-collection stores a document for each chunk of a run on on
       defaultCollation: null,
       chunks: packChunks(shards.map((shard, i) => [encode(bounds[i]!), encode(bounds[i + 1]!), shard])),
       wasTracked: false,
+      ...(await config.databaseOf('db')),
     })
     t.equal(error, null, version)
     const chunks = await config.all('chunks')

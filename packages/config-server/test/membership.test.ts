@@ -124,7 +124,7 @@ t.test('removeShard goes through started, ongoing and completed', async (t) => {
   )
   await config.send('config.commit-drop-collection', { ns: 'db.c' })
   t.match(await remove(config, 'shard02'), { state: 'ongoing', chunks: 0, databases: 1, databasesToMove: ['db'] })
-  await config.send('config.commit-drop-database', { db: 'db' })
+  await config.commitDrop('config.commit-drop-database', 'db')
   t.match(await remove(config, 'shard02'), { state: 'completed', shard: 'shard02' })
   t.same(await shards(config), ['shard01'])
   t.same(

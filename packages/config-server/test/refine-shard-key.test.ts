@@ -20,6 +20,7 @@ async function withCollection(version: EmulatedVersion): Promise<ConfigUnderTest
     defaultCollation: null,
     chunks: packChunks([0, 1, 2].map((i) => [bounds[i]!, bounds[i + 1]!, i === 1 ? 'shard02' : 'shard01'] as const)),
     wasTracked: false,
+    ...(await config.databaseOf('db')),
   })
   for (const [low, high, zone] of [
     [{ a: min }, { a: 0 }, 'x'],

@@ -182,7 +182,10 @@ t.test(
 
 t.test('a tracked unsharded collection can be sharded', async (t) => {
   const config = await new ConfigUnderTest('8.0').initialised()
-  const track = { ns: 'db.c', uuid, defaultCollation: null, shard: 'shard02', to: 'shard01' }
+  await config.createDatabase('db', 'shard02')
+  const database = await config.databaseOf('db')
+  const { databaseUuid } = database
+  const track = { ns: 'db.c', uuid, defaultCollation: null, shard: 'shard02', to: 'shard01', databaseUuid }
   t.match(decode((await config.send('config.track-collection', { ...track, to: 'shard09' })).error!), { code: 70 })
   t.same(await config.all('collections'), [])
   t.equal((await config.send('config.track-collection', track)).error, null)
@@ -198,6 +201,7 @@ t.test('a tracked unsharded collection can be sharded', async (t) => {
     defaultCollation: null,
     chunks,
     wasTracked: true,
+    ...database,
   }
   const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
   t.match(decode(other.error!), { code: 26 }, 'it was dropped and recreated')

@@ -113,6 +113,7 @@ t.test('a prefix of the shard key is extended with MinKey at both ends', async (
   await config.createDatabase('db', 'shard01')
   await config.send('config.commit-create-collection', {
     ...creation('db.c', { a: 1, b: 1 }),
+    ...(await config.databaseOf('db')),
   })
   t.equal(await assign(config, 'db.c', [{ a: 0 }, { a: max }], 'EU'), null)
   t.same(await tags(config), [{ ns: 'db.c', min: { a: 0, b: min }, max: { a: max, b: min }, tag: 'EU' }])
@@ -129,7 +130,10 @@ t.test('bounds of hashed fields must be hashes', async (t) => {
   ] as const) {
     const config = await zoned(version)
     await config.createDatabase('db', 'shard01')
-    await config.send('config.commit-create-collection', creation('db.h', { a: 'hashed' }))
+    await config.send('config.commit-create-collection', {
+      ...creation('db.h', { a: 'hashed' }),
+      ...(await config.databaseOf('db')),
+    })
     t.equal((await assign(config, 'db.h', range, 'EU'))?.['code'], code, version)
     t.equal(await assign(config, 'db.h', [{ a: Long.fromNumber(20) }, { a: max }], 'EU'), null, 'a NumberLong')
   }

@@ -4,8 +4,8 @@ import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoSplitter } from './auto-split/auto-splitter.js'
 import { adoptRename } from './coordinators/collections/rename-collection.js'
 import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
-import { DatabaseMoves } from './coordinators/locks/database-moves.js'
-import { DefinitionLocks } from './coordinators/locks/definition-locks.js'
+import { DatabaseCopies } from './coordinators/locks/database-copies.js'
+import { DdlLocks } from './coordinators/locks/ddl-locks.js'
 import { DocumentMoves } from './document-moves/document-moves.js'
 import { ShardIdentity } from './membership/identity.js'
 import { CriticalSections } from './metadata/critical-sections.js'
@@ -72,10 +72,9 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
     documentMoves,
     migrations,
     samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,
-    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites, { context, behaviours }),
-    ddl: new DdlCoordinators(node),
+    databaseCopies: new DatabaseCopies(behaviours.movePrimaryRefusesWrites),
+    ddl: new DdlCoordinators(node, new DdlLocks({ context, behaviours }, context.mutated('ddlLocksOff'))),
     reshardings: new Reshardings(host),
-    definitionLocks: new DefinitionLocks({ context, behaviours }, critical),
     autoSplitter: new AutoSplitter({ node, placements, ranges, migrations }),
     orphans: new OrphanCounts(node),
   }

@@ -8,7 +8,8 @@ import { renameCollection } from './coordinators/collections/rename-collection.j
 import { receiveDocuments } from './coordinators/databases/copy-collection.js'
 import { dropDatabase } from './coordinators/databases/drop-database.js'
 import { movePrimary } from './coordinators/databases/move-primary.js'
-import { createShardedCollection, shardHere } from './coordinators/shard-collection/create-collection.js'
+import { createShardedCollection } from './coordinators/shard-collection/create-collection.js'
+import { shardForPrimary } from './coordinators/shard-collection/shard-here.js'
 import { documentMoveHandlers } from './document-moves/handlers.js'
 import type { ShardHandlers, ShardKind } from './host/handlers.js'
 import { identityHandlers } from './membership/identity.js'
@@ -35,7 +36,7 @@ export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   ...measureHandlers,
   ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
-  'shard.shard-collection-here': shardHere,
+  'shard.shard-collection-here': shardForPrimary,
   'shard.drop-collection': dropCollection,
   'shard.rename-collection': renameCollection,
   'shard.drop-database': dropDatabase,

@@ -1,8 +1,7 @@
 import type { StorageNode } from '@shardlab/node'
 import type { AutoSplitter } from './auto-split/auto-splitter.js'
 import type { DdlCoordinators } from './coordinators/ddl-coordinators.js'
-import type { DatabaseMoves } from './coordinators/locks/database-moves.js'
-import type { DefinitionLocks } from './coordinators/locks/definition-locks.js'
+import type { DatabaseCopies } from './coordinators/locks/database-copies.js'
 import type { DocumentMoves } from './document-moves/document-moves.js'
 import type { PreparedInserts } from './document-moves/prepared-inserts.js'
 import type { CriticalSections } from './metadata/critical-sections.js'
@@ -21,7 +20,7 @@ export interface ShardParts {
   readonly node: StorageNode
   readonly placements: PlacementState
   readonly critical: CriticalSections
-  readonly databaseMoves: DatabaseMoves
+  readonly databaseCopies: DatabaseCopies
   readonly ddl: DdlCoordinators
   readonly versions: VersionCheck
   readonly documentMoves: DocumentMoves
@@ -32,7 +31,6 @@ export interface ShardParts {
   readonly migrations: Migrations
   readonly migrationStatistics: MigrationStatistics
   readonly reshardings: Reshardings
-  readonly definitionLocks: DefinitionLocks
   readonly autoSplitter: AutoSplitter
   /** Null: this shard samples no queries. */
   readonly samples: QuerySamples | null

@@ -12,8 +12,9 @@ import type { NodeClients, StorageNode } from '@shardlab/node'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
 import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
-import { movePrimaryTimer, recoverMovePrimaries } from './coordinators/databases/move-primary.js'
-import { inDefinitionOrder } from './coordinators/locks/definition-order.js'
+import { movePrimaryRecovery } from './coordinators/databases/move-primary.js'
+import { createCollectionRecovery } from './coordinators/shard-collection/create-collection.js'
+import type { DdlRecoveries } from './coordinators/ddl-coordinators.js'
 import { createParts, type ShardOptions } from './create-parts.js'
 import { documentMovesTimer } from './document-moves/document-moves.js'
 import { samplesTimers } from './query-analysis/query-samples.js'
@@ -28,9 +29,11 @@ export function createShard(context: ActorContext, options: ShardOptions): Actor
   return new Shard(context, options)
 }
 
-const ddlRecoveries = {
+const ddlRecoveries: DdlRecoveries<ShardParts> = {
+  createCollection: createCollectionRecovery,
   dropCollection: dropCollectionRecovery,
   dropDatabase: dropDatabaseRecovery,
+  movePrimary: movePrimaryRecovery,
   renameCollection: renameCollectionRecovery,
 }
 
@@ -50,7 +53,6 @@ class Shard implements Actor {
       [documentMovesTimer, () => documentMoves.wake()],
       [rangeDeleterTimer, () => rangeDeleter.wake()],
       [reshardingTimer, () => reshardings.wake()],
-      [movePrimaryTimer, () => recoverMovePrimaries(this.#parts)],
       ...(samples === null ? [] : samplesTimers.map((timer) => [timer, () => samples.wake(timer)] as const)),
     ])
   }
@@ -59,7 +61,6 @@ class Shard implements Actor {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
     this.#node.start()
     this.#parts.ranges.start()
-    this.#context.setTimer(movePrimaryTimer, 0)
     documentMoves.start()
     reshardings.start()
     migrations.start()
@@ -98,10 +99,7 @@ class Shard implements Actor {
       kind
     ]
     if (handler === undefined) return this.#serveAsNode(kind, request)
-    return answering(
-      kind,
-      inDefinitionOrder(this.#parts, kind, request, () => handler(this.#parts, request) as ReplyOf<K>),
-    )
+    return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
   }
 
   #serveAsNode<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {

@@ -69,8 +69,24 @@ t.test('a concurrent refresh joins the running one, also when the collection is 
   const [first, ...others] = await Promise.all(both)
   t.ok(others.every((other) => other === first))
   t.equal(state.collection(ns), first)
-  t.same(asked, ['config.get-collection'])
+  t.same(asked, ['config.get-collection', 'config.get-collection'], 'the first reply may be too old')
   await state.refreshCollection(ns)
   state.forgetDatabase('db')
-  t.same([state.collection(ns), asked.length], [undefined, 2])
+  t.same([state.collection(ns), asked.length], [undefined, 3])
+})
+
+t.test('a refresh that was under way when its placement was forgotten asks again', async (t) => {
+  const { state, asked } = start()
+  for (const [refresh, forget, kind] of [
+    [() => state.refreshCollection(ns), () => state.forgetCollection(ns), 'config.get-collection'],
+    [() => state.refreshDatabase('db'), () => state.forgetDatabase('db'), 'config.get-database'],
+  ] as const) {
+    asked.length = 0
+    const refreshing = refresh()
+    forget()
+    await refreshing
+    t.same(asked, [kind, kind])
+    await refresh()
+    t.equal(asked.length, 3, 'the next one asks once')
+  }
 })

@@ -127,14 +127,3 @@ t.test('invalid shard keys and collections are refused', async (t) => {
     .firstBatch[1]
   t.same(made, { v: 2, key: { a: 1 }, name: 'a_1' }, 'of the simple collation')
 })
-
-t.test('a shardCollection that failed for a shard that was down can be repeated', async (t) => {
-  const shards = new Shards()
-  shards.down.add('shard03')
-  t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 133 })
-  t.equal(shards.config.collections.size, 0)
-  shards.down.clear()
-  t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
-  t.equal(shards.config.collections.size, 1)
-  for (const shard of shards.config.shards) t.match(await shards.direct(shard, { listIndexes: 'c' }), { ok: 1 })
-})

@@ -77,6 +77,9 @@ export const configExchanges = {
       chunks: PackedChunks
       /** The catalog had the collection as unsharded. The commit fails if that has changed. */
       wasTracked: boolean
+      /** The commit fails if the database has another primary shard or UUID. */
+      primary: string
+      databaseUuid: string
     },
     { error: ErrorField }
   >(
@@ -88,6 +91,8 @@ export const configExchanges = {
       defaultCollation: null,
       chunks: [emptyDocument, ['shard01'], new Uint8Array(4)],
       wasTracked: false,
+      primary: 'shard01',
+      databaseUuid: '00',
     },
     { error: null },
   ),
@@ -96,10 +101,24 @@ export const configExchanges = {
    * UUID is tracked already. `to`: the shard that it will be moved to.
    */
   'config.track-collection': exchange<
-    { ns: string; uuid: Uint8Array; defaultCollation: Uint8Array | null; shard: string; to: string },
+    {
+      ns: string
+      uuid: Uint8Array
+      defaultCollation: Uint8Array | null
+      shard: string
+      to: string
+      databaseUuid: string
+    },
     { error: ErrorField }
   >(
-    { ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' },
+    {
+      ns: 'test.c',
+      uuid: new Uint8Array(16),
+      defaultCollation: null,
+      shard: 'shard01',
+      to: 'shard02',
+      databaseUuid: '00',
+    },
     { error: null },
   ),
   /** No effect when the collection has no catalog entries. */
@@ -112,8 +131,15 @@ export const configExchanges = {
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
     { error: null },
   ),
-  'config.commit-drop-collections': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
-  'config.commit-drop-database': exchange<{ db: string }, { error: ErrorField }>({ db: 'test' }, { error: null }),
+  /** No effect when the database has another UUID. */
+  'config.commit-drop-collections': exchange<{ db: string; databaseUuid: string }, { error: ErrorField }>(
+    { db: 'test', databaseUuid: '00' },
+    { error: null },
+  ),
+  'config.commit-drop-database': exchange<{ db: string; databaseUuid: string }, { error: ErrorField }>(
+    { db: 'test', databaseUuid: '00' },
+    { error: null },
+  ),
   'config.log-change': exchange<{ what: string; ns: string; details: Uint8Array; from: string }, Empty>(
     { what: 'shardCollection.start', ns: 'test.c', details: emptyDocument, from: 'shard01' },
     {},

@@ -16,9 +16,12 @@ export const shardExchanges = {
    * primary shard, which blocks changes of the collection.
    */
   'shard.shard-collection-here': exchange<
-    { ns: string; body: Uint8Array; primary: string },
+    { ns: string; body: Uint8Array; primary: string; databaseUuid: string },
     { uuid: Uint8Array; error: ErrorField }
-  >({ ns: 'test.c', body: emptyDocument, primary: 'shard01' }, { uuid: new Uint8Array(16), error: null }),
+  >(
+    { ns: 'test.c', body: emptyDocument, primary: 'shard01', databaseUuid: '00' },
+    { uuid: new Uint8Array(16), error: null },
+  ),
   /** No effect when the collection exists. */
   'shard.create-local-collection': exchange<
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },

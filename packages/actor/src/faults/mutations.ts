@@ -18,6 +18,8 @@ export const mutationNames = [
   'sessionMigrationOff',
   /** A shard serves commands that were routed by a stale placement. */
   'versionCheckOff',
+  /** Coordinators of the same database or collection do not wait for each other. */
+  'ddlLocksOff',
 ] as const
 
 export type MutationName = (typeof mutationNames)[number]

@@ -6,6 +6,7 @@ import type { MessageKind } from '../catalogue/index.js'
  * themselves. Commands of clients are not listed: drivers repeat them under transaction numbers.
  */
 export const repeatedKinds = [
+  'config.commit-create-collection',
   'config.commit-drop-collection',
   'config.commit-drop-collections',
   'config.commit-drop-database',

@@ -12,6 +12,7 @@ export class ConfigUnderTest {
   readonly context: FakeContext
   readonly actor: Actor
   readonly #version: EmulatedVersion
+  #dropped = ''
   /** Replies of shards, except to requests for their sizes. */
   readonly answers = new Map<MessageKind, (to: string, request: never) => unknown>()
   /** In bytes; missing shards do not reply. */
@@ -62,6 +63,23 @@ export class ConfigUnderTest {
     return { database: database === null ? null : decode(database), error: error === null ? null : decode(error) }
   }
 
+  /** As requests of the database's primary shard have it. */
+  async databaseOf(db: string): Promise<{ primary: string; databaseUuid: string }> {
+    const { database } = await this.send('config.get-database', { db })
+    const { primary, version } = decode(database!) as { primary: string; version: { uuid: { buffer: Uint8Array } } }
+    return { primary, databaseUuid: Buffer.from(version.uuid.buffer).toString('hex') }
+  }
+
+  /** Repeats the last UUID when the database is gone. */
+  async commitDrop(
+    kind: 'config.commit-drop-collections' | 'config.commit-drop-database',
+    db: string,
+  ): Promise<ReplyOf<typeof kind>> {
+    const { database } = await this.send('config.get-database', { db })
+    if (database !== null) this.#dropped = (await this.databaseOf(db)).databaseUuid
+    return this.send(kind, { db, databaseUuid: this.#dropped })
+  }
+
   /** On `{a: 1}`, cut at these values, with chunks on the shards in turn. */
   async createCollection(
     ns: string,
@@ -72,6 +90,9 @@ export class ConfigUnderTest {
     const key = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
     const bounds = [key.globalMin, ...cuts.map((a) => encode({ a })), key.globalMax]
     const chunks = bounds.slice(1).map((max, i) => [bounds[i]!, max, shards[i % shards.length]!] as const)
+    const db = ns.split('.', 1)[0]!
+    // No effect when it exists.
+    await this.createDatabase(db)
     const { error } = await this.send('config.commit-create-collection', {
       ns,
       uuid: id,
@@ -80,6 +101,7 @@ export class ConfigUnderTest {
       defaultCollation: null,
       chunks: packChunks(chunks),
       wasTracked: false,
+      ...(await this.databaseOf(db)),
     })
     return error === null ? null : decode(error)
   }

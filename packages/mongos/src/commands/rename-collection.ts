@@ -20,8 +20,11 @@ export const renameCollection: CommandRow<MongosInvocation> = {
     if (isConfigDatabase(fromDb) && isConfigDatabase(toDb))
       return passThrough(invocation, configAddress, configCommand(invocation), false)
     const collectionUuid = collectionUuidOf(args, host.behaviours)
+    let attempts = 0
     return withDatabase(invocation, fromDb, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${fromDb} not found`)
+      // A stale version may be that of the target's database.
+      if (attempts++ > 0) host.catalog.forgetDatabase(toDb)
       if (toDb !== fromDb) await checkSamePrimary(invocation, database, toDb)
       const { error } = await host.remote.request(
         database.primaryShard,

@@ -1,62 +1,115 @@
 /**
- * Drops and renames that the primary shard of a database coordinates. Once started, they retry
- * until every shard has done its part, and resume after a restart of the coordinator.
+ * Changes of definitions that the primary shard of a database coordinates. Those with a record
+ * retry until every shard has done its part, and resume after a restart of the coordinator.
  * Server: sharding_ddl_coordinator.cpp (RecoverableShardingDDLCoordinator),
  * sharding_ddl_coordinator_service.cpp.
  */
-import { RequestFailedError } from '@shardlab/actor'
+import { RequestFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import type { DatabaseMoves } from './locks/database-moves.js'
-import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
+import type { DatabasePlacements, PlacementHost } from '../host/host.js'
+import type { DdlLocks, LockRequest } from './locks/ddl-locks.js'
+import { DdlRecords, namesOfRecord, type DdlRecord } from './ddl-records.js'
+import { raiseStaleDatabase } from './primary-shard-check.js'
+
+export interface Coordination extends LockRequest {
+  readonly databaseVersion: DatabaseVersionTuple
+  /**
+   * Concurrent requests with equal arguments for the same first name share one run. Null: each
+   * request runs.
+   */
+  readonly args: string | null
+  /** Why a request with other arguments is refused during the run; absent: it waits. */
+  readonly conflict?: string
+}
 
 export interface DdlRecovery<R extends DdlRecord, Host> {
   hold(host: Host, record: R, work: () => Promise<void>): Promise<void>
   resume(host: Host, record: R): Promise<void>
 }
 
-/** movePrimary does not resume: its recovery ends it. */
-type Resumed = Exclude<DdlRecord, MovePrimaryRecord>
-
 export type DdlRecoveries<Host> = {
-  readonly [O in Resumed['operation']]: DdlRecovery<Extract<Resumed, { readonly operation: O }>, Host>
+  readonly [O in DdlRecord['operation']]: DdlRecovery<Extract<DdlRecord, { readonly operation: O }>, Host>
 }
 
-interface RecoveryHost {
-  readonly databaseMoves: Pick<DatabaseMoves, 'recover'>
+interface VersionHost extends PlacementHost {
+  readonly placements: PlacementHost['placements'] & DatabasePlacements
+}
+
+interface Run {
+  readonly args: string
+  readonly done: Promise<unknown>
 }
 
 export class DdlCoordinators {
   readonly records: DdlRecords
-  readonly #running = new Map<string, Promise<unknown>>()
+  readonly #locks: DdlLocks
+  /** By operation and first name, and by arguments if they cannot conflict. */
+  readonly #runs = new Map<string, Run>()
 
-  constructor(node: NodeHost) {
+  constructor(node: NodeHost, locks: DdlLocks) {
     this.records = new DdlRecords(node)
+    this.#locks = locks
   }
 
-  /** Calls with equal keys share one run. */
-  once<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const running = this.#running.get(key) as Promise<T> | undefined
-    if (running !== undefined) return running
-    const started = work().finally(() => this.#running.delete(key))
-    this.#running.set(key, started)
-    return started
+  /**
+   * Runs a coordinator with its locks, or joins a running one. The database's version is checked
+   * again when the locks are held, because an earlier holder may have dropped or moved it.
+   * @throws CommandError 249 StaleDbVersion; 117 ConflictingOperationInProgress; 46 LockBusy;
+   *   errors of the work
+   */
+  async coordinate<T>(
+    { node, placements }: VersionHost,
+    coordination: Coordination,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { names, databaseVersion } = coordination
+    const check = () => raiseStaleDatabase(placements, node.context.address, names[0]!, databaseVersion)
+    await check()
+    return this.#joinOrStart(coordination, () =>
+      this.#locks.hold(coordination, async () => {
+        await check()
+        return work()
+      }),
+    )
+  }
+
+  /**
+   * As {@link coordinate}, for work that a restart has interrupted: without checks and time limit.
+   */
+  resume<T>(interrupted: Omit<Coordination, 'databaseVersion'>, work: () => Promise<T>): Promise<T> {
+    return this.#joinOrStart(interrupted, () => this.#locks.recover(interrupted, work))
   }
 
   /** Call after a restart, before any command can enter the namespaces concerned. */
-  recover<Host extends RecoveryHost>(host: Host, recoveries: DdlRecoveries<Host>): void {
+  recover<Host>(host: Host, recoveries: DdlRecoveries<Host>): void {
     for (const record of this.records.all()) {
-      if (record.operation === 'movePrimary') continue
       const recovery = recoveries[record.operation] as DdlRecovery<DdlRecord, Host>
-      const [db] = record.ns.split('.', 1) as [string]
-      const holder = { operation: record.operation, mode: record.operation === 'dropDatabase' ? 'X' : 'IX' } as const
-      const resume = () => recovery.hold(host, record, () => recovery.resume(host, record))
-      const recovering = host.databaseMoves.recover(db, holder, resume)
-      recovering.catch((error: unknown) => {
+      const { operation } = record
+      const resumed = this.resume({ operation, names: namesOfRecord(record), args: null }, () =>
+        recovery.hold(host, record, () => recovery.resume(host, record)),
+      )
+      resumed.catch((error: unknown) => {
         // After a shutdown the next start resumes. After a change of the catalog nothing is left to
         // do.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
       })
     }
+  }
+
+  #joinOrStart<T>(
+    { operation, names, args, conflict }: Omit<Coordination, 'databaseVersion'>,
+    start: () => Promise<T>,
+  ): Promise<T> {
+    if (args === null) return start()
+    const key = [operation, names[0], ...(conflict === undefined ? [args] : [])].join(' ')
+    const running = this.#runs.get(key)
+    if (running !== undefined) {
+      if (running.args === args) return running.done as Promise<T>
+      throw new CommandError('ConflictingOperationInProgress', conflict!)
+    }
+    const done = start().finally(() => this.#runs.delete(key))
+    this.#runs.set(key, { args, done })
+    return done
   }
 }

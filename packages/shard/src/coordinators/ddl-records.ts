@@ -8,7 +8,23 @@ import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 
-export type DdlRecord = DropCollectionRecord | RenameCollectionRecord | DropDatabaseRecord | MovePrimaryRecord
+export type DdlRecord =
+  | CreateCollectionRecord
+  | DropCollectionRecord
+  | RenameCollectionRecord
+  | DropDatabaseRecord
+  | MovePrimaryRecord
+
+export interface CreateCollectionRecord {
+  readonly operation: 'createCollection'
+  readonly ns: string
+  /** The shardCollection command. */
+  readonly body: Uint8Array
+  /** UUID of the database's version. */
+  readonly databaseUuid: string
+  /** Whether the primary shard had the collection before. */
+  readonly existed: boolean
+}
 
 export interface DropCollectionRecord {
   readonly operation: 'dropCollection'
@@ -40,6 +56,11 @@ export interface MovePrimaryRecord {
   readonly ns: string
   readonly to: string
   readonly namespaces: readonly string[]
+}
+
+/** The names that its coordinator locks. */
+export function namesOfRecord(record: DdlRecord): string[] {
+  return record.operation === 'renameCollection' ? [record.ns, record.to] : [record.ns]
 }
 
 type DdlRecordKey = Pick<DdlRecord, 'operation' | 'ns'>
@@ -74,6 +95,12 @@ export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
 function writeRecord(record: DdlRecord): Uint8Array {
   const writer = new DocumentWriter(192).value('_id', ddlRecordId(record.operation, record.ns))
   switch (record.operation) {
+    case 'createCollection':
+      return writer
+        .document('request', record.body)
+        .string('databaseUuid', record.databaseUuid)
+        .bool('existed', record.existed)
+        .finish()
     case 'dropCollection':
       return writer.bool('sharded', record.sharded).finish()
     case 'renameCollection':
@@ -97,6 +124,14 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
   const field = (name: string) => findField(document, name)!
   const { operation, ns } = ddlRecordKey(document)
   switch (operation) {
+    case 'createCollection':
+      return {
+        operation,
+        ns,
+        body: field('request').slice(),
+        databaseUuid: field('databaseUuid').asString(),
+        existed: field('existed').isTruthy(),
+      }
     case 'dropCollection':
       return { operation: 'dropCollection', ns, sharded: field('sharded').isTruthy() }
     case 'renameCollection': {

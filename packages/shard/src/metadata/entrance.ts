@@ -1,12 +1,12 @@
 import type { Access, Entrant } from '@shardlab/node'
-import type { DatabaseMoves } from '../coordinators/locks/database-moves.js'
+import type { DatabaseCopies } from '../coordinators/locks/database-copies.js'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
 import { isRead } from './is-read.js'
 import type { PlacementState } from './placement-state.js'
 import type { VersionCheck } from './version-check.js'
 
 export interface EntranceHost {
-  readonly databaseMoves: Pick<DatabaseMoves, 'blocking'>
+  readonly databaseCopies: Pick<DatabaseCopies, 'blocking'>
   readonly documentMoves: Pick<DocumentMoves, 'awaitDecided'>
   readonly versions: Pick<VersionCheck, 'enter' | 'accessUnder' | 'stale'>
   readonly placements: Pick<PlacementState, 'placementAt'>
@@ -27,9 +27,9 @@ export function enterCollection(host: EntranceHost, ns: string, entrant: Entrant
 }
 
 function enterPresent(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
-  const { databaseMoves, documentMoves } = host
+  const { databaseCopies, documentMoves } = host
   const moving = () => (entrant.routed === null ? undefined : documentMoves.awaitDecided(ns, () => isRead(entrant)))
-  const waiting = databaseMoves.blocking(ns, entrant) ?? moving()
+  const waiting = databaseCopies.blocking(ns, entrant) ?? moving()
   if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(host, ns, entrant))
   const access = checkVersions(host, ns, entrant)
   return access instanceof Promise ? enterAfterWaiting(host, ns, entrant, access) : access
@@ -60,10 +60,10 @@ async function enterAfterWaiting(
   entrant: Entrant,
   begun?: Promise<Access>,
 ): Promise<Access> {
-  const { databaseMoves } = host
+  const { databaseCopies } = host
   for (let checking = begun; ; checking = undefined) {
     const access = await (checking ?? checkVersions(host, ns, entrant))
-    const blocking = databaseMoves.blocking(ns, entrant)
+    const blocking = databaseCopies.blocking(ns, entrant)
     if (blocking === undefined) return access
     await blocking
   }

@@ -26,6 +26,14 @@ interface CollectionEntry {
   readonly ns: string
   placement: CollectionPlacement | null | undefined
   refreshing: Promise<CollectionPlacement | null> | null
+  /** Forgotten during the refresh: its reply may be older than the change that caused this. */
+  forgotten: boolean
+}
+
+interface DatabaseRefresh {
+  readonly placement: Promise<DatabasePlacement | null>
+  /** As that of a {@link CollectionEntry}. */
+  forgotten: boolean
 }
 
 export class PlacementState implements Placements {
@@ -34,7 +42,7 @@ export class PlacementState implements Placements {
   /** The last one used: most calls are for the same collection as the call before. */
   #latest: CollectionEntry | null = null
   readonly #databases = new Map<string, DatabasePlacement | null>()
-  readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
+  readonly #databaseRefreshes = new Map<string, DatabaseRefresh>()
   readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
@@ -71,10 +79,13 @@ export class PlacementState implements Placements {
     if (entry === undefined) return
     entry.placement = undefined
     if (entry.refreshing === null) this.#drop(entry)
+    else entry.forgotten = true
   }
 
   forgetDatabase(db: string): void {
     this.#databases.delete(db)
+    const refresh = this.#databaseRefreshes.get(db)
+    if (refresh !== undefined) refresh.forgotten = true
     for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.forgetCollection(ns)
   }
 
@@ -93,7 +104,7 @@ export class PlacementState implements Placements {
     const known = entry.placement ?? null
     const since = knownVersion(known)
     // Send first: the refresh must not end before `refreshing` is set.
-    const asked = this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
+    const asked = this.#askCollection(ns, since)
     return (entry.refreshing = this.#learnCollection(entry, known, asked))
   }
 
@@ -109,11 +120,10 @@ export class PlacementState implements Placements {
 
   refreshDatabase(db: string): Promise<DatabasePlacement | null> {
     const running = this.#databaseRefreshes.get(db)
-    if (running !== undefined) return running
-    const asked = this.#context.request(configAddress, 'config.get-database', { db }, patience)
-    const refreshing = this.#learnDatabase(db, asked)
-    this.#databaseRefreshes.set(db, refreshing)
-    return refreshing
+    if (running !== undefined) return running.placement
+    const placement = this.#learnDatabase(db, this.#askDatabase(db))
+    this.#databaseRefreshes.set(db, { placement, forgotten: false })
+    return placement
   }
 
   #known(ns: string): CollectionEntry | undefined {
@@ -125,7 +135,8 @@ export class PlacementState implements Placements {
 
   #entry(ns: string): CollectionEntry {
     let entry = this.#known(ns)
-    if (entry === undefined) this.#collections.set(ns, (entry = { ns, placement: undefined, refreshing: null }))
+    if (entry === undefined)
+      this.#collections.set(ns, (entry = { ns, placement: undefined, refreshing: null, forgotten: false }))
     return entry
   }
 
@@ -141,7 +152,14 @@ export class PlacementState implements Placements {
   ): Promise<CollectionPlacement | null> {
     const { ns } = entry
     try {
-      const placement = applyPlacementReply(ns, known, await asked)
+      let reply = await asked
+      let since = known
+      while (entry.forgotten) {
+        entry.forgotten = false
+        since = null
+        reply = await this.#askCollection(ns, null)
+      }
+      const placement = applyPlacementReply(ns, since, reply)
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
       return placement
@@ -149,13 +167,19 @@ export class PlacementState implements Placements {
       throw unanswered(error)
     } finally {
       entry.refreshing = null
+      entry.forgotten = false
       if (entry.placement === undefined) this.#drop(entry)
     }
   }
 
   async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
-      const { database } = await asked
+      let { database } = await asked
+      const refresh = this.#databaseRefreshes.get(db)!
+      while (refresh.forgotten) {
+        refresh.forgotten = false
+        ;({ database } = await this.#askDatabase(db))
+      }
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)
       return placement
@@ -164,6 +188,14 @@ export class PlacementState implements Placements {
     } finally {
       this.#databaseRefreshes.delete(db)
     }
+  }
+
+  #askCollection(ns: string, since: PlacementVersion | null): Promise<ReplyOf<'config.get-collection'>> {
+    return this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
+  }
+
+  #askDatabase(db: string): Promise<ReplyOf<'config.get-database'>> {
+    return this.#context.request(configAddress, 'config.get-database', { db }, patience)
   }
 
   async #askHistory(ns: string): Promise<ReplyOf<'config.get-chunks'>> {

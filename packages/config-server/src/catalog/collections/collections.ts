@@ -12,7 +12,7 @@ import {
 } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/member'
-import { collectionDocument, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
+import { collectionDocument, databaseUuidOf, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
 import { withFields } from '../store/document-changes.js'
 import { newChunkDocuments } from '../chunks/new-chunks.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
@@ -30,7 +30,7 @@ export const collectionHandlers: ConfigHandlers<
   'config.commit-create-collection': commitCreateCollection,
   'config.track-collection': trackCollection,
   'config.commit-drop-collection': (catalog, { ns }) => dropCollection(catalog, ns),
-  'config.commit-drop-collections': (catalog, { db }) => dropCollections(catalog, db),
+  'config.commit-drop-collections': (catalog, request) => dropCollections(catalog, request),
   'config.commit-rename-collection': commitRenameCollection,
 }
 
@@ -40,8 +40,12 @@ async function commitCreateCollection(
 ): Promise<ReplyOf<'config.commit-create-collection'>> {
   const { ns, uuid, key, unique, defaultCollation, chunks, wasTracked } = request
   const existing = catalog.collection(ns)
-  if (existing !== null && !isUnsplittable(existing))
+  if (existing !== null && !isUnsplittable(existing)) {
+    // The primary shard repeats a commit whose reply was lost.
+    if (sameBytes(uuidOf(existing), uuid)) return { error: null }
     throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
+  }
+  const database = checkPrimary(catalog, request)
   // The primary shard normally excludes other changes, but it may have crashed in the meantime.
   if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
@@ -52,8 +56,7 @@ async function commitCreateCollection(
   const collection = newCollection(catalog, { ns, uuid, key, unique, defaultCollation })
   putChunks(catalog, collection, chunks)
   catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
-  const database = catalog.database(databaseNameOf(ns))
-  if (database !== null) catalog.markPartitioned(database)
+  catalog.markPartitioned(database)
   await catalog.node.flush()
   catalog.emitChange('collection-sharded', ns)
   return { error: null }
@@ -61,9 +64,10 @@ async function commitCreateCollection(
 
 async function trackCollection(
   catalog: CatalogHost,
-  { ns, uuid, defaultCollation, shard, to }: RequestOf<'config.track-collection'>,
+  { ns, uuid, defaultCollation, shard, to, databaseUuid }: RequestOf<'config.track-collection'>,
 ): Promise<ReplyOf<'config.track-collection'>> {
   if (catalog.collection(ns) !== null) return { error: null }
+  checkPrimary(catalog, { ns, primary: shard, databaseUuid })
   if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const { document: key, globalMin, globalMax } = unsplittableKey
   const collection = newCollection(catalog, { ns, uuid, key, unique: false, defaultCollation })
@@ -130,10 +134,34 @@ async function commitRenameCollection(
   return { error: null }
 }
 
+/**
+ * A coordinator holds the locks of its database, but catalogs are also changed by clients.
+ * @returns the database
+ * @throws CommandError 249 StaleDbVersion when it was dropped, recreated or moved
+ */
+function checkPrimary(
+  catalog: CatalogHost,
+  { ns, primary, databaseUuid }: { readonly ns: string; readonly primary: string; readonly databaseUuid: string },
+): Uint8Array {
+  const db = databaseNameOf(ns)
+  const database = catalog.database(db)
+  if (
+    database === null ||
+    databaseUuidOf(database) !== databaseUuid ||
+    findField(database, 'primary')!.asString() !== primary
+  )
+    throw new CommandError('StaleDbVersion', `database ${db} was dropped, recreated or moved during the operation`, {
+      extra: new DocumentWriter(64).string('db', db).finish(),
+    })
+  return database
+}
+
 export async function dropCollections(
   catalog: CatalogHost,
-  db: string,
+  { db, databaseUuid }: RequestOf<'config.commit-drop-collections'>,
 ): Promise<ReplyOf<'config.commit-drop-collections'>> {
+  const database = catalog.database(db)
+  if (database === null || databaseUuidOf(database) !== databaseUuid) return { error: null }
   for (const collection of catalog.store.find('config.collections')) {
     const ns = findField(collection, '_id')!.asString()
     if (ns.startsWith(`${db}.`)) await dropCollection(catalog, ns)

@@ -3,7 +3,7 @@ import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shard
 import { CommandError, findField } from '@shardlab/bson'
 import { internalDatabases } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import { databaseDocument } from '../store/catalog-documents.js'
+import { databaseDocument, databaseUuidOf } from '../store/catalog-documents.js'
 import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
@@ -154,11 +154,12 @@ async function smallestShard(catalog: DatabaseHost): Promise<string> {
 
 async function dropDatabase(
   catalog: CatalogHost,
-  { db }: RequestOf<'config.commit-drop-database'>,
+  request: RequestOf<'config.commit-drop-database'>,
 ): Promise<ReplyOf<'config.commit-drop-database'>> {
-  await dropCollections(catalog, db)
+  const { db, databaseUuid } = request
+  await dropCollections(catalog, request)
   const database = catalog.store.get('config.databases', db)
-  if (database !== null) {
+  if (database !== null && databaseUuidOf(database) === databaseUuid) {
     removeQueryAnalyzersOf(catalog, db)
     catalog.store.remove('config.databases', database)
     await catalog.node.flush()

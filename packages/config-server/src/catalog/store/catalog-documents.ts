@@ -3,7 +3,7 @@
  * Server: type_*.cpp.
  */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
-import { DocumentWriter, findField } from '@shardlab/bson'
+import { DocumentWriter, findField, hexOf } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId } from '../chunks/chunk-documents.js'
 
@@ -40,6 +40,12 @@ export function databaseDocument(
   writer.startDocument('version').uuid('uuid', uuid)
   if (behaviours.chunksAreKeyedByUuid) writer.timestamp('timestamp', timestamp[0], timestamp[1])
   return writer.int32('lastMod', 1).end().finish()
+}
+
+/** In the form of database versions in messages. */
+export function databaseUuidOf(database: Uint8Array): string {
+  const version = findField(database, 'version')!
+  return hexOf(findField(version.bytes, 'uuid', version.start)!.asBinary())
 }
 
 export interface NewCollection {

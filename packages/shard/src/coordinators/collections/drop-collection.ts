@@ -12,23 +12,24 @@ import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { DropCollectionRecord } from '../ddl-records.js'
 import { forEachShard, otherShards } from '../participants.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
 
 export function dropCollection(
   host: DdlHost,
   request: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
-  const { ns, collectionUuid } = request
-  return host.ddl.once(`dropCollection ${ns} ${String(collectionUuid)}`, () => drop(host, request))
+  const { ns, collectionUuid, databaseVersion } = request
+  const args = [databaseVersion, collectionUuid].join(' ')
+  return host.ddl.coordinate(host, { operation: 'dropCollection', names: [ns], databaseVersion, args }, () =>
+    drop(host, request),
+  )
 }
 
 async function drop(
   host: DdlHost,
-  { ns, collectionUuid, databaseVersion }: RequestOf<'shard.drop-collection'>,
+  { ns, collectionUuid }: RequestOf<'shard.drop-collection'>,
 ): Promise<ReplyOf<'shard.drop-collection'>> {
   const { node, placements, critical, ddl } = host
   const { context } = node
-  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     const sharded = (await placements.refreshCollection(ns)) !== null
     expectUuid(node, ns, collectionUuid)

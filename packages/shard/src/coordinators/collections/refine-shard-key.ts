@@ -13,7 +13,6 @@ import { ShardKeyPattern } from '@shardlab/sharding'
 import type { ShardHandlers } from '../../host/handlers.js'
 import { hasShardKeyIndex } from '../../shard-key/shard-key-index.js'
 import type { CoordinatorHost } from '../ddl-host.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
 
 export const refineShardKeyHandlers: ShardHandlers<
   'shard.refine-collection-shard-key' | 'shard.check-shard-key-index',
@@ -23,12 +22,20 @@ export const refineShardKeyHandlers: ShardHandlers<
   'shard.check-shard-key-index': checkShardKeyIndex,
 }
 
-async function refineShardKey(
+function refineShardKey(
+  host: CoordinatorHost,
+  request: RequestOf<'shard.refine-collection-shard-key'>,
+): Promise<ReplyOf<'shard.refine-collection-shard-key'>> {
+  const { ns, databaseVersion } = request
+  const coordination = { operation: 'refineCollectionShardKey', names: [ns], databaseVersion, args: null }
+  return host.ddl.coordinate(host, coordination, () => refine(host, request))
+}
+
+async function refine(
   { node, placements, critical }: CoordinatorHost,
-  { ns, key, enforceUniqueness, collectionUuid, databaseVersion }: RequestOf<'shard.refine-collection-shard-key'>,
+  { ns, key, enforceUniqueness, collectionUuid }: RequestOf<'shard.refine-collection-shard-key'>,
 ): Promise<ReplyOf<'shard.refine-collection-shard-key'>> {
   const { context, behaviours } = node
-  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     expectUuid(node, ns, collectionUuid)
     const placement = await placements.refreshCollection(ns)

@@ -4,7 +4,7 @@
  * ({@link adoptRename}).
  * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
  */
-import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { configAddress, type DatabaseVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import {
@@ -16,22 +16,24 @@ import {
   type NodeHost,
   retryUntilDone,
 } from '@shardlab/node'
+import { internalDatabases } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { logChange } from '../../common/changelog.js'
+import { staleDatabase } from '../../metadata/version-check.js'
 import { stopSampling } from '../../query-analysis/stop-sampling.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { RenameCollectionRecord } from '../ddl-records.js'
 import { forEachShard, otherShards } from '../participants.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
 import { checkShardedNamespace } from '../shard-collection/sharded-namespace.js'
 
 export function renameCollection(
   host: DdlHost,
   request: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
-  const { ns, to, dropTarget, collectionUuid } = request
-  return host.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () =>
+  const { ns, to, dropTarget, collectionUuid, databaseVersion } = request
+  const args = [databaseVersion, to, dropTarget, collectionUuid].join(' ')
+  return host.ddl.coordinate(host, { operation: 'renameCollection', names: [ns, to], databaseVersion, args }, () =>
     rename(host, request),
   )
 }
@@ -42,7 +44,7 @@ async function rename(
 ): Promise<ReplyOf<'shard.rename-collection'>> {
   const { node, placements, ddl } = host
   const { context } = node
-  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
+  await checkTargetDatabase(host, ns, to, databaseVersion)
   return holdBoth(host, { ns, to }, async () => {
     const source = await placements.refreshCollection(ns)
     const target = await placements.refreshCollection(to)
@@ -63,6 +65,22 @@ async function rename(
     await finishRename(host, record)
     return { error: null }
   })
+}
+
+/**
+ * The target's database may have been dropped or moved since the router has looked.
+ * @throws CommandError 249 StaleDbVersion: the router looks again
+ */
+async function checkTargetDatabase(
+  { node, placements }: DdlHost,
+  ns: string,
+  to: string,
+  databaseVersion: DatabaseVersionTuple,
+): Promise<void> {
+  const db = databaseNameOf(to)
+  if (db === databaseNameOf(ns) || internalDatabases.has(db)) return
+  const database = await placements.refreshDatabase(db)
+  if (database?.primary !== node.context.address) throw staleDatabase(db, databaseVersion, database)
 }
 
 /** All renames enter their two sections in the same order, which prevents deadlocks. */

@@ -8,17 +8,16 @@ import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { DropDatabaseRecord } from '../ddl-records.js'
 import { forEachShard, otherShards } from '../participants.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
 
 export function dropDatabase(
   host: DdlHost,
   request: RequestOf<'shard.drop-database'>,
 ): Promise<ReplyOf<'shard.drop-database'>> {
   const { db, databaseVersion } = request
-  return host.ddl.once(`dropDatabase ${db} ${databaseVersion.join()}`, async () => {
-    const { node, placements, critical, ddl } = host
+  const coordination = { operation: 'dropDatabase', names: [db], databaseVersion, args: databaseVersion.join() }
+  return host.ddl.coordinate(host, coordination, () => {
+    const { node, critical, ddl } = host
     const { context } = node
-    await raiseStaleDatabase(placements, context.address, db, databaseVersion)
     return critical.hold(db, async () => {
       await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
       const record: DropDatabaseRecord = { operation: 'dropDatabase', ns: db, uuid: databaseVersion[0] }
@@ -37,7 +36,9 @@ async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Pr
   await retryUntilDone(node, async () => {
     const { database } = await context.request(configAddress, 'config.get-database', { db })
     if (database === null || parseDatabase(database).version[0] !== uuid) return
-    raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
+    raiseError(
+      (await context.request(configAddress, 'config.commit-drop-collections', { db, databaseUuid: uuid })).error,
+    )
     await context.reach('shard.drop-database.collections-committed', { db })
     migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
     dropLocalDatabase(node, db)
@@ -46,7 +47,7 @@ async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Pr
     await forEachShard(await otherShards(context), (shard) =>
       context.request(shard, 'shard.drop-local-database', { db }),
     )
-    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
+    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db, databaseUuid: uuid })).error)
     await context.reach('shard.drop-database.committed', { db })
   })
   placements.forgetDatabase(db)

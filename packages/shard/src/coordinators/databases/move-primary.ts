@@ -1,8 +1,8 @@
 /**
  * Run by the old primary shard. It copies the database's unsharded collections and views while
  * nothing changes them, blocks reads as well until the config server has committed, and drops its
- * own copies. {@link recoverMovePrimaries} ends an interrupted move: before the commit it drops the
- * copies, after it the originals.
+ * own copies. An interrupted move does not resume: before the commit its copies are dropped, after
+ * it the originals.
  * Manual: reference/command/movePrimary.
  * Server: move_primary_coordinator.cpp.
  */
@@ -11,37 +11,37 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { logChange } from '../../common/changelog.js'
 import { parseDatabase } from '../../metadata/placement-state.js'
+import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord } from '../ddl-records.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
 
 export async function movePrimary(
   host: DdlHost,
   request: RequestOf<'shard.move-primary'>,
 ): Promise<ReplyOf<'shard.move-primary'>> {
-  const { node, placements, databaseMoves } = host
   const { db, to, databaseVersion } = request
-  const work = () => databaseMoves.move(db, () => move(host, request))
-  if (node.behaviours.movePrimaryJoins) {
-    await raiseStaleDatabase(placements, node.context.address, db, databaseVersion)
-    await databaseMoves.joinOrStart(db, to, work)
-  } else await work()
+  const operation = { operation: 'movePrimary', names: [db], databaseVersion }
+  const coordination = host.node.behaviours.movePrimaryJoins
+    ? { ...operation, args: to, conflict: conflictText }
+    : { ...operation, args: null }
+  await host.ddl.coordinate(host, coordination, () => move(host, request))
   return { error: null }
 }
 
+/** The typing error is the server's. */
+const conflictText = 'Another movePrimary operation with different arguments is already running ont the same database'
+
 async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard.move-primary'>): Promise<void> {
-  const { node, placements, databaseMoves, ddl } = host
+  const { node, databaseCopies, ddl } = host
   const { context } = node
-  await raiseStaleDatabase(placements, context.address, db, databaseVersion)
   if (to === context.address) return
   raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
-  await endPending(host, db)
-  if (node.behaviours.movePrimaryIsOneForEachShard) databaseMoves.checkOnlyCopy(db)
+  if (node.behaviours.movePrimaryIsOneForEachShard) databaseCopies.checkOnlyCopy(db)
   const begun: MovePrimaryRecord[] = []
   let sharded: readonly string[] = []
   try {
-    await databaseMoves.copy(db, to, async () => {
+    await databaseCopies.copy(db, to, async () => {
       // Commands that entered earlier apply their writes before this sleep ends.
       await context.sleep(0, node.stopping.signal)
       await node.flush()
@@ -117,14 +117,7 @@ async function abort(host: DdlHost, record: MovePrimaryRecord, error: unknown): 
     to: record.to,
     reason: error instanceof Error ? error.message : String(error),
   })
-  if (host.ddl.records.has(record)) {
-    try {
-      await end(host, record)
-    } catch (failure) {
-      if (!(failure instanceof RequestFailedError)) throw failure
-      context.setTimer(movePrimaryTimer, recoveryPauseMs)
-    }
-  }
+  if (host.ddl.records.has(record)) await end(host, record)
   if (host.node.behaviours.movePrimaryLogsPhases)
     await log(host, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
 }
@@ -133,47 +126,31 @@ function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof RequestFailedError)) throw error
 }
 
-export const movePrimaryTimer = 'move-primary-recovery'
-const recoveryPauseMs = 1_000
-
 /**
- * Ends moves that a restart or an unreachable member has interrupted; retries later if it cannot.
- */
-export async function recoverMovePrimaries(host: DdlHost): Promise<void> {
-  for (const { operation, ns: db } of host.ddl.records.all()) {
-    if (operation !== 'movePrimary') continue
-    try {
-      await host.databaseMoves.recoverMove(db, () => endPending(host, db))
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-      host.node.context.setTimer(movePrimaryTimer, recoveryPauseMs)
-    }
-  }
-}
-
-async function endPending(host: DdlHost, db: string): Promise<void> {
-  const pending = host.ddl.records.get({ operation: 'movePrimary', ns: db })
-  if (pending?.operation === 'movePrimary') await end(host, pending)
-}
-
-/**
- * Drops the copies of an uncommitted move, or the originals of a committed one.
- * @throws RequestFailedError
+ * Drops the copies of an uncommitted move, or the originals of a committed one; retries until it
+ * has.
  */
 async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
   const { node, placements, ddl } = host
   const { context } = node
   const { ns: db, to, namespaces } = record
-  const { database } = await context.request(configAddress, 'config.get-database', { db })
-  const isCommitted = database === null || parseDatabase(database).primary !== context.address
-  if (isCommitted) {
-    placements.forgetDatabase(db)
-    dropOriginals(host, record)
-  } else {
-    for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
-    ddl.records.remove(record)
-  }
+  await retryUntilDone(node, async () => {
+    const { database } = await context.request(configAddress, 'config.get-database', { db })
+    const isCommitted = database === null || parseDatabase(database).primary !== context.address
+    if (isCommitted) {
+      placements.forgetDatabase(db)
+      dropOriginals(host, record)
+    } else {
+      for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
+      ddl.records.remove(record)
+    }
+  })
   await node.flush()
+}
+
+export const movePrimaryRecovery: DdlRecovery<MovePrimaryRecord, DdlHost> = {
+  hold: (_, __, work) => work(),
+  resume: end,
 }
 
 async function collectionsOf(

@@ -2,12 +2,11 @@
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { within } from '../../common/within.js'
 
 export interface LockHolder {
   /** The server's name of the coordinator: `reshardCollection`, `movePrimary`. */
   readonly operation: string
-  /** Coordinators of single collections share the lock of their database. */
+  /** Coordinators of single collections can share the lock of their database. */
   readonly mode: 'IX' | 'X'
 }
 
@@ -16,35 +15,21 @@ export interface LockWait {
   readonly behaviours: Behaviours
 }
 
-/**
- * @param holder the holder, and a promise that settles when it may have released the lock;
- *   undefined: the lock is free
- * @param sinceMs start of the wait
- * @throws CommandError 46 LockBusy after `definitionLockTimeoutMs`
- */
-export async function waitForLock(
-  { context, behaviours }: LockWait,
+/** 46 LockBusy. */
+export function lockBusy(
+  { behaviours }: LockWait,
   name: string,
-  holder: () => (LockHolder & { readonly released: Promise<unknown> }) | undefined,
-  sinceMs = context.now(),
-): Promise<void> {
-  const timeoutMs = behaviours.definitionLockTimeoutMs
-  const untilMs = sinceMs + timeoutMs
-  for (let held = holder(); held !== undefined; held = holder()) {
-    const released = held.released.then(
-      () => true,
-      () => true,
-    )
-    if ((await within(context, released, Math.max(0, untilMs - context.now()))) === undefined)
-      throw new CommandError('LockBusy', text(behaviours, name, held, timeoutMs))
-  }
+  mode: LockHolder['mode'],
+  holders: readonly LockHolder[],
+): CommandError {
+  return new CommandError('LockBusy', text(behaviours, name, mode, holders))
 }
 
 function text(
-  { definitionLockText }: Behaviours,
+  { definitionLockText, definitionLockTimeoutMs }: Behaviours,
   name: string,
-  { operation, mode }: LockHolder,
-  timeoutMs: number,
+  wanted: LockHolder['mode'],
+  holders: readonly LockHolder[],
 ): string {
   switch (definitionLockText) {
     case 'config':
@@ -52,8 +37,10 @@ function text(
     case 'local':
       return `Failed to acquire dist lock ${name} locally`
     case 'reason':
-      return `Failed to acquire DDL lock for namespace '${name}' after ${timeoutMs}ms that is currently locked with reason '${operation}'`
-    case 'holders':
-      return `Failed to acquire DDL lock for '${name}' in mode X after ${timeoutMs}ms that is currently locked by '{"{ operation: "${operation}", lock mode: "${mode}" }"}'`
+      return `Failed to acquire DDL lock for namespace '${name}' after ${definitionLockTimeoutMs}ms that is currently locked with reason '${holders[0]?.operation ?? ''}'`
+    case 'holders': {
+      const list = holders.map(({ operation, mode }) => `"{ operation: "${operation}", lock mode: "${mode}" }"`)
+      return `Failed to acquire DDL lock for '${name}' in mode ${wanted} after ${definitionLockTimeoutMs}ms that is currently locked by '{${list.join(', ')}}'`
+    }
   }
 }

@@ -1,78 +1,126 @@
 /**
- * Run by the primary shard: validate, build the shard key index, create the collection on the
- * shards that get chunks, commit.
+ * Run by the primary shard. Once begun, it retries until the collection is sharded, also after a
+ * restart; when that has become impossible, what was created on other shards is dropped.
  * Server: create_collection_coordinator.cpp.
  * Manual: reference/command/shardCollection.
  */
-import { configAddress, packedCount, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { emptyDocument } from '@shardlab/bson'
-import { buildIndex, createCollection, raiseError } from '@shardlab/node'
-import { forEachShard } from '../participants.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
-import { logShardCollectionEnd, logShardCollectionStart } from './shard-collection-log.js'
+import { configAddress, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
+import { databaseNameOf } from '@shardlab/member'
+import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
+import { parseDatabase } from '../../metadata/placement-state.js'
+import type { DdlRecovery } from '../ddl-coordinators.js'
+import type { CreateCollectionRecord } from '../ddl-records.js'
+import { forEachShard, otherShards } from '../participants.js'
+import { shardHere, type ShardHereRequest } from './shard-here.js'
 import { planShardCollection, type ShardCollectionHost } from './shard-collection-plan.js'
 
-export async function createShardedCollection(
+type Sharded = ReplyOf<'shard.create-sharded-collection'>
+type Plan = Awaited<ReturnType<typeof planShardCollection>>
+type NewPlan = Exclude<Plan, { readonly sharded: unknown }>
+
+export function createShardedCollection(
   host: ShardCollectionHost,
   { ns, body, databaseVersion }: RequestOf<'shard.create-sharded-collection'>,
-): Promise<ReplyOf<'shard.create-sharded-collection'>> {
-  const { node, placements } = host
-  const { address } = node.context
-  await raiseStaleDatabase(placements, address, ns, databaseVersion)
-  return shardHere(host, { ns, body, primary: address })
+): Promise<Sharded> {
+  const coordination = { operation: 'createCollection', names: [ns], databaseVersion, args: null }
+  return host.ddl.coordinate(host, coordination, () => {
+    const { node, critical, ddl } = host
+    return critical.hold(ns, async () => {
+      const plan = await planShardCollection(host, ns, body)
+      if ('sharded' in plan) return { uuid: plan.sharded.uuid, error: null }
+      await node.context.reach('shard.create-collection.validated', { ns })
+      const existed = node.collection(ns) !== undefined
+      const record = { operation: 'createCollection', ns, body, databaseUuid: databaseVersion[0], existed } as const
+      await ddl.records.begin(record)
+      return carryOut(host, record, plan)
+    })
+  })
 }
 
 /**
- * @param request `primary`: this shard, or the primary shard that has forwarded the request here
+ * @param plan of the first attempt; null: a restart has interrupted it
+ * @throws CommandError why it became impossible; then it is undone
  */
-export function shardHere(
+async function carryOut(
   host: ShardCollectionHost,
-  { ns, body, primary }: RequestOf<'shard.shard-collection-here'>,
-): Promise<ReplyOf<'shard.shard-collection-here'>> {
-  const { node, placements, critical } = host
-  const { context, behaviours } = node
-  return critical.hold(ns, async () => {
-    const plan = await planShardCollection(host, ns, body)
-    if ('sharded' in plan) return { uuid: plan.sharded.uuid, error: null }
-    if ('elsewhere' in plan) {
-      const { uuid, error } = await context.request(plan.elsewhere, 'shard.shard-collection-here', {
-        ns,
-        body,
-        primary,
-      })
-      raiseError(error)
-      await placements.refreshCollection(ns)
-      return { uuid, error: null }
-    }
-    const { collection, request, index, chunks, isEmpty, wasTracked } = plan
-    const { shardKey, unique } = request
-    await context.reach('shard.create-collection.validated', { ns })
-    const uuid = collection?.uuid ?? uuidV4(context.random)
-    const facts = { shardKey, uuid, isEmpty, chunkCount: packedCount(chunks) }
-    await logShardCollectionStart(node, ns, facts)
-    const local = collection ?? createCollection(node, ns, emptyDocument, uuid)
-    if (index !== null) buildIndex(node, local, index)
-    await node.flush()
-    const created = node.collection(ns)!
-    const others = [...new Set([primary, ...chunks[1]])].filter((shard) => shard !== context.address).sort()
-    const indexes = created.indexes().map((each) => each.spec)
-    const replies = await forEachShard(others, (shard) =>
-      context.request(shard, 'shard.create-local-collection', { ns, uuid, options: created.options, indexes }),
-    )
-    for (const { error } of replies) raiseError(error)
-    await context.reach('shard.create-collection.participants-ready', { ns })
-    const committed = await context.request(configAddress, 'config.commit-create-collection', {
-      ns,
-      uuid,
-      key: shardKey.document,
-      unique,
-      defaultCollation: created.defaultCollation,
-      chunks,
-      wasTracked,
-    })
-    raiseError(committed.error)
+  record: CreateCollectionRecord,
+  plan: NewPlan | null,
+): Promise<Sharded> {
+  const { node, ddl } = host
+  const { ns, body, databaseUuid } = record
+  const request: ShardHereRequest = { ns, body, primary: node.context.address, databaseUuid }
+  let next = plan
+  const attempt = async () => {
+    const known = next ?? (await planAgain(host, request))
+    next = null
+    return 'sharded' in known ? known.sharded.uuid : shardWhereItIs(host, request, known)
+  }
+  // A fault that makes a step fail is for the client to see.
+  const outcome = await retryUntilDone(node, () => attempt().catch(finalFailure))
+  if (outcome instanceof Uint8Array) {
+    await ddl.records.finish(record)
+    return { uuid: outcome, error: null }
+  }
+  await undo(host, record)
+  throw outcome
+}
+
+/** @throws the error itself if a retry may help */
+function finalFailure(error: unknown): CommandError | StepFailedError {
+  if (error instanceof StepFailedError || (error instanceof CommandError && !isUnreachable(error))) return error
+  throw error
+}
+
+function isUnreachable({ code }: CommandError): boolean {
+  return code === ErrorCodes.FailedToSatisfyReadPreference
+}
+
+/** An earlier attempt may have committed, and some versions refuse to shard twice. */
+async function planAgain(host: ShardCollectionHost, { ns, body }: ShardHereRequest): Promise<Plan> {
+  const placement = await host.placements.refreshCollection(ns)
+  return placement === null || placement.isUnsplittable ? planShardCollection(host, ns, body) : { sharded: placement }
+}
+
+async function shardWhereItIs(
+  host: ShardCollectionHost,
+  request: ShardHereRequest,
+  plan: NewPlan,
+): Promise<Uint8Array> {
+  if (!('elsewhere' in plan)) return shardHere(host, request, plan)
+  const { node, placements } = host
+  const { uuid, error } = await node.context.request(plan.elsewhere, 'shard.shard-collection-here', request)
+  raiseError(error)
+  await placements.refreshCollection(request.ns)
+  return uuid
+}
+
+/**
+ * Drops what was created, except on the owner of an unsharded collection: the primary shard, or the
+ * shard in the catalog if the collection was moved.
+ */
+async function undo(host: ShardCollectionHost, record: CreateCollectionRecord): Promise<void> {
+  const { node, placements, ddl } = host
+  const { context } = node
+  const { ns, existed, databaseUuid } = record
+  await retryUntilDone(node, async () => {
     const placement = await placements.refreshCollection(ns)
-    if (placement !== null) await logShardCollectionEnd(context, behaviours, ns, facts, placement.table.version)
-    return { uuid, error: null }
+    const isSharded = placement !== null && !placement.isUnsplittable
+    const { database } = await context.request(configAddress, 'config.get-database', { db: databaseNameOf(ns) })
+    const isOther = database !== null && parseDatabase(database).version[0] !== databaseUuid
+    if (isSharded || isOther) return
+    const owner = placement?.table.lowestShard() ?? context.address
+    if (!existed && node.collection(ns)?.count === 0) dropLocalCollection(node, ns)
+    const others = (await otherShards(context)).filter((shard) => shard !== owner)
+    await forEachShard(others, (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
   })
+  placements.forgetCollection(ns)
+  await ddl.records.finish(record)
+}
+
+export const createCollectionRecovery: DdlRecovery<CreateCollectionRecord, ShardCollectionHost> = {
+  hold: ({ critical }, { ns }, work) => critical.hold(ns, work),
+  async resume(host, record) {
+    await carryOut(host, record, null)
+  },
 }

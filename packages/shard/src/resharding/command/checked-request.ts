@@ -1,5 +1,5 @@
 /** Server: reshard_collection_coordinator.cpp, sharding_util.cpp. */
-import { configAddress, RequestFailedError, type ReshardingProvenance } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type RequestOf, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, compareDocuments, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import { expectUuid } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
@@ -16,13 +16,11 @@ const dataSizeTimeoutMs = 2000
  */
 export async function checkedRequest(
   host: CoordinatorHost,
-  ns: string,
-  request: Uint8Array,
-  collectionUuid: Uint8Array | null,
+  { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
 ): Promise<Uint8Array | null> {
   const { node, placements } = host
   const provenance = (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
-  if (provenance === 'moveCollection') await trackCollection(host, ns, destinationIn(request)!)
+  if (provenance === 'moveCollection') await trackCollection(host, ns, destinationIn(request)!, databaseVersion[0])
   expectUuid(node, ns, collectionUuid)
   const placement = await placements.refreshCollection(ns)
   if (placement === null) throw unknownCollection(host, ns)

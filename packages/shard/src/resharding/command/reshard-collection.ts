@@ -1,89 +1,81 @@
 /**
  * reshardCollection, moveCollection and unshardCollection on the primary shard: it requests them
- * from the config server, and locks the collection's definition until they end, across restarts.
+ * from the config server, and holds the collection's lock until they end, across restarts.
  * Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
-import { databaseNameOf } from '@shardlab/member'
+import { CommandError, ErrorCodes, hexOf, isRetriableErrorCode } from '@shardlab/bson'
 import { raiseError, retryUntilDone } from '@shardlab/node'
+import type { Coordination } from '../../coordinators/ddl-coordinators.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
-import type { DatabaseMoves } from '../../coordinators/locks/database-moves.js'
-import type { DefinitionLocks } from '../../coordinators/locks/definition-locks.js'
-import { raiseStaleDatabase } from '../../coordinators/primary-shard-check.js'
 import type { RangeStore } from '../../ranges/collection-ranges.js'
 import { CommandRecords, type CommandRecord } from '../records.js'
 import { checkedRequest } from './checked-request.js'
 
 export interface ReshardCommandHost extends CoordinatorHost {
   readonly ranges: RangeStore
-  readonly definitionLocks: DefinitionLocks
-  readonly databaseMoves: DatabaseMoves
 }
 
 /** Then the config server is asked again. */
 const answerTimeoutMs = 20_000
 
+const conflict = 'Another reshard collection with different arguments is already running for the same namespace'
+
 export async function reshardCollection(
   host: ReshardCommandHost,
-  { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
+  request: RequestOf<'shard.reshard-collection'>,
 ): Promise<ReplyOf<'shard.reshard-collection'>> {
-  const { node, placements, definitionLocks } = host
-  await raiseStaleDatabase(placements, node.context.address, ns, databaseVersion)
+  const { ns, databaseVersion } = request
   host.ranges.checkCopied(ns)
-  const running = definitionLocks.holder(ns)
-  if (running !== null) {
-    if (compareDocuments(running.request, request) !== 0)
-      throw new CommandError(
-        'ConflictingOperationInProgress',
-        'Another reshard collection with different arguments is already running for the same namespace',
-      )
-    await running.done
-    return { error: null }
-  }
-  await definitionLocks.hold(ns, request, async () => {
-    const checked = await retryUntilDone(node, () => checkedRequest(host, ns, request, collectionUuid), isTransient)
-    if (checked === null) return
-    const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
-    const records = new CommandRecords(node)
-    records.put(record)
-    await node.flush()
-    try {
-      await node.context.reach('shard.resharding.requested', { ns })
-      await carryOut(host, record)
-    } finally {
-      // After a shutdown the next start resumes it.
-      if (!node.stopping.signal.aborted) {
-        records.remove(record)
-        await node.flush()
-      }
-    }
-  })
+  await host.ddl.coordinate(host, { ...operationOn(ns, request.request), databaseVersion, conflict }, () =>
+    reshard(host, request),
+  )
   return { error: null }
 }
 
-/** After a restart: resumes with the definitions locked. */
-export function recoverReshardCommands(host: ReshardCommandHost): void {
-  const { node, definitionLocks, databaseMoves } = host
+function operationOn(
+  ns: string,
+  request: Uint8Array,
+): Pick<Coordination, 'operation' | 'names' | 'args'> & { args: string } {
+  return { operation: 'reshardCollection', names: [ns], args: hexOf(request) }
+}
+
+async function reshard(host: ReshardCommandHost, request: RequestOf<'shard.reshard-collection'>): Promise<void> {
+  const { node } = host
+  const { ns } = request
+  const checked = await retryUntilDone(node, () => checkedRequest(host, request), isTransient)
+  if (checked === null) return
+  const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
   const records = new CommandRecords(node)
-  for (const record of records.all()) {
-    const work = async () => {
-      try {
-        await carryOut(host, record)
-      } finally {
-        if (!node.stopping.signal.aborted) {
-          records.remove(record)
-          await node.flush()
-        }
-      }
+  records.put(record)
+  await node.flush()
+  await carryOutAndForget(host, record, () => node.context.reach('shard.resharding.requested', { ns }))
+}
+
+async function carryOutAndForget(
+  host: ReshardCommandHost,
+  record: CommandRecord,
+  begun: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const { node } = host
+  try {
+    await begun()
+    await carryOut(host, record)
+  } finally {
+    // After a shutdown the next start resumes it.
+    if (!node.stopping.signal.aborted) {
+      new CommandRecords(node).remove(record)
+      await node.flush()
     }
-    // In the order of a client's request: a joining client is a coordinator of the database, and
-    // moves of the database wait for it.
-    const hold = () => definitionLocks.hold(record.ns, record.request, work)
-    const recovery = databaseMoves.recover(
-      databaseNameOf(record.ns),
-      { operation: 'reshardCollection', mode: 'IX' },
-      hold,
+  }
+}
+
+/** After a restart: resumes with the locks, and clients with an equal request join. */
+export function recoverReshardCommands(host: ReshardCommandHost): void {
+  const { node, ddl } = host
+  for (const record of new CommandRecords(node).all()) {
+    const recovery = ddl.resume({ ...operationOn(record.ns, record.request), conflict }, () =>
+      carryOutAndForget(host, record),
     )
     const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return

@@ -92,6 +92,12 @@ export const administrationBehaviours = {
     ['7.0', 'reason'],
     ['8.0', 'holders'],
   ),
+  databaseLockIsShared: row<boolean>(
+    'Changes of the definitions of two collections of a database run at the same time; otherwise each locks the database.',
+    'ddl_lock_manager.cpp, modes of locks new in 7.1; sharding_ddl_coordinator.cpp',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   movePrimaryChecksNewPrimary: row<boolean>(
     'movePrimary fails if the new primary shard is draining.',
     'move_primary_coordinator.cpp; before: shardsvr_move_primary_command.cpp',
