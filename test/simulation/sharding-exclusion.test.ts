@@ -1,14 +1,15 @@
 /** Conflicting operations block each other, as on the server. */
 import { decode, encode, MinKey, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t, { type Test } from 'tap'
 
 const [donor, recipient] = ['shard01', 'shard02']
 
-async function start(t: Test): Promise<SimulatedCluster> {
-  const cluster = await createSimulatedCluster({ seed: 7, shards: 2 })
+async function start(t: Test, emulate: EmulatedVersion = '7.0'): Promise<SimulatedCluster> {
+  const cluster = await createSimulatedCluster({ seed: 7, shards: 2, emulate })
   t.teardown(() => cluster.stop())
-  await run(cluster, { enableSharding: 'app', primaryShard: donor, $db: 'admin' })
+  await run(cluster, { enableSharding: 'app', $db: 'admin', ...(emulate === '2.6' ? {} : { primaryShard: donor }) })
   await run(cluster, { shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
   await run(cluster, { insert: 'c', documents: [{ k: 1 }, { k: 11 }, { k: 21 }], $db: 'app' })
   await run(cluster, { split: 'app.c', middle: { k: 10 }, $db: 'admin' })
@@ -59,6 +60,27 @@ t.test('a migration waits for a split of its collection', async (t) => {
   await cluster.steps.heal(fault)
   t.match(await split, { ok: 1 })
   t.match(await moving, { ok: 1 })
+})
+
+t.test('a move of a chunk that was merged meanwhile changes nothing until 5.0', async (t) => {
+  for (const emulate of ['2.6', '4.0', '5.0'] as const) {
+    const cluster = await start(t, emulate)
+    await run(cluster, { split: 'app.c', middle: { k: 20 }, $db: 'admin' })
+    const before = await bounds(cluster)
+    const fault = await cluster.steps.arm('shard.merge-chunks.before-commit', 'hold', { times: 1 })
+    const merge = run(cluster, { mergeChunks: 'app.c', bounds: [{ k: new MinKey() }, { k: 20 }], $db: 'admin' })
+    await cluster.steps.struck(fault)
+    const moving = run(cluster, { moveChunk: 'app.c', find: { k: 10 }, to: recipient, $db: 'admin' })
+    t.equal(await comesSoon(cluster, moving), false, emulate)
+    await cluster.steps.heal(fault)
+    t.match(await merge, { ok: 1 })
+    t.match(await moving, { ok: 0 }, 'its chunk is gone')
+    t.same(await bounds(cluster), [before[0], before[2]])
+    const { cursor } = await run(cluster, { find: 'c', $db: 'app' })
+    t.equal((cursor.firstBatch as Document[]).length, 3)
+    t.match(await run(cluster, { moveChunk: 'app.c', find: { k: 10 }, to: recipient, $db: 'admin' }), { ok: 1 })
+    t.equal(((await run(cluster, { find: 'c', $db: 'app' }))['cursor'].firstBatch as Document[]).length, 3)
+  }
 })
 
 t.test('no collection is created between the start of movePrimary and its end', async (t) => {

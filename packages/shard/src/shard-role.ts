@@ -59,6 +59,15 @@ export function shardRole(
       }
     },
     checkDefinitionChange: (ns) => parts().reshardings.checkDefinitionChange(ns),
+    async checkRename(from, to) {
+      if (!identity.isKnown) return
+      const isSharded = async (ns: string) => {
+        const placement = placements.collection(ns) ?? (await placements.refreshCollection(ns))
+        return placement?.isUnsplittable === false
+      }
+      if (await isSharded(from)) throw new CommandError('IllegalOperation', 'source namespace cannot be sharded')
+      if (await isSharded(to)) throw new CommandError('IllegalOperation', 'cannot rename to a sharded collection')
+    },
     indexRules: shardIndexRules(behaviours, placements),
     *placements() {
       for (const [ns, placement] of placements.collections())

@@ -9,7 +9,8 @@ export const shards = ['shard01', 'shard02', 'shard03'] as const
 const keys: readonly Document[] = [{ k: 1 }, { k: 'hashed' }, { _id: 1 }]
 
 /**
- * More frequent commands are listed repeatedly. Without collMod, which does not wait for movePrimary.
+ * More frequent commands are listed repeatedly. collMod is left out: it does not wait for
+ * movePrimary (D853).
  */
 const makers: readonly ((random: Random) => Document)[] = [
   (random) => ({ shardCollection: ns(random), key: of(random, keys), $db: 'admin' }),

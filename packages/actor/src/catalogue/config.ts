@@ -121,7 +121,7 @@ export const configExchanges = {
     },
     { error: null },
   ),
-  /** No effect when the collection has no catalog entries. */
+  /** Also removes zones of a collection that is not sharded. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
    * Renames a sharded collection and its zones, with a new generation; replaces a collection named

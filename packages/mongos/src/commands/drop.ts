@@ -32,7 +32,7 @@ export const drop: CommandRow<MongosInvocation> = {
       if (reply !== null) raise(reply.error)
       host.catalog.forgetCollection(ns)
       if (reply === null || !reply.existed) {
-        if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
+        if (!host.behaviours.routersDropMissingCollections) throw new CommandError('NamespaceNotFound', 'ns not found')
         return new DocumentWriter(192)
       }
       const writer = new DocumentWriter(256)

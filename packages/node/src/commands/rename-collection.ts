@@ -34,6 +34,7 @@ export const renameCollection: CommandRow<NodeInvocation> = {
   async run({ host, args }) {
     const request = renameRequest(args)
     checkCollectionUuid(host, request.from, args)
+    await host.role.checkRename?.(request.from, request.to)
     checkRename(host, request)
     renameLocalCollection(host, host.collection(request.from)!, request.to, args.bool('stayTemp') === true)
     await host.flush()

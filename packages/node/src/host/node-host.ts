@@ -247,6 +247,11 @@ export interface NodeRole {
    * @throws CommandError 338 ReshardCollectionInProgress
    */
   checkDefinitionChange?(ns: string): void
+  /**
+   * Called before a client renames a collection. Absent: every one may be renamed.
+   * @throws CommandError 20 IllegalOperation
+   */
+  checkRename?(from: string, to: string): Promise<void>
   /** Entries of currentOp for work that no command runs. Absent: none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   /** @throws CommandError if a client's write must not create this collection */

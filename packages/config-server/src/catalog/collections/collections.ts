@@ -97,13 +97,16 @@ function removeChunks(catalog: CatalogHost, collection: Uint8Array): void {
 }
 
 async function dropCollection(catalog: CatalogHost, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
+  for (const tag of catalog.zonesOf(ns)) catalog.store.remove('config.tags', tag)
   const collection = catalog.store.get('config.collections', ns)
-  if (collection === null) return { error: null }
+  if (collection === null) {
+    await catalog.node.flush()
+    return { error: null }
+  }
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
     catalog.store.put('config.collections', withFields(collection, { dropped: boolValue(true) }))
   else catalog.store.remove('config.collections', collection)
   removeChunks(catalog, collection)
-  for (const tag of catalog.zonesOf(ns)) catalog.store.remove('config.tags', tag)
   await catalog.node.flush()
   catalog.emitChange('collection-dropped', ns)
   return { error: null }

@@ -241,7 +241,7 @@ function commit(
 
 /** @throws CommandError 40165 */
 function covering(
-  { moving }: MigrationHost,
+  { moving, behaviours }: MigrationHost,
   chunks: CollectionChunks,
   { from, min, max }: Pick<RequestOf<'config.commit-chunk-migration'>, 'from' | 'min' | 'max'>,
 ): StoredChunk {
@@ -250,12 +250,21 @@ function covering(
   const isAsked =
     asked?.collection === chunks.document && sameBytes(asked.chunk.min, min) && chunks.isUnchanged(asked.chunk)
   const chunk = isAsked ? asked.chunk : chunks.beginningAtOrBelow(min)
+  if (!behaviours.moveRangeCommand && (chunk === null || !isExactly(chunk, min, max)))
+    throw new CommandError(
+      40165,
+      `Could not find the chunk (${formatRange(min, max)}) on the shard. Cannot execute the migration commit with invalid chunks.`,
+    )
   if (chunk === null || compareDocuments(chunk.max, max) < 0)
     throw new CommandError(
       40165,
       `Could not find a chunk including bounds ${formatRange(min, max)}. Cannot execute the migration commit with invalid chunks.`,
     )
   return chunk
+}
+
+function isExactly(chunk: StoredChunk, min: Uint8Array, max: Uint8Array): boolean {
+  return compareDocuments(chunk.min, min) === 0 && compareDocuments(chunk.max, max) === 0
 }
 
 function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]: PlacementVersionTuple): boolean {

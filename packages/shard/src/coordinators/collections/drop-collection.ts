@@ -36,6 +36,7 @@ async function drop(
     const collection = node.collection(ns)
     // A temporary collection exists on this shard only, and must be droppable on a full disk.
     if (!sharded && (collection === undefined || isTemporary(collection))) {
+      if (collection === undefined && node.behaviours.routersDropMissingCollections) await removeZones(host, ns)
       const dropped = dropLocalNamespace(node, ns)
       await node.flush()
       return { existed: dropped !== null, indexCount: dropped?.indexCount ?? null, error: null }
@@ -55,10 +56,10 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   const { node, placements, ddl, migrations } = host
   const { context } = node
   const { ns, sharded } = record
-  if (sharded) {
+  if (sharded || node.behaviours.routersDropMissingCollections) {
     await retryUntilDone(node, async () => {
-      raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
-      await context.reach('shard.drop-collection.committed', { ns })
+      await removeZones(host, ns)
+      if (sharded) await context.reach('shard.drop-collection.committed', { ns })
     })
   }
   migrations.abortReceiving((each) => each === ns)
@@ -73,6 +74,11 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
     if (sharded) await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
   })
   await ddl.records.finish(record)
+}
+
+/** And the entry of the collection, if it has one. */
+async function removeZones({ node: { context } }: DdlHost, ns: string): Promise<void> {
+  raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
 }
 
 export const dropCollectionRecovery: DdlRecovery<DropCollectionRecord, DdlHost> = {

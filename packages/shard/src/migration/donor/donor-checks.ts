@@ -2,7 +2,13 @@
 import type { RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
+import {
+  formatRange,
+  placementVersionText,
+  sameGeneration,
+  type CollectionPlacement,
+  type PlacementVersion,
+} from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { noSize, type RangeSource } from '../../ranges/collection-ranges.js'
 import type { MigrationHost } from '../migration-host.js'
@@ -72,6 +78,11 @@ export function versionOfChunk(
     throw versions.stale(
       ns,
       `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`,
+    )
+  if (!node.behaviours.moveRangeCommand && (min !== chunk.min || max !== chunk.max))
+    throw versions.stale(
+      ns,
+      `Unable to find chunk with the exact bounds ${formatRange(range.min, range.max)} at collection version ${placementVersionText(table.version, node.behaviours.chunksAreKeyedByUuid)}`,
     )
   const [epoch, seconds, increment] = table.version
   return [epoch, seconds, increment, chunk.major, chunk.minor]

@@ -39,6 +39,12 @@ export const collectionBehaviours = {
     ['2.6', true],
     ['7.0', false],
   ),
+  routersDropMissingCollections: row<boolean>(
+    'Through a router, drop of a collection that does not exist succeeds, and drop removes the zones of any collection.',
+    'cluster_drop_cmd.cpp, configsvr_drop_collection_command.cpp; drop_collection_coordinator.cpp; before: commands_public.cpp',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   collModIsTyped: row<boolean>(
     'A generated parser checks the arguments of collMod and rejects unknown ones with its own code.',
     'coll_mod.idl; before: coll_mod.cpp, parseCollModRequest',
