@@ -95,7 +95,7 @@ class Scene implements DdlRun {
       const afterMs = 1 + random.below(random.chance(1, 4) ? 5000 : 200)
       const fault = await this.#cluster.steps.arm(step, 'crash', {
         times: 1,
-        onStruck: (member) => {
+        onStruck: ({ address: member }) => {
           this.crashes++
           this.#note(`${member} crashes at ${step}`)
           this.#restarts.push(this.#restart(member, afterMs))
