@@ -144,3 +144,21 @@ t.test('serverStatus shows a step-down', async (t) => {
     lastWrite: { opTime: { t: long(2) } },
   })
 })
+
+t.test('replSetStepDown needs force, and the member is elected again', async (t) => {
+  const node = new NodeUnderTest()
+  const stepDown = (target: number, more: Document = {}) => node.run({ replSetStepDown: target, ...more }, admin)
+  t.match(await stepDown(-1), { code: 2, errmsg: 'stepdown period must be a positive integer' })
+  t.match(await stepDown(5, { secondaryCatchUpPeriodSecs: 6 }), { code: 2 })
+  t.match(await stepDown(5, { secondaryCatchUpPeriodSecs: 0 }), {
+    code: 262,
+    errmsg: /^No electable secondaries caught up as of \d.*\{force: true\} to force node to step down\.$/,
+  })
+  const insert = { insert: 'c', documents: [{}] }
+  t.match(await node.run(insert), { ok: 1 }, 'still primary')
+  t.match(await stepDown(5, { force: true }), { ok: 1 })
+  t.match(await node.run(insert), { code: 10107 })
+  t.match(await stepDown(5, { force: true }), { code: 10107, errmsg: "not primary so can't step down" })
+  await node.node.wake('step-up')
+  t.match(await node.run(insert), { ok: 1 })
+})

@@ -12,6 +12,7 @@ import { BsonType, CommandError, errorDocument, findField, type DocumentWriter }
 import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
 import { runCommand } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
+import { stepUpTimer } from '../host/primary-state.js'
 
 // Functions instead of methods of the node: a node at a past time inherits the methods of the live
 // one but not its private state.
@@ -29,6 +30,8 @@ export function serveMessage(
     case 'faults.switch': {
       const { name, on } = request as RequestOf<'faults.switch'>
       if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
+      // The fault decides from now on when the member is elected.
+      node.context.clearTimer(stepUpTimer)
       if (on) node.primary.stepDown()
       else node.primary.stepUp()
       return {}

@@ -45,6 +45,7 @@ import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
 import { replSetGetConfig } from '../commands/repl-set-get-config.js'
 import { replSetGetStatus } from '../commands/repl-set-get-status.js'
+import { replSetStepDown } from '../commands/repl-set-step-down.js'
 import { serverStatus } from '../commands/server-status.js'
 import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
 import { top } from '../commands/top.js'
@@ -97,6 +98,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   renameCollection,
   replSetGetConfig,
   replSetGetStatus,
+  replSetStepDown,
   serverStatus,
   setDefaultRWConcern,
   top,

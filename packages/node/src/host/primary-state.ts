@@ -8,6 +8,9 @@ import { CommandError, findField } from '@shardlab/bson'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import type { NodeHost, Primary } from './node-host.js'
 
+/** Ends a step-down by command. */
+export const stepUpTimer = 'step-up'
+
 /** Commands that a secondary runs although their access says primary. */
 const anywhere: ReadonlySet<string> = new Set(['getMore', 'killCursors'])
 

@@ -50,7 +50,7 @@ import { exportNodeState, resumeNode, type NodeClients, type NodeState } from '.
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
 import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
-import { PrimaryState } from './primary-state.js'
+import { PrimaryState, stepUpTimer } from './primary-state.js'
 import { tableOf } from '../dispatch/role-table.js'
 import { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
@@ -160,6 +160,10 @@ export class StorageNode implements NodeHost {
   /** Returns false for timers of the role. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
+    if (timer === stepUpTimer) {
+      this.primary.stepUp()
+      return true
+    }
     if (timer !== 'housekeeping') return false
     const now = this.context.now()
     this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
