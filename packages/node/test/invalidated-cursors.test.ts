@@ -2,6 +2,7 @@
 import type { Document, Long } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
+import { PlanSource } from '../src/read/read-source.js'
 import { NodeUnderTest } from './support/harness.js'
 
 const following = ['4.4', '7.0', '8.0'] as const
@@ -152,4 +153,23 @@ t.test('a getMore that waits on a capped collection fails when it is dropped', a
     code: 175,
     errmsg: /^Executor error during getMore :: caused by :: collection dropped\. UUID/,
   })
+})
+
+t.test('cursors of a dropped collection hold no snapshot until their getMore reports the drop', async (t) => {
+  const node = await filled('7.0')
+  await node.ok({ insert: 'other', documents: [{ x: 1 }, { x: 2 }, { x: 3 }] })
+  const ids: Long[] = []
+  for (const open of [find, sorted, scan, find]) ids.push(idOf(await node.ok(open)))
+  const other = idOf(await node.ok({ find: 'other', batchSize: 1 }))
+  const holding = () => [...node.node.cursors].filter(({ source }) => source instanceof PlanSource).length
+  t.equal(holding(), 5)
+  await drop(node)
+  t.equal(holding(), 1, 'that of the other collection')
+  t.equal(node.node.cursors.size, 5, 'they still count as open')
+  for (const id of ids) t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 175)
+  t.equal(node.node.cursors.size, 1)
+  await node.ok({ renameCollection: 'test.other', to: 'test.third', dropTarget: true }, { db: 'admin' })
+  t.equal(holding(), 1, 'a renamed collection still exists')
+  await node.ok({ renameCollection: 'test.third', to: 'test.other' }, { db: 'admin' })
+  t.match(await node.run({ getMore: other, collection: 'other' }), { cursor: { nextBatch: [{ x: 2 }, { x: 3 }] } })
 })

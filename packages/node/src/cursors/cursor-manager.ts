@@ -61,6 +61,8 @@ export interface CursorOptions {
 export interface OpenCursor extends CursorOptions {
   readonly id: bigint
   readonly tailable: TailableMode
+  /** Replaced when its collection is dropped. */
+  source: CursorSource
   lastUsedMs: number
   /** A document that was read but did not fit in the last batch. */
   pending: Uint8Array | null
@@ -129,6 +131,19 @@ export class CursorManager {
     return cursor
   }
 
+  /**
+   * Releases the snapshots of cursors whose collection is gone. As on the server they stay open:
+   * their next getMore reports the drop and closes them.
+   */
+  releaseWhere(condition: (reads: SourceReads) => boolean): void {
+    for (const cursor of this.#cursors.values()) {
+      const { reads, readsAhead } = cursor.source
+      if (reads === undefined || readsAhead === true || !condition(reads)) continue
+      cursor.source = new ReleasedSource(reads)
+      cursor.pending = null
+    }
+  }
+
   /** Also interrupts a getMore that waits on the cursor. @returns whether the cursor was open */
   close(id: bigint): boolean {
     const cursor = this.#cursors.get(id)
@@ -147,5 +162,19 @@ export class CursorManager {
     const before = this.#cursors.size
     this.closeWhere((cursor) => !cursor.noTimeout && cursor.waiting === null && nowMs - cursor.lastUsedMs > timeoutMs)
     this.timedOutCount += before - this.#cursors.size
+  }
+}
+
+class ReleasedSource implements CursorSource {
+  readonly reads: SourceReads
+
+  constructor(reads: SourceReads) {
+    this.reads = reads
+  }
+
+  /** @throws CommandError as {@link SourceReads.check} */
+  next(): null {
+    this.reads.check()
+    return null
   }
 }

@@ -13,10 +13,17 @@ import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
 import type { SourceReads } from './source-reads.js'
 
-export function invalidateCursorsOfDropped(node: NodeHost, { ns }: Collection): void {
+export function invalidateCursorsOfDropped(node: NodeHost, collection: Collection): void {
+  const { ns } = collection
+  releaseCursorsOf(node, collection)
   const [db, name] = splitNamespace(ns)
   const [seconds, increment] = node.clock.time
   invalidateCursorsOn(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
+}
+
+/** For a collection that no longer exists. Until 4.0 its cursors are closed instead. */
+export function releaseCursorsOf(node: NodeHost, collection: Collection): void {
+  if (node.behaviours.cursorsFollowTheirCollection) node.cursors.releaseWhere((reads) => reads.isOf(collection))
 }
 
 /** For a rename within a database. */

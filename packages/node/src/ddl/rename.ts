@@ -1,7 +1,7 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { databaseNameOf, splitNamespace, lastingOptions } from '@shardlab/member'
-import { invalidateCursorsOfRenamed } from '../cursors/invalidate-cursors.js'
+import { invalidateCursorsOfRenamed, releaseCursorsOf } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 import { createCollection } from './namespace.js'
 import { dropLocalCollection } from './drop.js'
@@ -31,6 +31,7 @@ export function renameLocalCollection(node: NodeHost, collection: Collection, to
     id: null,
     session: null,
   })
+  if (replaced !== undefined) releaseCursorsOf(node, replaced)
   invalidateCursorsOfRenamed(node, from, to)
 }
 

@@ -57,7 +57,10 @@ import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
-const defaultCheckpointAfterBytes = 64 * 1024 * 1024
+/** An image is never copied, but after it each page is copied at its first change. */
+const checkpointAfterBytesOfImages = 64 * 1024 * 1024
+/** A disk that copies keeps the memory of its longest log, twice: small nodes have short logs. */
+const checkpointAfterBytesOfCopies = 8 * 1024 * 1024
 
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
@@ -116,7 +119,9 @@ export class StorageNode implements NodeHost {
       detach: (work) => context.detach(work),
       retries: this.retries,
       options: {
-        checkpointAfterBytes: options.checkpointAfterBytes ?? defaultCheckpointAfterBytes,
+        checkpointAfterBytes:
+          options.checkpointAfterBytes ??
+          (context.disk.keepsImages === true ? checkpointAfterBytesOfImages : checkpointAfterBytesOfCopies),
       },
     })
     this.role = makeRole(this)

@@ -7,6 +7,7 @@ import { EventSink } from '../host/event-sink.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
+import { MemoryTrimmer } from './memory-trimmer.js'
 import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
 import type {
@@ -39,6 +40,7 @@ export function runWorkerHost(options: WorkerHostOptions): void {
   if (parentPort === null || boot === undefined)
     throw new Error('runWorkerHost is called by the worker entry of a threads runtime')
   new WorkerHost(parentPort, boot, options.roles)
+  new MemoryTrimmer()
 }
 
 class WorkerHost implements HostCommands {
