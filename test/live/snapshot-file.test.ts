@@ -121,7 +121,12 @@ t.test('damaged, truncated and foreign files are refused', async (t) => {
   const { cluster } = await start(t, { shards: 1 })
   await (await cluster.snapshot()).save(path)
   const whole = readFileSync(path)
-  t.match(whole.toString('latin1'), /^shardlab snapshot, format 1, by version \d+\.\d+\.\d+\n/)
+  const { id } = await ClusterSnapshot.load(path)
+  t.match(id, /^[2-9a-z]{8}$/)
+  await (await ClusterSnapshot.load(path)).save(`${path}.again`)
+  t.equal((await ClusterSnapshot.load(`${path}.again`)).id, id, 'a saved snapshot keeps its id')
+  t.not((await cluster.snapshot()).id, id, 'each snapshot has its own')
+  t.match(whole.toString('latin1'), /^shardlab snapshot, format 2, by version \d+\.\d+\.\d+\n/)
   const refused = async (bytes: Uint8Array, message: RegExp, name: string) => {
     writeFileSync(path, bytes)
     const error = await ShardedCluster.start({ from: path }).then(
@@ -143,12 +148,12 @@ t.test('damaged, truncated and foreign files are refused', async (t) => {
     changed[at]! ^= 4
     await refused(changed, /is (damaged: its contents|truncated or damaged)/, `byte ${at} changed`)
   }
-  const misnamed = Buffer.from(whole.toString('latin1').replace('"recordBytes"', '"recordBytez"'), 'latin1')
-  await refused(misnamed, /is damaged: /, 'a header that is JSON, but another one')
+  const misnamed = Buffer.from(whole.toString('latin1').replace('recordBytes', 'recordBytez'), 'latin1')
+  await refused(misnamed, /is damaged: /, 'a header that is msgpack, but another one')
   await refused(Buffer.concat([whole, Buffer.from([0])]), /is damaged: /, 'something after it')
   await refused(
-    Buffer.from(whole.toString('latin1').replace('format 1,', 'format 2,'), 'latin1'),
-    /has the snapshot format 2 of shardlab .* reads format 1: take the snapshot again with this version\.$/,
+    Buffer.from(whole.toString('latin1').replace('format 2,', 'format 3,'), 'latin1'),
+    /has the snapshot format 3 of shardlab .* reads format 2: take the snapshot again with this version\.$/,
     'format',
   )
   for (const other of ['', 'hello', '{"a":1}\n'.repeat(100)])

@@ -2,7 +2,6 @@
  * Each member is an actor on its own worker thread, and messages between them are plain msgpack.
  */
 import t from 'tap'
-import { readFile } from 'node:fs/promises'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
@@ -45,14 +44,4 @@ t.test('an inline cluster runs in the calling thread', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline' })
   t.teardown(() => cluster.stop())
   t.same([...new Set(cluster.members().map(({ threadId }) => threadId))], [0])
-})
-
-t.test('shipped source imports the planned libraries', async (t) => {
-  const source = async (path: string) => readFile(new URL(`../../../packages/${path}`, import.meta.url), 'utf8')
-  t.match(
-    (await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')),
-    /msgpackr/,
-  )
-  t.match(await source('actor/src/random/ids.ts'), /from 'nanoid'/)
-  t.match(await source('cluster/src/sharded-cluster.ts'), /from 'eventemitter3'/)
 })

@@ -42,7 +42,7 @@ t.test('a fault on an unknown member, link or step is an error, and nothing is a
   }
   t.same(cluster.faults.list(), [])
   await t.rejects(
-    cluster.faults.heal(7),
+    cluster.faults.heal('7'),
     /^OptionError: there is no fault 7; nothing is broken\.$|there is no fault 7; nothing is broken/,
   )
   await cluster.crash('shard02')
@@ -101,30 +101,28 @@ t.test('heal ends all faults and cancels scheduled ones', async (t) => {
 
 t.test('the command shardlab applies, lists and heals faults', async (t) => {
   const cluster = await start(t)
-  t.match(await admin(cluster, { shardlab: 'apply', fault: 'crash shard02 for 1h' }, 'mongos02'), { id: 1, ok: 1 })
-  t.match(
-    await admin(cluster, {
-      shardlab: 'apply',
-      fault: { verb: 'drop', link: { from: 'mongos02', to: 'config' }, first: 3 },
-    }),
-    {
-      id: 2,
-      ok: 1,
-    },
-  )
+  const crash = await admin(cluster, { shardlab: 'apply', fault: 'crash shard02 for 1h' }, 'mongos02')
+  t.match(crash, { id: /^[2-9a-z]{8}$/, ok: 1 })
+  const drop = await admin(cluster, {
+    shardlab: 'apply',
+    fault: { verb: 'drop', link: { from: 'mongos02', to: 'config' }, first: 3 },
+  })
+  t.match(drop, { id: /^[2-9a-z]{8}$/, ok: 1 })
+  const first = crash['id'] as string
+  const second = drop['id'] as string
   t.match(await admin(cluster, { shardlab: 'list' }), {
     faults: [
-      { id: 1, fault: 'crash shard02 for 1h', state: 'active', healsAt: Date, strikes: null },
-      { id: 2, fault: 'drop between mongos02 and config first 3', state: 'active', healsAt: null, strikes: 0 },
+      { id: first, fault: 'crash shard02 for 1h', state: 'active', healsAt: Date, strikes: null },
+      { id: second, fault: 'drop between mongos02 and config first 3', state: 'active', healsAt: null, strikes: 0 },
     ],
   })
-  t.match(await admin(cluster, { shardlab: 'heal', id: 2 }), { healed: [2], ok: 1 })
-  t.match(await admin(cluster, { shardlab: 'heal' }), { healed: [1], ok: 1 })
+  t.match(await admin(cluster, { shardlab: 'heal', id: second }), { healed: [second], ok: 1 })
+  t.match(await admin(cluster, { shardlab: 'heal' }), { healed: [first], ok: 1 })
   t.match(await find(cluster, 1), { ok: 1 })
-  t.match(await admin(cluster, { shardlab: 'heal', id: 2 }), {
+  t.match(await admin(cluster, { shardlab: 'heal', id: second }), {
     ok: 0,
     code: 2,
-    errmsg: 'there is no fault 2; nothing is broken.',
+    errmsg: `there is no fault ${second}; nothing is broken.`,
   })
   t.match(await admin(cluster, { shardlab: 'apply' }), { ok: 0, code: 2, errmsg: /^apply needs a fault/ })
   t.match(await admin(cluster, { shardlab: 'explode' }), {

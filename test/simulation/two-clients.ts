@@ -63,8 +63,8 @@ export interface Speaker {
   sent(): Sent[]
   /** Sends a command to each mongos, past the client. */
   tellMongoses(command: Document): Promise<void>
-  fault(text: string): Promise<number>
-  heal(id: number): Promise<void>
+  fault(text: string): Promise<string>
+  heal(id: string): Promise<void>
   wait(ms: number): Promise<void>
   stop(): Promise<void>
 }
@@ -92,7 +92,7 @@ const clusterOptions = (options: ClusterOptions): ClusterOptions => ({
 })
 
 /** Some faults end by themselves. */
-async function healed(faults: Faults, id: number): Promise<void> {
+async function healed(faults: Faults, id: string): Promise<void> {
   if (faults.list().some((fault) => fault.id === id)) await faults.heal(id)
 }
 

@@ -2,6 +2,7 @@ import { deepStrictEqual, throws } from 'node:assert'
 import t from 'tap'
 import fc from 'fast-check'
 import { Packr, Unpackr } from 'msgpackr'
+import { value } from './support/payload-values.js'
 import {
   AddressDirectory,
   catalogue,
@@ -68,38 +69,6 @@ t.test('a packet is plain msgpack', async (test) => {
     [3, 6, 1, 2, index, ['unreachable', true, 'no such member']],
   ])
 })
-
-const scalar = fc.oneof(
-  fc.constant(null),
-  fc.boolean(),
-  fc.integer(),
-  fc.maxSafeInteger(),
-  fc.constantFrom(
-    0,
-    -1,
-    -32,
-    -33,
-    127,
-    128,
-    -128,
-    -129,
-    255,
-    256,
-    65_535,
-    65_536,
-    -32_769,
-    2 ** 31,
-    2 ** 32 - 1,
-    2 ** 32,
-    -(2 ** 31) - 1,
-  ),
-  fc.string({ unit: 'grapheme', maxLength: 80 }),
-  fc.string({ maxLength: 300 }),
-  fc.uint8Array({ maxLength: 300 }),
-)
-const value = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 20 })),
-})).value
 
 t.test('values are written as msgpackr writes them', async (test) => {
   const packr = new Packr({ useRecords: false })

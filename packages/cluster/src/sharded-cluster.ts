@@ -1,4 +1,4 @@
-import type { Actor, ClusterEvent } from '@shardlab/actor'
+import { createShortId, type Actor, type ClusterEvent } from '@shardlab/actor'
 import {
   createInlineRuntime,
   createThreadsRuntime,
@@ -8,6 +8,7 @@ import {
   type Runtime,
 } from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent, type ClusterEvents } from './cluster-events.js'
@@ -26,6 +27,8 @@ import { loadRoles } from './roles.js'
 import { shardInfo, shardsAmong, standbyAmong, type ShardInfo, type StandbyInfo } from './shard-info.js'
 import { describeTopology, listenOfCopy } from './topology.js'
 
+const newId = createShortId({ bytes: (length) => randomBytes(length) })
+
 type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults }>
 
 /**
@@ -38,6 +41,8 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  * `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
+  /** Eight letters and digits that no other cluster has. */
+  readonly id = newId()
   /** `mongodb://host:port,…/` with every mongos. */
   readonly uri: string
   /** `host:port` of every mongos. */
@@ -134,7 +139,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
-    return new ClusterSnapshot({ world: await runtime.copy(), options, isFromFile: false }, runtime.now())
+    const world = await runtime.copy()
+    return new ClusterSnapshot({ id: newId(), world, options, isFromFile: false }, runtime.now())
   }
 
   /**

@@ -24,6 +24,7 @@ for (const [world, start] of Object.entries(clusters)) {
 t.test('inline: listeners get member events, and stop can be called twice', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, mongos: 2, runtime: 'inline', seed: 3 })
   t.equal(cluster.seed, 3)
+  t.match(cluster.id, /^[2-9a-z]{8}$/)
   t.equal(cluster.uri, `mongodb://${cluster.mongos.join(',')}/`)
   t.equal(new Set(cluster.mongos).size, 2)
   t.match(cluster.shards, [{ id: 'shard01', uri: /^mongodb:\/\/127\.0\.0\.1:\d+\/\?directConnection=true$/ }])

@@ -1,6 +1,7 @@
 import { folderOfName } from '../model/floors.js'
 import { packageOfSpecifier } from '../model/imports.js'
 import type { Finding, Repository, SourceFile } from '../model/repository.js'
+import { calledImports, type Declaration } from '../model/calls.js'
 import { isBuiltin } from './declared-dependencies.js'
 
 /** A library that a package may ship with. */
@@ -26,7 +27,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   },
   actor: {
     msgpackr: { reason: 'the envelope of messages, the same bytes in every runtime' },
-    nanoid: { reason: 'ids as text, drawn from the generator of the context', names: ['customRandom', 'urlAlphabet'] },
+    nanoid: { reason: 'ids that people type, drawn from a generator', names: ['customRandom'] },
   },
   storage: {
     'sorted-btree': { reason: 'ordered indexes with a clone in constant time' },
@@ -51,6 +52,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   },
   cluster: {
     eventemitter3: { reason: 'events to people' },
+    msgpackr: { reason: 'the header of snapshot files' },
     zod: { reason: 'faults as data: one schema for the API, the wire, the command line and files' },
   },
   unique: {
@@ -130,17 +132,29 @@ function bannedOptionsOf(file: SourceFile, name: string, { bannedOptions }: Allo
   return findings
 }
 
-/** Shipped source uses the required libraries. */
+/** Shipped source calls the required libraries, in code that is used. */
 export function findMissingLibraries(repository: Repository): Finding[] {
-  const imported = new Set(
-    repository.packages.flatMap(({ sources }) =>
-      sources.flatMap((file) => file.imports.map(({ specifier }) => packageOfSpecifier(specifier))),
-    ),
-  )
   const declared = requiredWhenDeclared.filter((name) =>
     repository.packages.some(({ manifest }) => name in (manifest.dependencies ?? {})),
   )
+  const sources = repository.packages.flatMap((workspace) => workspace.sources)
   return [...requiredLibraries, ...declared]
-    .filter((name) => !imported.has(name))
-    .map((name) => ({ path: 'packages', line: 0, message: `no shipped source imports '${name}'` }))
+    .filter((library) => !sources.some((file) => usersOf(library, file).some((user) => isUsed(user, file, sources))))
+    .map((name) => ({ path: 'packages', line: 0, message: `no shipped source that is used calls '${name}'` }))
+}
+
+/** The declarations of a file that call the library. */
+function usersOf(library: string, file: SourceFile): Declaration[] {
+  return file.imports.some(({ specifier }) => packageOfSpecifier(specifier) === library)
+    ? calledImports(file.tokens, (specifier) => packageOfSpecifier(specifier) === library)
+    : []
+}
+
+/** Whether the file itself names the declaration again, or another one imports it. */
+function isUsed({ name }: Declaration, file: SourceFile, sources: readonly SourceFile[]): boolean {
+  if (name === null) return true
+  const mentions = file.tokens.filter((token) => token.kind === 'name' && token.text === name).length
+  return (
+    mentions > 1 || sources.some((other) => other !== file && other.imports.some(({ names }) => names?.includes(name)))
+  )
 }

@@ -1,14 +1,18 @@
 import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.js'
+import { hotKinds } from './hot-kinds.js'
+import { packPayload, refusalOf } from './packed-payload.js'
 import type { ValueWriter } from './value-writer.js'
 
 export type RecordMaker = (payload: readonly unknown[]) => object
 
-/** @returns the index of the first field whose value is refused; -1: none */
+/** Writes the payload. @returns the index of the first field whose value is refused; -1: none */
 export type RecordWriter = (writer: ValueWriter, record: object) => number
 
 export interface KindShape {
   readonly kind: MessageKind
   readonly index: number
+  /** Whether the payload is written and read by hand. */
+  readonly isHot: boolean
   readonly requestFields: readonly string[]
   readonly replyFields: readonly string[]
   readonly toRequest: RecordMaker
@@ -31,20 +35,35 @@ function recordMaker(fields: readonly string[]): RecordMaker {
 /** The inverse of {@link recordMaker}; a loop over the names would look each of them up again. */
 function recordWriter(fields: readonly string[]): RecordWriter {
   const steps = fields.map((field, i) => `if (writer.value(record[${JSON.stringify(field)}]) !== null) return ${i}`)
+  const body = [`writer.arrayHeader(${fields.length})`, ...steps, 'return -1'].join('\n')
   // oxlint-disable-next-line typescript/no-implied-eval -- no text from outside comes here
-  return new Function('writer', 'record', [...steps, 'return -1'].join('\n')) as RecordWriter
+  return new Function('writer', 'record', body) as RecordWriter
+}
+
+function packedRecordWriter(fields: readonly string[]): RecordWriter {
+  return (writer, record) => {
+    const payload = fields.map((field) => (record as Readonly<Record<string, unknown>>)[field])
+    const refused = payload.findIndex((value) => refusalOf(value) !== null)
+    if (refused < 0) writer.bytes(packPayload(payload))
+    return refused
+  }
+}
+
+function writerFor(kind: string, fields: readonly string[]): RecordWriter {
+  return hotKinds.has(kind) ? recordWriter(fields) : packedRecordWriter(fields)
 }
 
 const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(
   ([kind, exchange], index) => ({
     kind: kind as MessageKind,
     index,
+    isHot: hotKinds.has(kind),
     requestFields: exchange.requestFields,
     replyFields: exchange.replyFields,
     toRequest: recordMaker(exchange.requestFields),
     toReply: recordMaker(exchange.replyFields),
-    writeRequest: recordWriter(exchange.requestFields),
-    writeReply: recordWriter(exchange.replyFields),
+    writeRequest: writerFor(kind, exchange.requestFields),
+    writeReply: writerFor(kind, exchange.replyFields),
   }),
 )
 

@@ -1,16 +1,23 @@
-import { Unpackr } from 'msgpackr/unpack'
+import { catalogue } from '../catalogue/index.js'
 import type { Attachment } from './attachment.js'
-import { attachmentType, noAttachments, type MessageTuple, type Packet, type PacketType } from './packet.js'
-
-// With `useRecords: false` a packet is readable without earlier ones.
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: false })
+import { hotKinds } from './hot-kinds.js'
+import { unpackForeign, unpackPayload } from './packed-payload.js'
+import {
+  attachmentType,
+  noAttachments,
+  packetTypes,
+  type MessageTuple,
+  type Packet,
+  type PacketType,
+} from './packet.js'
 
 /**
  * The messages of a packet; {@link KindShape} makes records of their payloads. Byte arrays in them
  * are views on the packet: never write to them, and copy those that outlive the handler, or the
  * whole packet stays in memory.
  *
- * Packets with values that our writer does not write are read by msgpackr.
+ * msgpackr reads the payloads of kinds that are not hot, and packets with values that our writer
+ * does not write.
  */
 export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   bytes = packet
@@ -40,7 +47,7 @@ function read(from: number, to: number): readonly MessageTuple[] {
   buffer = noBuffer
   view = null
   attachments = noAttachments
-  return isWhole ? messages : (unpackr.unpack(packet.subarray(from, to)) as MessageTuple[])
+  return isWhole ? messages : (unpackForeign(packet.subarray(from, to)) as MessageTuple[])
 }
 
 const nothing = new Uint8Array(0)
@@ -69,14 +76,30 @@ function readMessages(): MessageTuple[] {
 
 function readMessage(): MessageTuple {
   if (readArrayHeader() !== 6) isForeign = true
-  return [
-    readNumber() as PacketType,
-    readNumber(),
-    readNumber(),
-    readNumber(),
-    readNumber(),
-    readArray(readArrayHeader()),
-  ]
+  const type = readNumber() as PacketType
+  const id = readNumber()
+  const to = readNumber()
+  const from = readNumber()
+  const kind = readNumber()
+  return [type, id, to, from, kind, isPacked(type, kind) ? readPacked() : readArray(readArrayHeader())]
+}
+
+function isPacked(type: PacketType, kind: number): boolean {
+  return !isForeign && type <= packetTypes.notice && packedKinds[kind] === 1
+}
+
+/** By the kind's number: 1 when msgpackr packs its payloads. */
+const packedKinds = Uint8Array.from(Object.keys(catalogue), (kind) => (hotKinds.has(kind) ? 0 : 1))
+
+function readPacked(): readonly unknown[] {
+  try {
+    const { payload, lengthBytes } = unpackPayload(bytes.subarray(at, end))
+    at += lengthBytes
+    return payload
+  } catch {
+    // Truncated: the error comes from reading the whole packet.
+    return foreign([])
+  }
 }
 
 function foreign<T>(value: T): T {

@@ -1,5 +1,6 @@
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
 import { kindShape, type KindShape } from './kinds.js'
+import { refusalOf } from './packed-payload.js'
 import { packetTypes, UnpackableValueError, type FailurePayload, type Packet, type PacketType } from './packet.js'
 import { ValueWriter } from './value-writer.js'
 
@@ -169,7 +170,6 @@ export class PacketWriter {
     const start = writer.length
     const attachments = writer.attachmentCount
     this.#addHead(type, id, to, from, shape.index)
-    writer.arrayHeader(fields.length)
     let refused: number
     try {
       refused = write(writer, record)
@@ -179,7 +179,7 @@ export class PacketWriter {
     }
     if (refused >= 0) {
       const field = fields[refused]!
-      const refusal = writer.value(record[field]) ?? 'a value'
+      const refusal = refusalIn(record[field])
       this.#rollBack(start, attachments)
       throw unpackable(type, shape, field, refusal)
     }
@@ -199,6 +199,10 @@ export class PacketWriter {
     this.#releasePage()
     PacketWriter.#pageOwner = null
   }
+}
+
+function refusalIn(value: unknown): string {
+  return refusalOf(value) ?? 'a value'
 }
 
 function unpackable(type: PacketType, shape: KindShape, field: string, refusal: string): UnpackableValueError {

@@ -175,7 +175,7 @@ export interface JumboEvent {
 export interface FaultAppliedEvent {
   readonly type: 'fault-applied'
   readonly atMs: number
-  readonly id: number
+  readonly id: string
   /** In the grammar of faults: `crash shard02 for 5s`. */
   readonly fault: string
   /** The member that it affects; null: a fault of links, or at a step of any member. */
@@ -185,7 +185,7 @@ export interface FaultAppliedEvent {
 export interface FaultHealedEvent {
   readonly type: 'fault-healed'
   readonly atMs: number
-  readonly id: number
+  readonly id: string
   readonly fault: string
   readonly target: Address | null
 }

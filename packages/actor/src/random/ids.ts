@@ -1,4 +1,4 @@
-import { customRandom, urlAlphabet } from 'nanoid'
+import { customRandom } from 'nanoid'
 import type { Random } from './random.js'
 
 /**
@@ -51,7 +51,11 @@ export function cursorId(random: Random): bigint {
   }
 }
 
-/** Text ids of the characters `A-Za-z0-9_-`, by default 21 of them. */
-export function createTextId(random: Random): (length?: number) => string {
-  return customRandom(urlAlphabet, 21, (size) => random.bytes(size))
+/** Without letters and digits that people confuse. */
+const shortIdAlphabet = '23456789abcdefghjkmnpqrstuvwxyz'
+const shortIdLength = 8
+
+/** Makes ids that people see and type. */
+export function createShortId(random: Pick<Random, 'bytes'>): () => string {
+  return customRandom(shortIdAlphabet, shortIdLength, (size) => random.bytes(size))
 }

@@ -4,19 +4,24 @@
  * stay readable when its form changes.
  *
  * Format: a line of text with the number of the format and the version that wrote the file; the
- * length of the header, 4 bytes, little-endian; the header, JSON; for each member its checkpoint
+ * length of the header, 4 bytes, little-endian; the header, msgpack; for each member its checkpoint
  * and the records of its log, whose lengths are in the header; the SHA-256 of everything before it.
  */
 import { writeInt32 } from '@shardlab/bson'
 import { MemoryDisk, type MemberCopy, type WorldCopy } from '@shardlab/runtime'
+import { Packr, Unpackr } from 'msgpackr'
 import { createHash, randomBytes, type Hash } from 'node:crypto'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { OptionError } from '../option-error.js'
 import type { SnapshotContent } from './snapshot-content.js'
 
+// Without records: any msgpack reader reads the header.
+const packr = new Packr({ useRecords: false })
+const unpackr = new Unpackr({ useRecords: false })
+
 /** Increase it if older code cannot read new files. */
-const formatVersion = 1
+const formatVersion = 2
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
 const firstLinePattern = /^shardlab snapshot, format (\d+), by version (\S+)\n/
@@ -35,6 +40,7 @@ interface MemberHeader {
 }
 
 interface Header {
+  readonly id: string
   readonly takenAtMs: number
   readonly options: SnapshotContent['options']
   readonly nowMicros: number | null
@@ -53,7 +59,7 @@ export interface LoadedSnapshot {
  */
 export async function saveSnapshot(
   path: string,
-  { world, options }: SnapshotContent,
+  { id, world, options }: SnapshotContent,
   takenAtMs: number,
 ): Promise<void> {
   const parts: Uint8Array[] = []
@@ -67,7 +73,7 @@ export async function saveSnapshot(
       recordBytes: records.map(({ length }) => length),
     }
   })
-  const header: Header = { takenAtMs, options, nowMicros: world.nowMicros, members }
+  const header: Header = { id, takenAtMs, options, nowMicros: world.nowMicros, members }
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
     const file = await open(temporary, 'wx')
@@ -106,10 +112,10 @@ function unwrittenOf(state: unknown): readonly Uint8Array[] {
 
 async function writeAll(file: FileHandle, header: Header, parts: readonly Uint8Array[]): Promise<void> {
   const hash = createHash('sha256')
-  const text = Buffer.from(JSON.stringify(header))
+  const packed = packr.pack(header)
   const length = Buffer.alloc(4)
-  writeInt32(length, 0, text.length)
-  for (const bytes of [Buffer.from(firstLine), length, text, ...parts]) {
+  writeInt32(length, 0, packed.length)
+  for (const bytes of [Buffer.from(firstLine), length, packed, ...parts]) {
     hash.update(bytes)
     await file.writeFile(bytes)
   }
@@ -155,15 +161,13 @@ class SnapshotReader {
   async read(): Promise<LoadedSnapshot> {
     await this.#readFirstLine()
     const header = await this.#readHeader()
-    const { nowMicros, takenAtMs } = header
-    // Older files have no standby members.
-    const options = { ...header.options, standby: header.options.standby ?? [] }
+    const { id, options, nowMicros, takenAtMs } = header
     const members: MemberCopy[] = []
     for (const member of header.members) members.push(await this.#readMember(member))
     const checksum = this.#hash.copy().digest()
     if (!checksum.equals(await this.#next(checksumBytes)) || this.#at !== this.#sizeBytes) throw this.#damaged()
     const world: WorldCopy = { nowMicros, members }
-    return { content: { world, options, isFromFile: true }, takenAtMs }
+    return { content: { id, world, options, isFromFile: true }, takenAtMs }
   }
 
   async #readFirstLine(): Promise<void> {
@@ -181,9 +185,9 @@ class SnapshotReader {
 
   async #readHeader(): Promise<Header> {
     const length = (await this.#next(4)).readUInt32LE()
-    const text = (await this.#next(length)).toString()
+    const packed = await this.#next(length)
     try {
-      return JSON.parse(text) as Header
+      return unpackr.unpack(packed) as Header
     } catch {
       throw this.#damaged()
     }

@@ -11,6 +11,8 @@ const contents = new WeakMap<ClusterSnapshot, SnapshotContent>()
  * cluster and all copies, so it costs memory only for pages that have changed since.
  */
 export class ClusterSnapshot {
+  /** Eight letters and digits; a loaded snapshot has the id of the saved one. */
+  readonly id: string
   /** In milliseconds since the epoch by the cluster's clock. */
   readonly takenAtMs: number
   readonly emulate: EmulatedVersion
@@ -19,6 +21,7 @@ export class ClusterSnapshot {
 
   /** Use {@link ShardedCluster.snapshot}. */
   constructor(content: SnapshotContent, takenAtMs: number) {
+    this.id = content.id
     this.takenAtMs = takenAtMs
     this.emulate = content.options.emulate
     this.members = content.world.members.map(({ spec }) => spec.address)

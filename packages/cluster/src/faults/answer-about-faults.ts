@@ -45,8 +45,8 @@ function faultOf(fault: unknown): FaultInput | string {
   throw new OptionError("apply needs a fault: a text such as 'crash shard02 for 5s', or a document.")
 }
 
-function idOf(id: unknown): number | undefined {
+function idOf(id: unknown): string | undefined {
   if (id === undefined || id === null) return undefined
-  if (Number.isInteger(id)) return id as number
-  throw new OptionError('heal needs the id of a fault, a whole number; without an id it heals all faults.')
+  if (typeof id === 'string') return id
+  throw new OptionError('heal needs the id of a fault, as list shows it; without an id it heals all faults.')
 }

@@ -1,4 +1,4 @@
-import type { Address } from '@shardlab/actor'
+import { createRandom, createShortId, type Address } from '@shardlab/actor'
 import type { Alarm, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { EndingEvent, FaultVerb, FaultWorld, RunningFault } from './fault-verb.js'
@@ -8,7 +8,8 @@ import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
 import type { FaultInput, FaultSpec } from './verb-table.js'
 
 export interface AppliedFault {
-  readonly id: number
+  /** Eight letters and digits. */
+  readonly id: string
   readonly fault: string
   readonly spec: FaultSpec
   /**
@@ -25,7 +26,7 @@ export interface AppliedFault {
 }
 
 interface Entry {
-  readonly id: number
+  readonly id: string
   readonly resolved: ResolvedFault
   readonly beginsAtMs: number
   readonly healsAtMs: number | null
@@ -38,6 +39,8 @@ interface Entry {
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
+  /** Determines the ids of faults. */
+  readonly seed: number
   /** Default: the runtime's restart. */
   readonly restart?: FaultWorld['restart']
 }
@@ -45,14 +48,15 @@ export interface FaultsOptions {
 export class Faults {
   readonly #runtime: Runtime
   readonly #world: FaultWorld
-  readonly #entries = new Map<number, Entry>()
-  #lastId = 0
+  readonly #entries = new Map<string, Entry>()
+  readonly #newId: () => string
 
   constructor(
     runtime: Runtime,
-    { networkTimeoutMs, restart = (member) => runtime.background.restart(member) }: FaultsOptions,
+    { networkTimeoutMs, seed, restart = (member) => runtime.background.restart(member) }: FaultsOptions,
   ) {
     this.#runtime = runtime
+    this.#newId = createShortId(createRandom(seed).fork('fault-ids'))
     this.#world = {
       runtime,
       networkTimeoutMs,
@@ -75,7 +79,7 @@ export class Faults {
    * scheduled.
    * @throws OptionError the fault is invalid, or names an unknown member, link or step
    */
-  apply(fault: FaultInput | string): Promise<{ id: number }> {
+  apply(fault: FaultInput | string): Promise<{ id: string }> {
     return this.#runtime.during(this.applyInBackground(fault))
   }
 
@@ -94,12 +98,12 @@ export class Faults {
    * @returns the ids of the healed faults
    * @throws OptionError if the id is unknown
    */
-  heal(id?: number): Promise<number[]> {
+  heal(id?: string): Promise<string[]> {
     return this.#runtime.during(this.healInBackground(id))
   }
 
   /** {@link apply} for a caller that advances the virtual clock itself. */
-  async applyInBackground(fault: FaultInput | string): Promise<{ id: number }> {
+  async applyInBackground(fault: FaultInput | string): Promise<{ id: string }> {
     const spec = await parseFault(fault)
     const resolved = resolveFault(spec, this.#runtime.members())
     if (spec.after === undefined || spec.after === 0) this.#check(resolved)
@@ -107,7 +111,7 @@ export class Faults {
       ('for' in spec ? spec.for : undefined) ?? (resolved.verb.on === 'member' ? resolved.verb.lastsMs : undefined)
     const beginsAtMs = this.#runtime.now() + (spec.after ?? 0)
     const entry: Entry = {
-      id: ++this.#lastId,
+      id: this.#newId(),
       resolved,
       beginsAtMs,
       healsAtMs: lastsMs === undefined ? null : beginsAtMs + lastsMs,
@@ -125,7 +129,7 @@ export class Faults {
   }
 
   /** {@link heal} for a caller that advances the virtual clock itself. */
-  async healInBackground(id?: number): Promise<number[]> {
+  async healInBackground(id?: string): Promise<string[]> {
     if (id !== undefined && !this.#entries.has(id)) {
       const known = [...this.#entries.keys()]
       throw new OptionError(

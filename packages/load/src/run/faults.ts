@@ -60,7 +60,7 @@ export interface ScheduledFaults {
 }
 
 interface AppliedMark extends Mark {
-  readonly id: number
+  readonly id: string
   untilSecs: number | null
 }
 
@@ -85,7 +85,7 @@ export function scheduleFaults(
     const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
     const lastsSecs =
       healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
-    marks.push({ id: id as number, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
+    marks.push({ id: id as string, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
   }
   const timers = faults.map((fault) =>
     setTimeout(() => {
@@ -102,7 +102,7 @@ export function scheduleFaults(
       await Promise.all(applying)
       const endless = marks.filter(({ untilSecs }) => untilSecs === Number.POSITIVE_INFINITY)
       if (endless.length === 0) return
-      const left = new Set((await list()).map(({ id }) => id as number))
+      const left = new Set((await list()).map(({ id }) => id as string))
       for (const mark of endless) {
         if (left.has(mark.id)) await admin.command({ shardlab: 'heal', id: mark.id }).catch(() => {})
         // Healed by another client at an unknown time.

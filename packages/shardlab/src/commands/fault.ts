@@ -3,7 +3,7 @@ import { ConnectError, runAdminCommand } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
 
 interface ListedFault {
-  readonly id: number
+  readonly id: string
   readonly fault: string
   readonly state: string
   readonly beginsAt: Date
@@ -25,15 +25,13 @@ function commandOf(text: string | undefined, { list, heal }: FaultOptions): Docu
   if (text !== undefined) return { shardlab: 'apply', fault: text }
   if (heal === undefined) return { shardlab: 'list' }
   if (heal === true) return { shardlab: 'heal' }
-  if (!/^\d{1,9}$/.test(heal))
-    throw new ConnectError(`--heal is "${heal}"; it must be the id of a fault, as --list prints it.`)
-  return { shardlab: 'heal', id: Number(heal) }
+  return { shardlab: 'heal', id: heal }
 }
 
 function textOf(reply: Document): string {
   if (reply['id'] !== undefined) return `fault ${reply['id']}\n`
   if (reply['healed'] !== undefined) {
-    const healed = reply['healed'] as number[]
+    const healed = reply['healed'] as string[]
     return healed.length === 0 ? 'nothing was broken\n' : `healed ${healed.join(', ')}\n`
   }
   const faults = reply['faults'] as ListedFault[]

@@ -53,12 +53,12 @@ async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster
   return { cluster: await ShardedCluster.start(given), resolved }
 }
 
-function addressesOf({ uri, shards, standby, mongos }: ShardedCluster): object {
-  return { ready: true, uri, shards, standby, mongos }
+function addressesOf({ id, uri, shards, standby, mongos }: ShardedCluster): object {
+  return { ready: true, id, uri, shards, standby, mongos }
 }
 
 function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
-  const { uri, shards, standby, mongos } = cluster
+  const { id, uri, shards, standby, mongos } = cluster
   const lines = [
     ...list('Single shards', shards),
     ...list('Not added yet', standby),
@@ -66,7 +66,7 @@ function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: 
     ...tryNext(uri, standby).map((line) => `    ${line}`),
   ]
   return `
-  A sharded cluster is running: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
+  Sharded cluster ${id} is running: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
   It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
 
     ${uri}
