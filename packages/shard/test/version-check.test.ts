@@ -48,21 +48,6 @@ t.test('a command with the current version does not see orphans', async (t) => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test('until 4.0 no shard owns a document that lacks the key', async (t) => {
-  for (const [version, seen] of [
-    ['2.6', [1]],
-    ['4.0', [1]],
-    ['4.4', [1, 2]],
-  ] as const) {
-    const shards = new Shards({ version })
-    await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }, { _id: 2 }] })
-    shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
-    const shardVersion = shards.config.version('db.c', 'shard01')
-    t.same(await shards.ids('shard01', find, { shardVersion }), seen, version)
-    t.same(await shards.ids('shard01', find, 'direct'), [1, 2])
-  }
-})
-
 t.test('a lookup of an orphan by its key finds nothing, however often the same command ran before', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })

@@ -52,7 +52,9 @@ export class RealCluster extends FakeCluster {
           const placement = cluster.placements.get(ns)
           if ((version === 'UNSHARDED') !== (placement === undefined))
             throw new CommandError('StaleConfig', 'stale', { extra: new DocumentWriter().string('ns', ns).finish() })
-          return { ownership: placement === undefined ? null : new OwnershipFilter(placement, shard) }
+          return {
+            ownership: placement === undefined ? null : new OwnershipFilter(placement, shard, behavioursOf(emulate)),
+          }
         },
         checkReplacement() {},
         checkImplicitCreate() {},

@@ -1,8 +1,9 @@
 /** Server: get_executor.cpp, getExecutorUpdate and getExecutorDelete. */
 import { BsonType, documentValue, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
 import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
+import type { OwnershipFilter } from '@shardlab/sharding'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
-import type { ModifyStatement } from '@shardlab/member'
+import type { ModifyKind, ModifyStatement } from '@shardlab/member'
 import { checkTableScan } from '../read/table-scan.js'
 import type { WriteScope } from './write-scope.js'
 
@@ -35,7 +36,7 @@ export class StatementFilter {
 export function documentsToModify(
   { access: { ownership }, invocation: { host } }: WriteScope,
   collection: Collection,
-  { multi, hint, sort }: ModifyStatement,
+  { kind, multi, hint, sort }: ModifyStatement,
   statementFilter: StatementFilter,
   { strings }: EvaluationContext,
 ): Uint8Array[] {
@@ -43,7 +44,7 @@ export function documentsToModify(
   if (id !== null) {
     const document = collection.findById(id)?.document
     if (document !== undefined) host.statistics.queries.addLookupById()
-    return document === undefined || ownership?.owns(document) === false ? [] : [document]
+    return document !== undefined && isFound(ownership, kind, document) ? [document] : []
   }
   const plan = planQuery(collection, {
     filter: statementFilter.filter,
@@ -53,7 +54,10 @@ export function documentsToModify(
     ...(strings === undefined ? {} : { strings }),
   })
   checkTableScan(host, plan, hint)
-  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) })
+  const executor = executePlan(
+    plan,
+    ownership === null ? {} : { rowFilter: (document) => isFound(ownership, kind, document) },
+  )
   const documents: Uint8Array[] = []
   for (let record = executor.next(); record !== null; record = executor.next()) {
     documents.push(record.document)
@@ -61,6 +65,11 @@ export function documentsToModify(
   }
   host.statistics.queries.addCompleted(plan.root, executor)
   return documents
+}
+
+function isFound(ownership: OwnershipFilter | null, kind: ModifyKind, document: Uint8Array): boolean {
+  if (ownership === null) return true
+  return kind === 'delete' ? ownership.deletes(document) : ownership.owns(document)
 }
 
 function onlyId({ root }: Filter, strings: StringComparator | undefined): RawValue | null {

@@ -15,8 +15,8 @@ import {
   sameGeneration,
   writeDatabaseVersion,
   writePlacementVersion,
-  type Behaviours,
   type CollectionPlacement,
+  type OwnershipRules,
 } from '@shardlab/sharding'
 import { HidingFilter } from '../document-moves/hiding-filter.js'
 import type {
@@ -42,13 +42,13 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
-  readonly #missingIsNull: boolean
+  readonly #rules: OwnershipRules
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
   /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
   constructor(
     identity: { readonly shardId: string },
-    { missingShardKeyFieldsAreNull }: Behaviours,
+    rules: OwnershipRules,
     placements: CollectionPlacements & DatabasePlacements,
     critical: BlockedNamespaces,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
@@ -59,7 +59,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     this.#critical = critical
     this.#hiddenIn = hiddenIn
     this.#mutations = mutations
-    this.#missingIsNull = missingShardKeyFieldsAreNull
+    this.#rules = rules
   }
 
   get #shard(): string {
@@ -103,12 +103,11 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   #filter(placement: CollectionPlacement): Access {
     const hidden = this.#hiddenIn(placement.uuid)
     if (this.#mutations.ownershipFilterOff) return everything
-    if (hidden !== undefined)
-      return { ownership: new HidingFilter(placement, this.#shard, this.#missingIsNull, hidden) }
+    if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, this.#rules, hidden) }
     if (placement.isUnsplittable && placement.table.lowestShard() === this.#shard) return everything
     let access = this.#filters.get(placement)
     if (access === undefined) {
-      access = { ownership: new OwnershipFilter(placement, this.#shard, this.#missingIsNull) }
+      access = { ownership: new OwnershipFilter(placement, this.#shard, this.#rules) }
       this.#filters.set(placement, access)
     }
     return access

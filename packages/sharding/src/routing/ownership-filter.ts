@@ -1,5 +1,10 @@
 import type { ValuesByPath } from '../model/shard-key-pattern.js'
+import type { Behaviours } from '../behaviours/table.js'
 import type { CollectionPlacement } from './placement.js'
+
+export type OwnershipRules = Pick<Behaviours, 'missingShardKeyFieldsAreNull' | 'deletesIncludeOrphans'>
+
+const latestRules: OwnershipRules = { missingShardKeyFieldsAreNull: true, deletesIncludeOrphans: false }
 
 /**
  * Excludes orphans from versioned reads. Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
@@ -8,18 +13,24 @@ export class OwnershipFilter {
   readonly placement: CollectionPlacement
   readonly shard: string
   readonly #extraction: { readonly missingIsNull: boolean }
+  readonly #deletesIncludeOrphans: boolean
 
-  /** @param missingIsNull otherwise no shard owns a document that lacks a field of the key */
-  constructor(placement: CollectionPlacement, shard: string, missingIsNull = true) {
+  constructor(placement: CollectionPlacement, shard: string, rules: OwnershipRules = latestRules) {
     this.placement = placement
     this.shard = shard
-    this.#extraction = { missingIsNull }
+    this.#extraction = { missingIsNull: rules.missingShardKeyFieldsAreNull }
+    this.#deletesIncludeOrphans = rules.deletesIncludeOrphans
   }
 
   /** False for a document without a shard key, such as one with an array on its path. */
   owns(document: Uint8Array): boolean {
     const key = this.placement.shardKey.extract(document, this.#extraction)
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
+  }
+
+  /** Whether a delete may find the document. */
+  deletes(document: Uint8Array): boolean {
+    return this.#deletesIncludeOrphans || this.owns(document)
   }
 
   /** @param byPath the document's values on the paths of the shard key */

@@ -21,6 +21,8 @@ export class DocumentsWorker {
   readonly #verdicts: Verdicts
   readonly #collections: readonly SwarmCollection[]
   readonly #keysChange: boolean
+  /** The number of deleted documents then says little. */
+  readonly #deletesIncludeOrphans: boolean
   readonly #models = new Map<string, Model>()
   readonly #groups = new Map<string, DocumentGroup>()
   /**
@@ -41,6 +43,7 @@ export class DocumentsWorker {
     behaviours: Behaviours,
   ) {
     this.#keysChange = !behaviours.shardKeyValuesAreImmutable
+    this.#deletesIncludeOrphans = behaviours.deletesIncludeOrphans
     this.number = number
     this.#client = client
     this.#random = random
@@ -222,13 +225,13 @@ export class DocumentsWorker {
     const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#retryMode(ns))
     const n = answer?.reply['n'] as number | undefined
     this.#must(
-      n === undefined || n <= documents.length,
+      n === undefined || n <= documents.length || this.#deletesIncludeOrphans,
       `a delete of ${documents.length} documents of ${ns} said n: ${n}`,
       ns,
       ...documents.map(({ _id }) => _id),
     )
     for (const { _id } of documents) {
-      if (n === documents.length) model.isGone(_id)
+      if (n === documents.length && !this.#deletesIncludeOrphans) model.isGone(_id)
       else model.mayBe(_id, null)
     }
     this.#note(answer)

@@ -47,6 +47,12 @@ export const writeBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  deletesIncludeOrphans: row<boolean>(
+    'A delete through a router includes matching orphans on the shards that it goes to, and counts them.',
+    'delete_stage.cpp; SERVER-59832 in 5.3: write_stage_common.cpp, PreWriteFilter',
+    ['2.6', true],
+    ['6.0.2', false],
+  ),
   writeErrorMessageFirst: row<boolean>(
     'In an entry of writeErrors the message precedes the other details; otherwise it follows them.',
     'write_ops.cpp, WriteError::serialize, new in 5.1; write_ops_exec.cpp, generateError',

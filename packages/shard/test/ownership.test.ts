@@ -1,0 +1,48 @@
+/** Which documents commands through a router find on a shard, by version. */
+import t from 'tap'
+import { Shards } from './support/shards.js'
+
+const find = { find: 'c' }
+
+t.test('until 5.0 a delete through a router includes orphans; D802 an update never does', async (t) => {
+  for (const [version, included] of [
+    ['2.6', true],
+    ['4.0', true],
+    ['4.4', true],
+    ['5.0', true],
+    ['6.0', false],
+    ['8.0', false],
+  ] as const) {
+    for (const [q, limit] of [
+      [{ a: { $gte: -2 } }, 0],
+      [{ _id: 3 }, 1],
+    ] as const) {
+      const shards = new Shards({ version })
+      await shards.direct('shard01', { insert: 'c', documents: [-1, -2, 5].map((a, i) => ({ _id: i + 1, a })) })
+      shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
+      const shardVersion = limit === 0 ? ('IGNORED' as const) : shards.config.version('db.c', 'shard01')
+      const updates = [{ q, u: { $set: { seen: 1 } }, multi: limit === 0 }]
+      const owned = limit === 0 ? 2 : 0
+      t.match(await shards.routed('shard01', { update: 'c', updates }, { shardVersion }), { n: owned }, version)
+      const deletes = [{ q, limit }]
+      const n = included ? owned + 1 : owned
+      t.match(await shards.routed('shard01', { delete: 'c', deletes }, { shardVersion }), { n }, version)
+      t.equal((await shards.ids('shard01', find, 'direct')).includes(3), !included)
+    }
+  }
+})
+
+t.test('until 4.0 no shard owns a document that lacks the key', async (t) => {
+  for (const [version, seen] of [
+    ['2.6', [1]],
+    ['4.0', [1]],
+    ['4.4', [1, 2]],
+  ] as const) {
+    const shards = new Shards({ version })
+    await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }, { _id: 2 }] })
+    shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
+    const shardVersion = shards.config.version('db.c', 'shard01')
+    t.same(await shards.ids('shard01', find, { shardVersion }), seen, version)
+    t.same(await shards.ids('shard01', find, 'direct'), [1, 2])
+  }
+})
