@@ -1,4 +1,5 @@
 import { BsonType, DocumentWriter, RawValue, writeInt32, writeInt64 } from '@shardlab/bson'
+import { checkValueBytes } from './limits.js'
 
 export function dateValue(ms: number | bigint): RawValue {
   const bytes = new Uint8Array(8)
@@ -16,7 +17,10 @@ export function timestampValue(seconds: number, increment: number): RawValue {
 export function arrayValue(elements: Iterable<RawValue>): RawValue {
   const writer = new DocumentWriter()
   let index = 0
-  for (const element of elements) writer.value(String(index++), element)
+  for (const element of elements) {
+    writer.value(String(index++), element)
+    checkValueBytes('An array', writer.length)
+  }
   const bytes = writer.finish()
   return new RawValue(BsonType.array, bytes, 0, bytes.length)
 }

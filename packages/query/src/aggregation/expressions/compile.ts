@@ -14,6 +14,7 @@ import { dateValue, timestampValue } from '../../values/build.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
 import { checkFieldPath, fieldPathExpression, valueAt } from './field-path.js'
 import { formatDocument } from '../../values/format.js'
+import { checkValueBytes } from '../../values/limits.js'
 import { expressionOperators } from './table.js'
 import { checkVariableRead } from './variable-name.js'
 
@@ -137,6 +138,7 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
       for (const field of fields) {
         const result = field.expression.evaluate(frame)
         if (result !== undefined) writer.value(field.name, result)
+        checkValueBytes('An object', writer.length)
       }
       return documentValue(writer.finish())
     },
@@ -163,6 +165,7 @@ function compileArray(value: RawValue, self: ExpressionCompiler): Expression {
       const result = element.evaluate(frame)
       if (result === undefined) writer.null(String(index))
       else writer.value(String(index), result)
+      checkValueBytes('An array', writer.length)
     })
     const bytes = writer.finish()
     return new RawValue(BsonType.array, bytes, 0, bytes.length)

@@ -12,6 +12,7 @@ import {
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated } from '../../../../values/format.js'
+import { checkValueBytes, interruptChecker } from '../../../../values/limits.js'
 import { namedArguments, operator, typeOf, unary } from '../../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../../expression.js'
 import { checkVariableName } from '../../variable-name.js'
@@ -68,15 +69,32 @@ const inOperator: ExpressionOperator = {
   },
 }
 
-function concatArrays(operands: readonly (RawValue | undefined)[]): RawValue {
-  const elements: RawValue[] = []
-  for (const operand of operands) {
-    if (operand === undefined || operand.isNullish()) return nullValue
-    if (operand.type !== BsonType.array)
-      throw new CommandError(28664, `$concatArrays only supports arrays, not ${typeOf(operand)}`)
-    for (const element of elementsOf(operand)) elements.push(element)
+const concatArrays: ExpressionOperator = {
+  ...operator('$concatArrays', 0, Infinity, () => undefined),
+  compile(argument, compiler) {
+    const checkForInterrupt = interruptChecker(compiler.context)
+    return operator('$concatArrays', 0, Infinity, (operands) => {
+      let bytes = 0
+      for (const operand of operands) {
+        if (operand === undefined || operand.isNullish()) return nullValue
+        if (operand.type !== BsonType.array)
+          throw new CommandError(28664, `$concatArrays only supports arrays, not ${typeOf(operand)}`)
+        bytes += operand.end - operand.start
+      }
+      checkValueBytes('$concatArrays', bytes)
+      return arrayValue(elementsOfAll(operands as readonly RawValue[], checkForInterrupt))
+    }).compile(argument, compiler)
+  },
+}
+
+/** One after the other: a list of the elements of a large array needs several times its memory. */
+function* elementsOfAll(arrays: readonly RawValue[], checkForInterrupt: () => void): Generator<RawValue> {
+  for (const { bytes, start } of arrays) {
+    for (const it = new FieldIterator(bytes, start); it.next();) {
+      checkForInterrupt()
+      yield it.value()
+    }
   }
-  return arrayValue(elements)
 }
 
 function required(fields: Map<string, RawValue>, field: string, name: string, code: number): RawValue {
@@ -93,12 +111,16 @@ function variableName(fields: Map<string, RawValue>): string {
   return text
 }
 
+/** Of an element of an array, without its contents, on the server. */
+const elementBytes = 16
+
 function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expression {
   const fields = namedArguments('$map', argument, ['input', 'as', 'in'], { notObject: 16878, unknown: 16879 })
   const input = compiler.compile(required(fields, 'input', '$map', 16880))
   const inner = compiler.withVariables([variableName(fields)])
   const each = inner.compiler.compile(required(fields, 'in', '$map', 16882))
   const slot = inner.slots[0]!
+  const checkForInterrupt = interruptChecker(compiler.context)
   return {
     constant: null,
     evaluate(frame) {
@@ -106,10 +128,15 @@ function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expressio
       if (array === undefined || array.isNullish()) return nullValue
       if (array.type !== BsonType.array)
         throw new CommandError(16883, `input to $map must be an array not ${typeOf(array)}`)
+      let bytes = 0
       return arrayValue(
         elementsOf(array).map((element) => {
+          checkForInterrupt()
           frame.slots[slot] = element
-          return each.evaluate(frame) ?? nullValue
+          const result = each.evaluate(frame) ?? nullValue
+          bytes += result.end - result.start + elementBytes
+          checkValueBytes('$map', bytes)
+          return result
         }),
       )
     },
@@ -127,6 +154,7 @@ function compileFilterExpression(argument: RawValue, compiler: ExpressionCompile
   const limit = fields.get('limit')
   const limitExpression = limit === undefined ? null : compiler.compile(limit)
   const slot = inner.slots[0]!
+  const checkForInterrupt = interruptChecker(compiler.context)
   return {
     constant: null,
     evaluate(frame) {
@@ -149,6 +177,7 @@ function compileFilterExpression(argument: RawValue, compiler: ExpressionCompile
       const kept: RawValue[] = []
       for (const element of elementsOf(array)) {
         if (kept.length >= room) break
+        checkForInterrupt()
         frame.slots[slot] = element
         if (condition.evaluate(frame)?.isTruthy() ?? false) kept.push(element)
       }
@@ -176,6 +205,7 @@ function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expres
   const inner = compiler.withVariables(['this', 'value'])
   const each = inner.compiler.compile(needed('in', 40079))
   const [self, value] = inner.slots as [number, number]
+  const checkForInterrupt = interruptChecker(compiler.context)
   return {
     constant: null,
     evaluate(frame) {
@@ -185,9 +215,11 @@ function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expres
         throw new CommandError(40080, `$reduce requires that 'input' be an array, found: ${typeOf(array)}`)
       let accumulated = initial.evaluate(frame)
       for (const element of elementsOf(array)) {
+        checkForInterrupt()
         frame.slots[self] = element
         frame.slots[value] = accumulated
         accumulated = each.evaluate(frame)
+        if (accumulated !== undefined) checkValueBytes('$reduce', accumulated.end - accumulated.start)
       }
       return accumulated
     },
@@ -231,7 +263,7 @@ export const arrayExpressions: readonly ExpressionOperator[] = [
   end('$first', 0),
   end('$last', -1),
   inOperator,
-  operator('$concatArrays', 0, Infinity, concatArrays),
+  concatArrays,
   { name: '$map', manualPage: 'aggregation/map', status: 'complete', compile: compileMap },
   { name: '$filter', manualPage: 'aggregation/filter', status: 'complete', compile: compileFilterExpression },
   { name: '$reduce', manualPage: 'aggregation/reduce', status: 'complete', compile: compileReduce },

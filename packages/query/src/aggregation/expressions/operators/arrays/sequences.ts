@@ -9,11 +9,12 @@ import {
   findField,
   int32Value,
   nullValue,
-  type RawValue,
+  RawValue,
 } from '@shardlab/bson'
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated } from '../../../../values/format.js'
+import { valueBytesMax } from '../../../../values/limits.js'
 import { operator, typeOf, unary, withStrings } from '../../arguments.js'
 import { computed, type Expression, type ExpressionCompiler, type ExpressionOperator } from '../../expression.js'
 import { searchRange } from '../strings/substrings.js'
@@ -62,8 +63,6 @@ function reverse(value: RawValue | undefined): RawValue {
   return arrayValue(elementsOf(value).reverse())
 }
 
-const maxRangeBytes = 100 * 1024 * 1024
-
 function range([from, to, by]: readonly (RawValue | undefined)[], given = 2): RawValue {
   const bound = (value: RawValue | undefined, which: string, code: number) => {
     if (!value?.isNumber())
@@ -85,14 +84,16 @@ function range([from, to, by]: readonly (RawValue | undefined)[], given = 2): Ra
   if (step === 0) throw new CommandError(34449, '$range requires a non-zero step value')
   const steps = Math.trunc((end - start) / step)
   const neededBytes = 24 + (steps >= 0 ? 1 + steps : 0) * 16
-  if (neededBytes >= maxRangeBytes)
+  if (neededBytes >= valueBytesMax)
     throw new CommandError(
       'ExceededMemoryLimit',
-      `$range would use too much memory (${neededBytes} bytes) and cannot spill to disk. Memory limit: ${maxRangeBytes} bytes`,
+      `$range would use too much memory (${neededBytes} bytes) and cannot spill to disk. Memory limit: ${valueBytesMax} bytes`,
     )
-  const values: RawValue[] = []
-  for (let at = start; step > 0 ? at < end : at > end; at += step) values.push(int32Value(at))
-  return arrayValue(values)
+  const writer = new DocumentWriter()
+  let index = 0
+  for (let at = start; step > 0 ? at < end : at > end; at += step) writer.int32(String(index++), at)
+  const bytes = writer.finish()
+  return new RawValue(BsonType.array, bytes, 0, bytes.length)
 }
 
 const zipFields = ['inputs', 'defaults', 'useLongestLength']

@@ -11,16 +11,20 @@ import {
 import { formatDate, months, parseFormat } from '../../../../values/dates/format.js'
 import { datePartsAt } from '../../../../values/dates/parts.js'
 import { plainDouble } from '../../../../values/format.js'
+import { checkValueBytes } from '../../../../values/limits.js'
 import { utc } from '../../../../values/dates/time-zone.js'
 import { operator, typeOf, unary } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
 function concat(operands: readonly (RawValue | undefined)[]): RawValue {
   let text = ''
+  let bytes = 0
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
     if (operand.type !== BsonType.string)
       throw new CommandError(16702, `$concat only supports strings, not ${typeOf(operand)}`)
+    bytes += operand.end - operand.start
+    checkValueBytes('$concat', bytes)
     text += operand.asString()
   }
   return stringValue(text)

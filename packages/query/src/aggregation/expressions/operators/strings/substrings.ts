@@ -2,6 +2,7 @@ import { BsonType, CommandError, int32Value, nullValue, stringValue, type RawVal
 import { exactInteger, truncateToInt64 } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated } from '../../../../values/format.js'
+import { checkValueBytes, valueBytesMax } from '../../../../values/limits.js'
 import { isNullish, namedOperator, operator, typeOf } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 import { coerced } from './string.js'
@@ -193,6 +194,15 @@ function replace(name: string, replaceIn: (text: string, find: string, by: strin
   )
 }
 
+function replaceAll(text: string, find: string, by: string): string {
+  const countMax = find === '' ? text.length + 1 : Math.floor(text.length / find.length)
+  if (text.length + countMax * by.length > valueBytesMax) {
+    const count = find === '' ? countMax : text.split(find).length - 1
+    checkValueBytes('$replaceAll', text.length + count * (by.length - find.length))
+  }
+  return text.replaceAll(find, () => by)
+}
+
 export const substringExpressions: readonly ExpressionOperator[] = [
   operator('$substrCP', 3, 3, substrCP),
   operator('$substrBytes', 3, 3, substrBytes('$substrBytes')),
@@ -205,5 +215,5 @@ export const substringExpressions: readonly ExpressionOperator[] = [
   trim('$ltrim', true, false),
   trim('$rtrim', false, true),
   replace('$replaceOne', (text, find, by) => text.replace(find, () => by)),
-  replace('$replaceAll', (text, find, by) => text.replaceAll(find, () => by)),
+  replace('$replaceAll', replaceAll),
 ]
