@@ -12,7 +12,7 @@ export { isTriviallyFalse } from './filter/trivially-false.js'
 export * from './filter/features.js'
 export { compileJsonSchema } from './filter/json-schema/compile.js'
 export type { SchemaTest } from './filter/json-schema/keyword.js'
-export { compilePattern } from './filter/patterns/pattern.js'
+export { compilePattern, type Pattern } from './filter/patterns/pattern.js'
 export { fieldPath, type FieldPath, type PathPart } from './path/field-path.js'
 export { keyTuplesOf, type KeyTuple } from './path/key-tuples.js'
 export {

@@ -1,6 +1,6 @@
 /** In the order of the server's parser. */
 import { BsonType, compareValues, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
-import { compilePattern } from '@shardlab/query'
+import { compilePattern, type Pattern } from '@shardlab/query'
 import { numberTypes, startDetails, wrapped, writeStrings, writeValues } from './details-writer.js'
 import {
   fieldsOfValue,
@@ -146,7 +146,7 @@ const properties: KeywordDetails = ({ argument, value, failures: failuresOf }) =
   ]
 }
 
-function patternsOf(schema: RawValue): { source: string; pattern: RegExp; schema: RawValue }[] {
+function patternsOf(schema: RawValue): { source: string; pattern: Pattern; schema: RawValue }[] {
   const patterns = findField(schema.bytes, 'patternProperties', schema.start)
   if (patterns === undefined) return []
   return fieldsOfValue(patterns).map(([source, each]) => ({

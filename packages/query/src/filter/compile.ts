@@ -60,6 +60,7 @@ function compilerOf(context: EvaluationContext): FilterCompiler {
   const compiler: FilterCompiler = {
     strings: context.strings,
     undefinedMatchesNull: context.undefinedMatchesNull ?? false,
+    checkForInterrupt: context.checkForInterrupt,
     compileDocument: (node) => compileDocument(node, compiler, context),
     compileValue: (node) => compileValue(node, compiler),
   }

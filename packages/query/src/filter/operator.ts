@@ -34,6 +34,8 @@ export type DocumentTest = (bytes: Uint8Array, start: number) => boolean
 export interface FilterCompiler {
   readonly strings: StringComparator | undefined
   readonly undefinedMatchesNull: boolean
+  /** For a leaf that may take long on a single value. */
+  readonly checkForInterrupt: (() => void) | undefined
   compileDocument(node: FilterNode): DocumentTest
   compileValue(node: FilterNode): ValueTest
 }

@@ -1,7 +1,7 @@
 /** The server parses the keywords in this order. Values that are not objects pass. */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
-import { compilePattern } from '../patterns/pattern.js'
+import { compilePattern, type Pattern } from '../patterns/pattern.js'
 import {
   checkArray,
   fieldsOfObject,
@@ -52,7 +52,7 @@ function everyField(test: (name: string, value: RawValue) => boolean): SchemaTes
   }
 }
 
-function patternsOf(keyword: string, argument: RawValue): { pattern: RegExp; schema: RawValue }[] {
+function patternsOf(keyword: string, argument: RawValue): { pattern: Pattern; schema: RawValue }[] {
   return fieldsOfObject(keyword, argument).map(([pattern, schema]) => {
     if (schema.type !== BsonType.object)
       throw new CommandError('TypeMismatch', `${quoted(keyword)} has property '${pattern}' which is not an object`)

@@ -53,13 +53,13 @@ export const regexOperators: readonly PathOperator[] = [
   },
 ]
 
-export const compileRegex: LeafCompiler<RegexNode> = (node) => {
+export const compileRegex: LeafCompiler<RegexNode> = (node, { checkForInterrupt }) => {
   const expression = compilePattern(node.pattern, node.flags)
   return {
     leafArrays: 'elements',
     test(type, bytes, start, end) {
       if (type === BsonType.string || type === BsonType.symbol)
-        return expression.test(readUtf8(bytes, start + 4, end - 1))
+        return expression.test(readUtf8(bytes, start + 4, end - 1), checkForInterrupt)
       if (type !== BsonType.regex) return false
       return readUtf8(bytes, start, end) === `${node.pattern}\0${node.flags}\0`
     },

@@ -10,6 +10,8 @@ import { escapedSet, literal, posixClass, textOf, vertical } from './sets.js'
 /** Same meaning in both languages, outside and inside of a class. */
 const sameEverywhere = 'dDwWfnrt'
 const anyCharacter = '[^]'
+/** PCRE's limit. */
+const depthMax = 250
 const atEnd = `(?!${anyCharacter})`
 
 function invalid(reason: string): CommandError {
@@ -57,14 +59,14 @@ function translateWith(source: string, initial: ReadonlySet<string>, foldsPieces
     if (char === '(') {
       const [whole, on, off, end] = optionsPattern.exec(source.slice(i, i + 24)) ?? []
       if (whole !== undefined) {
-        if (end === ':') outer.push(flags)
+        if (end === ':' && outer.push(flags) > depthMax) throw invalid('parentheses are too deeply nested')
         flags = new Set([...flags, ...on!].filter((flag) => !(off ?? '').includes(flag)))
         if (end === ':') text += '(?:'
         i += whole.length
         continue
       }
       const [opening, next, opens] = groupAt(source, i)
-      if (opens) outer.push(flags)
+      if (opens && outer.push(flags) > depthMax) throw invalid('parentheses are too deeply nested')
       text += opening
       i = next
       continue

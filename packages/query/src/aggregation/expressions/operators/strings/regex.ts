@@ -10,14 +10,16 @@ import {
   stringValue,
   type RawValue,
 } from '@shardlab/bson'
-import { compilePattern } from '../../../../filter/patterns/pattern.js'
+import { compilePattern, type Pattern, type PatternMatch } from '../../../../filter/patterns/pattern.js'
+import { limitReached } from '../../../../filter/patterns/run-program.js'
 import { arrayValue } from '../../../../values/build.js'
 import { regexParts } from '../../../../values/format.js'
-import { namedOperator } from '../../arguments.js'
+import { namedOperator, type NamedArguments } from '../../arguments.js'
+import type { EvaluationContext } from '../../../../context.js'
 import type { ExpressionOperator } from '../../expression.js'
 
 /** Null: input or pattern is null or missing, and so is the result. */
-function patternOf(name: string, regex: RawValue | undefined, options: RawValue | undefined): RegExp | null {
+function patternOf(name: string, regex: RawValue | undefined, options: RawValue | undefined): Pattern | null {
   let flags = ''
   let pattern: string | null = null
   if (regex?.type === BsonType.regex) {
@@ -46,62 +48,112 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
   }
 }
 
+/** Finds matches in a text, or fails when PCRE would. */
+type Find = (from: number) => PatternMatch | null
+
 function regexOperator(
   name: string,
-  evaluate: (text: string, pattern: RegExp) => RawValue,
+  evaluate: (text: string, find: Find) => RawValue,
   nothing: RawValue,
 ): ExpressionOperator {
-  const row = namedOperator(
-    name,
-    {
-      fields: ['input', 'regex', 'options'],
-      required: {
-        input: [31022, `${name} requires 'input' parameter`],
-        regex: [31023, `${name} requires 'regex' parameter`],
-      },
-      notObject: (type) => new CommandError(51103, `${name} expects an object of named arguments but found: ${type}`),
-      unknown: (field) => new CommandError(31024, `${name} found an unknown argument: ${field}`),
-    },
-    ([input, regex, options]) => {
-      const pattern = patternOf(name, regex, options)
-      if (input !== undefined && !input.isNullish() && input.type !== BsonType.string)
-        throw new CommandError(51104, `${name} needs 'input' to be of type string`)
-      if (pattern === null || input === undefined || input.isNullish()) return nothing
-      return evaluate(input.asString(), pattern)
-    },
-  )
-  return { ...row, status: 'partial', missing: 'patterns that the query operator $regex refuses' }
+  const row = namedOperator(name, namedArguments(name), () => undefined)
+  return {
+    ...row,
+    status: 'partial',
+    missing: 'patterns that the query operator $regex refuses',
+    compile: (argument, compiler) =>
+      namedOperator(name, namedArguments(name), ([input, regex, options]) => {
+        const pattern = patternOf(name, regex, options)
+        if (input !== undefined && !input.isNullish() && input.type !== BsonType.string)
+          throw new CommandError(51104, `${name} needs 'input' to be of type string`)
+        if (pattern === null || input === undefined || input.isNullish()) return nothing
+        const text = input.asString()
+        return evaluate(text, (from) => findIn(name, pattern, text, from, compiler.context))
+      }).compile(argument, compiler),
+  }
 }
 
-function found(text: string, match: RegExpMatchArray): RawValue {
-  const captures = match
-    .slice(1)
-    .map((capture: string | undefined) => (capture === undefined ? nullValue : stringValue(capture)))
+function findIn(
+  name: string,
+  pattern: Pattern,
+  text: string,
+  from: number,
+  { checkForInterrupt, languageVersion = Infinity }: EvaluationContext,
+): PatternMatch | null {
+  const found = pattern.find(text, from, checkForInterrupt)
+  if (found !== limitReached) return found
+  // Servers use PCRE2 since 6.1.
+  const result = languageVersion < 6.1 ? '-8' : 'match limit exceeded'
+  throw new CommandError(
+    51156,
+    `Error occurred while executing the regular expression in ${name}. Result code: ${result}`,
+  )
+}
+
+function namedArguments(name: string): NamedArguments {
+  return {
+    fields: ['input', 'regex', 'options'],
+    required: {
+      input: [31022, `${name} requires 'input' parameter`],
+      regex: [31023, `${name} requires 'regex' parameter`],
+    },
+    notObject: (type) => new CommandError(51103, `${name} expects an object of named arguments but found: ${type}`),
+    unknown: (field) => new CommandError(31024, `${name} found an unknown argument: ${field}`),
+  }
+}
+
+/** @param index of the match in code points */
+function found({ groups }: PatternMatch, index: number): RawValue {
+  const captures = groups.slice(1).map((capture) => (capture === undefined ? nullValue : stringValue(capture)))
   return documentValue(
     new DocumentWriter()
-      .string('match', match[0])
-      .value('idx', int32Value(Array.from(text.slice(0, match.index)).length))
+      .string('match', groups[0]!)
+      .value('idx', int32Value(index))
       .value('captures', arrayValue(captures))
       .finish(),
   )
 }
 
+function codePointsBetween(text: string, from: number, to: number): number {
+  let count = 0
+  for (let at = from; at < to; count++) at += widthAt(text, at)
+  return count
+}
+
+const widthAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
+
+/** Server: BufferMaxSize. */
+const foundBytesMax = 64 * 1024 * 1024
+
+function* findAll(text: string, find: Find): Generator<RawValue> {
+  let index = 0
+  let counted = 0
+  let bytes = 0
+  for (let from = 0; from <= text.length;) {
+    const match = find(from)
+    if (match === null) return
+    index += codePointsBetween(text, counted, match.index)
+    counted = match.index
+    const value = found(match, index)
+    bytes += value.end - value.start
+    if (bytes > foundBytesMax)
+      throw new CommandError(51151, '$regexFindAll: the size of buffer to store output exceeded the 64MB limit')
+    yield value
+    const end = match.index + match.groups[0]!.length
+    // After an empty match the search continues after the next character.
+    from = end > match.index ? end : end + widthAt(text, end)
+  }
+}
+
 export const regexExpressions: readonly ExpressionOperator[] = [
-  regexOperator('$regexMatch', (text, pattern) => boolValue(pattern.test(text)), boolValue(false)),
+  regexOperator('$regexMatch', (_text, find) => boolValue(find(0) !== null), boolValue(false)),
   regexOperator(
     '$regexFind',
-    (text, pattern) => {
-      const match = pattern.exec(text)
-      return match === null ? nullValue : found(text, match)
+    (text, find) => {
+      const match = find(0)
+      return match === null ? nullValue : found(match, codePointsBetween(text, 0, match.index))
     },
     nullValue,
   ),
-  regexOperator(
-    '$regexFindAll',
-    (text, pattern) =>
-      arrayValue(
-        Array.from(text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)), (match) => found(text, match)),
-      ),
-    arrayValue([]),
-  ),
+  regexOperator('$regexFindAll', (text, find) => arrayValue(findAll(text, find)), arrayValue([])),
 ]
