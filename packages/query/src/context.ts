@@ -33,8 +33,8 @@ export interface EvaluationContext {
    */
   readonly emptyInIsFalse?: boolean
   /**
-   * Called for each document that is examined. Throws to abort the work, for example with
-   * MaxTimeMSExpired.
+   * Called for each document that is examined, and now and then during long work on one. Throws to
+   * abort the work, for example with MaxTimeMSExpired.
    */
   readonly checkForInterrupt?: () => void
   newObjectId?(): Uint8Array

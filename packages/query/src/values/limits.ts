@@ -3,7 +3,8 @@ import { CommandError } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 
 /**
- * For one intermediate value. Server: internalQueryMaxMapFilterReduceBytes, internalQueryMaxRangeBytes.
+ * For one intermediate value. Server: internalQueryMaxMapFilterReduceBytes,
+ * internalQueryMaxRangeBytes.
  */
 export const valueBytesMax = 100 * 1024 * 1024
 

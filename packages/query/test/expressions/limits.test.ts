@@ -10,7 +10,7 @@ const doubled = (times: number, of: unknown) => ({
   $reduce: { input: { $range: [0, times] }, initialValue: of, in: { $concatArrays: ['$$value', '$$value'] } },
 })
 
-t.test('an intermediate value of more than 100 MB is refused', (t) => {
+t.test('D108 an intermediate value of more than 100 MB is refused', (t) => {
   const many = (value: unknown) => ({ $map: { input: { $range: [0, 200_000] }, in: value } })
   const table: [name: string, expression: unknown][] = [
     ['$concatArrays', doubled(40, '$list')],

@@ -7,27 +7,30 @@ const text = `${'a'.repeat(3000)}!`
 /** A back reference prevents a search in linear time. */
 const worst = '^(a+)+\\1x'
 
-t.test('a search that reaches the match limit does not match in a filter, and is an error in an expression', (t) => {
-  t.equal(matches({ a: { $regex: worst } }, { a: text }), false)
-  t.equal(matches({ a: { $not: { $regex: worst } } }, { a: text }), true)
-  for (const operator of ['$regexMatch', '$regexFind', '$regexFindAll']) {
-    const stage = { $project: { m: { [operator]: { input: '$a', regex: worst } } } }
-    t.match(
-      failure(() => aggregate([stage], [{ a: text }])),
-      {
-        code: 51156,
-        message: `Error occurred while executing the regular expression in ${operator}. Result code: match limit exceeded`,
-      },
-      operator,
-    )
-    t.match(
-      failure(() => run([encode(stage)], [encode({ a: text })], { ...context, languageVersion: 6.03 })),
-      { message: /Result code: -8$/ },
-      'before PCRE2',
-    )
-  }
-  t.end()
-})
+t.test(
+  'D103 a search that reaches the match limit does not match in a filter, and is an error in an expression',
+  (t) => {
+    t.equal(matches({ a: { $regex: worst } }, { a: text }), false)
+    t.equal(matches({ a: { $not: { $regex: worst } } }, { a: text }), true)
+    for (const operator of ['$regexMatch', '$regexFind', '$regexFindAll']) {
+      const stage = { $project: { m: { [operator]: { input: '$a', regex: worst } } } }
+      t.match(
+        failure(() => aggregate([stage], [{ a: text }])),
+        {
+          code: 51156,
+          message: `Error occurred while executing the regular expression in ${operator}. Result code: match limit exceeded`,
+        },
+        operator,
+      )
+      t.match(
+        failure(() => run([encode(stage)], [encode({ a: text })], { ...context, languageVersion: 6.03 })),
+        { message: /Result code: -8$/ },
+        'before PCRE2',
+      )
+    }
+    t.end()
+  },
+)
 
 t.test('a long search stops at the time limit', (t) => {
   const limited: EvaluationContext = {

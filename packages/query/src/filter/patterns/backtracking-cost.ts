@@ -129,6 +129,10 @@ class CostEstimate {
         return
       case 'repeat':
         this.#repeat(node, next, cycle)
+        return
+      case 'set':
+      case 'start':
+      case 'boundary':
     }
   }
 

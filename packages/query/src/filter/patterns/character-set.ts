@@ -1,4 +1,4 @@
-/** The characters that one piece of a pattern matches, decided by JavaScript's expression for it. */
+/** The characters that one piece of a pattern matches: JavaScript's expression for it decides. */
 
 export interface CharacterSet {
   has(codePoint: number): boolean

@@ -1,6 +1,6 @@
 /**
  * JavaScript's engine matches where it is certain to end soon, which is nearly always; elsewhere
- * {@link runProgram} does. See docs/decisions/0021-regular-expressions-end.md.
+ * {@link runProgram} does. See docs/decisions/0022-regular-expressions-end.md.
  */
 import { CommandError } from '@shardlab/bson'
 import { backtrackingCost, endsSoon, type BacktrackingCost } from './backtracking-cost.js'

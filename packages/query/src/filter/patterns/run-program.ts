@@ -15,6 +15,8 @@ const triedBytesMax = 64 * 1024 * 1024
 /** The match limit was reached. */
 export const limitReached = Symbol('limit')
 
+class MatchLimitReached extends Error {}
+
 const unset = -1
 /** Register changes on the stack are marked by a negative instruction. */
 const marker = (register: number) => -1 - register
@@ -71,7 +73,7 @@ class Run {
       }
       return null
     } catch (error) {
-      if (error === limitReached) return limitReached
+      if (error instanceof MatchLimitReached) return limitReached
       throw error
     } finally {
       if (tried.length > 1024 * 1024) tried = new Uint8Array(4096)
@@ -140,7 +142,7 @@ class Run {
         case Op.look: {
           const top = this.#top
           const matches = this.#run(pc + 1, at, false) >= 0
-          // Groups that a look-ahead has set stay set; the other ways through it are given up.
+          // Groups that an assertion has set stay set; the other ways through it are not tried.
           if (!matches || b[pc] === 1) this.#undo(top)
           else this.#keepRegisters(top)
           if (matches === (b[pc] === 1)) fails = true
@@ -175,7 +177,7 @@ class Run {
   }
 
   #step(remembers: boolean): void {
-    if (!remembers && ++this.#limitedSteps > stepsMax) throw limitReached
+    if (!remembers && ++this.#limitedSteps > stepsMax) throw new MatchLimitReached()
     if (++this.#steps < stepsBetweenChecks) return
     this.#steps = 0
     this.#checkForInterrupt?.()

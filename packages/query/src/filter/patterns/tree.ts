@@ -125,7 +125,7 @@ class TreeParser {
     const numbered = named === null ? this.#match(/\\([1-9]\d*)/y) : null
     if (named !== null || numbered !== null) {
       this.#hasReferences = true
-      return { kind: 'reference', index: named === null ? Number(numbered![1]) : this.#names.indexOf(named[1]!) + 1 }
+      return { kind: 'reference', index: named === null ? Number(numbered![1]) : this.#names.indexOf(named[1]) + 1 }
     }
     const [text] = this.#match(escapeText)!
     return text === '\\b' || text === '\\B' ? { kind: 'boundary', negated: text === '\\B' } : { kind: 'set', text }
