@@ -267,7 +267,7 @@ t.test('of two concurrent requests one shards the collection, and the other find
   t.same(second, first)
 })
 
-t.test('an interrupted shardCollection commits nothing, and can be repeated', async (t) => {
+t.test('an interrupted shardCollection commits and leaves nothing, and can be repeated', async (t) => {
   for (const step of ['shard.create-collection.validated', 'shard.create-collection.participants-ready']) {
     const shards = new Shards()
     const context = shards.contexts.get('shard01')!
@@ -277,6 +277,8 @@ t.test('an interrupted shardCollection commits nothing, and can be repeated', as
       errmsg: new RegExp(step),
     })
     t.equal(shards.config.collections.size, 0)
+    for (const shard of shards.config.shards)
+      t.match(await shards.direct(shard, { listIndexes: 'c' }), { code: 26 }, `${shard} keeps nothing`)
     const { version } = shards.config.databases.get('db')!
     t.match(
       await shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion: version }),

@@ -59,6 +59,22 @@ t.test('a shard refuses to rename a sharded collection, and to rename to one, fo
   }
 })
 
+t.test('a shardCollection whose primary shard crashes half-way completes after the restart', async (t) => {
+  for (const emulate of ['4.4', '7.0', '8.0'] as const) {
+    const { cluster, run, primary } = await start(t, emulate)
+    const fault = await cluster.steps.arm('shard.create-collection.participants-ready', 'crash', { times: 1 })
+    const sharding = run({ shardCollection: 'app.c', key: { a: 'hashed' } })
+    await cluster.during(cluster.steps.struck(fault))
+    await cluster.restart(primary)
+    await cluster.advance(60_000)
+    t.match(await run({ count: 'collections', query: { _id: 'app.c' }, $db: 'config' }), { n: 1 }, emulate)
+    for (const shard of cluster.shards) t.match(await run({ listIndexes: 'c', $db: 'app' }, shard), { ok: 1 }, shard)
+    const records = { count: 'system.sharding_ddl_coordinators', query: { _id: { $exists: true } }, $db: 'config' }
+    t.match(await run(records, primary), { n: 0 })
+    await sharding
+  }
+})
+
 t.test('D853 a collMod during movePrimary can leave other options on the new primary shard', async (t) => {
   const { cluster, run, primary } = await start(t, '7.0')
   await run({ shardCollection: 'app.c', key: { a: 1 } })

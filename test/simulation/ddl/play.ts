@@ -81,28 +81,43 @@ class Scene implements DdlRun {
   async play(): Promise<void> {
     const run = runner(this.#cluster)
     for (const db of databases) await run({ enableSharding: db, $db: 'admin' })
-    if (this.#random.chance(2, 3)) await this.#armCrashes()
+    if (this.#random.chance(2, 3)) await this.#armFaults()
+    if (this.#random.chance(1, 3)) await this.#slowLink()
     await Promise.all(Array.from({ length: clients }, (_, i) => this.#work(this.#random.fork(`client ${i}`))))
     await this.#settle()
     await this.#check(run)
     await this.#checkAnew(run)
   }
 
-  async #armCrashes(): Promise<void> {
-    const random = this.#random.fork('crashes')
+  /** Members crash at named steps, or the steps fail. */
+  async #armFaults(): Promise<void> {
+    const random = this.#random.fork('faults')
     for (let i = random.below(4); i >= 0; i--) {
       const step = ddlSteps[random.below(ddlSteps.length)]!
       const afterMs = 1 + random.below(random.chance(1, 4) ? 5000 : 200)
-      const fault = await this.#cluster.steps.arm(step, 'crash', {
+      const action = random.chance(1, 3) ? 'fail' : 'crash'
+      const fault = await this.#cluster.steps.arm(step, action, {
         times: 1,
-        onStruck: ({ address: member }) => {
+        onStruck: ({ address }) => {
+          this.#note(`${action} of ${address} at ${step}`)
+          if (action === 'fail') return
           this.crashes++
-          this.#note(`${member} crashes at ${step}`)
-          this.#restarts.push(this.#restart(member, afterMs))
+          this.#restarts.push(this.#restart(address, afterMs))
         },
       })
       this.#faults.push(fault)
     }
+  }
+
+  /** Messages of the two members arrive late, but in order. */
+  async #slowLink(): Promise<void> {
+    const random = this.#random.fork('slow link')
+    const members = ['config', ...this.#cluster.shards]
+    const one = members.splice(random.below(members.length), 1)[0]!
+    const other = members[random.below(members.length)]!
+    const text = `delay between ${one} and ${other} by ${1 + random.below(60)}ms`
+    this.#note(text)
+    await this.#cluster.faults.apply(text)
   }
 
   async #restart(member: string, afterMs: number): Promise<void> {
