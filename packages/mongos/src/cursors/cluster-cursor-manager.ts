@@ -73,7 +73,8 @@ export class ClusterCursorManager implements ClusterCursors {
       session: session?.key ?? null,
       noTimeout,
       tailable,
-      api: api.slice(),
+      // Copied: a view, as a Buffer's slice is, would keep a slab of 16 KB for each cursor.
+      api: isEmptyDocument(api) ? emptyDocument : new Uint8Array(api),
       leftMs: leftOf(operation, now),
       lastUsedMs: now,
       user: null,

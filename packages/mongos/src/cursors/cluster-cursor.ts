@@ -111,7 +111,7 @@ export class MergedCursor implements ClusterCursor {
 
   detach(): void {
     this.#stream.detach()
-    if (this.#pending !== null) this.#pending = this.#pending.slice()
+    if (this.#pending !== null) this.#pending = new Uint8Array(this.#pending)
   }
 
   kill(host: RoutingHost): void {

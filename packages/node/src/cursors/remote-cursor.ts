@@ -56,7 +56,7 @@ export class RemoteCursor extends DocumentBatch {
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
     // Copied: the message's buffer is reused.
-    const reply = readCursorReply(body.slice(), 'nextBatch')
+    const reply = readCursorReply(new Uint8Array(body), 'nextBatch')
     if (reply.id !== 0n) this.#id = id
     if (this.#closed) this.#kill()
     else this.load(reply.batch)
