@@ -79,15 +79,24 @@ export function addDecimals(left: RawValue, right: RawValue): RawValue {
   const b = parse(right)
   if (a.special !== null || b.special !== null) return special(approximate(a) + approximate(b))
   const exponent = Math.min(a.exponent, b.exponent)
-  // At such a distance the smaller number affects only digits that are dropped.
-  if (Math.abs(a.exponent - b.exponent) > 400)
-    return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent)
-      ? build(a.coefficient, a.exponent)
-      : build(b.coefficient, b.exponent)
+  if (Math.abs(a.exponent - b.exponent) > distant) return a.exponent > b.exponent ? addDistant(a, b) : addDistant(b, a)
   return build(
     a.coefficient * 10n ** BigInt(a.exponent - exponent) + b.coefficient * 10n ** BigInt(b.exponent - exponent),
     exponent,
   )
+}
+
+const distant = 400
+
+/**
+ * At such a distance the lower number affects only digits that are dropped, and how they are
+ * rounded. The sum has as many digits as there is room for, as IEEE 754 asks.
+ */
+function addDistant(upper: Decimal, lower: Decimal): RawValue {
+  if (upper.coefficient === 0n) return build(lower.coefficient, lower.exponent)
+  const shift = precision + 3 - upper.coefficient.toString().replace('-', '').length
+  const sticky = lower.coefficient === 0n ? 0n : lower.coefficient < 0n ? -1n : 1n
+  return build(upper.coefficient * 10n ** BigInt(shift) + sticky, upper.exponent - shift)
 }
 
 export function multiplyDecimals(left: RawValue, right: RawValue): RawValue {
@@ -106,14 +115,24 @@ export function divideDecimals(left: RawValue, right: RawValue): RawValue | null
     return b.special !== null && a.special === null && !Number.isNaN(b.special)
       ? build(0n, 0)
       : special(approximate(a) / approximate(b))
-  let coefficient = a.coefficient
-  let exponent = a.exponent - b.exponent
-  if (coefficient % b.coefficient !== 0n) {
-    const shift = precision + 2 + b.coefficient.toString().length
-    coefficient *= 10n ** BigInt(shift)
-    exponent -= shift
+  const exponent = a.exponent - b.exponent
+  if (a.coefficient % b.coefficient === 0n) return build(a.coefficient / b.coefficient, exponent)
+  const shift = precision + 2 + b.coefficient.toString().length
+  const scaled = a.coefficient * 10n ** BigInt(shift)
+  const quotient = scaled / b.coefficient
+  if (scaled % b.coefficient === 0n) return buildShortest(quotient, exponent - shift, exponent)
+  // One more digit for the remainder, which decides whether a half is one.
+  const sticky = a.coefficient < 0n === b.coefficient < 0n ? 1n : -1n
+  return build(quotient * 10n + sticky, exponent - shift - 1)
+}
+
+/** Without zeros at the end as far as the exponent stays below the preferred one of IEEE 754. */
+function buildShortest(coefficient: bigint, exponent: number, preferredExponent: number): RawValue {
+  while (exponent < preferredExponent && coefficient % 10n === 0n) {
+    coefficient /= 10n
+    exponent++
   }
-  return build(coefficient / b.coefficient, exponent)
+  return build(coefficient, exponent)
 }
 
 export function negateDecimal(value: RawValue): RawValue {
