@@ -101,6 +101,15 @@ export const collectionReplies: readonly ReplyRow[] = [
     command: { dataSize: 'types.things' },
     types: { size: 'long', numObjects: 'long', millis: 'long', 'estimate?': 'bool' },
   },
+  { command: { compact: 'things' }, types: { errmsg: 'string', code: 'int', codeName: 'string' } },
+  ...['planCacheClear', 'planCacheClearFilters'].map((name) => ({
+    command: { [name]: 'things' },
+    types: { 'shard01?': 'object', 'shard02?': 'object' },
+  })),
+  {
+    command: { planCacheListFilters: 'things' },
+    types: { filters: 'array', 'shard01?': 'object', 'shard02?': 'object' },
+  },
   {
     command: { validate: 'things' },
     types: {
