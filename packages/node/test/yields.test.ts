@@ -6,28 +6,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { encode, decode, type Document, type Long } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
-import type { EmulatedVersion } from '@shardlab/sharding'
 import { NodeUnderTest } from './support/harness.js'
-
-async function yielding(count: number, version: EmulatedVersion = '7.0'): Promise<NodeUnderTest> {
-  const node = new NodeUnderTest({ version })
-  await node.ok({ insert: 'c', documents: Array.from({ length: count }, (_, i) => ({ _id: i, a: i % 7, b: -i })) })
-  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
-  await yieldAfter(node, 1)
-  return node
-}
-
-const yieldAfter = (node: NodeUnderTest, works: number) =>
-  node.ok({ setParameter: 1, internalQueryExecYieldIterations: works }, { db: 'admin' })
-
-/** Runs the work in the turn after so many others. */
-function inTurn(node: NodeUnderTest, turn: number, work: () => Promise<unknown>): void {
-  node.context.betweenTurns = async () => {
-    if (--turn !== 0) return
-    node.context.betweenTurns = null
-    await work()
-  }
-}
+import { inTurn, yieldAfter, yielding } from './support/yielding.js'
 
 const group = { aggregate: 'c', pipeline: [{ $group: { _id: '$b', n: { $sum: 1 } } }], cursor: {} }
 const self = {

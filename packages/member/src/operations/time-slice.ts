@@ -47,11 +47,16 @@ export class TimeSlice {
   }
 
   worked(): void {
-    if (--this.#untilCheck <= 0) this.#check()
+    if (--this.#untilCheck <= 0) this.#check(clockEvery)
   }
 
-  #check(): void {
-    this.#worksLeft -= clockEvery
+  /** For many works at once. */
+  add(works: number): void {
+    this.#check(works)
+  }
+
+  #check(works: number): void {
+    this.#worksLeft -= works
     if (this.#worksLeft <= 0 || this.#now.now() >= this.#endsAtMs) this.isOver = true
     else this.#untilCheck = Math.min(clockEvery, this.#worksLeft)
   }

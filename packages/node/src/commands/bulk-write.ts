@@ -21,11 +21,13 @@ import { expectUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { fixDocumentForInsert } from '../write/fix-document.js'
 import { logSession } from '../write/write-batch.js'
-import { prepareDelete } from '../write/write-delete.js'
+import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
+import { newSlice } from '../read/new-slice.js'
 import { failsBatch, isStaleError } from '../write/write-errors.js'
 import { insertDocument } from '../write/write-insert.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
-import { prepareUpdate } from '../write/write-update.js'
+import { StatementExecutedError, yieldBetween } from '../write/yield-write.js'
+import { prepareUpdate, type UpdateOutcome } from '../write/write-update.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -50,21 +52,35 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
     const items: Uint8Array[] = []
     const retried: number[] = []
     const sampling = host.sampling?.isActive === true ? host.sampling : null
+    const slice = newSlice(host)
+    for (const scope of scopes) if (scope !== undefined) scope.slice = slice
     for (const [index, op] of ops.entries()) {
       try {
+        const scope = scopes[op.namespace]!
+        if (slice.isOver) await yieldBetween(scope)
         expectUuid(host, namespaces[op.namespace]!, uuids[op.namespace]!)
         const stmtId = retryable?.stmtId(index) ?? index
         const executed =
           retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
         if (executed !== undefined) retried.push(stmtId)
-        if (sampling !== null) sampling.statementBegins(namespaces[op.namespace]!, op.document, invocation)
-        const result =
-          executed === undefined
-            ? run(scopes[op.namespace]!, op, logSession(retryable, stmtId))
-            : earlierResult(op, executed)
+        if (sampling !== null) {
+          scope.announce = () => sampling.statementBegins(scope.ns, op.document, invocation)
+          scope.announce()
+        }
+        const running =
+          executed === undefined ? run(scope, op, logSession(retryable, stmtId)) : earlierResult(op, executed)
+        const result = running instanceof Promise ? await running : running
+        slice.worked()
         addToSummary(summary, op, result)
         if (!errorsOnly) items.push(resultItem(index, result))
       } catch (error) {
+        if (error instanceof StatementExecutedError) {
+          retried.push(retryable!.stmtId(index))
+          const result = earlierResult(op, error.executed)
+          addToSummary(summary, op, result)
+          if (!errorsOnly) items.push(resultItem(index, result))
+          continue
+        }
         if (!(error instanceof CommandError)) throw error
         if (failsBatch(error)) {
           await host.flush()
@@ -80,7 +96,11 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
   },
 }
 
-function run(scope: WriteScope, op: BulkWriteOp, session: Parameters<typeof insertDocument>[2]): BulkWriteResult {
+function run(
+  scope: WriteScope,
+  op: BulkWriteOp,
+  session: Parameters<typeof insertDocument>[2],
+): BulkWriteResult | Promise<BulkWriteResult> {
   const { host, retryable } = scope.invocation
   const statement = readStatement(op)
   checkWrittenName(host, scope.ns)
@@ -93,12 +113,20 @@ function run(scope: WriteScope, op: BulkWriteOp, session: Parameters<typeof inse
       return { n: 1 }
     case 'update': {
       if (statement.multi && statement.sort !== undefined) throw sortWithMulti()
-      const { matched, modified, upsertedId } = prepareUpdate(scope, statement).run(session)
-      return { n: upsertedId === null ? matched : 1, nModified: modified, upsertedId }
+      const updating = prepareUpdate(scope, statement).run(session)
+      return updating instanceof Promise ? updating.then(resultOfUpdate) : resultOfUpdate(updating)
     }
     case 'delete':
-      return { n: prepareDelete(scope, statement).run(session).deleted }
+      return resultOfDelete(prepareDelete(scope, statement).run(session))
   }
+}
+
+function resultOfUpdate({ matched, modified, upsertedId }: UpdateOutcome): BulkWriteResult {
+  return { n: upsertedId === null ? matched : 1, nModified: modified, upsertedId }
+}
+
+function resultOfDelete(outcome: DeleteOutcome | Promise<DeleteOutcome>): BulkWriteResult | Promise<BulkWriteResult> {
+  return outcome instanceof Promise ? outcome.then(({ deleted }) => ({ n: deleted })) : { n: outcome.deleted }
 }
 
 function earlierResult({ kind }: BulkWriteOp, { op, insertedId }: ExecutedStatement): BulkWriteResult {

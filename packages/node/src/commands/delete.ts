@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { readModify, type DeleteStatement, deleteSpec } from '@shardlab/member'
 import { runWriteBatch } from '../write/write-batch.js'
-import { prepareDelete } from '../write/write-delete.js'
+import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const deleteCommand: CommandRow<NodeInvocation> = {
@@ -13,11 +13,16 @@ export const deleteCommand: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host } = invocation
     let deleted = 0
+    const count = (outcome: DeleteOutcome): void => {
+      deleted += outcome.deleted
+    }
     const tail = await runWriteBatch(invocation, {
       kind: 'delete',
       run(statement, _index, scope, session) {
         host.opcounters.delete++
-        deleted += prepareDelete(scope, readModify('delete', statement) as DeleteStatement).run(session).deleted
+        const deleting = prepareDelete(scope, readModify('delete', statement) as DeleteStatement).run(session)
+        if (deleting instanceof Promise) return deleting.then(count)
+        return count(deleting)
       },
       repeat: () => void deleted++,
     })

@@ -11,10 +11,11 @@ import {
 } from '@shardlab/member'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { logSession } from '../write/write-batch.js'
-import { prepareDelete } from '../write/write-delete.js'
+import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
 import { isStaleError } from '../write/write-errors.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
-import { prepareUpdate } from '../write/write-update.js'
+import { StatementExecutedError } from '../write/yield-write.js'
+import { prepareUpdate, type UpdateOutcome } from '../write/write-update.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -34,15 +35,27 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     const stmtId = retryable?.stmtId(0) ?? 0
     const executed =
       retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
-    if (host.sampling?.isActive === true) host.sampling.statementBegins(ns, invocation.body, invocation)
-    const answer =
-      executed === undefined
-        ? modify(scope, request, logSession(retryable, stmtId))
-        : earlierAnswer(invocation, request, executed)
+    if (host.sampling?.isActive === true) {
+      scope.announce = () => host.sampling!.statementBegins(ns, invocation.body, invocation)
+      scope.announce()
+    }
+    let isRepeated = executed !== undefined
+    let answer: Answer
+    try {
+      const modifying =
+        executed === undefined
+          ? modify(scope, request, logSession(retryable, stmtId))
+          : earlierAnswer(invocation, request, executed)
+      answer = modifying instanceof Promise ? await modifying : modifying
+    } catch (error) {
+      if (!(error instanceof StatementExecutedError)) throw error
+      isRepeated = true
+      answer = earlierAnswer(invocation, request, error.executed)
+    }
     const value = answer.document === null ? null : projected(scope, request, answer.document)
     await host.flush()
     const writer = writeAnswer(answer, value)
-    return executed === undefined ? writer : writer.int32('retriedStmtId', stmtId)
+    return isRepeated ? writer.int32('retriedStmtId', stmtId) : writer
   },
 }
 
@@ -54,16 +67,27 @@ interface Answer {
   readonly document: Uint8Array | null
 }
 
-function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest, session: LogSession | null): Answer {
+function modify(
+  scope: WriteScope,
+  { statement, wantsNew }: FindAndModifyRequest,
+  session: LogSession | null,
+): Answer | Promise<Answer> {
   if (statement.kind === 'delete') {
     const prepared = prepareDelete(scope, statement)
-    const { deleted, document } = withExecutionContext(() => prepared.run(session, true))
-    return { n: deleted, updatedExisting: null, upsertedId: null, document }
+    return withExecutionContext(() => prepared.run(session, true), answerOfDelete)
   }
   const prepared = prepareUpdate(scope, statement)
-  const { matched, upsertedId, before, after } = withExecutionContext(() =>
-    prepared.run(session, wantsNew ? 'postImage' : 'preImage'),
+  return withExecutionContext(
+    () => prepared.run(session, wantsNew ? 'postImage' : 'preImage'),
+    (outcome) => answerOfUpdate(outcome, wantsNew),
   )
+}
+
+function answerOfDelete({ deleted, document }: DeleteOutcome): Answer {
+  return { n: deleted, updatedExisting: null, upsertedId: null, document }
+}
+
+function answerOfUpdate({ matched, upsertedId, before, after }: UpdateOutcome, wantsNew: boolean): Answer {
   return {
     n: upsertedId === null ? matched : 1,
     updatedExisting: matched > 0,
@@ -73,18 +97,27 @@ function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest
 }
 
 /** Adds the server's prefix to errors that occur while documents are changed. */
-function withExecutionContext<T>(work: () => T): T {
+function withExecutionContext<T>(work: () => Promise<T> | T, use: (outcome: T) => Answer): Answer | Promise<Answer> {
+  let outcome: Promise<T> | T
   try {
-    return work()
+    outcome = work()
   } catch (error) {
-    if (!(error instanceof CommandError) || isStaleError(error)) throw error
-    const { code, message, errorLabels, extra } = error
-    throw new CommandError(code, `Plan executor error during findAndModify :: caused by :: ${message}`, {
-      errorLabels,
-      extra,
-      cause: error,
-    })
+    throw inContext(error)
   }
+  if (!(outcome instanceof Promise)) return use(outcome)
+  return outcome.then(use, (error: unknown) => {
+    throw inContext(error)
+  })
+}
+
+function inContext(error: unknown): unknown {
+  if (!(error instanceof CommandError) || isStaleError(error)) return error
+  const { code, message, errorLabels, extra } = error
+  return new CommandError(code, `Plan executor error during findAndModify :: caused by :: ${message}`, {
+    errorLabels,
+    extra,
+    cause: error,
+  })
 }
 
 /**

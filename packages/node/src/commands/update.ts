@@ -24,7 +24,9 @@ export const update: CommandRow<NodeInvocation> = {
       kind: 'update',
       run(statement, index, scope, session) {
         host.opcounters.update++
-        count(index, prepareUpdate(scope, readModify('update', statement) as UpdateStatement).run(session))
+        const updating = prepareUpdate(scope, readModify('update', statement) as UpdateStatement).run(session)
+        if (updating instanceof Promise) return updating.then((outcome) => count(index, outcome))
+        return count(index, updating)
       },
       repeat({ op, insertedId }, index) {
         const changed = op === 'u' ? 1 : 0

@@ -9,7 +9,8 @@ import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
-import { writeScope, type WriteScope } from './write-scope.js'
+import { sliceOf, writeScope, type WriteScope } from './write-scope.js'
+import { StatementExecutedError, yieldBetween } from './yield-write.js'
 import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
 
 /** Limits of the statements that one call of `runMany` receives. */
@@ -22,7 +23,7 @@ export interface StatementRunner {
    * @param session for the log entries of the statement
    * @throws CommandError that becomes a write error
    */
-  run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
+  run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): Promise<void> | void
   /**
    * Runs up to `limit` statements, from position `from` on. Absent: statements run one by one.
    * @returns number of statements run
@@ -53,14 +54,17 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   const sampling = runner.kind === 'update' && host.sampling?.isActive === true ? host.sampling : null
   let together = runTogetherMax
   for (let index = 0; index < statements.length; index++) {
-    if (runner.runMany !== undefined && index + 1 < statements.length) {
-      const done = runner.runMany(statements, index, together, scope)
-      // The same obstacle may recur, so prepare at most twice as many statements as were run.
-      together = Math.min(runTogetherMax, Math.max(runTogetherMin, 2 * done))
-      index += done
-      if (index === statements.length) break
-    }
     try {
+      if (scope.slice?.isOver === true) await yieldBetween(scope)
+      if (runner.runMany !== undefined && index + 1 < statements.length) {
+        const done = runner.runMany(statements, index, together, scope)
+        // The same obstacle may recur, so prepare at most twice as many statements as were run.
+        together = Math.min(runTogetherMax, Math.max(runTogetherMin, 2 * done))
+        index += done
+        if (index === statements.length) break
+        sliceOf(scope).add(done)
+        if (sliceOf(scope).isOver) await yieldBetween(scope)
+      }
       const stmtId = retryable?.stmtId(index) ?? index
       const executed =
         retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
@@ -69,9 +73,20 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
         runner.repeat(executed, index)
         continue
       }
-      sampling?.statementBegins(ns, statements[index]!, invocation)
-      runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
+      if (sampling !== null) {
+        const statement = statements[index]!
+        scope.announce = () => sampling.statementBegins(ns, statement, invocation)
+        scope.announce()
+      }
+      const running = runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
+      if (running !== undefined) await running
+      if (statements.length > 1) sliceOf(scope).worked()
     } catch (error) {
+      if (error instanceof StatementExecutedError) {
+        retried.push(retryable!.stmtId(index))
+        runner.repeat(error.executed, index)
+        continue
+      }
       if (!(error instanceof CommandError)) throw error
       if (failsBatch(error)) {
         await host.flush()

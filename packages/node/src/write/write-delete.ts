@@ -4,7 +4,7 @@ import type { LogSession } from '@shardlab/storage'
 import { type DeleteStatement, withCollation } from '@shardlab/member'
 import { refuseView } from '../views/refuse-view.js'
 import { removeDocument } from './write-insert.js'
-import { documentsToModify, StatementFilter } from './write-search.js'
+import { modifyDocuments, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'
 
 export interface DeleteOutcome {
@@ -15,11 +15,12 @@ export interface DeleteOutcome {
 
 export interface PreparedDelete {
   /**
+   * Returns a promise only if the statement gives up its turn.
    * @param wantsImage whether the log keeps the deleted document for a repeated findAndModify;
    *   default false
    * @throws CommandError 20 IllegalOperation on capped collections of old versions
    */
-  run(session: LogSession | null, wantsImage?: boolean): DeleteOutcome
+  run(session: LogSession | null, wantsImage?: boolean): DeleteOutcome | Promise<DeleteOutcome>
 }
 
 /** @throws CommandError those of the filter; 72 for a retryable delete of many documents */
@@ -37,14 +38,18 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
       if (collection === undefined) return { deleted: 0, document: null }
       if (collection.capped !== null && !host.behaviours.cappedDocumentsCanBeDeleted)
         throw new CommandError('IllegalOperation', `cannot remove from a capped collection: ${ns}`)
-      const victims = documentsToModify(scope, collection, statement, filter, context)
-      for (const document of victims) {
+      let deleted = 0
+      let last: Uint8Array | null = null
+      const modify = (document: Uint8Array): void => {
         const image =
           session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
         host.requireRoom(document.length)
         removeDocument(host, collection, document, image)
+        deleted++
+        last = document
       }
-      return { deleted: victims.length, document: victims.at(-1) ?? null }
+      const complete = (): DeleteOutcome => ({ deleted, document: last })
+      return modifyDocuments({ scope, collection, statement, filter, context, session, modify, complete })
     },
   }
 }

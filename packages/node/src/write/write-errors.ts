@@ -1,5 +1,5 @@
 /** Server: write_ops_exec.cpp. */
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
 export interface WriteError {
@@ -15,12 +15,19 @@ export function isStaleError(error: CommandError): boolean {
   return error.code === 13388 || error.code === 249
 }
 
-/**
- * MaxTimeMSExpired, like other interruptions, ends the command instead of becoming a write error.
- * Earlier writes stay.
- */
+/** Server: the category `Interruption` of error_codes.yml. */
+const interruptions: ReadonlySet<number> = new Set([
+  ErrorCodes.MaxTimeMSExpired,
+  ErrorCodes.CursorKilled,
+  ErrorCodes.ClientDisconnect,
+  ErrorCodes.InterruptedAtShutdown,
+  ErrorCodes.Interrupted,
+  ErrorCodes.InterruptedDueToReplStateChange,
+])
+
+/** An interruption ends the command instead of becoming a write error. Earlier writes stay. */
 export function failsBatch(error: CommandError): boolean {
-  return error.code === 50
+  return interruptions.has(error.code)
 }
 
 /**

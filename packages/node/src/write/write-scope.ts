@@ -1,16 +1,22 @@
 import type { EvaluationContext } from '@shardlab/query'
-import { withTimeLimit, writeEvaluation } from '@shardlab/member'
+import { withTimeLimit, writeEvaluation, type TimeSlice } from '@shardlab/member'
+import { newSlice } from '../read/new-slice.js'
 import type { Access, NodeInvocation } from '../host/node-host.js'
 
 export interface WriteScope {
   readonly invocation: NodeInvocation
   readonly ns: string
-  readonly access: Access
+  /** Renewed when a statement has given up its turn. */
+  access: Access
   /** Clock, randomness and `let` of the command. The collation belongs to each statement. */
   readonly evaluation: EvaluationContext
   readonly bypassValidation: boolean
   /** `bypassEmptyTsReplacement`: empty timestamps are stored unchanged. */
   readonly keepsEmptyTimestamps: boolean
+  /** Null: not needed yet. See {@link sliceOf}. */
+  slice: TimeSlice | null
+  /** Repeats what the running statement told others before its first change. Null: nothing. */
+  announce: (() => void) | null
 }
 
 /**
@@ -26,5 +32,12 @@ export function writeScope(invocation: NodeInvocation, ns: string, access: Acces
     evaluation: withTimeLimit(writeEvaluation(host, args), invocation.operation),
     bypassValidation: args.bool('bypassDocumentValidation') === true,
     keepsEmptyTimestamps: args.bool('bypassEmptyTsReplacement') === true,
+    slice: null,
+    announce: null,
   }
+}
+
+/** Created on first use: most commands are a single statement with an `_id`. */
+export function sliceOf(scope: WriteScope): TimeSlice {
+  return (scope.slice ??= newSlice(scope.invocation.host))
 }

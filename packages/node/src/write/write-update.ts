@@ -17,7 +17,7 @@ import { checkDocument } from '../validation/check-document.js'
 import { refuseView } from '../views/refuse-view.js'
 import { fixDocumentForInsert } from './fix-document.js'
 import { insertDocument } from './write-insert.js'
-import { documentsToModify, StatementFilter } from './write-search.js'
+import { modifyDocuments, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'
 
 export interface UpdateOutcome {
@@ -32,10 +32,11 @@ export interface UpdateOutcome {
 /** Errors that do not depend on documents have already been thrown. */
 export interface PreparedUpdate {
   /**
+   * Returns a promise only if the statement gives up its turn.
    * @param image which document the log keeps for a repeated findAndModify; default none
    * @throws CommandError errors of its documents or the collection: 66, 121, 11000, 17419, …
    */
-  run(session: LogSession | null, image?: RetryImage['kind'] | null): UpdateOutcome
+  run(session: LogSession | null, image?: RetryImage['kind'] | null): UpdateOutcome | Promise<UpdateOutcome>
 }
 
 /**
@@ -58,27 +59,30 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
       let modified = 0
       let before: Uint8Array | null = null
       let after: Uint8Array | null = null
-      if (collection !== undefined) {
-        for (before of documentsToModify(scope, collection, statement, filter, context)) {
-          evaluation.checkForInterrupt?.()
-          matched++
-          const changed = change.apply(before, filter)
-          after =
-            changed === null
-              ? before
-              : replaceStored(scope, collection, { before, after: changed, change, statement }, session, image)
-          if (changed !== null) modified++
-        }
+      const complete = (): UpdateOutcome => {
+        if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
+        const document = documentToUpsert(scope, statement, change, filter.filter)
+        host.role.checkUpsert?.(scope.access, document, invocation, statement)
+        const upsertedId = insertDocument(
+          scope,
+          document,
+          withImage(session, image === 'postImage' ? { kind: image, document } : null),
+        )
+        return { matched: 0, modified: 0, upsertedId, before: null, after: document }
       }
-      if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
-      const document = documentToUpsert(scope, statement, change, filter.filter)
-      host.role.checkUpsert?.(scope.access, document, invocation, statement)
-      const upsertedId = insertDocument(
-        scope,
-        document,
-        withImage(session, image === 'postImage' ? { kind: image, document } : null),
-      )
-      return { matched: 0, modified: 0, upsertedId, before: null, after: document }
+      if (collection === undefined) return complete()
+      const modify = (document: Uint8Array): void => {
+        evaluation.checkForInterrupt?.()
+        matched++
+        before = document
+        const changed = change.apply(document, filter)
+        after =
+          changed === null
+            ? document
+            : replaceStored(scope, collection, { before: document, after: changed, change, statement }, session, image)
+        if (changed !== null) modified++
+      }
+      return modifyDocuments({ scope, collection, statement, filter, context, session, modify, complete })
     },
   }
 }
