@@ -18,6 +18,8 @@ import {
   withConstants,
   withTimeLimit,
   writeResults,
+  TimeSlice,
+  defaultSliceLimits,
 } from '@shardlab/member'
 import { compilePipeline, evaluateDocuments, parseSort, type PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -274,5 +276,7 @@ function overPipeline(
   input: DocumentStream,
   run: PipelineRun,
 ): DocumentStream {
-  return new PipelineStream(input, run, new ForeignReads(invocation, { collation, nowMs }, openAggregate), timeLimit)
+  const foreign = new ForeignReads(invocation, { collation, nowMs }, openAggregate)
+  const slice = new TimeSlice(invocation.host.context, defaultSliceLimits)
+  return new PipelineStream(input, run, foreign, timeLimit, slice)
 }

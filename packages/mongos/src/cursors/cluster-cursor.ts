@@ -1,5 +1,5 @@
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
-import { batchBytesMax, defaultFirstBatch } from '@shardlab/member'
+import { batchBytesMax, defaultFirstBatch, defaultSliceLimits, giveUpTurn, TimeSlice } from '@shardlab/member'
 import type { BatchRequest, ClusterCursor, MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'
@@ -120,7 +120,10 @@ export class MergedCursor implements ClusterCursor {
 
   async #write(writer: DocumentWriter, invocation: MongosInvocation, countMax: number): Promise<void> {
     const start = writer.length
+    const { context } = invocation.host
+    const slice = new TimeSlice(context, defaultSliceLimits)
     for (let count = 0; count < countMax;) {
+      if (slice.isOver) await giveUpTurn(context, invocation.operation, slice)
       const document = this.#pending ?? this.#stream.take()
       this.#pending = null
       if (document === null) {
@@ -132,7 +135,10 @@ export class MergedCursor implements ClusterCursor {
       } else if (count > 0 && writer.length - start + document.length > batchBytesMax) {
         this.#pending = document
         break
-      } else writer.document(String(count++), document)
+      } else {
+        writer.document(String(count++), document)
+        slice.worked()
+      }
     }
   }
 }

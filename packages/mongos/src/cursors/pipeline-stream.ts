@@ -1,4 +1,4 @@
-import { checkBuilt, type TimeLimit } from '@shardlab/member'
+import { checkBuilt, giveUpTurn, type TimeLimit, type TimeSlice } from '@shardlab/member'
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
@@ -16,26 +16,36 @@ export class PipelineStream implements DocumentStream {
   readonly #run: PipelineRun
   readonly #foreign: ForeignStreams
   readonly #timeLimit: TimeLimit | null
+  readonly #slice: TimeSlice
   #taken = 0
   #ended = false
+  #done = false
 
   /**
    * @param timeLimit the limit that the pipeline was compiled with; it counts while a command reads
    */
-  constructor(input: DocumentStream, run: PipelineRun, foreign: ForeignStreams, timeLimit: TimeLimit | null = null) {
+  constructor(
+    input: DocumentStream,
+    run: PipelineRun,
+    foreign: ForeignStreams,
+    timeLimit: TimeLimit | null,
+    slice: TimeSlice,
+  ) {
     this.#input = input
     this.#run = run
     this.#foreign = foreign
     this.#timeLimit = timeLimit
+    this.#slice = slice
   }
 
   get done(): boolean {
-    return this.#ended && this.#taken >= this.#run.output.length && this.#run.request === null
+    return this.#done
   }
 
   take(): Uint8Array | null {
     this.#timeLimit?.resume()
     const run = this.#run
+    const slice = this.#slice
     const { output } = run
     for (;;) {
       if (this.#taken < output.length) {
@@ -43,22 +53,35 @@ export class PipelineStream implements DocumentStream {
         checkBuilt(result)
         return result
       }
+      if (slice.isOver) return null
       output.length = 0
       this.#taken = 0
-      if (run.step()) continue
-      if (run.request !== null || this.#ended) return null
+      if (run.hasWork) {
+        if (run.request !== null) return null
+        run.step()
+        slice.worked()
+        continue
+      }
+      if (this.#ended) {
+        this.#done = true
+        return null
+      }
       const document = run.satisfied ? null : this.#input.take()
-      if (document !== null) run.push(document)
-      else if (run.satisfied || this.#input.done) {
+      if (document !== null) {
+        run.push(document)
+        slice.worked()
+      } else if (run.satisfied || this.#input.done) {
         this.#ended = true
         run.end()
       } else return null
     }
   }
 
+  /** Gives up the turn if the slice is over, which is why {@link take} has returned null then. */
   async fill(invocation: MongosInvocation): Promise<void> {
     const { request } = this.#run
-    if (request === null) await this.#input.fill(invocation)
+    if (this.#slice.isOver) await giveUpTurn(invocation.host.context, invocation.operation, this.#slice)
+    else if (request === null) await this.#input.fill(invocation)
     else this.#run.serve(await this.#foreign.read(invocation, request))
   }
 

@@ -66,12 +66,10 @@ export class PipelineSource implements CursorSource {
       if (slice.isOver) return null
       output.length = 0
       this.#taken = 0
-      const { request } = run
-      if (request !== null) {
-        run.serve(this.#reader.read(request))
-        continue
-      }
-      if (run.step()) {
+      if (run.hasWork) {
+        const { request } = run
+        if (request !== null) run.serve(this.#reader.read(request))
+        else run.step()
         slice.worked()
         continue
       }

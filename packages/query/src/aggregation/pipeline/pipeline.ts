@@ -26,6 +26,8 @@ export interface PipelineRun {
   readonly output: Uint8Array[]
   /** More input cannot change the result. */
   readonly satisfied: boolean
+  /** Whether a {@link request} or a {@link step} is pending. */
+  readonly hasWork: boolean
   /**
    * The read that a join waits for; null: none. Serve it before the next `push`, and again after
    * `end`.
@@ -179,19 +181,46 @@ function openRun(compiled: readonly CompiledStage[], emitted?: number[]): Pipeli
     emitted === undefined
       ? openStages(compiled, sink, rest)
       : compiled.reduceRight<StageRun>((next, stage, i) => stage.open(counted(next, emitted, i), rest), sink)
-  return {
-    output,
-    push(document) {
-      if (!first.satisfied) first.push(document)
-    },
-    end: () => first.end(),
-    get satisfied() {
-      return first.satisfied
-    },
-    get request() {
-      return rest.request
-    },
-    serve: (batch) => rest.serve(batch),
-    step: () => rest.step(),
+  return new OpenRun(first, output, rest)
+}
+
+// A class, because a node calls it for each document.
+class OpenRun implements PipelineRun {
+  readonly output: Uint8Array[]
+  readonly #first: StageRun
+  readonly #rest: StageWork
+
+  constructor(first: StageRun, output: Uint8Array[], rest: StageWork) {
+    this.output = output
+    this.#first = first
+    this.#rest = rest
+  }
+
+  push(document: Uint8Array): void {
+    if (!this.#first.satisfied) this.#first.push(document)
+  }
+
+  end(): void {
+    this.#first.end()
+  }
+
+  get satisfied(): boolean {
+    return this.#first.satisfied
+  }
+
+  get hasWork(): boolean {
+    return !this.#rest.isEmpty
+  }
+
+  get request(): JoinRequest | null {
+    return this.#rest.request
+  }
+
+  serve(batch: ForeignBatch): void {
+    this.#rest.serve(batch)
+  }
+
+  step(): boolean {
+    return this.#rest.step()
   }
 }

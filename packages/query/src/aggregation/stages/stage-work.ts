@@ -1,6 +1,9 @@
 import type { ForeignBatch, JoinRequest } from './joins/join-request.js'
 import type { StageRun } from './stage-run.js'
 
+/** More documents in a step cost less, fewer let others run sooner. */
+const emittedInStep = 64
+
 interface WaitingJoin {
   readonly request: JoinRequest
   readonly next: StageRun
@@ -21,6 +24,10 @@ interface Emission {
 export class StageWork {
   readonly #entries: (WaitingJoin | Emission)[] = []
 
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
   /**
    * @param next the stage after the join: once it is satisfied the request is dropped
    * @param resume called with the answer; null: the request was dropped
@@ -29,9 +36,7 @@ export class StageWork {
     this.#entries.push({ request, next, resume })
   }
 
-  /**
-   * Pushes each document to the next stage in a step of its own, then ends it. Null: an empty step.
-   */
+  /** Pushes the documents to the next stage in steps, then ends it. Null: nothing yet. */
   emit(next: StageRun, documents: Iterator<Uint8Array | null, void>): void {
     this.#entries.push({ request: null, next, documents })
   }
@@ -51,18 +56,27 @@ export class StageWork {
     ;(this.#entries.pop() as WaitingJoin).resume(batch)
   }
 
-  /** @returns false: there was nothing to emit, or a request comes first */
+  /**
+   * Emits some documents.
+   * @returns false: there was nothing to emit, or a request comes first
+   */
   step(): boolean {
-    const at = this.#entries.length - 1
-    const entry = this.#entries[at]
+    const entries = this.#entries
+    const at = entries.length - 1
+    const entry = entries[at]
     if (entry === undefined || entry.request !== null) return false
     const { next, documents } = entry
-    const step = next.satisfied ? null : documents.next()
-    if (step === null || step.done === true) {
-      // Removed before `end`, which may add an emission of the next stage.
-      this.#entries.length = at
-      next.end()
-    } else if (step.value !== null) next.push(step.value)
+    // Until the next stage has work of its own.
+    for (let i = 0; i < emittedInStep && entries.length === at + 1; i++) {
+      const step = next.satisfied ? null : documents.next()
+      if (step === null || step.done === true) {
+        // Removed before `end`, which may add an emission of the next stage.
+        entries.length = at
+        next.end()
+        return true
+      }
+      if (step.value !== null) next.push(step.value)
+    }
     return true
   }
 }
