@@ -3,7 +3,7 @@
  * step.
  */
 import { createRandom } from '@shardlab/actor'
-import { decode, encode, type Document } from '@shardlab/bson'
+import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'
 import { PatientClient } from './patient-client.js'
@@ -320,4 +320,27 @@ t.test('movePrimary fails for an existing collection, and for a draining shard',
     errmsg: 'Requested primary shard shard03 is draining',
   })
   t.equal(await primaryOf(admin), 'shard01')
+})
+
+t.test('movePrimary leaves the retry history behind, as on the server: a repeated write runs again', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 1, shards: 2 })
+  const admin = new PatientClient(cluster, createRandom(1))
+  await prepare(admin, 'shard01')
+  const increment = {
+    update: 'plain',
+    updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }],
+    lsid: { id: new Binary(Buffer.alloc(16, 1), 4) },
+    txnNumber: Long.fromNumber(1),
+    $db: 'app',
+  }
+  const valueOf = async () => {
+    const reply = await admin.untilDone({ find: 'plain', filter: { _id: 1 }, $db: 'app' })
+    return ((reply['cursor'] as Document)['firstBatch'] as Document[])[0]!['n'] as number
+  }
+  t.match(await admin.once(increment), { n: 1, nModified: 1 })
+  t.match(await admin.once(increment), { n: 1, nModified: 1, retriedStmtIds: [0] })
+  t.equal(await valueOf(), 1)
+  t.match(await admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' }), { ok: 1 })
+  t.match(await admin.once(increment), { n: 1, nModified: 1, retriedStmtIds: undefined })
+  t.equal(await valueOf(), 2)
 })

@@ -228,3 +228,27 @@ t.test(
     t.same(await owners(), ['shard01', 'shard01'])
   },
 )
+
+t.test('until 5.0 a migration is committed only if its range is still a chunk', async (t) => {
+  for (const [version, commits] of [
+    ['2.6', false],
+    ['4.0', false],
+    ['5.0', false],
+    ['6.0', true],
+  ] as const) {
+    const chunks = await Chunks.make([0, 100], ['shard01', 'shard02'], version)
+    await chunks.split(50, [50])
+    const merged = await chunks.merge(0, 50)
+    t.equal(merged, null, version)
+    const before = await chunks.lines()
+    const range = { min: { a: 50 }, max: { a: 100 } }
+    const outcome = await chunks.move(50, 'shard01', range)
+    if (commits) t.equal(outcome, null, version)
+    else
+      t.match(outcome, {
+        code: 40165,
+        errmsg: /^Could not find the chunk /,
+      })
+    t.equal((await chunks.lines()).length, before.length + (commits ? 1 : 0), version)
+  }
+})

@@ -12,6 +12,7 @@ import type { SwarmClient } from '../client/swarm-client.js'
 import { catalogTable, type CatalogTable } from '../watch/catalog-table.js'
 import type { SwarmWorld } from '../world.js'
 import { collectionsOf, type SwarmCollection } from './collections.js'
+import { RetryHistoryLosses } from './retry-history.js'
 import { DocumentsWorker } from './worker.js'
 
 export class Documents {
@@ -22,6 +23,7 @@ export class Documents {
   constructor(world: SwarmWorld) {
     this.#world = world
     this.#collections = collectionsOf(world.plan, world.behaviours)
+    const losses = new RetryHistoryLosses(world.cluster, 'app')
     this.#workers = Array.from({ length: world.plan.workers }, (_, i) => {
       const random = world.random.fork(`worker ${i + 1}`)
       return new DocumentsWorker(
@@ -31,6 +33,7 @@ export class Documents {
         world.verdicts,
         this.#collections,
         world.behaviours,
+        losses,
       )
     })
   }

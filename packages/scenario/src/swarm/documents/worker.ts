@@ -13,6 +13,7 @@ import type { Verdicts } from '../verdicts.js'
 import { keysMax, type SwarmCollection } from './collections.js'
 import { DocumentGroup } from './document-group.js'
 import { Model, type Known } from './model.js'
+import type { RetryHistoryLosses } from './retry-history.js'
 
 export class DocumentsWorker {
   readonly number: number
@@ -23,6 +24,7 @@ export class DocumentsWorker {
   readonly #keysChange: boolean
   /** The number of deleted documents then says little. */
   readonly #deletesIncludeOrphans: boolean
+  readonly #losses: Pick<RetryHistoryLosses, 'count'>
   readonly #models = new Map<string, Model>()
   readonly #groups = new Map<string, DocumentGroup>()
   /**
@@ -41,7 +43,9 @@ export class DocumentsWorker {
     verdicts: Verdicts,
     collections: readonly SwarmCollection[],
     behaviours: Behaviours,
+    losses: Pick<RetryHistoryLosses, 'count'>,
   ) {
+    this.#losses = losses
     this.#keysChange = !behaviours.shardKeyValuesAreImmutable
     this.#deletesIncludeOrphans = behaviours.deletesIncludeOrphans
     this.number = number
@@ -292,8 +296,8 @@ export class DocumentsWorker {
 
   /**
    * `repeats`: a repetition gets the same reply.
-   * @returns null if the outcome is unknown: the write was sent repeatedly where that may have
-   * further effects
+   * @returns null if the outcome is unknown: the retry history may have been lost meanwhile, so a
+   * repetition by client or router may have executed the write again
    */
   async #retry(
     ns: string,
@@ -306,15 +310,17 @@ export class DocumentsWorker {
     const losesRetryHistory = this.#losesRetryHistory(ns)
     const did = ({ n, value, lastErrorObject }: Document) =>
       (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
+    const before = this.#losses.count
     const answer = await this.#client.retryably(
       command,
       losesRetryHistory ? [...settled, duplicateKey] : settled,
       repeats ? did : null,
     )
     this.acknowledged++
-    if (!losesRetryHistory || answer.attempts === 1) return answer
+    const losses = this.#losses.count - before
+    if (!losesRetryHistory || losses === 0) return answer
     for (const document of becoming) {
-      const most = { ...document, n: document.n + answer.attempts }
+      const most = { ...document, n: document.n + losses }
       model.mayBe(document._id, command['delete'] === undefined ? document : null, most)
     }
     return null
