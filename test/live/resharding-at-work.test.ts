@@ -13,7 +13,8 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   const world = await ReshardingWorld.start(t)
   const { app } = world
   await world.shard('c', 300)
-  await world.shard('other', 20)
+  await world.admin({ enableSharding: 'apart' })
+  await world.admin({ shardCollection: 'apart.other', key: { k: 1 } })
   await app.collection('c').createIndex({ n: 1 })
   await world.linger()
   const started = world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 6 })
@@ -28,7 +29,7 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   t.equal(await codeOf(app.collection('c').dropIndex('n_1')), 338)
   t.equal(await codeOf(app.command({ collMod: 'c', validator: { n: { $gte: 0 } } })), 338)
   t.equal(await codeOf(world.admin({ moveChunk: 'app.c', find: { k: 0 }, to: 'shard03' })), 117)
-  t.equal(await codeOf(world.admin({ reshardCollection: 'app.other', key: { m: 1 }, numInitialChunks: 2 })), 338)
+  t.equal(await codeOf(world.admin({ reshardCollection: 'apart.other', key: { m: 1 }, numInitialChunks: 2 })), 338)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { n: 1 } })), 117)
   const operations = await world.client
     .db('admin')
@@ -124,6 +125,8 @@ t.test('clients of two routers read and write without errors during a resharding
   // Documents from here on may move; a scan of several shards at different times may miss or repeat
   // them.
   const firstMoving = count - 400
+  /** The new key's value of a document, once its writer has changed it. */
+  const values = new Map<number, number>()
   const writer = async (number: number) => {
     const collection = collections[number % 2]!
     for (let i = 0; working; i++) {
@@ -132,7 +135,11 @@ t.test('clients of two routers read and write without errors during a resharding
       await collection.updateOne({ _id: key, k: key }, { $inc: { n: 1 } })
       increments.set(key, (increments.get(key) ?? 0) + 1)
       // The document's new key changes, before and after the commit.
-      if (i % 5 === 0) await collection.updateOne({ k: moving, m: { $gte: 0 } }, { $set: { m: (i * 31) % count } })
+      if (i % 5 === 0) {
+        const m = (i * 31) % count
+        await collection.updateOne({ k: moving, m: values.get(moving) ?? (moving * 7919) % count }, { $set: { m } })
+        values.set(moving, m)
+      }
       if (i % 3 === 0) {
         const _id = 10_000 + i * 4 + number
         await collection.insertOne({ _id, k: _id, m: i % count, n: 0 })

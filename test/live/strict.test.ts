@@ -18,7 +18,7 @@ t.test('a driver works on a strict cluster', async (t) => {
   await things.insertMany(Array.from({ length: 40 }, (_, i) => ({ _id: i, n: i % 4 })))
   await things.updateMany({ n: 3 }, { $inc: { n: 1 } })
   await things.deleteOne({ _id: 0 })
-  t.equal((await things.findOneAndUpdate({ n: 4 }, { $set: { n: 5 } }, { sort: { _id: 1 } }))?._id, 3)
+  t.equal((await things.findOneAndUpdate({ _id: 3, n: 4 }, { $set: { n: 5 } }))?._id, 3)
   t.equal(await things.countDocuments({ n: /^x/ } as object), 0)
   t.same(await things.aggregate([{ $group: { _id: '$n', count: { $sum: 1 } } }, { $sort: { _id: 1 } }]).toArray(), [
     { _id: 0, count: 9 },

@@ -12,6 +12,8 @@ export interface LedgerWorkerOptions {
   readonly nextKey: number
   /** Further fields of inserted documents besides `_id`, `k` and `n`; default: none. */
   readonly fill?: (key: number) => Document
+  /** Added to the filter of a write: the current values of the shard key. Default: nothing. */
+  readonly filter?: (key: number) => Document
 }
 
 /** Records replies in a ledger. Each document is `{ _id: key, k: key, n: 0, … }`. */
@@ -20,14 +22,16 @@ export class LedgerWorker {
   readonly #ledger: Ledger
   readonly #keys: number[]
   readonly #fill: (key: number) => Document
+  readonly #filter: (key: number) => Document
   #nextKey: number
 
-  constructor({ client, ledger, keys, nextKey, fill }: LedgerWorkerOptions) {
+  constructor({ client, ledger, keys, nextKey, fill, filter }: LedgerWorkerOptions) {
     this.client = client
     this.#ledger = ledger
     this.#keys = [...keys]
     this.#nextKey = nextKey
     this.#fill = fill ?? (() => ({}))
+    this.#filter = filter ?? (() => ({}))
   }
 
   /** Keys of documents that certainly exist. */
@@ -36,7 +40,7 @@ export class LedgerWorker {
   }
 
   async increment(key: number): Promise<void> {
-    const update = { q: { _id: key, k: key }, u: { $inc: { n: 1 } } }
+    const update = { q: { _id: key, k: key, ...this.#filter(key) }, u: { $inc: { n: 1 } } }
     this.#ledger.incremented(key, 1, await this.#write('update', 'updates', update))
   }
 
@@ -48,7 +52,10 @@ export class LedgerWorker {
 
   async delete(key: number): Promise<void> {
     this.#keys.splice(this.#keys.indexOf(key), 1)
-    this.#ledger.deleted(key, await this.#write('delete', 'deletes', { q: { _id: key, k: key }, limit: 1 }))
+    this.#ledger.deleted(
+      key,
+      await this.#write('delete', 'deletes', { q: { _id: key, k: key, ...this.#filter(key) }, limit: 1 }),
+    )
   }
 
   /** Finds the documents that certainly exist, once each. @throws Error otherwise */

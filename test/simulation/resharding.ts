@@ -197,7 +197,7 @@ async function prepare(
   const keys = Array.from({ length: documents }, (_, i) => i)
   await admin.writeRetryably({
     command: { insert: 'c', $db: 'app' },
-    documents: keys.map((k) => ({ _id: k, k, m: (k * 31) % 100, n: 0 })),
+    documents: keys.map((k) => ({ _id: k, k, m: initialValue(k), n: 0 })),
     field: 'documents',
   })
   for (const key of keys) ledger.inserted(key, true)
@@ -209,13 +209,19 @@ async function prepare(
 /** Increments, changes of the new key, inserts, deletes and finds. */
 async function work(client: PatientClient, ledger: Ledger, random: Random, number: number): Promise<void> {
   const keys = Array.from({ length: documents / workers }, (_, i) => i * workers + number)
-  const fill = () => ({ m: random.below(100) })
-  const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000, fill })
+  /** The new shard key's value of each document, which only this client changes. */
+  const values = new Map(keys.map((key) => [key, initialValue(key)]))
+  const filter = (key: number) => ({ m: values.get(key)! })
+  const fill = (key: number) => {
+    values.set(key, random.below(100))
+    return filter(key)
+  }
+  const worker = new LedgerWorker({ client, ledger, keys, nextKey: 1000 + number * 1000, fill, filter })
   for (let i = 0; i < operationsOfWorker; i++) {
     const key = worker.keys[random.below(worker.keys.length)]!
     const choice = random.below(10)
     if (choice < 4) await worker.increment(key)
-    else if (choice < 6) await changeKey(client, key, random)
+    else if (choice < 6) values.set(key, await changeKey(client, key, filter(key), random.below(100)))
     else if (choice < 8) await worker.insert()
     else if (choice < 9 && worker.keys.length > 3) await worker.delete(key)
     else await worker.find()
@@ -227,10 +233,13 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
  * After the commit the document moves for this update, and a retry fails because the update has
  * become a transaction.
  */
-async function changeKey(client: PatientClient, key: number, random: Random): Promise<void> {
-  const update = { $set: { m: random.below(100) } }
-  await client.retryably({ findAndModify: 'c', query: { _id: key, k: key }, update, $db: 'app' }, () => null, [217])
+async function changeKey(client: PatientClient, key: number, filter: Document, m: number): Promise<number> {
+  const query = { _id: key, k: key, ...filter }
+  await client.retryably({ findAndModify: 'c', query, update: { $set: { m } }, $db: 'app' }, () => null, [217])
+  return m
 }
+
+const initialValue = (key: number): number => (key * 31) % 100
 
 /** Documents on shards that do not own them, and records that are left of the resharding. */
 async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry: Document): Promise<string[]> {

@@ -52,8 +52,13 @@ function usedBytes(): number {
   return used_heap_size + external_memory
 }
 
-/** Undefined: this Node.js does not offer it. The flag has no effect but this function. */
+/**
+ * Undefined: this Node.js does not offer it. The flag is taken back, because V8 refuses a code cache
+ * that was made with other flags.
+ */
 const collectGarbage = ((): (() => void) | undefined => {
   setFlagsFromString('--expose-gc')
-  return runInNewContext('globalThis.gc') as (() => void) | undefined
+  const collect = runInNewContext('globalThis.gc') as (() => void) | undefined
+  if (!process.execArgv.includes('--expose-gc')) setFlagsFromString('--no-expose-gc')
+  return collect
 })()
