@@ -53,8 +53,8 @@ function usedBytes(): number {
 }
 
 /**
- * Undefined: this Node.js does not offer it. The flag is taken back, because V8 refuses a code cache
- * that was made with other flags.
+ * Undefined: this Node.js does not offer it. The flag is taken back, because V8 refuses a code
+ * cache that was made with other flags.
  */
 const collectGarbage = ((): (() => void) | undefined => {
   setFlagsFromString('--expose-gc')
