@@ -23,6 +23,11 @@ async function connect(standby: readonly string[], emulate: EmulatedVersion = '7
   }
 }
 
+/** As a shard stores it. */
+function shardIdentity(shard: MongoClient): Promise<Document | null> {
+  return shard.db('admin').collection<{ _id: string }>('system.version').findOne({ _id: 'shardIdentity' })
+}
+
 const versions = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0'] as const
 const legacyReason =
   "error creating initial database config information :: caused by :: can't find a shard to put new db on"
@@ -144,15 +149,7 @@ t.test('an administrator adds a standby with the name of its set, or another one
     )
     const direct = await MongoClient.connect(rs1!.uri)
     t.match(await direct.db('admin').command({ hello: 1 }), { setName: 'rs1' })
-    t.match(
-      await direct
-        .db('admin')
-        .collection('system.version')
-        .findOne({ _id: 'shardIdentity' as never }),
-      {
-        shardName: 'east',
-      },
-    )
+    t.match(await shardIdentity(direct), { shardName: 'east' })
     await direct.close()
     await cluster.crash('rs1')
     await cluster.restart('rs1')
@@ -229,15 +226,7 @@ t.test('a removed shard keeps its identity, and joins again under the same name 
   t.match(await admin.command({ removeShard: 'east' }), { state: 'completed' })
   const direct = await MongoClient.connect(rs1!.uri)
   await direct.db('own').collection('c').insertOne({ a: 1 })
-  t.match(
-    await direct
-      .db('admin')
-      .collection('system.version')
-      .findOne({ _id: 'shardIdentity' as never }),
-    {
-      shardName: 'east',
-    },
-  )
+  t.match(await shardIdentity(direct), { shardName: 'east' })
   await direct.close()
   t.match(await refusal(admin, { addShard: rs1!.host, name: 'west' }), {
     code: 11_000,

@@ -29,7 +29,7 @@ export interface MemberHost {
   readonly processId: Uint8Array
   /** null: the emulated version has no query sampling */
   readonly sampling: SamplingReport | null
-  /** Entries of currentOp for background work. Absent: there is none. */
+  /** Entries of currentOp for background work. Absent: the member has no such work. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   readonly commandRows: readonly CommandDescription[]
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void

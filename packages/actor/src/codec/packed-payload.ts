@@ -41,7 +41,7 @@ export function unpackForeign(bytes: Uint8Array): unknown {
 
 /**
  * A description of a value that msgpackr would change silently, as it turns an ObjectId into a
- * string and a Date into a timestamp; null: there is none.
+ * string and a Date into a timestamp; null: msgpackr changes nothing.
  */
 export function refusalOf(value: unknown): string | null {
   switch (typeof value) {

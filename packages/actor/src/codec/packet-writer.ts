@@ -40,7 +40,7 @@ const page = new ValueWriter(pageBytes)
  * packet is then unchanged. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  /** The writer of the unfinished packet on the page; null: there is none. */
+  /** The writer of the unfinished packet on the page; null: all are finished. */
   static #pageOwner: PacketWriter | null = null
   /** null: the packet has no message yet, or another writer has claimed the page. */
   #open: ValueWriter | null = null

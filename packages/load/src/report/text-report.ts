@@ -133,7 +133,7 @@ const notLearnedLines = ({ measured }: LoadReport): string[] =>
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
   `${whole(notBegun)} operations were due but did not start before the end: the rate was not kept, and their waiting time is in no latency`
 
-/** Median broadcast latency divided by median targeted latency; null if there is none of either. */
+/** Median broadcast latency divided by the median of targeted operations; null: one is missing. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
   const { broadcast, targeted } = latencyUs.byRoutingClass
   if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0)

@@ -64,7 +64,7 @@ export class TimeSlice {
 
 /**
  * Lets others run, then begins the next slice.
- * @throws CommandError with which the operation was killed meanwhile, 50 MaxTimeMSExpired
+ * @throws CommandError 50 MaxTimeMSExpired, or the one with which the operation was killed
  */
 export async function giveUpTurn(
   context: Pick<ActorContext, 'nextTurn'>,

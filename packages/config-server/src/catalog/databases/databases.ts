@@ -120,7 +120,7 @@ function checkShard(catalog: CatalogHost, shard: string): void {
 }
 
 /**
- * Ties go to the first. Shards that do not reply, or leave the cluster meanwhile, are skipped.
+ * Ties go to the first. Shards that do not reply, or leave before the last reply, are skipped.
  * @throws CommandError 70 ShardNotFound, 133 FailedToSatisfyReadPreference when none replies
  */
 async function smallestShard(catalog: DatabaseHost): Promise<string> {

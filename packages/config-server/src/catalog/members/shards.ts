@@ -49,7 +49,7 @@ async function addShard(
   // Another addShard may have completed first.
   const faster = existingShard(catalog, target, request)
   if (faster !== null) return { shard: faster, error: null }
-  // A database of the same name may have been created meanwhile.
+  // A database of the same name may have been created since the check.
   checkDatabases(catalog, request.connectionString, databases)
   const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
   store.put(

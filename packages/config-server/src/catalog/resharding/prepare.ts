@@ -15,7 +15,7 @@ const sampleTimeoutMs = 60_000
 export interface PreparedOperation {
   /**
    * The caller flushes the node.
-   * @throws CommandError 70 ShardNotFound: a recipient has left the cluster meanwhile
+   * @throws CommandError 70 ShardNotFound: a recipient left after it was chosen
    */
   write(): ReshardingOperation
 }

@@ -296,7 +296,7 @@ export class DocumentsWorker {
 
   /**
    * `repeats`: a repetition gets the same reply.
-   * @returns null if the outcome is unknown: the retry history may have been lost meanwhile, so a
+   * @returns null if the outcome is unknown: if the retry history was lost between attempts, a
    * repetition by client or router may have executed the write again
    */
   async #retry(
