@@ -23,7 +23,7 @@ export interface CommandRequest {
   readonly sequences: readonly DocumentSequence[]
   /** The client expects no reply. */
   readonly moreToCome: boolean
-  /** The client accepts a stream of replies. One is enough, except for hello (see the gateway). */
+  /** The client accepts a stream of replies. */
   readonly exhaustAllowed: boolean
 }
 

@@ -33,6 +33,8 @@ export interface ClientCommand {
 /** The complete reply document, with cluster time, or {@link noAnswer}. */
 export interface ClientReply {
   readonly body: Uint8Array
+  /** To a client that accepts a stream of replies: run the command again and send that reply too. */
+  readonly again?: true
 }
 
 /** Instead of a reply document: the client gets no answer, and its connection is closed. */

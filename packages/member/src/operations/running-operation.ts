@@ -44,6 +44,8 @@ export class RunningOperation {
   showsStateChanges = false
   /** By `maxTimeMS` on this member; null: none */
   timeLimit: TimeLimit | null = null
+  /** {@link ClientReply.again} of the reply. */
+  repeats = false
   /** How often it gave up its turn. */
   yields = 0
   previous: RunningOperation | null = null

@@ -35,6 +35,7 @@ export const getMore: CommandRow<MongosInvocation> = {
       const awaitMs = tailable === 'await-data' ? { awaitMs: args.number('maxTimeMS') ?? defaultAwaitMs } : {}
       const writer = await cursor.next(invocation, { batchSize, ...awaitMs }, id)
       gone = cursor.exhausted
+      operation.repeats = !gone && host.behaviours.routersStreamGetMores
       return writer
     } finally {
       host.cursors.unpin(id, gone)

@@ -184,7 +184,7 @@ class Dispatch {
   /** Called last and once: if building a reply fails, an error reply is built instead. */
   #ended(body: Uint8Array): ClientReply {
     if (!this.#internal) this.#host.commandEnds()
-    return { body }
+    return this.#operation?.repeats === true ? { body, again: true } : { body }
   }
 }
 

@@ -117,7 +117,7 @@ async function finishLater(
 }
 
 function finishBatch(
-  { host }: NodeInvocation,
+  { host, operation }: NodeInvocation,
   cursor: OpenCursor,
   writer: DocumentWriter,
   batch: WrittenBatch,
@@ -128,6 +128,7 @@ function finishBatch(
   cursor.timeLimit?.pause()
   const done = batch.exhausted && cursor.tailable === 'no'
   if (done) host.cursors.close(cursor.id)
+  operation.repeats = !done && host.behaviours.nodesStreamGetMores
   return writer
     .int64('id', done ? 0n : cursor.id)
     .string('ns', cursor.ns)

@@ -10,7 +10,7 @@ import {
 } from '@shardlab/actor'
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
 import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
-import { runCommand } from './run-command.js'
+import { runCommand, type CommandRequest } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
 import { stepUpTimer } from '../host/primary-state.js'
 
@@ -47,16 +47,18 @@ export function serveMessage(
 export function answerClient(node: NodeHost, command: ClientCommand): Promise<ClientReply> | ClientReply {
   noteConnected(node, command.connectionId, command.remote)
   const db = findField(command.body, '$db')
-  const writer = runCommand(node, {
+  const request: CommandRequest = {
     body: command.body,
     sequences: command.sequences,
     db: db?.type === BsonType.string ? db.asString() : 'admin',
     routed: null,
     client: command,
-  })
+    repeats: false,
+  }
+  const writer = runCommand(node, request)
   return writer instanceof Promise
-    ? writer.then((written) => replyToClient(node, command, written))
-    : replyToClient(node, command, writer)
+    ? writer.then((written) => replyToClient(node, request, written))
+    : replyToClient(node, request, writer)
 }
 
 export function answerMember(node: NodeHost, command: NodeCommand): Promise<NodeReply> | NodeReply {
@@ -67,6 +69,7 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
     db: command.db,
     routed: command,
     client: null,
+    repeats: false,
   })
   return writer instanceof Promise
     ? writer.then((written) => replyToMember(node, command, written))
@@ -75,13 +78,13 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
 
 function replyToClient(
   { clock, statistics }: NodeHost,
-  command: ClientCommand,
+  { body, sequences, repeats }: CommandRequest,
   writer: DocumentWriter | null,
 ): ClientReply {
   if (writer === null) return { body: noAnswer }
   const reply = writeTimes(writer, clock.time, clock.time).finish()
-  statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
-  return { body: reply }
+  statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
+  return repeats ? { body: reply, again: true } : { body: reply }
 }
 
 function replyToMember(

@@ -43,6 +43,8 @@ export interface CommandRequest {
   readonly db: string
   readonly routed: NodeCommand | null
   readonly client: ClientCommand | null
+  /** Set by the command: {@link ClientReply.again} of the reply. */
+  repeats: boolean
 }
 
 /**
@@ -125,6 +127,7 @@ class CommandRun {
         reply = withFailedWriteConcern(this.#failable, writer)
     }
     reply.double('ok', 1)
+    this.#request.repeats = this.#operation!.repeats
     this.#end(null)
     return reply
   }

@@ -166,7 +166,7 @@ export class Connection {
     if (reply.body.length === noAnswer.length) return this.#hangUp()
     if (request.moreToCome) return
     const id = this.#host.nextRequestId()
-    this.#following = followingRequest(request, reply.body, id)
+    this.#following = followingRequest(request, reply, id)
     this.#replies.add(
       this.#following === null ? request.format : { ...request.format, moreToCome: true },
       id,

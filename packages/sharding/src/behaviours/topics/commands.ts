@@ -99,6 +99,18 @@ export const commandBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  nodesStreamGetMores: row<boolean>(
+    'A mongod answers a getMore with the flag exhaustAllowed by all batches that are left, one reply after the other; otherwise by one.',
+    'SERVER-36105, new in 4.1; getmore_cmd.cpp, setNextInvocation',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  routersStreamGetMores: row<boolean>(
+    'A mongos answers a getMore with the flag exhaustAllowed by all batches that are left, as a mongod does.',
+    'SERVER-57297, new in 7.1; cluster_getmore_cmd.h, setNextInvocation',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   getMoreNeedsPositiveBatchSize: row<boolean>(
     'getMore rejects a batchSize of 0; otherwise 0 means the default.',
     'getmore_request.cpp until 4.4, getmore_command.idl',

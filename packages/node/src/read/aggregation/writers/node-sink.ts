@@ -14,7 +14,7 @@ export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationC
   return {
     async run(body, sequences) {
       const db = findField(body, '$db')!.asString()
-      const reply = await runCommand(present, { body, sequences, db, routed: null, client: null })
+      const reply = await runCommand(present, { body, sequences, db, routed: null, client: null, repeats: false })
       if (reply === null) throw new ConnectionClosedError()
       return reply.finish()
     },
