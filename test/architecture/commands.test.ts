@@ -33,7 +33,7 @@ const modulesOf = (
 t.test('canary: rows without a file, files without a row, rows without required texts', (t) => {
   const [ping, find, count] = [rowOf('ping'), rowOf('find'), rowOf('count')]
   const partial = rowOf('partial', { status: 'partial' })
-  const boastful = rowOf('boastful', { lacks: 'half of it' })
+  const boastful = rowOf('boastful', { deviations: ['D1'] })
   const wordless = rowOf('wordless', { summary: 'hm', manual: 'somewhere' })
   const messages = messagesOf(
     findCommandsOutsideTables([
@@ -51,8 +51,8 @@ t.test('canary: rows without a file, files without a row, rows without required 
     'exports 0 command rows: one command, one file, one row',
     'exports 3 command rows: one command, one file, one row',
     "the row 'count' is in no command table that mongos exports",
-    "the row 'partial' is partial and says neither what is missing nor what it lacks",
-    "the row 'boastful' says that it is full and what it has not",
+    "the row 'partial' is partial and names nothing that is missing, that it lacks, or that deviates",
+    "the row 'boastful' says that it is full and how it differs",
     "the summary of 'wordless' is no sentence",
     "the row 'wordless' names no page of the manual",
   ])
@@ -111,24 +111,27 @@ t.test('rows of routers and nodes for the same command come from one specificati
 })
 
 t.test('canary: the page lists commands with the members that serve them', (t) => {
-  const section = commandsSection([
-    modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
-    modulesOf(
-      'node',
-      [
-        rowOf('find', { status: 'partial', missing: 'a|b', lacks: 'c', aliases: ['FIND'] }),
-        rowOf('drop', { adminOnly: true }),
-      ],
-      {},
-    ),
-  ])
+  const section = commandsSection(
+    [
+      modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read', deviations: ['D2', 'D1'] })], {}),
+      modulesOf(
+        'node',
+        [
+          rowOf('find', { status: 'partial', missing: 'a|b', lacks: 'c', deviations: ['D1'], aliases: ['FIND'] }),
+          rowOf('drop', { adminOnly: true }),
+        ],
+        {},
+      ),
+    ],
+    (number) => number,
+  )
   t.strictSame(section?.slice(-4), [
     '| --- | --- | --- | --- | --- | --- | --- |',
     '| `drop` | Does what drop does. | any mongod | local | none, admin database only | full | reference/command/drop |',
-    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | full; refuses a\\|b; **lacks** c | reference/command/find |',
+    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | refuses a\\|b; **lacks** c; D1 D2 | reference/command/find |',
     '',
   ])
-  t.equal(commandsSection([modulesOf('mongos', [], {})]), null)
+  t.equal(commandsSection([modulesOf('mongos', [], {})], String), null)
   t.end()
 })
 

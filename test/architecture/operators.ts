@@ -7,6 +7,7 @@ export interface OperatorEntry {
   readonly status: 'complete' | 'partial'
   readonly missing?: string
   readonly lacks?: string
+  readonly deviations?: readonly string[]
 }
 
 export interface OperatorFamily {
@@ -41,8 +42,12 @@ function wrapped(paragraph: string): string[] {
   return lines
 }
 
-/** One section for a family: the names of the complete operators, and a table of the others. */
-export function operatorSection({ title, rows }: OperatorFamily): string[] {
+/**
+ * One section for a family: the names of the complete operators, and a table of the others.
+ *
+ * @param link of a deviation's number to its entry
+ */
+export function operatorSection({ title, rows }: OperatorFamily, link: (number: string) => string): string[] {
   const sorted = [...rows].sort((a, b) => a.name.localeCompare(b.name, 'en'))
   const partial = sorted.filter((row) => row.status === 'partial')
   const complete = sorted.filter((row) => row.status === 'complete').map((row) => `\`${row.name}\``)
@@ -55,11 +60,16 @@ export function operatorSection({ title, rows }: OperatorFamily): string[] {
   if (partial.length === 0) return lines
   return [
     ...lines,
-    '| partly supported | refuses | lacks | manual |',
-    '| --- | --- | --- | --- |',
-    ...partial.map(
-      (row) =>
-        `| \`${row.name}\` | ${cell(row.missing ?? '')} | ${cell(row.lacks ?? '')} | reference/operator/${row.manualPage} |`,
+    '| partly supported | refuses | lacks | deviations | manual |',
+    '| --- | --- | --- | --- | --- |',
+    ...partial.map(({ name, missing = '', lacks = '', deviations = [], manualPage }) =>
+      [
+        `| \`${name}\``,
+        cell(missing),
+        cell(lacks),
+        deviations.map(link).join(' '),
+        `reference/operator/${manualPage} |`,
+      ].join(' | '),
     ),
     '',
   ]

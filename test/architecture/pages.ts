@@ -1,7 +1,7 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
 import { exceptions, type Exception } from '../conformance/exceptions.js'
 import { behavioursPage, behaviourTopics } from './behaviours.js'
-import { deviationSection, deviationsPath } from './deviations.js'
+import { deviationLink, deviationSection, deviationsPath, parseDeviations } from './deviations.js'
 import { faultsPage } from './faults.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
@@ -24,7 +24,11 @@ const memberNames: Readonly<Record<string, string>> = {
 
 /** All generated pages; none when there are no commands. */
 export async function generatePages(repository: Repository, root: string): Promise<Page[]> {
-  const commands = commandsSection(await loadCommandModules(repository, root))
+  const deviations = repository.files.get(deviationsPath)?.text ?? ''
+  const links = new Map(parseDeviations(deviations).map((entry) => [entry.number, deviationLink(entry)]))
+  const link = (number: string): string => links.get(number) ?? number
+  const modules = await loadCommandModules(repository, root)
+  const commands = commandsSection(modules, link)
   if (commands === null) return []
   const lines = [
     notice,
@@ -33,11 +37,15 @@ export async function generatePages(repository: Repository, root: string): Promi
     '',
     'Commands, stages and operators that Shardlab supports, and how completely. A part that it "refuses"',
     'gets an error. A part that it "lacks" is silently missing; `shardlab up --strict` refuses the whole',
-    'command, stage or operator (CommandNotSupported 115).',
+    'command, stage or operator (CommandNotSupported 115). A number such as D302 is a deviation: what the',
+    'server does, and what happens here instead.',
     '',
     ...commands,
-    ...operatorFamilies().flatMap(operatorSection),
-    ...deviationSection(repository.files.get(deviationsPath)?.text ?? ''),
+    ...operatorFamilies().flatMap((family) => operatorSection(family, link)),
+    ...deviationSection(deviations, [
+      ...modules.flatMap(({ entry }) => [...exportedRows(entry.exports)]),
+      ...operatorFamilies().flatMap(({ rows }) => [...rows]),
+    ]),
     ...specificationSection(exceptions),
   ]
   return [
@@ -65,8 +73,10 @@ export function specificationSection(list: readonly Exception[]): string[] {
 
 /**
  * Every command, the members that serve it, and how completely; null when there are no commands.
+ *
+ * @param link of a deviation's number to its entry
  */
-export function commandsSection(modules: readonly CommandModules[]): string[] | null {
+export function commandsSection(modules: readonly CommandModules[], link: (number: string) => string): string[] | null {
   const servedBy = new Map<string, { row: Row; folder: string }[]>()
   for (const { folder, entry } of modules) {
     // The rows of `member` are in the tables of routers and nodes.
@@ -76,7 +86,7 @@ export function commandsSection(modules: readonly CommandModules[]): string[] | 
   }
   if (servedBy.size === 0) return null
   const names = [...servedBy.keys()].sort((a, b) => a.localeCompare(b, 'en'))
-  const lines = names.map((name) => commandLine(name, servedBy.get(name)!))
+  const lines = names.map((name) => commandLine(name, servedBy.get(name)!, link))
   return [
     '## Commands',
     '',
@@ -91,24 +101,33 @@ export function commandsSection(modules: readonly CommandModules[]): string[] | 
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-function commandLine(name: string, places: readonly { row: Row; folder: string }[]): string {
+function commandLine(
+  name: string,
+  places: readonly { row: Row; folder: string }[],
+  link: (number: string) => string,
+): string {
   const { row } = places[0]!
   const aliases = [...new Set(places.flatMap((place) => place.row.aliases ?? []))].map((alias) => `\`${alias}\``)
   const command = `\`${name}\`${aliases.length > 0 ? ` (${aliases.join(', ')})` : ''}`
-  const status = [...new Set(places.map((place) => statusText(place.row)))].join('; ')
+  const status = statusText(
+    places.map((place) => place.row),
+    link,
+  )
   const routing = [...new Set(places.map((place) => place.row.routing))].join(', ')
   const access = `${row.access}${row.adminOnly === true ? ', admin database only' : ''}`
   const members = places.map((place) => memberNames[place.folder] ?? place.folder).join(', ')
   return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
 }
 
-/** `full`, or the refused and the silently missing parts. */
-export function statusText({ missing, lacks }: Pick<Row, 'missing' | 'lacks'>): string {
-  const parts = [
+/** `full`, or the refused and the silently missing parts of any member, and the deviations. */
+function statusText(rows: readonly Row[], link: (number: string) => string): string {
+  const parts = rows.flatMap(({ missing, lacks }) => [
     ...(missing === undefined ? [] : [`refuses ${missing}`]),
     ...(lacks === undefined ? [] : [`**lacks** ${lacks}`]),
-  ]
-  return parts.length === 0 ? 'full' : parts.join('; ')
+  ])
+  const deviations = [...new Set(rows.flatMap(({ deviations = [] }) => deviations))].sort()
+  if (deviations.length > 0) parts.push(deviations.map(link).join(' '))
+  return parts.length === 0 ? 'full' : [...new Set(parts)].join('; ')
 }
 
 /** Pages of docs/reference that are written by hand and have their own tests. */

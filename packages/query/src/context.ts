@@ -56,7 +56,7 @@ export interface OperatorRow {
   readonly name: string
   /** Relative to `reference/operator` unless it contains a folder of its own. */
   readonly manualPage: string
-  /** `complete`: neither {@link missing} nor {@link lacks}. */
+  /** `complete`: no {@link missing}, {@link lacks} or {@link deviations}. */
   readonly status: OperatorStatus
   /** Uses that are refused with an error, as one phrase. */
   readonly missing?: string
@@ -65,9 +65,18 @@ export interface OperatorRow {
    * strict evaluation.
    */
   readonly lacks?: string
+  /** Numbers in docs/reference/deviations.md, such as D302. */
+  readonly deviations?: readonly string[]
   /** Such as 5.2. Absent: every emulated release. */
   readonly since?: number
 }
+
+/** The row of an operator whose results differ from the server's. */
+export const deviating = <R extends OperatorRow>(row: R, ...deviations: readonly string[]): R => ({
+  ...row,
+  status: 'partial',
+  deviations,
+})
 
 /**
  * Undefined: the emulated release has no operator of this name.

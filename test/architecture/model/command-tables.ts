@@ -14,6 +14,7 @@ export interface Row {
   readonly status: 'full' | 'partial'
   readonly missing?: string
   readonly lacks?: string
+  readonly deviations?: readonly string[]
   readonly summary: string
 }
 

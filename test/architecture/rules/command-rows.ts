@@ -45,10 +45,10 @@ export function findCommandsOutsideTables(modules: readonly CommandModules[]): F
 
 function incomplete(row: Row): string[] {
   const messages: string[] = []
-  const isWhole = !row.missing && !row.lacks
+  const isWhole = !row.missing && !row.lacks && (row.deviations ?? []).length === 0
   if (row.status === 'partial' && isWhole)
-    messages.push(`the row '${row.name}' is partial and says neither what is missing nor what it lacks`)
-  if (row.status === 'full' && !isWhole) messages.push(`the row '${row.name}' says that it is full and what it has not`)
+    messages.push(`the row '${row.name}' is partial and names nothing that is missing, that it lacks, or that deviates`)
+  if (row.status === 'full' && !isWhole) messages.push(`the row '${row.name}' says that it is full and how it differs`)
   if (!row.summary.endsWith('.')) messages.push(`the summary of '${row.name}' is no sentence`)
   if (!row.manual.startsWith('reference/')) messages.push(`the row '${row.name}' names no page of the manual`)
   return messages

@@ -33,7 +33,7 @@ export interface ClientCommand {
 /** The complete reply document, with cluster time, or {@link noAnswer}. */
 export interface ClientReply {
   readonly body: Uint8Array
-  /** To a client that accepts a stream of replies: run the command again and send that reply too. */
+  /** For a client that accepts a stream of replies: run it again and send that reply, too. */
   readonly again?: true
 }
 

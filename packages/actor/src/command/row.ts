@@ -25,7 +25,7 @@ export interface CommandRow<Invocation> {
   readonly adminOnly?: boolean
   /** Page of the manual, without host and extension: `reference/command/find`. */
   readonly manual: string
-  /** `full`: neither {@link missing} nor {@link lacks}. */
+  /** `full`: no {@link missing}, {@link lacks} or {@link deviations}. */
   readonly status: 'full' | 'partial'
   /** The parts that are refused with an error, as one phrase. */
   readonly missing?: string
@@ -34,6 +34,8 @@ export interface CommandRow<Invocation> {
    * member refuses the command.
    */
   readonly lacks?: string
+  /** Numbers in docs/reference/deviations.md, such as D302. */
+  readonly deviations?: readonly string[]
   readonly summary: string
   /**
    * Besides the generic arguments; unknown ones are refused. Absent: any are accepted, as by the

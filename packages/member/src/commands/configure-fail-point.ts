@@ -10,6 +10,7 @@ export const configureFailPoint: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/parameters',
   status: 'partial',
+  deviations: ['D712', 'D910', 'D912'],
   missing:
     'fail points other than failCommand, failGetMoreAfterCursorCheckout, those of maxTimeMS, and those at steps of migrations, resharding and movePrimary',
   summary: 'Turns a fail point of this member on or off.',

@@ -8,7 +8,8 @@ export const connPoolStats: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'admin',
   manual: 'reference/command/connPoolStats',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D702'],
   summary: 'Reports on connections to other members; there are none.',
   run() {
     const writer = new DocumentWriter(512)

@@ -7,7 +7,8 @@ export const connectionStatus: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   manual: 'reference/command/connectionStatus',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D911'],
   summary: 'Returns the authenticated users: none, since there is no authentication.',
   fields: { showPrivileges: 'bool' },
   run({ args }) {

@@ -15,6 +15,7 @@ export const getParameter: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getParameter',
   status: 'partial',
+  deviations: ['D712', 'D604'],
   lacks:
     'most parameters of the server; it has those with an effect that clients see and those that drivers and shells read',
   summary: 'Reads server parameters.',

@@ -8,6 +8,7 @@ export const hostInfo: CommandRow<MemberInvocation> = {
   access: 'admin',
   manual: 'reference/command/hostInfo',
   status: 'partial',
+  deviations: ['D700'],
   lacks: 'the real machine, which an emulated cluster does not show',
   summary: 'Describes the host.',
   run({ host }) {

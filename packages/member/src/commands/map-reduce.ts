@@ -10,6 +10,7 @@ export const mapReduce: CommandRow<MemberInvocation> = {
   access: 'read',
   manual: 'reference/command/mapReduce',
   status: 'partial',
+  deviations: ['D704'],
   missing: 'everything, as a server started with --noscripting does',
   summary: 'Map-reduce aggregation; refused.',
   run: () => {

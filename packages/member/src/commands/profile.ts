@@ -9,6 +9,7 @@ export const profile: CommandRow<MemberInvocation> = {
   access: 'admin',
   manual: 'reference/command/profile',
   status: 'partial',
+  deviations: ['D706'],
   missing: 'level 1 and 2, which write into system.profile, and filters',
   summary: 'Reads and sets the duration after which an operation is logged as slow.',
   fields: { slowms: 'number', sampleRate: 'number', filter: 'any' },

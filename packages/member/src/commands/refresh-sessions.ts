@@ -10,7 +10,8 @@ export const refreshSessions: CommandRow<MemberInvocation> = {
   access: 'none',
   apiVersion1: true,
   manual: 'reference/command/refreshSessions',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D703'],
   summary: 'Keeps idle sessions alive.',
   fields: {},
   run({ host, args }) {

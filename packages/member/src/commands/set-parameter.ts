@@ -9,6 +9,7 @@ export const setParameter: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/setParameter',
   status: 'partial',
+  deviations: ['D713'],
   missing: 'parameters whose effect clients could see and that are not built',
   summary: 'Sets server parameters until the member restarts.',
   run({ body, host }) {

@@ -7,7 +7,8 @@ export const usersInfo: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'admin',
   manual: 'reference/command/usersInfo',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D911'],
   summary: 'Lists users: none, since there is no authentication.',
   fields: {
     showPrivileges: 'bool',

@@ -7,7 +7,8 @@ import { explainItself } from '../explain/explain-pipeline.js'
 export const aggregate: CommandRow<MongosInvocation> = {
   ...aggregateSpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D202', 'D203', 'D609'],
   summary:
     'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or on the router.',
   run(invocation) {

@@ -14,7 +14,8 @@ export const analyzeShardKey: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/analyzeShardKey',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D862'],
   summary: 'Rates a shard key by the documents of the collection and by sampled queries.',
   fields: {
     key: 'object!',

@@ -15,7 +15,8 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   access: 'admin',
   behaviour: 'metadataConsistencyCheck',
   manual: 'reference/command/checkMetadataConsistency',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D871'],
   summary:
     'Compares the shards with the catalog, and the catalog with itself: for a collection, for a database, or on admin for all.',
   fields: { cursor: 'object', checkIndexes: 'bool', dbMetadataLockMaxTimeMS: 'number' },

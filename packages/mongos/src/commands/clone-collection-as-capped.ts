@@ -6,7 +6,8 @@ import { onUnsharded } from '../routing/unsharded-only.js'
 export const cloneCollectionAsCapped: CommandRow<MongosInvocation> = {
   ...cloneCollectionAsCappedSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D850'],
   summary: 'Copies the newest documents of an unsharded collection to a new capped collection.',
   run: (invocation) => onUnsharded(invocation, "You can't cloneCollectionAsCapped a sharded collection"),
 }

@@ -11,6 +11,7 @@ export const collMod: CommandRow<MongosInvocation> = {
   ...collModSpec,
   routing: 'all-shards',
   status: 'partial',
+  deviations: ['D853'],
   missing: 'time series collections',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
   run(invocation) {

@@ -11,7 +11,8 @@ import { withRoute } from '../routing/stale-loop.js'
 export const collStats: CommandRow<MongosInvocation> = {
   ...collStatsSpec,
   routing: 'all-shards',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D701'],
   summary: 'Adds up the statistics of a collection on its shards.',
   run(invocation) {
     const { args, db } = invocation

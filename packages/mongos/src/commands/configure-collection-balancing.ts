@@ -11,7 +11,8 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   adminOnly: true,
   behaviour: 'collectionBalancingCanBeConfigured',
   manual: 'reference/command/configureCollectionBalancing',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D893'],
   summary: 'Sets the chunk size, defragmentation and automatic merging of one collection.',
   async run({ args, host, operation }) {
     const ns = args.targetString()

@@ -6,7 +6,8 @@ import { onUnsharded } from '../routing/unsharded-only.js'
 export const convertToCapped: CommandRow<MongosInvocation> = {
   ...convertToCappedSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D850'],
   summary: 'Converts an unsharded collection to a capped one.',
   run: (invocation) => onUnsharded(invocation, "You can't convertToCapped a sharded collection"),
 }

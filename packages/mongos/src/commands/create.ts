@@ -7,7 +7,8 @@ import { configCommand, configMemberOf, passThrough, primaryCommand, withDatabas
 export const create: CommandRow<MongosInvocation> = {
   ...createSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D305', 'D400'],
   summary: 'Creates an unsharded collection or a view, and its database if that does not exist.',
   run(invocation) {
     const { args, db, body } = invocation

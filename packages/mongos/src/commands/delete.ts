@@ -8,7 +8,8 @@ import { parseWriteCommand } from '../writes/write-command.js'
 export const deleteCommand: CommandRow<MongosInvocation> = {
   ...deleteSpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D500'],
   summary: 'Deletes documents on the shards that have them.',
   run(invocation) {
     const command = parseWriteCommand(invocation, 'delete')

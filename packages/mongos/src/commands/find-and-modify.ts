@@ -7,7 +7,8 @@ import { runFindAndModify } from '../writes/single-document/find-and-modify.js'
 export const findAndModify: CommandRow<MongosInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D500', 'D503'],
   summary:
     'Updates, replaces, upserts or deletes one document and returns it; moves it if its new shard key value belongs to another shard.',
   run(invocation) {

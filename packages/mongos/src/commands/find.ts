@@ -27,7 +27,8 @@ import { routedToPrimary } from '../statistics/routed.js'
 export const find: CommandRow<MongosInvocation> = {
   ...findSpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D303', 'D606'],
   summary: 'Selects documents on the shards that can have matches, and merges their results.',
   run(invocation) {
     const { args, db, host } = invocation

@@ -11,7 +11,8 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
   ...getShardVersionSpec,
   aliases: ['getshardversion'],
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D852'],
   summary: 'Shows the version of a sharded collection or of a database, as cached by the router.',
   async run({ args, host, operation }) {
     const { target } = args

@@ -8,7 +8,8 @@ import { ask } from '../routing/scatter.js'
 export const killOp: CommandRow<MongosInvocation> = {
   ...killOpSpec,
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D607', 'D707'],
   summary:
     'Ends an operation of this router (a number) or of a shard (`shard01:123`); succeeds even if it does not exist.',
   async run(invocation) {

@@ -13,7 +13,8 @@ export const mergeChunks: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/mergeChunks',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D820'],
   summary: 'Merges adjacent chunks of a shard.',
   run(invocation) {
     const { args, host, operation } = invocation

@@ -35,7 +35,8 @@ export const moveChunk: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/moveChunk',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D831', 'D832'],
   summary: 'Moves a chunk to another shard.',
   async run(invocation) {
     const { args, host, operation, body } = invocation

@@ -13,7 +13,8 @@ export const movePrimary: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/movePrimary',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D853'],
   summary: 'Makes another shard the primary shard of a database, and moves the unsharded collections there.',
   async run(invocation) {
     const { args, body, host, operation } = invocation

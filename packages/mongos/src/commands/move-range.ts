@@ -11,7 +11,8 @@ export const moveRange: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/moveRange',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D831', 'D832'],
   behaviour: 'moveRangeCommand',
   summary: 'Moves a part of a chunk to another shard; without max or min, as much as the chunk size.',
   fields: {

@@ -11,7 +11,8 @@ import { isConfigDatabase } from '../routing/route.js'
 export const renameCollection: CommandRow<MongosInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D851'],
   summary: 'Renames a collection: to any database on the same primary shard, a sharded one within its database.',
   run(invocation) {
     const { args, host, operation } = invocation

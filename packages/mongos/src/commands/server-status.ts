@@ -46,6 +46,7 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   ...serverStatusSpec,
   routing: 'local',
   status: 'partial',
+  deviations: ['D700', 'D705', 'D870'],
   lacks: 'what an emulated member does not have: connection pools, the operating system',
   summary: 'Reports on the router: its connections, cursors and commands, and how commands were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),

@@ -18,6 +18,7 @@ export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
   behaviour: 'featureCompatibilityVersionCanBeSet',
   manual: 'reference/command/setFeatureCompatibilityVersion',
   status: 'partial',
+  deviations: ['D842'],
   lacks: 'an effect on features: members store and tell the version',
   summary: 'Sets the feature compatibility version of all members.',
   async run(invocation) {

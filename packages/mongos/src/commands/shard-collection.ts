@@ -12,7 +12,8 @@ export const shardCollection: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/shardCollection',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D400', 'D810', 'D811'],
   summary: 'Shards a collection; creates the collection and its database if they do not exist.',
   async run(invocation) {
     const { body, host, operation } = invocation

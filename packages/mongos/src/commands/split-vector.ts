@@ -11,7 +11,8 @@ import { withRoute } from '../routing/stale-loop.js'
 export const splitVector: CommandRow<MongosInvocation> = {
   ...splitVectorSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D820'],
   summary: 'Lists the keys at which an unsharded collection can be split.',
   run(invocation) {
     const { args, body, db } = invocation

@@ -26,7 +26,8 @@ export const split: CommandRow<MongosInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/split',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D820'],
   summary: 'Splits a chunk at a given key or in its middle.',
   run(invocation) {
     const { args, host, operation } = invocation

@@ -8,7 +8,8 @@ import { parseWriteCommand } from '../writes/write-command.js'
 export const update: CommandRow<MongosInvocation> = {
   ...updateSpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D500', 'D801'],
   summary: 'Updates, replaces or upserts documents; moves those whose new shard key value belongs to another shard.',
   async run(invocation) {
     const command = parseWriteCommand(invocation, 'update')

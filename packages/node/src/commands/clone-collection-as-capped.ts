@@ -7,7 +7,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
   ...cloneCollectionAsCappedSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D850'],
   summary: 'Copies the newest documents of a collection into a new capped one.',
   async run(invocation) {
     invocation.host.requireRoom()

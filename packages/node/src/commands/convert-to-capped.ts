@@ -8,7 +8,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const convertToCapped: CommandRow<NodeInvocation> = {
   ...convertToCappedSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D850'],
   summary: 'Converts a collection to a capped one with its newest documents and only the _id index.',
   async run(invocation) {
     invocation.host.requireRoom()

@@ -13,6 +13,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   ...createIndexesSpec,
   routing: 'all-shards',
   status: 'partial',
+  deviations: ['D608'],
   missing: 'text, geospatial and compound wildcard indexes',
   summary: 'Builds indexes.',
   async run(invocation) {

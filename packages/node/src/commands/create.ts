@@ -13,6 +13,7 @@ export const create: CommandRow<NodeInvocation> = {
   ...createSpec,
   routing: 'primary-shard',
   status: 'partial',
+  deviations: ['D305', 'D400'],
   missing: 'time series and encrypted collections',
   summary: 'Creates a collection or a view.',
   fields: createFields,

@@ -22,7 +22,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D503'],
   summary: 'Updates, replaces, upserts or deletes one document and returns it.',
   async run(invocation) {
     const { host, args, db, retryable } = invocation

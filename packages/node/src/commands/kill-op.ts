@@ -6,7 +6,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const killOp: CommandRow<NodeInvocation> = {
   ...killOpSpec,
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D607'],
   summary: 'Kills a running operation at its next wait; the reply is the same if there is none.',
   run({ args, host }) {
     host.operations.kill(operationIdOf(args.value('op')))

@@ -29,7 +29,8 @@ export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequ
 export const renameCollection: CommandRow<NodeInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D851'],
   summary: 'Renames a collection, also into another database with the same primary shard.',
   async run({ host, args }) {
     const request = renameRequest(args)

@@ -13,7 +13,8 @@ export const replSetStepDown: CommandRow<NodeInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/replSetStepDown',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D901'],
   summary:
     'With force makes the member a secondary; it is elected again when the time is over. Without force it fails, because no other member can be elected. Not on routers.',
   async run({ host, args, operation }) {

@@ -110,6 +110,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   ...serverStatusSpec,
   routing: 'local',
   status: 'partial',
+  deviations: ['D700', 'D705', 'D870'],
   lacks:
     'sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have; durations and estimates of the parts of a resharding',
   summary: 'Reports the state and the counters of the member.',

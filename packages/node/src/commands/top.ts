@@ -9,7 +9,8 @@ export const top: CommandRow<NodeInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/top',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D705'],
   summary: 'Reports how often and how long each collection of this member was used. Not on routers.',
   fields: {},
   run: ({ host }) =>

@@ -8,6 +8,7 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
   ...getShardVersionSpec,
   routing: 'local',
   status: 'partial',
+  deviations: ['D852'],
   missing: 'fullMetadata, the list of chunks',
   summary: 'Returns the version of a sharded collection that this shard knows.',
   run({ args, host }) {

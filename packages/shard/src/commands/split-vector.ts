@@ -10,7 +10,8 @@ const megabyte = 1024 * 1024
 export const splitVectorCommand: CommandRow<NodeInvocation> = {
   ...splitVectorSpec,
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D820'],
   summary: 'Returns shard keys at which a range of a collection can be split.',
   async run(invocation) {
     const { args, host } = invocation

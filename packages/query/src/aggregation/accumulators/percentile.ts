@@ -129,7 +129,8 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
   {
     name: '$median',
     manualPage: 'aggregation/median',
-    status: 'complete',
+    status: 'partial',
+    deviations: ['D101'],
     since: 7,
     create: () => percentile(null),
     evaluatedOf: (argument) => percentileArgument('$median', argument, 7436100).input,
@@ -137,7 +138,8 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
   {
     name: '$percentile',
     manualPage: 'aggregation/percentile',
-    status: 'complete',
+    status: 'partial',
+    deviations: ['D101'],
     since: 7,
     create: (_strings, setting) => percentile(setting?.n === undefined ? [] : fractionsOf(setting.n, setting.n)),
     evaluatedOf: (argument) => percentileArgument('$percentile', argument, 7429703).input,

@@ -112,8 +112,9 @@ function row(
   compile: WindowFunction['compile'] = (specification, context) =>
     compileAccumulator(specification, context, unexpected),
 ): WindowFunction {
-  const { manualPage, status } = accumulatorOperators.get(name)!
-  return { name, manualPage, status, since, compile }
+  // Deviations of accumulators are about groups.
+  const { manualPage } = accumulatorOperators.get(name)!
+  return { name, manualPage, status: 'complete', since, compile }
 }
 
 /** An array as argument is an array literal, not a list of arguments. */

@@ -7,6 +7,7 @@ function near(name: string): PathOperator {
     name,
     manualPage: `query/${name.slice(1)}`,
     status: 'partial',
+    deviations: ['D105'],
     missing: 'everything, like a server without a geospatial index',
     parse(_path, _argument, { features }) {
       if (!features.has('near'))

@@ -40,6 +40,7 @@ export const regexOperators: readonly PathOperator[] = [
     name: '$regex',
     manualPage: 'query/regex',
     status: 'partial',
+    deviations: ['D103'],
     missing: 'possessive quantifiers, atomic groups, recursion, conditionals, \\K and \\G',
     parse: (path, _argument, _parser, siblings) => parseRegex(path, siblings),
   },

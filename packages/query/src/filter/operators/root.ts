@@ -72,6 +72,7 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$where',
     manualPage: 'query/where',
     status: 'partial',
+    deviations: ['D704'],
     missing: 'everything, like a server without JavaScript',
     parse(_argument, { features }, isTopLevel) {
       if (!features.has('where')) throw new CommandError('BadValue', notAllowed('$where'))
@@ -97,6 +98,7 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$text',
     manualPage: 'query/text',
     status: 'partial',
+    deviations: ['D105'],
     missing: 'everything, like a server without a text index',
     parse(argument, { features }, isTopLevel) {
       if (!isTopLevel) throw onlyTopLevel('$text')

@@ -59,6 +59,7 @@ export const unavailableExpressions: readonly ExpressionOperator[] = [
     name: '$meta',
     manualPage: 'aggregation/meta',
     status: 'partial',
+    deviations: ['D107'],
     missing: 'all but sortKey in the projection of a find; other metadata is not available',
     compile(argument) {
       throw metadataError(argument)
@@ -68,6 +69,7 @@ export const unavailableExpressions: readonly ExpressionOperator[] = [
     name: '$function',
     manualPage: 'aggregation/function',
     status: 'partial',
+    deviations: ['D704'],
     missing: 'everything, like a server without JavaScript',
     since: 4.4,
     compile: compileFunction,

@@ -148,7 +148,8 @@ function sortBy(paths: readonly string[]) {
 export const densifyStage: StageOperator = {
   name: '$densify',
   manualPage: 'aggregation/densify',
-  status: 'complete',
+  status: 'partial',
+  deviations: ['D607'],
   since: 5.1,
   sharded: 'merger',
   compile: compileDensify,

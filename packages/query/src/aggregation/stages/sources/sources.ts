@@ -3,6 +3,7 @@
  * packages/mongos/src/sources. Server: `StageConstraints` of each stage.
  */
 import { BsonType, CommandError, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import { deviating } from '../../../context.js'
 import { parseStruct } from '../../../values/idl.js'
 import { formatField } from '../../../values/format.js'
 import { passThroughStage, type PipelineKind, type StageOperator, type StageSource } from '../stage.js'
@@ -51,6 +52,7 @@ function unavailable(
   code: number,
   message: string,
   collection: StageSource['collection'],
+  deviations: readonly string[] = [],
 ): StageOperator {
   return {
     ...source(name, {
@@ -62,6 +64,7 @@ function unavailable(
       },
     }),
     status: 'partial',
+    ...(deviations.length > 0 && { deviations }),
     missing: `everything: ${message}`,
   }
 }
@@ -83,36 +86,47 @@ export const sourceStages: readonly StageOperator[] = [
         throw new CommandError(28803, 'The $indexStats stage specification must be an empty object')
     },
   }),
-  source('$planCacheStats', {
-    // 4.2
-    since: 4.2,
-    collection: 'required',
-    notIn: ['facet'],
-    check(argument) {
-      if (argument.type !== BsonType.object)
-        throw new CommandError(
-          'FailedToParse',
-          `$planCacheStats value must be an object. Found: ${typeName(argument.type)}`,
-        )
-      if (!isEmptyDocument(argument.bytes, argument.start))
-        throw new CommandError('FailedToParse', '$planCacheStats parameters object must be empty. Found: object')
-    },
-  }),
-  source('$currentOp', {
-    collection: 'none',
-    notIn: ['facet', 'lookup', 'unionWith'],
-    check: requireObject(14, optionsOf('$currentOp')),
-  }),
+  deviating(
+    source('$planCacheStats', {
+      // 4.2
+      since: 4.2,
+      collection: 'required',
+      notIn: ['facet'],
+      check(argument) {
+        if (argument.type !== BsonType.object)
+          throw new CommandError(
+            'FailedToParse',
+            `$planCacheStats value must be an object. Found: ${typeName(argument.type)}`,
+          )
+        if (!isEmptyDocument(argument.bytes, argument.start))
+          throw new CommandError('FailedToParse', '$planCacheStats parameters object must be empty. Found: object')
+      },
+    }),
+    'D302',
+  ),
+  deviating(
+    source('$currentOp', {
+      collection: 'none',
+      notIn: ['facet', 'lookup', 'unionWith'],
+      check: requireObject(14, optionsOf('$currentOp')),
+    }),
+    'D702',
+    'D705',
+    'D837',
+  ),
   source('$listLocalSessions', {
     collection: 'none',
     notIn: ['facet', 'lookup', 'unionWith'],
     check: requireObject(14, optionsOf('$listLocalSessions')),
   }),
-  source('$listSessions', {
-    collection: 'required',
-    notIn: ['facet', 'lookup', 'unionWith'],
-    check: requireObject(14, optionsOf('$listSessions')),
-  }),
+  deviating(
+    source('$listSessions', {
+      collection: 'required',
+      notIn: ['facet', 'lookup', 'unionWith'],
+      check: requireObject(14, optionsOf('$listSessions')),
+    }),
+    'D703',
+  ),
   source('$listSampledQueries', {
     since: 7,
     collection: 'none',
@@ -142,27 +156,32 @@ export const sourceStages: readonly StageOperator[] = [
         throw new CommandError(6789100, 'The $shardedDataDistribution stage specification must be an empty object')
     },
   }),
-  source('$listClusterCatalog', {
-    // 8.0.10
-    since: 8,
-    // The member that runs the stage checks its target.
-    collection: 'any',
-    notIn: ['facet'],
-    check(argument) {
-      if (argument.type !== BsonType.object)
-        throw new CommandError(
-          9621302,
-          `$listClusterCatalog must take an object but found: ${formatField('$listClusterCatalog', argument)}`,
-        )
-      parseStruct('$listClusterCatalog', argument, {
-        shards: { types: ['bool'] },
-        tracked: { types: ['bool'] },
-        balancingConfiguration: { types: ['bool'] },
-      })
-    },
-  }),
-  unavailable('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any'),
-  unavailable('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required'),
+  deviating(
+    source('$listClusterCatalog', {
+      // 8.0.10
+      since: 8,
+      // The member that runs the stage checks its target.
+      collection: 'any',
+      notIn: ['facet'],
+      check(argument) {
+        if (argument.type !== BsonType.object)
+          throw new CommandError(
+            9621302,
+            `$listClusterCatalog must take an object but found: ${formatField('$listClusterCatalog', argument)}`,
+          )
+        parseStruct('$listClusterCatalog', argument, {
+          shards: { types: ['bool'] },
+          tracked: { types: ['bool'] },
+          balancingConfiguration: { types: ['bool'] },
+        })
+      },
+    }),
+    'D714',
+  ),
+  unavailable('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any', ['D201']),
+  unavailable('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', [
+    'D105',
+  ]),
   unavailable('$search', 4.4, 31082, needsAtlas, 'required'),
   unavailable('$searchMeta', 4.4, 31082, needsAtlas, 'required'),
   unavailable('$vectorSearch', 7, 31082, needsAtlas, 'required'),

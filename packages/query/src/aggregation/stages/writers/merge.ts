@@ -175,7 +175,8 @@ function check(argument: RawValue, context: StageContext): void {
 export const mergeStage: StageOperator = {
   name: '$merge',
   manualPage: 'aggregation/merge',
-  status: 'complete',
+  status: 'partial',
+  deviations: ['D202', 'D605'],
   sharded: 'merger',
   position: 'last',
   notIn: ['facet', 'lookup', 'unionWith'],

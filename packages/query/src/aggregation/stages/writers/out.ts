@@ -62,6 +62,7 @@ export const outStage: StageOperator = {
   name: '$out',
   manualPage: 'aggregation/out',
   status: 'partial',
+  deviations: ['D202', 'D204', 'D905'],
   missing: 'time-series collections',
   sharded: 'merger',
   position: 'last',

@@ -252,6 +252,7 @@ const dateFromString: ExpressionOperator = {
   name: '$dateFromString',
   manualPage: 'aggregation/dateFromString',
   status: 'partial',
+  deviations: ['D104'],
   missing: 'texts without a format that are neither ISO 8601 nor YYYY/MM/DD, which the server guesses',
   compile(argument, compiler) {
     const operands = namedOperands(

@@ -1,4 +1,5 @@
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
+import { deviating } from '../../../../context.js'
 import { exactInteger, fitsInt64, toNumber } from '../../../../values/arithmetic.js'
 import {
   divideDecimals,
@@ -189,7 +190,30 @@ function roundDouble(value: number, places: number, mode: RoundingMode): number 
 
 const inUnit = (value: number) => value >= -1 && value <= 1
 
-export const numberExpressions: readonly ExpressionOperator[] = [
+const decimalFunctions: ReadonlySet<string> = new Set([
+  '$pow',
+  '$exp',
+  '$ln',
+  '$log10',
+  '$log',
+  '$sin',
+  '$cos',
+  '$tan',
+  '$asin',
+  '$acos',
+  '$atan',
+  '$atan2',
+  '$sinh',
+  '$cosh',
+  '$tanh',
+  '$asinh',
+  '$acosh',
+  '$atanh',
+  '$degreesToRadians',
+  '$radiansToDegrees',
+])
+
+const operators: readonly ExpressionOperator[] = [
   operator('$pow', 2, 2, pow),
   mathOperator('$sqrt', {
     double: Math.sqrt,
@@ -229,3 +253,7 @@ export const numberExpressions: readonly ExpressionOperator[] = [
   mathOperator('$degreesToRadians', { double: (value) => value * (Math.PI / 180), decimal: decimalRadians }),
   mathOperator('$radiansToDegrees', { double: (value) => value * (180 / Math.PI), decimal: decimalDegrees }),
 ]
+
+export const numberExpressions: readonly ExpressionOperator[] = operators.map((row) =>
+  decimalFunctions.has(row.name) ? deviating(row, 'D102') : row,
+)

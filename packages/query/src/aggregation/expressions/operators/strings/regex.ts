@@ -60,6 +60,7 @@ function regexOperator(
   return {
     ...row,
     status: 'partial',
+    deviations: ['D103'],
     missing: 'patterns that the query operator $regex refuses',
     compile: (argument, compiler) =>
       namedOperator(name, namedArguments(name), ([input, regex, options]) => {
