@@ -2,6 +2,7 @@
  * Sessions and retryable writes: drivers retry over a shard's crash, and repeated commands run
  * once.
  */
+import { MongoClient } from 'mongodb'
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Binary, encode, Long } from '@shardlab/bson'
@@ -73,5 +74,11 @@ t.test('transactions are refused', async (t) => {
     autocommit: false,
     $db: 'app',
   })
-  t.match(reply, { ok: 0, code: 20, codeName: 'IllegalOperation' })
+  t.match(reply, { ok: 0, code: 263, codeName: 'OperationNotSupportedInTransaction' })
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(() => client.close())
+  const refused = client.withSession((session) =>
+    session.withTransaction(() => client.db('app').collection('c').insertOne({}, { session })),
+  )
+  await t.rejects(refused, { code: 263, message: "Cannot run 'insert' in a multi-document transaction." })
 })

@@ -16,7 +16,9 @@ t.test('an immediate reply or refusal is returned without a promise', (t) => {
   for (const [thrown, code] of [
     [new CommandError('NamespaceNotFound', 'gone'), 26],
     [new StepFailedError('shard.migration.started'), 96],
-    [new RequestFailedError('timed-out', 'shard02', 'silent', false), 133],
+    [new RequestFailedError('timed-out', 'shard02', 'silent', false), 202],
+    [new RequestFailedError('unreachable', 'shard02', 'broken', false), 6],
+    [new RequestFailedError('unreachable', 'shard02', 'refused', true), 133],
   ] as const) {
     const refusal = answering('shard.receive-range', (): Promise<Reply> | Reply => {
       throw thrown

@@ -45,7 +45,7 @@ export interface ClusterOptions {
   /** Use the server's timings instead of shorter ones. Default false. */
   readonly serverTimings?: boolean
   /**
-   * After this time without a primary of the shard, a mongos fails with
+   * After this time without a primary, members that need it fail with
    * FailedToSatisfyReadPreference. In ms. Default 15000, as the server.
    */
   readonly findReplicaSetHostTimeoutMs?: number

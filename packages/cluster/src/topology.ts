@@ -26,6 +26,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     emulate: options.emulate,
     maxWireVersion: maxWireVersionOf(options),
     strict: options.strict,
+    findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
   }
   return {
     address,
@@ -50,14 +51,10 @@ export function describeTopology(options: ResolvedOptions): Topology {
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
   const maxWireVersion = maxWireVersionOf(options)
   const anyPort = { host: options.host, port: 0 }
-  const storageNode: ConfigServerOptions = { emulate: options.emulate, maxWireVersion, strict: options.strict }
-  const router: MongosOptions = {
-    emulate: options.emulate,
-    nativeWire: options.nativeWire,
-    strict: options.strict,
-    findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
-  }
-  const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate: options.emulate }
+  const { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = options
+  const storageNode: ConfigServerOptions = { emulate, maxWireVersion, strict, findReplicaSetHostTimeoutMs }
+  const router: MongosOptions = { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs }
+  const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate }
   return {
     shards,
     mongos,

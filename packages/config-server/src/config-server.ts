@@ -13,6 +13,7 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { SearchingContext } from '@shardlab/member'
 import { StorageNode, type Access, type NodeClients, type NodeState } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
@@ -27,12 +28,13 @@ export interface ConfigServerOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
-  /** See `StorageNodeOptions`. */
+  /** These two: see `StorageNodeOptions`. */
+  readonly findReplicaSetHostTimeoutMs?: number
   readonly checkpointAfterBytes?: number
 }
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
-  return new ConfigServer(context, options)
+  return new ConfigServer(new SearchingContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
 }
 
 const everything: Access = { ownership: null }
@@ -64,6 +66,7 @@ class ConfigServer implements Actor {
         behaviours: behavioursOf(options.emulate),
         maxWireVersion: options.maxWireVersion,
         strict: options.strict ?? false,
+        findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
         ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
       },
       () => ({

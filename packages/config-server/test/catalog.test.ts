@@ -103,11 +103,8 @@ t.test('create-database picks the shard with the least data', async (t) => {
   t.match((await config.createDatabase('x', 'nobody')).error, { code: 70 })
   for (const db of ['admin', 'config', 'local']) t.match((await config.createDatabase(db)).error, { code: 72 })
   config.sizes.delete('shard02')
-  t.match(
-    (await config.createDatabase('y')).database,
-    { primary: 'shard03' },
-    'shards that do not answer are passed over',
-  )
+  t.match((await config.createDatabase('y')).error, { code: 133 }, 'every shard must answer')
+  t.match((await config.createDatabase('y', 'shard03')).database, { primary: 'shard03' }, 'unless one is named')
   config.sizes.clear()
   t.match((await config.createDatabase('z')).error, { code: 133 })
   t.match((await (await new ConfigUnderTest().initialised([])).createDatabase('db')).error, {

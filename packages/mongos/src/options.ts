@@ -13,9 +13,8 @@ export interface MongosLimits {
   readonly remoteRetriesMax: number
   /** Rounds of a write batch in which no statement completes. Server: kMaxRoundsWithoutProgress. */
   readonly fruitlessRoundsMax: number
-  /** Between attempts to reach an unavailable member: doubled from the first to the longest. */
+  /** Before a request is repeated after a retriable error; doubled each time. */
   readonly firstRetryPauseMs: number
-  readonly longestRetryPauseMs: number
   /** Limits the statements in one batch to a shard. */
   readonly shardBatchBytesMax: number
   /** Limits the bounds in one `routed` event. */
@@ -30,7 +29,6 @@ export const defaultMongosLimits: MongosLimits = {
   remoteRetriesMax: 3,
   fruitlessRoundsMax: 5,
   firstRetryPauseMs: 5,
-  longestRetryPauseMs: 500,
   shardBatchBytesMax: 47_000_000,
   eventBoundsMax: 20,
 }

@@ -26,9 +26,9 @@ t.test('every command is checked for its database, arguments, concerns and sessi
       { insert: 'c', documents: [{}], lsid, txnNumber: Long.ONE, autocommit: false, startTransaction: true },
       // D504
       {
-        code: 20,
-        codeName: 'IllegalOperation',
-        errmsg: 'Multi-document transactions are not supported by this cluster',
+        code: 263,
+        codeName: 'OperationNotSupportedInTransaction',
+        errmsg: "Cannot run 'insert' in a multi-document transaction.",
       },
     ],
     ['txnNumber on a read', { find: 'c', lsid, txnNumber: Long.ONE }, { code: 50768 }],

@@ -27,7 +27,8 @@ export interface ShardOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
-  /** See `StorageNodeOptions`. */
+  /** These two: see `StorageNodeOptions`. */
+  readonly findReplicaSetHostTimeoutMs?: number
   readonly checkpointAfterBytes?: number
   /**
    * Whether this shard samples queries, in versions that do; if not, it does not ask the config
@@ -49,6 +50,7 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
       behaviours,
       maxWireVersion: options.maxWireVersion,
       strict: options.strict ?? false,
+      findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
       ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     },
     () => shardRole(context.address, identity, behaviours, placements, () => parts),

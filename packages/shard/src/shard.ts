@@ -8,6 +8,7 @@ import {
   type RequestOf,
   type UnfinishedWork,
 } from '@shardlab/actor'
+import { SearchingContext } from '@shardlab/member'
 import type { NodeClients, StorageNode } from '@shardlab/node'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
@@ -26,7 +27,7 @@ import type { ShardParts } from './shard-parts.js'
 import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
-  return new Shard(context, options)
+  return new Shard(new SearchingContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
 }
 
 const ddlRecoveries: DdlRecoveries<ShardParts> = {

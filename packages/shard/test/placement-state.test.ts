@@ -36,7 +36,7 @@ const attempt = async (refresh: () => Promise<unknown>) => {
 const atOnce = () => {
   throw new Error('at once')
 }
-const later = () => Promise.reject(new RequestFailedError('unreachable', 'config', 'no answer')) as never
+const later = () => Promise.reject(new RequestFailedError('unreachable', 'config', 'no answer', true)) as never
 
 t.test('after a failed refresh the next one is sent, whether the placement was known or not', async (t) => {
   for (const isKnown of [false, true]) {

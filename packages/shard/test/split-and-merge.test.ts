@@ -59,7 +59,7 @@ t.test('a split whose reply was lost succeeds when the catalog has it', async (t
     return lost()
   })
   t.equal(await split(done), null, 'it was done')
-  t.match(await split(splitting(lost)), { ok: 0, code: 133 }, 'it was not')
+  t.match(await split(splitting(lost)), { ok: 0, code: 202 }, 'it was not')
 })
 
 t.test('a split that fails on its second attempt succeeds when the first has committed it', async (t) => {

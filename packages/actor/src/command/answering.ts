@@ -1,6 +1,7 @@
 import { CommandError, errorDocument } from '@shardlab/bson'
 import { catalogue, type MessageKind, type ReplyOf } from '../catalogue/index.js'
 import { RequestFailedError, StepFailedError } from '../contract/errors.js'
+import { requestFailure } from './request-failure.js'
 
 /**
  * Turns errors of the client, unreachable members and failed steps into the `error` field of the
@@ -42,11 +43,5 @@ function refusalOf<K extends MessageKind>(kind: K, thrown: unknown): ReplyOf<K> 
 function commandErrorOf(thrown: unknown): CommandError | null {
   if (thrown instanceof CommandError) return thrown
   if (thrown instanceof StepFailedError) return new CommandError('OperationFailed', thrown.message)
-  if (thrown instanceof RequestFailedError) {
-    return new CommandError(
-      'FailedToSatisfyReadPreference',
-      `Could not find host matching read preference { mode: "primary" } for set ${thrown.to}`,
-    )
-  }
-  return null
+  return thrown instanceof RequestFailedError ? requestFailure(thrown) : null
 }

@@ -8,6 +8,11 @@ import type { Disk } from './disk.js'
 import type { ClusterEvent, LogLevel } from './events.js'
 
 export interface RequestOptions {
+  /**
+   * Fails at once when the receiver is down, because a later process of it could not answer.
+   * Default false: storage nodes search for it (`SearchingContext`).
+   */
+  readonly pinned?: boolean
   /** On the actor's clock. Default: until the request is answered or the receiver is gone. */
   readonly timeoutMs?: number
   /** Aborting rejects with `cancelled`; the receiver still completes the request. */

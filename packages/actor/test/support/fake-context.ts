@@ -66,7 +66,7 @@ export class FakeContext implements ActorContext {
 
   async request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const answer = await this.#peers(to, kind, request)
-    if (answer === undefined) throw new RequestFailedError('unreachable', to, `nothing answers at ${to}`)
+    if (answer === undefined) throw new RequestFailedError('unreachable', to, `nothing answers at ${to}`, true)
     return answer as ReplyOf<K>
   }
 

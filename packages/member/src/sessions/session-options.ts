@@ -12,8 +12,9 @@ export interface SessionOptions {
 const noSession: SessionOptions = { session: null, txnNumber: null }
 
 /**
- * @throws CommandError 72 InvalidOptions for options that exclude each other, 20 IllegalOperation
- *   for transactions, 50768 NotARetryableWriteCommand, and those of {@link SessionCatalog.parse}
+ * @throws CommandError 72 InvalidOptions for options that exclude each other, 263
+ *   OperationNotSupportedInTransaction for transactions, 50768 NotARetryableWriteCommand, and those
+ *   of {@link SessionCatalog.parse}
  */
 export function readSessionOptions(
   args: CommandArguments,
@@ -36,9 +37,12 @@ export function readSessionOptions(
       throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
     if (args.bool('startTransaction') === false)
       throw new CommandError('InvalidOptions', 'Specifying startTransaction=false is not allowed.')
-    // The server's message for members without transactions begins with 'Transaction numbers',
-    // which drivers replace by a misleading one.
-    throw new CommandError('IllegalOperation', 'Multi-document transactions are not supported by this cluster')
+    // Servers without transactions answer IllegalOperation, which drivers replace by an error about
+    // retryable writes.
+    throw new CommandError(
+      'OperationNotSupportedInTransaction',
+      `Cannot run '${row.name}' in a multi-document transaction.`,
+    )
   }
   if (args.has('startTransaction'))
     throw new CommandError(

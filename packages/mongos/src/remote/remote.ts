@@ -3,6 +3,7 @@
  * Server: async_requests_sender.cpp, remote_command_targeter.
  */
 import {
+  hostNotFound,
   RequestFailedError,
   type ActorContext,
   type Address,
@@ -16,7 +17,7 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
-import { maxTimeExpired } from '@shardlab/member'
+import { HostSearch, maxTimeExpired } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
@@ -30,16 +31,6 @@ export interface RemoteOptions {
   readonly stopping: CancelSignal
   hostOf(address: Address): string
   setNameOf(address: Address): string
-}
-
-interface PrimarySearch {
-  readonly untilMs: number
-  readonly pauseMs: number
-}
-
-function noPrimary(setName: string): CommandError {
-  const message = `Could not find host matching read preference { mode: "primary" } for set ${setName}`
-  return new CommandError('FailedToSatisfyReadPreference', message)
 }
 
 /** Null: background work of no operation. */
@@ -62,7 +53,7 @@ const unchangedReply = (reply: NodeReply): NodeReply => reply
 
 interface ExchangeFailures {
   readonly broken: number
-  readonly search: PrimarySearch | null
+  readonly search: HostSearch | null
 }
 
 const noFailures: ExchangeFailures = { broken: 0, search: null }
@@ -111,7 +102,7 @@ export class Remote {
     return this.#send({ to, command, requester, idempotent, pinned: false }, use, null, 0)
   }
 
-  #send<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
+  #send<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {
     const { command } = sent
     const request: NodeCommand = {
       db: command.db,
@@ -130,7 +121,7 @@ export class Remote {
   #replied<R>(
     sent: SentCommand,
     use: UseOfReply<R>,
-    search: PrimarySearch | null,
+    search: HostSearch | null,
     retries: number,
     reply: NodeReply,
   ): R | Promise<R> {
@@ -153,33 +144,25 @@ export class Remote {
   async #sendToPrimary<R>(
     sent: SentCommand,
     use: UseOfReply<R>,
-    search: PrimarySearch | null,
+    search: HostSearch | null,
     retries: number,
   ): Promise<R> {
     return this.#send(sent, use, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
   }
 
-  async #sendAgain<R>(
-    sent: SentCommand,
-    use: UseOfReply<R>,
-    search: PrimarySearch | null,
-    retries: number,
-  ): Promise<R> {
+  async #sendAgain<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {
     await this.#pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
     return this.#send(sent, use, search, retries + 1)
   }
 
   /** @throws CommandError 133 when the search has taken too long */
-  async #lookForPrimary(to: Address, search: PrimarySearch | null, requester: Requester): Promise<PrimarySearch> {
-    const { limits, findReplicaSetHostTimeoutMs } = this.#options
-    const now = this.#context.now()
-    const { untilMs, pauseMs } = search ?? {
-      untilMs: now + findReplicaSetHostTimeoutMs,
-      pauseMs: limits.firstRetryPauseMs,
-    }
-    if (now >= untilMs) throw noPrimary(this.#options.setNameOf(to))
-    await this.#pause(Math.min(pauseMs, untilMs - now), requester)
-    return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
+  async #lookForPrimary(to: Address, search: HostSearch | null, requester: Requester): Promise<HostSearch> {
+    const nowMs = this.#context.now()
+    const searching = search ?? new HostSearch(nowMs, this.#options.findReplicaSetHostTimeoutMs)
+    const pauseMs = searching.nextPauseMs(nowMs)
+    if (pauseMs === null) throw hostNotFound(this.#options.setNameOf(to))
+    await this.#pause(pauseMs, requester)
+    return searching
   }
 
   /**

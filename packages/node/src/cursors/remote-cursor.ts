@@ -93,7 +93,7 @@ export class RemoteCursor extends DocumentBatch {
         this.#options.member,
         'node.command',
         command,
-        timeoutMs === undefined ? {} : { timeoutMs },
+        timeoutMs === undefined ? { pinned: true } : { timeoutMs, pinned: true },
       )
       clock.advance(reply.clusterTime)
       return reply

@@ -113,6 +113,11 @@ export interface StorageNodeOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
+  /**
+   * How long this node searches for a member that is down. Server:
+   * defaultFindReplicaSetHostTimeoutMS. Default 0: a request to such a member fails at once.
+   */
+  readonly findReplicaSetHostTimeoutMs?: number
   /** See {@link NodeLogOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
 }

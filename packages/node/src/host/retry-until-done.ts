@@ -1,9 +1,8 @@
-import { RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
+import { isRequestFailure, RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from './node-host.js'
 
 const retryPauseMs = 250
-const failedToSatisfyReadPreference = 133
 
 /**
  * Repeats work that is already committed while members are unreachable or a fault makes a step
@@ -51,9 +50,7 @@ function unlessStepFailed(error: unknown): void {
 
 function isInterruption(error: unknown): boolean {
   if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
-  return (
-    error instanceof StepFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
-  )
+  return error instanceof StepFailedError || (error instanceof CommandError && isRequestFailure(error))
 }
 
 function none(): boolean {

@@ -1,4 +1,5 @@
 import {
+  requestFailure,
   RequestFailedError,
   StepFailedError,
   type ActorContext,
@@ -20,7 +21,7 @@ export interface RepeatedRequest {
 const retryPauseMs = 50
 
 /**
- * Repeats an idempotent request until it is answered.
+ * Repeats an idempotent request until it is answered or its receiver stays down.
  * @throws RequestFailedError of the last attempt
  */
 export function repeatedRequest<K extends MessageKind>(
@@ -42,6 +43,8 @@ async function again<T>(
 ): Promise<T> {
   for (let [attempt, error] = [1, failure]; ; attempt++) {
     if (!(error instanceof RequestFailedError) || error.reason === 'cancelled' || attempt >= attemptsMax) throw error
+    // The member has been searched for.
+    if (error.undelivered) throw error
     if (error.reason !== 'timed-out') await context.sleep(retryPauseMs, signal)
     try {
       return await ask()
@@ -55,6 +58,6 @@ async function again<T>(
 export function reasonOf(error: unknown): CommandError | null {
   if (error instanceof CommandError) return error
   if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
-  if (error instanceof RequestFailedError) return new CommandError('HostUnreachable', error.message)
+  if (error instanceof RequestFailedError) return requestFailure(error)
   return null
 }

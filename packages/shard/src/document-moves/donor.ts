@@ -2,7 +2,7 @@
  * The donor of a document move, which coordinates it.
  * Server: document_shard_key_update_util.cpp over a transaction of two shards.
  */
-import { RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { requestFailure, RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
@@ -111,13 +111,7 @@ async function prepare(
       await placements.refreshCollection(ns)
       throw documentChanged()
     }
-    if (!(error instanceof RequestFailedError)) throw error
-    throw new CommandError(
-      error.undelivered ? 'FailedToSatisfyReadPreference' : 'HostUnreachable',
-      error.undelivered
-        ? `Could not find host matching read preference { mode: "primary" } for set ${recipient}`
-        : `network error while attempting to run command 'insert' on shard '${recipient}'`,
-    )
+    throw error instanceof RequestFailedError ? requestFailure(error) : error
   }
 }
 

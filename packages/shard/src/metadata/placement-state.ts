@@ -3,8 +3,16 @@
  * version, and kept until then.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
-import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
-import { CommandError, findField } from '@shardlab/bson'
+import {
+  requestFailure,
+  hostNotFound,
+  configAddress,
+  RequestFailedError,
+  type ActorContext,
+  type ReplyOf,
+  type TimestampPair,
+} from '@shardlab/actor'
+import { findField } from '@shardlab/bson'
 import { applyPlacementReply } from '@shardlab/member'
 import {
   knownVersion,
@@ -13,6 +21,7 @@ import {
   type CollectionPlacement,
   type PlacementVersion,
 } from '@shardlab/sharding'
+import { repeatedRequest } from '../common/repeated-request.js'
 import type { DatabasePlacement, Placements } from '../host/host.js'
 
 export interface KnownPlacements {
@@ -20,7 +29,7 @@ export interface KnownPlacements {
   readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
-const patience = { timeoutMs: 15_000 }
+const patience = { timeoutMs: 15_000, attemptsMax: 4 }
 
 interface CollectionEntry {
   readonly ns: string
@@ -191,16 +200,22 @@ export class PlacementState implements Placements {
   }
 
   #askCollection(ns: string, since: PlacementVersion | null): Promise<ReplyOf<'config.get-collection'>> {
-    return this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
+    return repeatedRequest(this.#context, configAddress, 'config.get-collection', { ns, since }, patience)
   }
 
   #askDatabase(db: string): Promise<ReplyOf<'config.get-database'>> {
-    return this.#context.request(configAddress, 'config.get-database', { db }, patience)
+    return repeatedRequest(this.#context, configAddress, 'config.get-database', { db }, patience)
   }
 
   async #askHistory(ns: string): Promise<ReplyOf<'config.get-chunks'>> {
     try {
-      return await this.#context.request(configAddress, 'config.get-chunks', { ns, since: null, limit: null }, patience)
+      return await repeatedRequest(
+        this.#context,
+        configAddress,
+        'config.get-chunks',
+        { ns, since: null, limit: null },
+        patience,
+      )
     } catch (error) {
       throw unanswered(error)
     }
@@ -209,10 +224,7 @@ export class PlacementState implements Placements {
 
 function unanswered(error: unknown): unknown {
   if (!(error instanceof RequestFailedError)) return error
-  return new CommandError(
-    'FailedToSatisfyReadPreference',
-    `Could not find host matching read preference { mode: "nearest" } for set ${configAddress}`,
-  )
+  return error.undelivered ? hostNotFound(configAddress, 'nearest') : requestFailure(error)
 }
 
 /** @param document of config.databases */

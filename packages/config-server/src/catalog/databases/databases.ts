@@ -9,7 +9,7 @@ import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
 
 /** After this time the primary shard is chosen without the size of a silent shard. */
-const dataSizeTimeoutMs = 2_000
+const dataSizeTimeoutMs = 30_000
 
 export const databaseHandlers: ConfigHandlers<
   'config.get-database' | 'config.create-database' | 'config.commit-drop-database',
@@ -120,35 +120,27 @@ function checkShard(catalog: CatalogHost, shard: string): void {
 }
 
 /**
- * Ties go to the first. Shards that do not reply, or leave before the last reply, are skipped.
- * @throws CommandError 70 ShardNotFound, 133 FailedToSatisfyReadPreference when none replies
+ * Ties go to the first. Shards that leave before the last reply are skipped.
+ * @throws CommandError 70 ShardNotFound; RequestFailedError when a shard does not answer
  */
 async function smallestShard(catalog: DatabaseHost): Promise<string> {
   const { context } = catalog.node
   for (;;) {
     const asked = catalog.shardIds()
     if (asked.length === 0) throw noShards(catalog.behaviours)
-    const sizes = await context.all(
-      asked.map((shard) =>
-        context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs }).then(
-          ({ sizeBytes }) => sizeBytes,
-          (error: unknown) => {
-            if (error instanceof RequestFailedError) return Number.POSITIVE_INFINITY
-            throw error
-          },
-        ),
-      ),
-    )
+    const sizeOf = async (shard: string): Promise<number> => {
+      try {
+        return (await context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs })).sizeBytes
+      } catch (error) {
+        if (error instanceof RequestFailedError && !catalog.shardIds().includes(shard)) return Number.POSITIVE_INFINITY
+        throw error
+      }
+    }
+    const sizes = await context.all(asked.map(sizeOf))
     const members = new Set(catalog.shardIds())
-    const left = asked.filter((shard) => members.has(shard))
-    if (left.length === 0) continue
-    const sizeOf = (shard: string): number => sizes[asked.indexOf(shard)]!
-    const least = Math.min(...left.map(sizeOf))
-    if (Number.isFinite(least)) return left.find((shard) => sizeOf(shard) === least)!
-    throw new CommandError(
-      'FailedToSatisfyReadPreference',
-      `Could not find host matching read preference { mode: "primary" } for set ${left[0]}`,
-    )
+    const least = Math.min(...sizes.filter((_, i) => members.has(asked[i]!)))
+    const smallest = asked.find((shard, i) => members.has(shard) && sizes[i] === least)
+    if (smallest !== undefined) return smallest
   }
 }
 

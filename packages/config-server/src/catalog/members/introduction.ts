@@ -1,13 +1,15 @@
 /** Server: sharding_catalog_manager_shard_operations.cpp, _validateHostAsShard. */
 import {
+  hostNotFound,
   clusterAddress,
   configAddress,
   isShardAddress,
-  RequestFailedError,
   type ActorContext,
   type ReplyOf,
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { HostSearch } from '@shardlab/member'
+import type { NodeHost } from '@shardlab/node'
 import type { ConnectionString } from './connection-string.js'
 
 const introductionTimeoutMs = 30_000
@@ -15,32 +17,29 @@ const introductionTimeoutMs = 30_000
 /**
  * Asks the member that is to become a shard for its name, host and databases.
  * @throws CommandError 96 OperationFailed for hosts that cannot be a shard, 133
- * FailedToSatisfyReadPreference when no host belongs to the set
+ * FailedToSatisfyReadPreference when no host belongs to the set until the search ends
  */
 export async function introduce(
-  context: ActorContext,
+  node: NodeHost,
   target: ConnectionString,
   connectionString: string,
 ): Promise<ReplyOf<'shard.introduce'>> {
-  const found = await context.all(target.hosts.map((host) => memberAt(context, host)))
   const { setName } = target
-  if (setName === null) throw withoutSetName(connectionString, found[0]!)
-  const unreachable = new CommandError(
-    'FailedToSatisfyReadPreference',
-    `Could not find host matching read preference { mode: "primary" } for set ${setName}`,
-  )
-  if (!found.includes(setName)) throw unreachable
-  if (setName === context.address)
-    throw new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since it is a config server`)
-  if (!isShardAddress(setName)) throw unreachable
-  try {
-    const member = await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
-    checkHosts(target, connectionString, member)
-    return member
-  } catch (error) {
-    if (error instanceof RequestFailedError) throw unreachable
-    throw error
+  const { context, stopping } = node
+  const search = new HostSearch(context.now(), node.options.findReplicaSetHostTimeoutMs ?? 0)
+  for (;;) {
+    const found = await context.all(target.hosts.map((host) => memberAt(context, host)))
+    if (setName === null) throw withoutSetName(connectionString, found[0]!)
+    if (setName === context.address && found.includes(setName))
+      throw new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since it is a config server`)
+    if (isShardAddress(setName) && found.includes(setName)) break
+    const pauseMs = search.nextPauseMs(context.now())
+    if (pauseMs === null) throw hostNotFound(setName)
+    await context.sleep(pauseMs, stopping.signal)
   }
+  const member = await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
+  checkHosts(target, connectionString, member)
+  return member
 }
 
 /** Null: no member listens there. */

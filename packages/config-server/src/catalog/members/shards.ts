@@ -29,7 +29,7 @@ async function addShard(
   if (request.name === '') throw new CommandError('BadValue', 'shard name cannot be empty')
   const existing = existingShard(catalog, target, request)
   if (existing !== null) return { shard: existing, error: null }
-  const { setName, host, databases } = await introduce(context, target, request.connectionString)
+  const { setName, host, databases } = await introduce(node, target, request.connectionString)
   const name = request.name ?? setName
   if (name === 'config')
     throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")

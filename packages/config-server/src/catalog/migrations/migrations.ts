@@ -2,7 +2,13 @@
  * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp,
  * sharding_catalog_manager_chunk_operations.cpp.
  */
-import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  requestFailure,
+  RequestFailedError,
+  type PlacementVersionTuple,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import {
   BsonType,
   CommandError,
@@ -28,8 +34,6 @@ export const migrationHandlers: ConfigHandlers<
   'config.ensure-chunk-version-is-greater-than': ensureVersion,
 }
 
-/** How long requests to an unreachable donor are retried, and the pause between them. */
-const donorSearchMs = 15_000
 const donorPauseMs = 250
 /** Of one request. A repeated request joins the running migration. */
 const donorTimeoutMs = 60_000
@@ -85,19 +89,14 @@ async function askDonor(
   request: RequestOf<'shard.move-range'>,
 ): Promise<ReplyOf<'shard.move-range'>> {
   const { context, stopping } = catalog.node
-  for (let searchedMs = 0; ;) {
+  for (;;) {
     try {
       return await context.request(donor, 'shard.move-range', request, { timeoutMs: donorTimeoutMs })
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
-      if (error.reason === 'timed-out') continue
-      if (searchedMs >= donorSearchMs) {
-        const message = `Could not find host matching read preference { mode: "primary" } for set ${donor}`
-        return { error: errorDocument(new CommandError('FailedToSatisfyReadPreference', message)) }
-      }
+      if (error.undelivered) return { error: errorDocument(requestFailure(error)) }
+      if (error.reason !== 'timed-out') await context.sleep(donorPauseMs, stopping.signal)
     }
-    await context.sleep(donorPauseMs, stopping.signal)
-    searchedMs += donorPauseMs
   }
 }
 

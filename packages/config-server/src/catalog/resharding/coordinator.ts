@@ -4,6 +4,7 @@
  * resharding_coordinator_commit_monitor.cpp.
  */
 import {
+  requestFailure,
   createDeferred,
   LinkedAbort,
   RequestFailedError,
@@ -310,11 +311,7 @@ export class ReshardingCoordinator {
     if (this.#isAborted) return new CommandError('ReshardCollectionAborted', 'aborted')
     if (error instanceof CommandError) return error
     if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)
-    if (error instanceof RequestFailedError)
-      return new CommandError(
-        'FailedToSatisfyReadPreference',
-        `Could not find host matching read preference { mode: "primary" } for set ${error.to}`,
-      )
+    if (error instanceof RequestFailedError) return requestFailure(error)
     throw error
   }
 

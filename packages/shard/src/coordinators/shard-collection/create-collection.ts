@@ -4,8 +4,8 @@
  * Server: create_collection_coordinator.cpp.
  * Manual: reference/command/shardCollection.
  */
-import { configAddress, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, ErrorCodes } from '@shardlab/bson'
+import { isRequestFailure, configAddress, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { parseDatabase } from '../../metadata/placement-state.js'
@@ -68,12 +68,8 @@ async function carryOut(
 
 /** @throws the error itself if a retry may help */
 function finalFailure(error: unknown): CommandError | StepFailedError {
-  if (error instanceof StepFailedError || (error instanceof CommandError && !isUnreachable(error))) return error
+  if (error instanceof StepFailedError || (error instanceof CommandError && !isRequestFailure(error))) return error
   throw error
-}
-
-function isUnreachable({ code }: CommandError): boolean {
-  return code === ErrorCodes.FailedToSatisfyReadPreference
 }
 
 /** An earlier attempt may have committed, and some versions refuse to shard twice. */
