@@ -30,7 +30,7 @@ export const migrationSteps = [
   'config.migration.committed',
   'shard.migration.committed',
   'shard.migration.decided',
-  'shard.migration.settled',
+  'shard.migration.applied',
   'shard.migration.recipient-released',
   'shard.migration.recipient-told',
   'shard.migration.forgotten',

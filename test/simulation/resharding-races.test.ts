@@ -50,3 +50,50 @@ t.test('a resharding fails when a planned recipient has left the cluster', async
   const found = await ask(cluster, { find: 'things', batchSize: 100 })
   t.equal(found['cursor'].firstBatch.length, 50)
 })
+
+t.test('a shard that is down at the commit and does not take part drops its copy when it is back', async (t) => {
+  const cluster = await start(t, { emulate: '8.0', shards: 3 })
+  for (const to of ['shard03', 'shard02'])
+    t.match(await admin(cluster, { moveChunk: 'app.things', find: { x: 1 }, to, _waitForDelete: true }), { ok: 1 })
+  const names = async () => {
+    const reply = await ask(cluster, { listCollections: 1, nameOnly: true }, 'shard03')
+    return (reply['cursor'].firstBatch as Document[]).map(({ name }) => name as string)
+  }
+  t.same(await names(), ['things'])
+  const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })
+  const shardDistribution = [{ shard: 'shard01' }, { shard: 'shard02' }]
+  const resharding = admin(cluster, {
+    reshardCollection: 'app.things',
+    key: { _id: 1 },
+    numInitialChunks: 1,
+    shardDistribution,
+  })
+  await cluster.steps.struck(committing)
+  await cluster.crash('shard03')
+  await cluster.steps.heal(committing)
+  await cluster.advance(60_000)
+  await cluster.crash('config')
+  await cluster.restart('config')
+  await cluster.advance(60_000)
+  await cluster.restart('shard03')
+  t.match(await resharding, { ok: 1 })
+  t.same(await names(), [])
+  t.match(await admin(cluster, { moveChunk: 'app.things', find: { _id: 1 }, to: 'shard03' }), { ok: 1 })
+})
+
+t.test('a resharding ends when a shard that is down leaves the cluster', async (t) => {
+  const cluster = await start(t, { emulate: '8.0', shards: 3 })
+  const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })
+  const shardDistribution = [{ shard: 'shard01' }, { shard: 'shard02' }]
+  const resharding = admin(cluster, {
+    reshardCollection: 'app.things',
+    key: { _id: 1 },
+    numInitialChunks: 1,
+    shardDistribution,
+  })
+  await cluster.steps.struck(committing)
+  await cluster.crash('shard03')
+  await cluster.steps.heal(committing)
+  for (const state of ['started', 'completed']) t.match(await admin(cluster, { removeShard: 'shard03' }), { state })
+  t.match(await resharding, { ok: 1 })
+})

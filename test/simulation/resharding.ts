@@ -32,8 +32,8 @@ export const reshardingSteps = [
   'config.resharding.consistent',
   'config.resharding.before-commit',
   'config.resharding.committed',
-  'shard.resharding.settling',
-  'shard.resharding.settled',
+  'shard.resharding.outcome-received',
+  'shard.resharding.outcome-applied',
   'config.resharding.participants-told',
   'config.resharding.finished',
 ] as const

@@ -1,5 +1,6 @@
+import { packChunks, type TimestampPair } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import type { EmulatedVersion } from '@shardlab/sharding'
+import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { clusterId, ConfigUnderTest } from './support/config.js'
 
@@ -198,6 +199,7 @@ t.test('movePrimary changes the primary shard of a database', async (t) => {
       db: 'db',
       to,
       databaseVersion: databaseVersion as never,
+      plannedAt: [0, 0],
     })
     return reply.error === null ? decode(reply.database!) : decode(reply.error)
   }
@@ -258,4 +260,65 @@ t.test('addShard refuses a shard whose database was created while it joined', as
   })
   t.same(await shards(config), ['shard01', 'shard02'])
   t.match(await config.all('databases'), [{ _id: 'db', primary: 'shard01' }])
+})
+
+t.test('D854 commits planned before a shard left are refused when it is back', async (t) => {
+  for (const version of ['4.4', '7.0'] as const) {
+    const before = await cluster(version)
+    await before.createCollection('db.c', [0], ['shard01', 'shard01'])
+    const plannedAt = await before.clusterTime()
+    const { checkedAt } = await before.send('config.check-new-primary', { db: 'db', to: 'shard02' })
+    await leave(before, 'shard02')
+    t.equal(await add(before, 'shard02/shard02.net:1'), 'shard02')
+    const config = before.restarted()
+    const { database } = await config.send('config.get-database', { db: 'db' })
+    const { version: stored } = decode(database!) as { version: Document }
+    const key = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
+    const create = async (plan: TimestampPair) =>
+      config.send('config.commit-create-collection', {
+        ns: 'db.other',
+        uuid: Buffer.alloc(16, 1),
+        key: key.document,
+        unique: false,
+        defaultCollation: null,
+        chunks: packChunks([[key.globalMin, key.globalMax, 'shard02']]),
+        wasTracked: false,
+        ...(await config.databaseOf('db')),
+        plannedAt: plan,
+      })
+    const [entry] = await config.all('collections')
+    const [seconds, increment] = version === '7.0' ? [entry!['timestamp'].t, entry!['timestamp'].i] : [0, 0]
+    const move = (plan: TimestampPair) =>
+      config.send('config.commit-chunk-migration', {
+        ns: 'db.c',
+        min: encode({ a: 0 }),
+        max: key.globalMax,
+        from: 'shard01',
+        to: 'shard02',
+        chunkVersion: [entry!['lastmodEpoch'].toHexString(), seconds, increment, 1, 1],
+        clusterTime: [0, 0],
+        plannedAt: plan,
+      })
+    const movePrimary = (plan: TimestampPair) =>
+      config.send('config.commit-move-primary', {
+        db: 'db',
+        to: 'shard02',
+        databaseVersion: [
+          stored['uuid'].toString('hex'),
+          stored['timestamp']?.t ?? 0,
+          stored['timestamp']?.i ?? 0,
+          stored['lastMod'],
+        ],
+        plannedAt: plan,
+      })
+    const now = await config.clusterTime()
+    for (const [name, commit, plan] of [
+      ['shardCollection', create, plannedAt],
+      ['moveChunk', move, plannedAt],
+      ['movePrimary', movePrimary, checkedAt],
+    ] as const) {
+      t.match(decode((await commit(plan)).error!), { code: 70 }, `${version} ${name}`)
+      t.equal((await commit(now)).error, null, `${version} ${name} with a new plan`)
+    }
+  }
 })

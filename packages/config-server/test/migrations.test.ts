@@ -102,6 +102,7 @@ t.test('refused commits change nothing', async (t) => {
       to: 'shard01',
       chunkVersion: [epoch, seconds, increment, 1, 1],
       clusterTime: [0, 0],
+      plannedAt: [0, 0],
       ...over,
     })
     return error === null ? null : decode(error)
@@ -157,6 +158,7 @@ t.test('a commit finds a chunk that was changed since its move was requested', a
           to: 'shard01',
           chunkVersion: [...(await chunks.generation()), 9, 0],
           clusterTime: [0, 0],
+          plannedAt: [0, 0],
         })
         outcomes.push([error === null ? null : decode(error)['code'], await chunks.lines()])
         return { error: null }
@@ -194,6 +196,7 @@ t.test('a delayed commit is refused after the donor has asked for the outcome', 
     to: 'shard01',
     chunkVersion: version,
     clusterTime: [0, 0],
+    plannedAt: [0, 0],
   })
   t.match(decode(error!), { code: 117 })
   t.equal(((await chunks.at(50))['lastmod'] as Timestamp).t, 2)

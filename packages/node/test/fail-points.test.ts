@@ -295,8 +295,8 @@ t.test('a fail point at a named step pauses or fails it', async (t) => {
   await reach('shard.migration.recipient-committed')
 
   await set('hangBeforeSendingAbortDecision', 'alwaysOn')
-  await reach('shard.migration.settled', { decision: 'committed' })
-  const stopped = reach('shard.migration.settled', { decision: 'aborted' })
+  await reach('shard.migration.applied', { decision: 'committed' })
+  const stopped = reach('shard.migration.applied', { decision: 'aborted' })
   node.node.stop()
   await stopped
 })

@@ -80,6 +80,8 @@ export const configExchanges = {
       /** The commit fails if the database has another primary shard or UUID. */
       primary: string
       databaseUuid: string
+      /** When the shards of the chunks were read. It fails if one of them has left since then. */
+      plannedAt: TimestampPair
     },
     { error: ErrorField }
   >(
@@ -93,6 +95,7 @@ export const configExchanges = {
       wasTracked: false,
       primary: 'shard01',
       databaseUuid: '00',
+      plannedAt: [1, 1],
     },
     { error: null },
   ),

@@ -1,5 +1,5 @@
 import type { DatabaseVersionTuple } from './commands.js'
-import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
+import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 
 export const membershipExchanges = {
   /**
@@ -61,12 +61,16 @@ export const membershipExchanges = {
    * already.
    */
   'config.commit-move-primary': exchange<
-    { db: string; to: string; databaseVersion: DatabaseVersionTuple },
+    { db: string; to: string; databaseVersion: DatabaseVersionTuple; plannedAt: TimestampPair },
     { database: Uint8Array | null; error: ErrorField }
-  >({ db: 'test', to: 'shard02', databaseVersion: ['00', 1, 1, 1] }, { database: emptyDocument, error: null }),
-  'config.check-new-primary': exchange<{ db: string; to: string }, { error: ErrorField }>(
+  >(
+    { db: 'test', to: 'shard02', databaseVersion: ['00', 1, 1, 1], plannedAt: [1, 1] },
+    { database: emptyDocument, error: null },
+  ),
+  /** `checkedAt`: to be sent as `plannedAt` with the commit. */
+  'config.check-new-primary': exchange<{ db: string; to: string }, { checkedAt: TimestampPair; error: ErrorField }>(
     { db: 'test', to: 'shard02' },
-    { error: null },
+    { checkedAt: [1, 1], error: null },
   ),
   /** `connectionString`: `set/host:port` of the config server. */
   'config.introduce': exchange<Empty, { connectionString: string }>({}, { connectionString: 'config/127.0.0.1:5000' }),

@@ -49,6 +49,8 @@ export const migrationExchanges = {
       maxChunkSizeBytes: number
       forceJumbo: boolean
       waitForDelete: boolean
+      /** To be sent with the commit. */
+      plannedAt: TimestampPair
     },
     { error: ErrorField }
   >(
@@ -63,6 +65,7 @@ export const migrationExchanges = {
       maxChunkSizeBytes: 134217728,
       forceJumbo: false,
       waitForDelete: false,
+      plannedAt: [1, 1],
     },
     { error: null },
   ),
@@ -153,10 +156,10 @@ export const migrationExchanges = {
    * receiving. Idempotent. Server: _recvChunkAbort, _recvChunkReleaseCritSec and the updates of
    * config.rangeDeletions.
    */
-  'shard.settle-migration': exchange<{ migrationId: Uint8Array; decision: MigrationDecision }, { error: ErrorField }>(
-    { migrationId: new Uint8Array(16), decision: 'committed' },
-    { error: null },
-  ),
+  'shard.apply-migration-decision': exchange<
+    { migrationId: Uint8Array; decision: MigrationDecision },
+    { error: ErrorField }
+  >({ migrationId: new Uint8Array(16), decision: 'committed' }, { error: null }),
   /**
    * Donor to config server: change the owner of the range, at a time later than `clusterTime`.
    * Server: _configsvrCommitChunkMigration.
@@ -170,6 +173,8 @@ export const migrationExchanges = {
       to: string
       chunkVersion: PlacementVersionTuple
       clusterTime: TimestampPair
+      /** The commit fails if the recipient has left the cluster since then, even if it is back. */
+      plannedAt: TimestampPair
     },
     { shardVersion: PlacementVersionTuple; collectionVersion: PlacementVersionTuple; error: ErrorField }
   >(
@@ -181,6 +186,7 @@ export const migrationExchanges = {
       to: 'shard02',
       chunkVersion: version,
       clusterTime: [1, 1],
+      plannedAt: [1, 1],
     },
     { shardVersion: version, collectionVersion: version, error: null },
   ),

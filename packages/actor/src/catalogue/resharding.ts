@@ -155,8 +155,8 @@ export const reshardingExchanges = {
     { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
   ),
   /**
-   * Blocks writes to the collection on this participant, and with `reads` also reads, until it is
-   * settled. No earlier read was later than `clusterTime`.
+   * Blocks writes to the collection on this participant, and with `reads` also reads, until the
+   * outcome is applied. No earlier read was later than `clusterTime`.
    */
   'shard.block-for-resharding': exchange<
     { reshardingId: Uint8Array; attempt: number; reads: boolean },
@@ -174,7 +174,7 @@ export const reshardingExchanges = {
    * _shardsvrCommitReshardCollection, _shardsvrAbortReshardCollection,
    * _shardsvrDropCollectionIfUUIDNotMatching.
    */
-  'shard.settle-resharding': exchange<
+  'shard.apply-resharding-outcome': exchange<
     { reshardingId: Uint8Array; attempt: number; ns: string; sourceUuid: Uint8Array; committed: boolean },
     { error: ErrorField }
   >({ ...attempt, ns: 'test.c', sourceUuid: reshardingId, committed: true }, { error: null }),

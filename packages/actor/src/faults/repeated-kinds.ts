@@ -43,7 +43,7 @@ export const repeatedKinds = [
   'shard.resharding-clone',
   'shard.resharding-mods',
   'shard.resharding-status',
-  'shard.settle-migration',
-  'shard.settle-resharding',
+  'shard.apply-migration-decision',
+  'shard.apply-resharding-outcome',
   'shard.transfer-mods',
 ] as const satisfies readonly MessageKind[]

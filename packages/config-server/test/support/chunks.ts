@@ -125,6 +125,7 @@ export class Chunks {
       to,
       chunkVersion: [epoch, seconds, increment, major, minor],
       clusterTime: [0, 0],
+      plannedAt: [0, 0],
     })
     return error === null ? null : decode(error)
   }

@@ -1,4 +1,12 @@
-import { Attachment, packChunks, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  Attachment,
+  packChunks,
+  type Actor,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+  type TimestampPair,
+} from '@shardlab/actor'
 import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, documentsOf, encode, fieldsOf, findPath, typeName, type Document } from '@shardlab/bson'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
@@ -64,10 +72,18 @@ export class ConfigUnderTest {
   }
 
   /** As requests of the database's primary shard have it. */
-  async databaseOf(db: string): Promise<{ primary: string; databaseUuid: string }> {
+  async databaseOf(db: string): Promise<{ primary: string; databaseUuid: string; plannedAt: TimestampPair }> {
     const { database } = await this.send('config.get-database', { db })
     const { primary, version } = decode(database!) as { primary: string; version: { uuid: { buffer: Uint8Array } } }
-    return { primary, databaseUuid: Buffer.from(version.uuid.buffer).toString('hex') }
+    return {
+      primary,
+      databaseUuid: Buffer.from(version.uuid.buffer).toString('hex'),
+      plannedAt: await this.clusterTime(),
+    }
+  }
+
+  async clusterTime(): Promise<TimestampPair> {
+    return (await this.send('config.get-shards', {})).clusterTime
   }
 
   /** Repeats the last UUID when the database is gone. */

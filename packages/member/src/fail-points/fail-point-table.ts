@@ -74,8 +74,8 @@ export const failPointTable = [
   holding('moveChunkHangAtStep5', 'shard.migration.recipient-committed'),
   holding('hangBeforePostMigrationCommitRefresh', 'shard.migration.committed'),
   holding('hangBeforeLeavingCriticalSection', 'shard.migration.decided', 'numberedFailPoints', 'committed'),
-  holding('hangBeforeSendingCommitDecision', 'shard.migration.settled', 'numberedFailPoints', 'committed'),
-  holding('hangBeforeSendingAbortDecision', 'shard.migration.settled', 'numberedFailPoints', 'aborted'),
+  holding('hangBeforeSendingCommitDecision', 'shard.migration.applied', 'numberedFailPoints', 'committed'),
+  holding('hangBeforeSendingAbortDecision', 'shard.migration.applied', 'numberedFailPoints', 'aborted'),
   holding(
     'hangBeforeForgettingMigrationAfterCommitDecision',
     'shard.migration.recipient-told',

@@ -12,7 +12,7 @@ export const addShard: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/addShard',
   status: 'partial',
-  deviations: ['D840', 'D843'],
+  deviations: ['D840', 'D843', 'D854'],
   missing: 'names of other members, and hosts outside of the process',
   summary: 'Makes a running replica set a shard of the cluster.',
   async run({ args, host, operation }) {

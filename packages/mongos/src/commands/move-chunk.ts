@@ -36,7 +36,7 @@ export const moveChunk: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/moveChunk',
   status: 'partial',
-  deviations: ['D831', 'D832'],
+  deviations: ['D831', 'D832', 'D854'],
   summary: 'Moves a chunk to another shard.',
   async run(invocation) {
     const { args, host, operation, body } = invocation

@@ -12,7 +12,7 @@ export const moveRange: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/moveRange',
   status: 'partial',
-  deviations: ['D831', 'D832'],
+  deviations: ['D831', 'D832', 'D854'],
   behaviour: 'moveRangeCommand',
   summary: 'Moves a part of a chunk to another shard; without max or min, as much as the chunk size.',
   fields: {

@@ -13,7 +13,7 @@ export const shardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/shardCollection',
   status: 'partial',
-  deviations: ['D400', 'D810', 'D811'],
+  deviations: ['D400', 'D810', 'D811', 'D854'],
   summary: 'Shards a collection; creates the collection and its database if they do not exist.',
   async run(invocation) {
     const { body, host, operation } = invocation

@@ -18,8 +18,8 @@ export async function drainWriters({ node, preparedInserts }: DrainHost, ns: str
   const { context, stopping } = node
   // Commands that entered earlier apply their writes before this sleep ends.
   await context.sleep(0, stopping.signal)
-  const settled = preparedInserts.settled(uuid)?.then(() => true)
-  if (settled !== undefined && (await within(context, settled, documentMovesTimeoutMs)) === undefined)
+  const movedIn = preparedInserts.drained(uuid)?.then(() => true)
+  if (movedIn !== undefined && (await within(context, movedIn, documentMovesTimeoutMs)) === undefined)
     throw new CommandError(
       'ConflictingOperationInProgress',
       `Documents are being moved into collection ${ns} by changes of their shard key`,

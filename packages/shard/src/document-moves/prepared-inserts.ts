@@ -40,7 +40,7 @@ export class PreparedInserts implements PreparedDocuments {
   readonly #inserts = new Map<string, PreparedInsert>()
   /** By the hex of the collection's UUID. Sets are replaced, never changed: filters keep theirs. */
   readonly #hidden = new Map<string, ReadonlySet<string>>()
-  readonly #settling = new Map<string, Deferred<void>>()
+  readonly #draining = new Map<string, Deferred<void>>()
 
   constructor(node: NodeHost) {
     this.#node = node
@@ -67,15 +67,15 @@ export class PreparedInserts implements PreparedDocuments {
     return this.#hidden.size === 0 ? undefined : this.#hidden.get(hexOf(collectionUuid))
   }
 
-  settled(collectionUuid: Uint8Array): Promise<void> | undefined {
+  drained(collectionUuid: Uint8Array): Promise<void> | undefined {
     const key = hexOf(collectionUuid)
     if (!this.#hidden.has(key)) return undefined
-    let settling = this.#settling.get(key)
-    if (settling === undefined) {
-      settling = createDeferred<void>()
-      this.#settling.set(key, settling)
+    let draining = this.#draining.get(key)
+    if (draining === undefined) {
+      draining = createDeferred<void>()
+      this.#draining.set(key, draining)
     }
-    return settling.promise
+    return draining.promise
   }
 
   /** The caller flushes the node. @throws CommandError of the engine */
@@ -117,8 +117,8 @@ export class PreparedInserts implements PreparedDocuments {
       return
     }
     this.#hidden.delete(key)
-    this.#settling.get(key)?.resolve()
-    this.#settling.delete(key)
+    this.#draining.get(key)?.resolve()
+    this.#draining.delete(key)
   }
 }
 

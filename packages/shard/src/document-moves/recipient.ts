@@ -34,10 +34,10 @@ export async function prepareInsert(
       break
     } catch (error) {
       // The key may belong to a hidden document, whose move will be decided soon.
-      const settled =
-        error instanceof CommandError && error.code === 11000 ? preparedInserts.settled(collectionUuid) : undefined
-      if (settled === undefined) throw error
-      await settled
+      const drained =
+        error instanceof CommandError && error.code === 11000 ? preparedInserts.drained(collectionUuid) : undefined
+      if (drained === undefined) throw error
+      await drained
     }
   }
   documentMoves.arm()

@@ -82,7 +82,7 @@ export interface PreparedDocuments {
   /**
    * Resolves when all moves into the collection are decided, later ones included; undefined: none.
    */
-  settled(collectionUuid: Uint8Array): Promise<void> | undefined
+  drained(collectionUuid: Uint8Array): Promise<void> | undefined
 }
 
 export interface VersionErrors {

@@ -29,7 +29,7 @@ export interface KnownPlacements {
   readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
-const patience = { timeoutMs: 15_000, attemptsMax: 4 }
+const requestOptions = { timeoutMs: 15_000, attemptsMax: 4 }
 
 interface CollectionEntry {
   readonly ns: string
@@ -200,11 +200,11 @@ export class PlacementState implements Placements {
   }
 
   #askCollection(ns: string, since: PlacementVersion | null): Promise<ReplyOf<'config.get-collection'>> {
-    return repeatedRequest(this.#context, configAddress, 'config.get-collection', { ns, since }, patience)
+    return repeatedRequest(this.#context, configAddress, 'config.get-collection', { ns, since }, requestOptions)
   }
 
   #askDatabase(db: string): Promise<ReplyOf<'config.get-database'>> {
-    return repeatedRequest(this.#context, configAddress, 'config.get-database', { db }, patience)
+    return repeatedRequest(this.#context, configAddress, 'config.get-database', { db }, requestOptions)
   }
 
   async #askHistory(ns: string): Promise<ReplyOf<'config.get-chunks'>> {
@@ -214,7 +214,7 @@ export class PlacementState implements Placements {
         configAddress,
         'config.get-chunks',
         { ns, since: null, limit: null },
-        patience,
+        requestOptions,
       )
     } catch (error) {
       throw unanswered(error)

@@ -9,7 +9,7 @@ export const migrationHandlers: ShardHandlers<
   | 'shard.receive-commit'
   | 'shard.migrate-clone'
   | 'shard.transfer-mods'
-  | 'shard.settle-migration',
+  | 'shard.apply-migration-decision',
   { readonly migrations: Migrations }
 > = {
   'shard.move-range': ({ migrations }, request) => migrations.moveRange(request).then(withoutError),
@@ -32,7 +32,7 @@ export const migrationHandlers: ShardHandlers<
     const { deleted, reloaded, sessions, sizes = null } = migrations.source(migrationId).mods(batch)
     return { deleted, reloaded, sessions, sizes, error: null }
   },
-  'shard.settle-migration': ({ migrations }, { migrationId, decision }) =>
+  'shard.apply-migration-decision': ({ migrations }, { migrationId, decision }) =>
     migrations.applyDecision(migrationId, decision).then(withoutError),
 }
 

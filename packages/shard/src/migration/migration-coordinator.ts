@@ -102,7 +102,7 @@ export class MigrationCoordinator {
     if (decision === 'committed') rangeDeleter.release(record.id, null, documents)
     else rangeDeleter.cancel(record.id)
     await node.flush()
-    await reachIgnoringFault(context, 'shard.migration.settled', { ns: record.ns, decision })
+    await reachIgnoringFault(context, 'shard.migration.applied', { ns: record.ns, decision })
     if (await this.#informRecipient(record, decision)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
@@ -167,7 +167,7 @@ export class MigrationCoordinator {
     try {
       const { error } = await context.request(
         record.recipient,
-        'shard.settle-migration',
+        'shard.apply-migration-decision',
         { migrationId: record.id, decision },
         { timeoutMs: answerTimeoutMs },
       )

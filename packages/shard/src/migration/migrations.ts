@@ -30,7 +30,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     const running = this.#active.names()
     return running.length > 0
       ? running
-      : this.#coordinator.records.all().map(({ ns, recipient }) => `settles a migration of ${ns} to ${recipient}`)
+      : this.#coordinator.records.all().map(({ ns, recipient }) => `finishes a migration of ${ns} to ${recipient}`)
   }
 
   /** @throws CommandError why the range was not moved */

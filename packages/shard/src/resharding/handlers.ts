@@ -14,7 +14,7 @@ export const reshardingHandlers: ShardHandlers<
   | 'shard.resharding-mods'
   | 'shard.block-for-resharding'
   | 'shard.finish-resharding'
-  | 'shard.settle-resharding',
+  | 'shard.apply-resharding-outcome',
   ReshardCommandHost & { readonly reshardings: Reshardings }
 > = {
   'shard.reshard-collection': reshardCollection,
@@ -47,7 +47,7 @@ export const reshardingHandlers: ShardHandlers<
     await reshardings.of(request).finish()
     return { error: null }
   },
-  async 'shard.settle-resharding'({ reshardings }, request) {
+  async 'shard.apply-resharding-outcome'({ reshardings }, request) {
     await reshardings.applyOutcome(request)
     return { error: null }
   },

@@ -14,6 +14,7 @@ import { ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/member'
 import { collectionDocument, databaseUuidOf, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
 import { withFields } from '../store/document-changes.js'
+import { checkMember } from '../members/departures.js'
 import { newChunkDocuments } from '../chunks/new-chunks.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
@@ -38,7 +39,7 @@ async function commitCreateCollection(
   catalog: CatalogHost,
   request: RequestOf<'config.commit-create-collection'>,
 ): Promise<ReplyOf<'config.commit-create-collection'>> {
-  const { ns, uuid, key, unique, defaultCollation, chunks, wasTracked } = request
+  const { ns, uuid, key, unique, defaultCollation, chunks, wasTracked, plannedAt } = request
   const existing = catalog.collection(ns)
   if (existing !== null && !isUnsplittable(existing)) {
     // The primary shard repeats a commit whose reply was lost.
@@ -49,9 +50,7 @@ async function commitCreateCollection(
   // The primary shard normally excludes other changes, but it may have crashed in the meantime.
   if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
-  const shards = new Set(catalog.shardIds())
-  const stranger = chunks[1].find((shard) => !shards.has(shard))
-  if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger} not found`)
+  for (const shard of new Set(chunks[1])) checkMember(catalog, shard, plannedAt)
   if (existing !== null) removeChunks(catalog, existing)
   const collection = newCollection(catalog, { ns, uuid, key, unique, defaultCollation })
   putChunks(catalog, collection, chunks)

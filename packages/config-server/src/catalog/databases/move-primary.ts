@@ -1,21 +1,22 @@
 /** Server: sharding_catalog_manager_database_operations.cpp, commitMovePrimary. */
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import type { ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
 import { CommandError, documentValue, findField, hexOf, int32Value, stringValue } from '@shardlab/bson'
 import { withFields } from '../store/document-changes.js'
+import { hasLeftSince } from '../members/departures.js'
 import { isDraining } from '../members/shards.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const movePrimaryHandlers: ConfigHandlers<'config.commit-move-primary' | 'config.check-new-primary'> = {
   'config.commit-move-primary': commitMovePrimary,
   'config.check-new-primary': (catalog, { db, to }) => {
-    checkNewPrimary(catalog, db, to)
-    return { error: null }
+    checkNewPrimary(catalog, db, to, null)
+    return { checkedAt: catalog.node.clock.time, error: null }
   },
 }
 
 async function commitMovePrimary(
   catalog: CatalogHost,
-  { db, to, databaseVersion }: RequestOf<'config.commit-move-primary'>,
+  { db, to, databaseVersion, plannedAt }: RequestOf<'config.commit-move-primary'>,
 ): Promise<ReplyOf<'config.commit-move-primary'>> {
   const database = catalog.database(db)
   if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
@@ -26,7 +27,7 @@ async function commitMovePrimary(
   if (lastMod !== databaseVersion[3] || hexOf(uuid.asBinary()) !== databaseVersion[0]) {
     throw new CommandError('ConflictingOperationInProgress', `database ${db} has changed while its primary shard moved`)
   }
-  checkNewPrimary(catalog, db, to)
+  checkNewPrimary(catalog, db, to, plannedAt)
   const next = withFields(database, {
     primary: stringValue(to),
     version: documentValue(withFields(version, { lastMod: int32Value(lastMod + 1) })),
@@ -37,11 +38,14 @@ async function commitMovePrimary(
   return { database: next, error: null }
 }
 
-/** @throws CommandError 70 ShardNotFound */
-function checkNewPrimary(catalog: CatalogHost, db: string, shard: string): void {
+/**
+ * @param plannedAt null: before the move
+ * @throws CommandError 70 ShardNotFound
+ */
+function checkNewPrimary(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair | null): void {
   const document = catalog.store.get('config.shards', shard)
   const { movePrimaryChecksNewPrimary } = catalog.behaviours
-  if (document === null)
+  if (document === null || (plannedAt !== null && hasLeftSince(catalog, shard, plannedAt)))
     throw new CommandError(
       'ShardNotFound',
       movePrimaryChecksNewPrimary

@@ -1,7 +1,7 @@
 /** Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { concernDefaultsId } from '@shardlab/member'
-import { maxChunkSizeBytes } from '../migrations/migrations.js'
+import { maxChunkSizeBytes } from '../settings/chunk-size.js'
 import { mongosDocument } from '../store/catalog-documents.js'
 import { createCatalog } from '../store/create-catalog.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'

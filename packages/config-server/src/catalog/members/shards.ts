@@ -7,6 +7,7 @@ import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalo
 import { logChange } from '../changelog.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
 import { byId, stringFilter } from '../store/catalog-store.js'
+import { recordDeparture } from './departures.js'
 import { introduce } from './introduction.js'
 import { nameMember } from './shard-names.js'
 import { withFields } from '../store/document-changes.js'
@@ -167,6 +168,7 @@ async function removeShard(
     return { ...reply, chunks: chunks.length - reply.collectionsToMove.length, jumboChunks, state: 'ongoing' }
   }
   store.remove('config.shards', document)
+  recordDeparture(catalog, shard)
   renewTopologyTime(catalog)
   logChange(catalog, { what: 'removeShard', ns: '', details })
   await node.flush()

@@ -22,6 +22,8 @@ import { formatRange, comparePlacement } from '@shardlab/sharding'
 import { isUnsplittable } from '../store/catalog-documents.js'
 import type { StoredChunk } from '../chunks/chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from '../chunks/chunk-operations.js'
+import { hasLeftSince } from '../members/departures.js'
+import { maxChunkSizeBytes } from '../settings/chunk-size.js'
 import { moveRange } from './move-range.js'
 import type { MigrationHost, ConfigHandlers } from '../host.js'
 
@@ -37,7 +39,6 @@ export const migrationHandlers: ConfigHandlers<
 const donorPauseMs = 250
 /** Of one request. A repeated request joins the running migration. */
 const donorTimeoutMs = 60_000
-const bytesPerMegabyte = 1024 * 1024
 
 async function requestMove(
   catalog: MigrationHost,
@@ -73,6 +74,7 @@ async function requestMove(
     maxChunkSizeBytes: maxChunkSizeBytes(catalog, chunks.document),
     forceJumbo,
     waitForDelete,
+    plannedAt: catalog.node.clock.time,
   })
   if (catalog.moving.get(chunk.shard) === moving) catalog.moving.delete(chunk.shard)
   if (error === null) return { error: null }
@@ -144,20 +146,6 @@ function checkRecipient(catalog: MigrationHost, { ns }: CollectionChunks, chunk:
     throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
 }
 
-/** The collection's limit, otherwise the cluster's. */
-export function maxChunkSizeBytes(
-  { store, behaviours }: Pick<MigrationHost, 'store' | 'behaviours'>,
-  collection: Uint8Array | null,
-): number {
-  const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
-  if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
-  const setting = store.get('config.settings', 'chunksize')
-  const megabytes = setting === null ? undefined : findField(setting, 'value')
-  return megabytes?.isNumber() === true && megabytes.asNumber() > 0
-    ? Math.trunc(megabytes.asNumber() * bytesPerMegabyte)
-    : behaviours.defaultChunkSizeBytes
-}
-
 function allowsMigrations(collection: Uint8Array): boolean {
   const isFalse = (name: string) => {
     const value = findField(collection, name)
@@ -167,7 +155,7 @@ function allowsMigrations(collection: Uint8Array): boolean {
 }
 
 /**
- * @throws CommandError 70 ShardNotFound: no such recipient, or it is draining; 117
+ * @throws CommandError 70 ShardNotFound: the recipient has left, or is draining; 117
  * ConflictingOperationInProgress: the collection is gone or may not move, or the chunk has a newer
  * version; 150 StaleEpoch; 40165: no chunk covers the range; 4914702: a third shard owns it
  */
@@ -186,10 +174,11 @@ async function commitMigration(
 
 function commit(
   catalog: MigrationHost,
-  { ns, from, to, min, max, chunkVersion, clusterTime }: RequestOf<'config.commit-chunk-migration'>,
+  { ns, from, to, min, max, chunkVersion, clusterTime, plannedAt }: RequestOf<'config.commit-chunk-migration'>,
 ): ReplyOf<'config.commit-chunk-migration'> {
   const recipient = catalog.store.get('config.shards', to)
-  if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
+  if (recipient === null || hasLeftSince(catalog, to, plannedAt))
+    throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
   if (findField(recipient, 'draining')?.isTruthy() === true)
     throw new CommandError('ShardNotFound', `Shard ${to} is currently draining`)
   const chunks = CollectionChunks.open(catalog, ns)

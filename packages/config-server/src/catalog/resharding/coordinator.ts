@@ -21,6 +21,8 @@ import { Participants, participantsOf } from './participants.js'
 import { prepareOperation } from './prepare.js'
 
 const retryPauseMs = 250
+/** After a restart the number of the last attempt is unknown. */
+const allAttempts = Number.MAX_SAFE_INTEGER
 
 /** A participant has restarted or was replaced. */
 const lost: ReadonlySet<number> = new Set([6, 7, 89, 94, 117, 133])
@@ -46,7 +48,7 @@ export class ReshardingCoordinator {
     this.#catalog = catalog
     this.#operation = operation
     this.#abort = new LinkedAbort(catalog.node.stopping.signal)
-    this.#participants = new Participants(catalog.node, {
+    this.#participants = new Participants(catalog, {
       signal: this.#abort.signal,
       check: () => this.#check(),
       deadlineMs: () => this.#deadlineMs,
@@ -136,7 +138,7 @@ export class ReshardingCoordinator {
       // Once only: a participant that misses the message asks later.
       await context.all(
         participantsOf(this.#operation).map((shard) =>
-          this.#participants.settleOnce(shard, this.#operation, this.#attempt, false),
+          this.#participants.announceOnce(shard, this.#operation, { attempt: this.#attempt, committed: false }),
         ),
       )
       await context.sleep(retryPauseMs, this.#abort.signal)
@@ -219,18 +221,16 @@ export class ReshardingCoordinator {
     this.#catalog.emitChange('collection-resharded', this.#operation.ns)
   }
 
-  /** Notifies all shards of the commit, then removes the operation from the catalog. */
+  /**
+   * Notifies all shards of the commit, then removes the operation from the catalog. Shards that did
+   * not take part can have a copy of the old collection, without documents that they own.
+   */
   async #finish(): Promise<void> {
     const { node } = this.#catalog
     const { ns } = this.#operation
     await reachIgnoringFault(node.context, 'config.resharding.committed', { ns })
-    // The attempt number is unknown after a restart; any running attempt is the committed one.
-    await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
-    const participants = participantsOf(this.#operation)
-    const others = this.#catalog.shardIds().filter((shard) => !participants.includes(shard))
-    await node.context.all(
-      others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)),
-    )
+    const shards = new Set([...participantsOf(this.#operation), ...this.#catalog.shardIds()])
+    await this.#participants.announce([...shards], this.#operation, { attempt: allAttempts, committed: true })
     await reachIgnoringFault(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
     await node.flush()
@@ -248,7 +248,10 @@ export class ReshardingCoordinator {
     }
     await reachIgnoringFault(node.context, 'config.resharding.aborting', { ns })
     if (this.#operation.state === 'aborting')
-      await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
+      await this.#participants.announce(participantsOf(this.#operation), this.#operation, {
+        attempt: allAttempts,
+        committed: false,
+      })
     await reachIgnoringFault(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
     await node.flush()

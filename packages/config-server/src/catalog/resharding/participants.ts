@@ -6,7 +6,8 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { raiseError, type NodeHost } from '@shardlab/node'
+import { raiseError } from '@shardlab/node'
+import type { CatalogHost } from '../host.js'
 import type { ReshardingOperation } from './operation.js'
 
 /** Of one request; `retryPauseMs`: the pause before the next one. */
@@ -19,7 +20,7 @@ const retryPauseMs = 250
 const attemptsMax = 3
 const attemptPauseMs = 50
 
-export interface Patience {
+export interface RequestLimits {
   readonly signal: CancelSignal
   /** @throws CommandError when no request should be sent any more */
   check(): void
@@ -27,30 +28,36 @@ export interface Patience {
   deadlineMs(): number | null
 }
 
+export interface Outcome {
+  /** The last one that it applies to. */
+  readonly attempt: number
+  readonly committed: boolean
+}
+
 export function participantsOf({ donors, recipients }: ReshardingOperation): string[] {
   return [...new Set([...donors, ...recipients])]
 }
 
 export class Participants {
-  readonly #node: NodeHost
-  readonly #patience: Patience
+  readonly #catalog: CatalogHost
+  readonly #limits: RequestLimits
 
-  constructor(node: NodeHost, patience: Patience) {
-    this.#node = node
-    this.#patience = patience
+  constructor(catalog: CatalogHost, limits: RequestLimits) {
+    this.#catalog = catalog
+    this.#limits = limits
   }
 
   /**
    * Retries until the participant has replied: requests are idempotent.
-   * @throws CommandError of the participant, or of {@link Patience.check}
+   * @throws CommandError of the participant, or of {@link RequestLimits.check}
    * @throws RequestFailedError when it is unreachable
    */
   async ask<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-    const { context } = this.#node
-    const { signal } = this.#patience
+    const { context } = this.#catalog.node
+    const { signal } = this.#limits
     for (let attempt = 1; ;) {
-      this.#patience.check()
-      const deadlineMs = this.#patience.deadlineMs()
+      this.#limits.check()
+      const deadlineMs = this.#limits.deadlineMs()
       const timeoutMs =
         deadlineMs === null ? answerTimeoutMs : Math.min(answerTimeoutMs, Math.max(1, deadlineMs - context.now()))
       try {
@@ -68,28 +75,27 @@ export class Participants {
   }
 
   /**
-   * Resolves when all have acknowledged the decision.
+   * Resolves when each of the shards has acknowledged the outcome or left the cluster.
    * @throws RequestFailedError only when the member shuts down
    */
-  async settle(operation: ReshardingOperation, attempt: number, committed: boolean): Promise<void> {
-    const { context, stopping } = this.#node
-    const tell = async (shard: string) => {
-      while (!(await this.settleOnce(shard, operation, attempt, committed)))
+  async announce(shards: readonly string[], operation: ReshardingOperation, outcome: Outcome): Promise<void> {
+    const { context, stopping } = this.#catalog.node
+    const announce = async (shard: string) => {
+      while (this.#isMember(shard) && !(await this.announceOnce(shard, operation, outcome)))
         await context.sleep(retryPauseMs, stopping.signal)
     }
-    await context.all(participantsOf(operation).map(tell))
+    await context.all(shards.map(announce))
   }
 
   /** @returns false: the shard did not acknowledge */
-  async settleOnce(
+  async announceOnce(
     shard: string,
     { id, ns, sourceUuid }: ReshardingOperation,
-    attempt: number,
-    committed: boolean,
+    { attempt, committed }: Outcome,
   ): Promise<boolean> {
     const request = { reshardingId: id, attempt, ns, sourceUuid, committed }
     try {
-      const { error } = await this.#node.context.request(shard, 'shard.settle-resharding', request, {
+      const { error } = await this.#catalog.node.context.request(shard, 'shard.apply-resharding-outcome', request, {
         timeoutMs: answerTimeoutMs,
       })
       return error === null
@@ -97,5 +103,9 @@ export class Participants {
       if (error instanceof RequestFailedError) return false
       throw error
     }
+  }
+
+  #isMember(shard: string): boolean {
+    return this.#catalog.store.get('config.shards', shard) !== null
   }
 }

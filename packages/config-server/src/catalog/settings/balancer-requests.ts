@@ -7,7 +7,7 @@ import { BsonType, boolValue, compareDocuments, findField, toExtendedJson } from
 import { logAction } from '../changelog.js'
 import { CollectionChunks } from '../chunks/chunk-operations.js'
 import { withFields } from '../store/document-changes.js'
-import { maxChunkSizeBytes } from '../migrations/migrations.js'
+import { maxChunkSizeBytes } from '../settings/chunk-size.js'
 import type { MigrationHost, ConfigHandlers } from '../host.js'
 
 export const balancerHandlers: ConfigHandlers<

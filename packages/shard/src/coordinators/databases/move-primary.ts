@@ -16,6 +16,9 @@ import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord } from '../ddl-records.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
 
+/** The commit is refused when one of these has changed. */
+type Plan = Pick<RequestOf<'config.commit-move-primary'>, 'databaseVersion' | 'plannedAt'>
+
 export async function movePrimary(
   host: DdlHost,
   request: RequestOf<'shard.move-primary'>,
@@ -36,7 +39,8 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
   const { node, databaseCopies, ddl } = host
   const { context } = node
   if (to === context.address) return
-  raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
+  const { checkedAt, error: refusal } = await context.request(configAddress, 'config.check-new-primary', { db, to })
+  raiseError(refusal)
   if (node.behaviours.movePrimaryIsOneForEachShard) databaseCopies.checkOnlyCopy(db)
   const begun: MovePrimaryRecord[] = []
   let sharded: readonly string[] = []
@@ -53,7 +57,7 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
       const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
       begun.push(record)
       await ddl.records.begin(record)
-      await copyAndCommit(host, record, sharded, databaseVersion)
+      await copyAndCommit(host, record, sharded, { databaseVersion, plannedAt: checkedAt })
     })
   } catch (error) {
     for (const record of begun) await abort(host, record, error)
@@ -67,7 +71,7 @@ async function copyAndCommit(
   host: DdlHost,
   record: MovePrimaryRecord,
   sharded: readonly string[],
-  databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
+  plan: Plan,
 ): Promise<void> {
   const { node, placements, critical } = host
   const { context } = node
@@ -77,7 +81,7 @@ async function copyAndCommit(
   await context.reach('shard.move-primary.cloned', { db, to })
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
-    await commit(host, record, databaseVersion)
+    await commit(host, record, plan)
     placements.forgetDatabase(db)
     await context.reach('shard.move-primary.committed', { db, to })
     dropOriginals(host, record)
@@ -89,12 +93,8 @@ async function copyAndCommit(
  * Repeats the commit until its outcome is known; the database is blocked until then.
  * @throws CommandError of the config server: not committed
  */
-async function commit(
-  { node }: DdlHost,
-  { ns: db, to }: MovePrimaryRecord,
-  databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
-): Promise<void> {
-  const request = { db, to, databaseVersion }
+async function commit({ node }: DdlHost, { ns: db, to }: MovePrimaryRecord, plan: Plan): Promise<void> {
+  const request = { db, to, ...plan }
   raiseError(
     (await retryUntilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request)))
       .error,

@@ -1,5 +1,5 @@
 /** Server: create_collection_coordinator.cpp, and the coordinators before 5.0. */
-import { configAddress, type PackedChunks } from '@shardlab/actor'
+import { configAddress, type PackedChunks, type TimestampPair } from '@shardlab/actor'
 import {
   BsonType,
   compareDocuments,
@@ -36,6 +36,8 @@ export interface ShardCollectionPlan {
   readonly chunks: PackedChunks
   /** Whether the catalog has the collection as unsharded. */
   readonly wasTracked: boolean
+  /** When the shards were read. */
+  readonly plannedAt: TimestampPair
 }
 
 /**
@@ -51,7 +53,7 @@ export async function planShardCollection(
 ): Promise<ShardCollectionPlan | { readonly sharded: CollectionPlacement } | { readonly elsewhere: string }> {
   const { node, placements } = host
   const { context, behaviours } = node
-  const [{ shards }, { zones }, { setting }, known] = await context.all([
+  const [{ shards, clusterTime: plannedAt }, { zones }, { setting }, known] = await context.all([
     context.request(configAddress, 'config.get-shards', {}),
     context.request(configAddress, 'config.get-zones', { ns }),
     context.request(configAddress, 'config.get-setting', { id: 'chunksize' }),
@@ -117,6 +119,7 @@ export async function planShardCollection(
       index,
       chunks: initialChunks({ ...split, splitPoints }),
       wasTracked: known !== null,
+      plannedAt,
     }
   })
 }

@@ -34,7 +34,7 @@ export async function shardHere(
   plan: ShardCollectionPlan,
 ): Promise<Uint8Array> {
   const { context, behaviours } = node
-  const { collection, request, index, chunks, isEmpty, wasTracked } = plan
+  const { collection, request, index, chunks, isEmpty, wasTracked, plannedAt } = plan
   const { shardKey, unique } = request
   const uuid = collection?.uuid ?? uuidV4(context.random)
   const facts = { shardKey, uuid, isEmpty, chunkCount: packedCount(chunks) }
@@ -59,6 +59,7 @@ export async function shardHere(
     wasTracked,
     primary,
     databaseUuid,
+    plannedAt,
   }
   // Repeating it has no effect.
   const committed = await retryUntilDone(node, () =>

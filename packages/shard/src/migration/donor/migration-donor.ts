@@ -245,12 +245,12 @@ export class MigrationDonor {
   /** @throws CommandError of the config server; RequestFailedError when the outcome is unknown */
   async #commitOnConfig({ min, max }: KeyRange, chunkVersion: PlacementVersion): Promise<void> {
     const { context, clock } = this.#host.node
-    const { ns, to } = this.#request
+    const { ns, to, plannedAt } = this.#request
     await context.reach('shard.migration.committing', { ns, to })
     const { error } = await context.request(
       configAddress,
       'config.commit-chunk-migration',
-      { ns, min, max, from: context.address, to, chunkVersion, clusterTime: clock.time },
+      { ns, min, max, from: context.address, to, chunkVersion, clusterTime: clock.time, plannedAt },
       { timeoutMs: commitTimeoutMs },
     )
     raiseError(error)

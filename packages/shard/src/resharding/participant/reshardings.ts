@@ -14,7 +14,7 @@ export const reshardingTimer = 'resharding'
 /** Between requests for the outcome of an attempt. */
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
-const settledIdsMax = 100
+const endedIdsMax = 100
 
 type StartRequest = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
 
@@ -33,7 +33,7 @@ export class Reshardings {
    * By resharding, the last decided attempt: a request to take part in it may still arrive, or wait
    * for the catalog.
    */
-  readonly #settled = new Map<string, number>()
+  readonly #ended = new Map<string, number>()
   #asking = false
 
   constructor(host: ReshardingHost) {
@@ -116,13 +116,13 @@ export class Reshardings {
   }
 
   /** Ends the attempt and all earlier ones. */
-  async applyOutcome(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
+  async applyOutcome(request: RequestOf<'shard.apply-resharding-outcome'>): Promise<void> {
     const { node } = this.#host
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
-    this.#recordSettled(hexOf(reshardingId), attempt)
-    await reachIgnoringFault(node.context, 'shard.resharding.settling', { ns })
+    this.#recordEnd(hexOf(reshardingId), attempt)
+    await reachIgnoringFault(node.context, 'shard.resharding.outcome-received', { ns })
     await participation?.end()
     // A concurrent call may have applied the outcome during the wait.
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) !== participation) return
@@ -131,7 +131,7 @@ export class Reshardings {
     this.donors.remove(reshardingId)
     this.recipients.remove(reshardingId)
     await node.flush()
-    await reachIgnoringFault(node.context, 'shard.resharding.settled', { ns })
+    await reachIgnoringFault(node.context, 'shard.resharding.outcome-applied', { ns })
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) === participation) {
       this.#participations.delete(hexOf(reshardingId))
       const { facts, recipient } = participation
@@ -140,9 +140,9 @@ export class Reshardings {
     participation?.release()
   }
 
-  #recordSettled(id: string, attempt: number): void {
-    this.#settled.set(id, Math.max(attempt, this.#settled.get(id) ?? 0))
-    if (this.#settled.size > settledIdsMax) this.#settled.delete(this.#settled.keys().next().value!)
+  #recordEnd(id: string, attempt: number): void {
+    this.#ended.set(id, Math.max(attempt, this.#ended.get(id) ?? 0))
+    if (this.#ended.size > endedIdsMax) this.#ended.delete(this.#ended.keys().next().value!)
   }
 
   /**
@@ -184,7 +184,7 @@ export class Reshardings {
       await this.applyOutcome({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
     const current = this.#participations.get(hexOf(reshardingId))
     if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
-    if ((this.#settled.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
+    if ((this.#ended.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
     if (current !== undefined && current.facts.attempt === attempt) return current
     const { node } = this.#host
     const startedAtMs = node.context.now()
@@ -232,7 +232,7 @@ export class Reshardings {
       await this.applyOutcome({ reshardingId: id, attempt, ns, sourceUuid, committed: outcome === 'committed' })
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof RequestFailedError)) throw error
-      context.log('warn', 'a resharding was not settled', { ns, reason: error.message })
+      context.log('warn', 'a resharding did not end', { ns, reason: error.message })
     }
   }
 
