@@ -54,6 +54,7 @@ class Round {
       send: () => {},
       sleep: async () => {},
       nextTurn: async () => {},
+      pageFaults: () => 0,
       all: (values) => Promise.all(values),
       detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, delayMs),

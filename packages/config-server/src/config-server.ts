@@ -19,6 +19,7 @@ import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
 import { nameShards } from './catalog/members/shard-names.js'
+import { maxChunkSizeBytes } from './catalog/migrations/migrations.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
 import { checkClientCommand, checkCreate, mayWrite } from './client-rules.js'
 import { needsRoom } from './needs-room.js'
@@ -80,6 +81,7 @@ class ConfigServer implements Actor {
           return everything
         },
         checkReplacement: () => {},
+        chunkSizeBytes: () => maxChunkSizeBytes(this.#catalog, null),
         checkImplicitCreate: checkCreate,
         writeShardingStatistics: (writer) => this.#catalog.reshardings.writeStatistics(writer),
       }),

@@ -33,7 +33,7 @@ t.test('getCmdLineOpts and serverStatus of a router', async (t) => {
   const cluster = new FakeCluster()
   await cluster.world.drain()
   t.match(await cluster.run({ getCmdLineOpts: 1, $db: 'admin' }), {
-    argv: ['mongos', '--configdb', String, '--port', String],
+    argv: ['mongos', '--configdb', String, '--bind_ip', String, '--port', String, '--setParameter', String],
     parsed: { net: { port: Number }, sharding: { configDB: String } },
   })
   await cluster.mongos.wake!('ping')

@@ -10,7 +10,10 @@ export { isTemporary } from './ddl/temporary.js'
 export { decodeSessionsImage, encodeSessionsImage } from './retry/sessions-image.js'
 export { nodeRows } from './dispatch/node-rows.js'
 export type { NodeClients, NodeState } from './host/node-state.js'
-export { setFeatureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
+export {
+  setFeatureCompatibilityVersionOf,
+  startWithOldestFeatureCompatibilityVersion,
+} from './parameters/feature-compatibility.js'
 export { sampledQueriesNs } from './read/sources/list-sampled-queries.js'
 export type { CollectionSizes, KeyBounds } from './statistics/collection-sizes.js'
 export {

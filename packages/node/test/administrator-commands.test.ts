@@ -112,10 +112,18 @@ t.test('getLog of an unknown log has a code since 6.0', async (t) => {
   t.match(await new NodeUnderTest().run({ getLog: 'x' }, admin), { code: 96, errmsg: "No log named 'x'" })
 })
 
-t.test('getCmdLineOpts shows the command line of a server with the same role and port', async (t) => {
+t.test('D700: getCmdLineOpts shows the command line of a server with the same role and address', async (t) => {
   t.same(await new NodeUnderTest().ok({ getCmdLineOpts: 1 }, admin), {
-    argv: ['mongod', '--replSet', 'shard01', '--shardsvr', '--port', '27018'],
-    parsed: { net: { port: 27018 }, replication: { replSet: 'shard01' }, sharding: { clusterRole: 'shardsvr' } },
+    argv: [
+      ...['mongod', '--replSet', 'shard01', '--shardsvr'],
+      ...['--bind_ip', '127.0.0.1', '--port', '27018', '--setParameter', 'enableTestCommands=1'],
+    ],
+    parsed: {
+      net: { bindIp: '127.0.0.1', port: 27018 },
+      replication: { replSet: 'shard01' },
+      sharding: { clusterRole: 'shardsvr' },
+      setParameter: { enableTestCommands: '1' },
+    },
     ok: 1,
   })
 })

@@ -8,6 +8,7 @@ import { DatabaseCopies } from './coordinators/locks/database-copies.js'
 import { DdlLocks } from './coordinators/locks/ddl-locks.js'
 import { DocumentMoves } from './document-moves/document-moves.js'
 import { ShardIdentity } from './membership/identity.js'
+import { ClusterChunkSize } from './membership/chunk-size.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { VersionCheck } from './metadata/version-check.js'
@@ -79,6 +80,7 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
     reshardings: new Reshardings(host),
     autoSplitter: new AutoSplitter({ node, placements, ranges, migrations }),
     orphans: new OrphanCounts(node),
+    chunkSize: new ClusterChunkSize(node.context, node.behaviours),
   }
   return parts
 }

@@ -4,6 +4,7 @@ import type { DdlCoordinators } from './coordinators/ddl-coordinators.js'
 import type { DatabaseCopies } from './coordinators/locks/database-copies.js'
 import type { DocumentMoves } from './document-moves/document-moves.js'
 import type { PreparedInserts } from './document-moves/prepared-inserts.js'
+import type { ClusterChunkSize } from './membership/chunk-size.js'
 import type { CriticalSections } from './metadata/critical-sections.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import type { VersionCheck } from './metadata/version-check.js'
@@ -28,6 +29,7 @@ export interface ShardParts {
   readonly ranges: RangeStore
   readonly rangeDeleter: RangeDeleter
   readonly orphans: OrphanCounts
+  readonly chunkSize: ClusterChunkSize
   readonly migrations: Migrations
   readonly migrationStatistics: MigrationStatistics
   readonly reshardings: Reshardings

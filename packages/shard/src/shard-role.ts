@@ -77,6 +77,10 @@ export function shardRole(
       parts()
         .ranges.of(collection)
         .reportedSizes(bounds, placements.collection(collection.ns)?.shardKey ?? null),
+    chunkSizeBytes: () => parts().chunkSize.bytes,
+    async refreshChunkSize() {
+      if (identity.isKnown) await parts().chunkSize.refresh()
+    },
     orphanCount: ({ uuid }) => parts().orphans.of(uuid),
     writeShardingStatistics(writer) {
       const { migrationStatistics, rangeDeleter } = parts()

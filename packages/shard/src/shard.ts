@@ -9,7 +9,7 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { SearchingContext } from '@shardlab/member'
-import type { NodeClients, StorageNode } from '@shardlab/node'
+import { startWithOldestFeatureCompatibilityVersion, type NodeClients, type StorageNode } from '@shardlab/node'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
 import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
@@ -61,6 +61,7 @@ class Shard implements Actor {
   start(): void {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
     this.#node.start()
+    startWithOldestFeatureCompatibilityVersion(this.#node)
     this.#parts.ranges.start()
     documentMoves.start()
     reshardings.start()

@@ -15,6 +15,9 @@ export type PlacementVersionTuple = readonly [
 /** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
 export type DatabaseVersionTuple = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
+/** Clients that a member accepts at the same time; further connections are closed at once. */
+export const clientConnectionsMax = 10_000
+
 /**
  * A command as a client sent it. `body`: the kind-0 document; `sequences`: the kind-1 sections,
  * `[identifier, documents]`.

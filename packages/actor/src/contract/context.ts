@@ -37,6 +37,9 @@ export interface ActorContext {
   /** Milliseconds since the epoch, an integer that never goes back. */
   now(): number
 
+  /** Of the process, which read from a disk; 0 in a simulation. */
+  pageFaults(): number
+
   /**
    * @throws {@link RequestFailedError} with the reason `unreachable` (no member answers at that
    *   address, or it went away before it answered), `timed-out` or `cancelled`. Unless it is

@@ -81,6 +81,10 @@ export class FakeContext implements ActorContext {
     this.nowMs += durationMs
   }
 
+  pageFaults(): number {
+    return 0
+  }
+
   async nextTurn(): Promise<void> {
     this.turns++
     await this.betweenTurns?.()

@@ -55,6 +55,10 @@ export class ForwardingContext implements ActorContext {
     return this.context.sleep(durationMs, signal)
   }
 
+  pageFaults(): number {
+    return this.context.pageFaults()
+  }
+
   nextTurn(): Promise<void> {
     return this.context.nextTurn()
   }

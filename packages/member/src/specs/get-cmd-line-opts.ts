@@ -19,18 +19,22 @@ export interface StartOption {
   readonly value: string
 }
 
-/** The command line of a server with the same role and port. @param options by section */
+/**
+ * The command line that would start a server as this member is. @param options by section
+ */
 export function writeCommandLine(host: MemberHost, options: readonly StartOption[]): DocumentWriter {
-  const port = host.context.endpoint.split(':').at(-1)!
+  const { endpoint } = host.context
+  const colon = endpoint.lastIndexOf(':')
+  const [bindIp, port] = [endpoint.slice(0, colon), endpoint.slice(colon + 1)]
   const words = [
     host.process,
     ...options.flatMap(({ flag, argument }) => [flag, argument ?? []].flat()),
-    '--port',
-    port,
+    ...['--bind_ip', bindIp, '--port', port, '--setParameter', 'enableTestCommands=1'],
   ]
   const writer = new DocumentWriter(512).startArray('argv')
   words.forEach((word, i) => writer.string(String(i), word))
-  writer.end().startDocument('parsed').startDocument('net').int32('port', Number(port)).end()
+  writer.end().startDocument('parsed')
+  writer.startDocument('net').string('bindIp', bindIp).int32('port', Number(port)).end()
   for (const { section, name, value } of options) writer.startDocument(section).string(name, value).end()
-  return writer.end()
+  return writer.startDocument('setParameter').string('enableTestCommands', '1').end().end()
 }

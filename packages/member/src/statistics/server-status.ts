@@ -1,5 +1,5 @@
 /** Server: server_status_command.cpp. Manual: reference/command/serverStatus. */
-import type { CommandArguments } from '@shardlab/actor'
+import { clientConnectionsMax, type CommandArguments } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 
@@ -13,8 +13,6 @@ export interface StatusSection<Host extends MemberHost> {
   write(writer: DocumentWriter, host: Host): void
 }
 
-/** Default of a server. */
-const connectionsMax = 1_000_000
 const bytesPerMegabyte = 1024 * 1024
 
 const commonSections: readonly StatusSection<MemberHost>[] = [
@@ -41,7 +39,7 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
       }
       writer
         .int32('current', connections.current)
-        .int32('available', connectionsMax - connections.current)
+        .int32('available', clientConnectionsMax - connections.current)
         .int32('totalCreated', connections.totalCreated)
         .int32('rejected', 0)
         .int32('active', active)
@@ -58,7 +56,8 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
   },
   {
     name: 'extra_info',
-    write: (writer) => void writer.string('note', 'fields vary by platform').int64('page_faults', 0n),
+    write: (writer, { context }) =>
+      void writer.string('note', 'fields vary by platform').int64('page_faults', context.pageFaults()),
   },
   {
     name: 'logicalSessionRecordCache',

@@ -5,7 +5,8 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 export const getCmdLineOpts: CommandRow<MongosInvocation> = {
   ...getCmdLineOptsSpec,
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D700'],
   summary: 'Returns the options of a router with the config server and port of this one.',
   run({ host }) {
     const configDB = host.options.configHost ?? configAddress

@@ -57,6 +57,7 @@ export class FakeWorld {
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
       nextTurn: () => Promise.resolve(),
+      pageFaults: () => 0,
       all: (values) => Promise.all(values) as never,
       // A rejection fails the test that caused it.
       detach: (work) => void work,

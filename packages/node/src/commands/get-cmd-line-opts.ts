@@ -5,7 +5,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const getCmdLineOpts: CommandRow<NodeInvocation> = {
   ...getCmdLineOptsSpec,
   routing: 'local',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D700'],
   summary: 'Returns the options of a server with the role, set name and port of this member.',
   run({ host }) {
     const { name, setName } = host.role

@@ -49,7 +49,7 @@ const sections: readonly StatusSection<NodeHost>[] = [
       if (configServer !== null) writer.string('configsvrConnectionString', configServer)
       const [seconds, increment] = host.clock.time
       writer.startDocument('lastSeenConfigServerOpTime').timestamp('ts', seconds, increment).int64('t', 1n).end()
-      writer.int64('maxChunkSizeInBytes', host.behaviours.defaultChunkSizeBytes)
+      writer.int64('maxChunkSizeInBytes', host.role.chunkSizeBytes?.() ?? host.behaviours.defaultChunkSizeBytes)
     },
   },
   {
@@ -114,5 +114,10 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   lacks:
     'sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have; durations and estimates of the parts of a resharding',
   summary: 'Reports the state and the counters of the member.',
-  run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
+  run({ args, host }) {
+    const { role } = host
+    const isAsked = args.bool('sharding') ?? true
+    if (!isAsked || role.refreshChunkSize === undefined) return writeServerStatus(host, args, sections, metrics)
+    return role.refreshChunkSize().then(() => writeServerStatus(host, args, sections, metrics))
+  },
 }

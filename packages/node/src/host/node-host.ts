@@ -268,6 +268,10 @@ export interface NodeRole {
    * Absent: no collection.
    */
   placements?(): Iterable<readonly [ns: string, version: PlacementVersion | null]>
+  /** The chunk size of the cluster as last known. Absent: the version's default. */
+  chunkSizeBytes?(): number
+  /** Reads it again, for serverStatus. Absent: it is always the current one. */
+  refreshChunkSize?(): Promise<void>
   /** Appends the role's counters to shardingStatistics of serverStatus. Absent: none. */
   writeShardingStatistics?(writer: DocumentWriter): void
   /** Number of documents of a collection that belong to other members. Absent: 0. */

@@ -8,9 +8,22 @@ const id = 'featureCompatibilityVersion'
 
 /** Default: the version of the emulated binaries. */
 export function featureCompatibilityVersionOf(node: NodeHost): string {
+  return storedVersion(node) ?? node.behaviours.featureCompatibilityVersion
+}
+
+/**
+ * For a shard that starts for the first time: it can join a cluster whose binaries are one release
+ * older. Server: FeatureCompatibilityVersion::setIfCleanStartup.
+ */
+export function startWithOldestFeatureCompatibilityVersion(node: NodeHost): void {
+  const [oldest] = node.behaviours.featureCompatibilityVersions
+  if (oldest !== undefined && storedVersion(node) === null) setFeatureCompatibilityVersionOf(node, oldest)
+}
+
+/** null: there is no document */
+function storedVersion(node: NodeHost): string | null {
   const document = node.collection(ns)?.findById(stringValue(id))?.document
-  const version = document === undefined ? undefined : findField(document, 'version')
-  return version?.asString() ?? node.behaviours.featureCompatibilityVersion
+  return document === undefined ? null : findField(document, 'version')!.asString()
 }
 
 /** Call {@link NodeHost.flush} afterwards. */

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import type { LogLevel } from '@shardlab/actor'
+import { clientConnectionsMax, type LogLevel } from '@shardlab/actor'
 import type { GatewayTarget } from '../host/clients/gateway-target.js'
 import { Connection, type ConnectionHost } from './connection.js'
 
@@ -13,7 +13,7 @@ export interface GatewayOptions {
   readonly accepts?: () => boolean
   /** Called with the first answer of a turn. `flush` must run when that turn is over. */
   readonly atEndOfTurn?: (flush: () => void) => void
-  /** Further connections are closed at once. Default 10,000. */
+  /** Further connections are closed at once. Default {@link clientConnectionsMax}. */
   readonly maxConnections?: number
   /**
    * Input of a client that may wait while its command runs; above that its socket is not read.
@@ -66,7 +66,7 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.target = options.target
     this.log = options.log
     this.#atEndOfTurn = options.atEndOfTurn ?? setImmediate
-    this.#maxConnections = options.maxConnections ?? 10_000
+    this.#maxConnections = options.maxConnections ?? clientConnectionsMax
     this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
     // Half-open: commands that arrived before the client ended its side are still executed and

@@ -27,6 +27,8 @@ export interface ActorHostOptions {
   readonly atEndOfTurn: (flush: () => void) => void
   /** Wakes the sleeper in a later turn, after messages that have arrived meanwhile. */
   readonly nextTurn: (sleeper: Sleeper) => void
+  /** Those of the process. Default: none. */
+  readonly pageFaults?: () => number
   /** See `MailboxOptions.findLink`. */
   readonly findLink?: (index: number) => Link | undefined
   /** null: clients cannot connect, though members may have endpoints. */

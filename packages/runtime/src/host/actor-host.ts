@@ -47,6 +47,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly mutations: ReadonlySet<MutationName>
   readonly attaches: boolean
   readonly nextTurn: ActorHostOptions['nextTurn']
+  readonly pageFaults: () => number
   readonly steps: StepFaults
   readonly faults: HostFaults
   readonly mailbox: Mailbox
@@ -74,6 +75,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.mutations = new Set(options.mutations)
     this.attaches = options.attaches ?? false
     this.nextTurn = options.nextTurn
+    this.pageFaults = options.pageFaults ?? (() => 0)
     this.steps = new StepFaults(options.onStepStruck)
     this.faults = new HostFaults(
       {

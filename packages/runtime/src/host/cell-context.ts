@@ -33,6 +33,7 @@ export interface ContextHost {
   readonly attaches: boolean
   /** See `ActorHostOptions.nextTurn`. */
   readonly nextTurn: (sleeper: Sleeper) => void
+  readonly pageFaults: () => number
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
   reach(cell: ActorCell, step: string, detail: StepDetail): Promise<void>
@@ -71,6 +72,10 @@ export class CellContext implements ActorContext {
   now(): number {
     const { faults } = this.#cell
     return faults.active ? faults.now() : this.#host.clock.now()
+  }
+
+  pageFaults(): number {
+    return this.#host.pageFaults()
   }
 
   request<K extends MessageKind>(

@@ -139,6 +139,7 @@ class InlineWorld implements InlineRuntime {
       checked: false,
       atEndOfTurn: this.#turns.atEndOfTurn,
       nextTurn: this.#turns.nextTurn,
+      pageFaults: () => process.resourceUsage().majorPageFault,
       openGateway: this.#gate.wrap(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, reached) => this.steps.report(id, reached),

@@ -70,6 +70,7 @@ class ThreadsRuntime implements Runtime {
       checked: false,
       atEndOfTurn: turns.atEndOfTurn,
       nextTurn: turns.nextTurn,
+      pageFaults: () => process.resourceUsage().majorPageFault,
       openGateway: null,
       onCrash: () => {},
       onStepStruck: () => {},

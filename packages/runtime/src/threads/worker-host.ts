@@ -67,6 +67,7 @@ class WorkerHost implements HostCommands {
       checked: false,
       atEndOfTurn: turns.atEndOfTurn,
       nextTurn: turns.nextTurn,
+      pageFaults: () => process.resourceUsage().majorPageFault,
       openGateway: openTcpGateway,
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),

@@ -1,7 +1,7 @@
 import type { Address, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { createCollection, type NodeHost } from '@shardlab/node'
+import { createCollection, setFeatureCompatibilityVersionOf, type NodeHost } from '@shardlab/node'
 import { internalDatabases } from '@shardlab/query'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
@@ -75,6 +75,9 @@ async function initialise(
       `E11000 duplicate key error collection: ${identityNs} index: _id_ dup key: { _id: "shardIdentity" }`,
     )
   write(node, identityDocument(shardName, clusterId, configHost), known !== undefined)
+  // addShard sets that of the cluster afterwards.
+  if (known === undefined && node.behaviours.featureCompatibilityVersionCanBeSet)
+    setFeatureCompatibilityVersionOf(node, node.behaviours.featureCompatibilityVersion)
   await node.flush()
   return { error: null }
 }

@@ -12,8 +12,9 @@ import {
 } from '@shardlab/bson'
 import { checkCollectionUuid, viewOf, type NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
-import type { Behaviours, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
+import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import { chunkSizeBytes } from '../../membership/chunk-size.js'
 import type { RangeStore } from '../../ranges/collection-ranges.js'
 import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
 import type { CoordinatorHost } from '../ddl-host.js'
@@ -232,10 +233,4 @@ function splitPointsOf(
   maxChunkSizeBytes: number,
 ): Uint8Array[] {
   return ranges.of(collection).splitVector({ keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes })
-}
-
-/** @param setting a config.settings document; null: the version's default applies */
-function chunkSizeBytes({ defaultChunkSizeBytes }: Behaviours, setting: Uint8Array | null): number {
-  const megabytes = setting === null ? undefined : findField(setting, 'value')
-  return megabytes?.isNumber() === true ? megabytes.asNumber() * 1024 * 1024 : defaultChunkSizeBytes
 }
