@@ -6,26 +6,29 @@ import t from 'tap'
 const versionDocument = async (client: MongoClient): Promise<Document | null> =>
   client.db('admin').collection<{ _id: string }>('system.version').findOne({ _id: 'featureCompatibilityVersion' })
 
-t.test('a shard stores its feature compatibility version: the oldest before it joins, then the cluster’s', async (t) => {
-  for (const [emulate, oldest, own] of [
-    ['4.0', '3.6', '4.0'],
-    ['7.0', '6.0', '7.0'],
-  ] as const) {
-    await using cluster = await ShardedCluster.start({ shards: 1, standby: ['rs1'], runtime: 'inline', emulate })
-    const [router, shard, standby] = await Promise.all(
-      [cluster.uri, cluster.shards[0]!.uri, cluster.standby[0]!.uri].map((uri) => MongoClient.connect(uri)),
-    )
-    t.same(await versionDocument(shard!), { _id: 'featureCompatibilityVersion', version: own })
-    t.same(await versionDocument(standby!), { _id: 'featureCompatibilityVersion', version: oldest })
-    const confirm = emulate === '7.0' ? { confirm: true } : {}
-    await router!.db('admin').command({ setFeatureCompatibilityVersion: oldest, ...confirm })
-    t.match(await versionDocument(shard!), { version: oldest })
-    await router!.db('admin').command({ setFeatureCompatibilityVersion: own, ...confirm })
-    await router!.db('admin').command({ addShard: cluster.standby[0]!.host })
-    t.match(await versionDocument(standby!), { version: own })
-    for (const client of [router!, shard!, standby!]) await client.close()
-  }
-})
+t.test(
+  'a shard stores its feature compatibility version: the oldest before it joins, then the cluster’s',
+  async (t) => {
+    for (const [emulate, oldest, own] of [
+      ['4.0', '3.6', '4.0'],
+      ['7.0', '6.0', '7.0'],
+    ] as const) {
+      await using cluster = await ShardedCluster.start({ shards: 1, standby: ['rs1'], runtime: 'inline', emulate })
+      const [router, shard, standby] = await Promise.all(
+        [cluster.uri, cluster.shards[0]!.uri, cluster.standby[0]!.uri].map((uri) => MongoClient.connect(uri)),
+      )
+      t.same(await versionDocument(shard!), { _id: 'featureCompatibilityVersion', version: own })
+      t.same(await versionDocument(standby!), { _id: 'featureCompatibilityVersion', version: oldest })
+      const confirm = emulate === '7.0' ? { confirm: true } : {}
+      await router!.db('admin').command({ setFeatureCompatibilityVersion: oldest, ...confirm })
+      t.match(await versionDocument(shard!), { version: oldest })
+      await router!.db('admin').command({ setFeatureCompatibilityVersion: own, ...confirm })
+      await router!.db('admin').command({ addShard: cluster.standby[0]!.host })
+      t.match(await versionDocument(standby!), { version: own })
+      for (const client of [router!, shard!, standby!]) await client.close()
+    }
+  },
+)
 
 t.test('serverStatus of routers, shards and the config server has the chunk size of the cluster', async (t) => {
   await using cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', chunkSize: '2MB' })
