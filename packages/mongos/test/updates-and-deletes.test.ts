@@ -317,14 +317,14 @@ t.test('errors of statements have the form of the version', async (t) => {
 t.test('write concern errors of several shards are combined', async (t) => {
   const cluster = threeShards()
   const update = { update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }
-  const late = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'late' }
+  const late = { code: 64, codeName: 'WriteConcernFailed', errmsg: 'late' }
   cluster.script((shard) => (shard === 'shard02' ? { ...updated(1), writeConcernError: late } : updated(1)))
   t.same((await cluster.run(update))['writeConcernError'], { ...late, errmsg: 'late at shard02' })
   cluster.script((shard) => (shard === 'shard02' ? updated(1) : { ...updated(1), writeConcernError: late }))
   t.same((await cluster.run(update))['writeConcernError'], {
     code: 64,
-    codeName: 'WriteConcernTimeout',
+    codeName: 'WriteConcernFailed',
     errmsg:
-      'multiple errors reported : WriteConcernTimeout: late at shard01 :: and :: WriteConcernTimeout: late at shard03',
+      'multiple errors reported : WriteConcernFailed: late at shard01 :: and :: WriteConcernFailed: late at shard03',
   })
 })

@@ -34,10 +34,16 @@ export class CommandError extends Error {
 
 /**
  * Appends ok, errmsg, code and codeName unless the code is {@link noCode}, errorLabels and extra.
+ * @param codeName null: none
  */
-export function writeError(writer: DocumentWriter, error: CommandError): void {
+export function writeError(
+  writer: DocumentWriter,
+  error: CommandError,
+  codeName: string | null = error.codeName,
+): void {
   writer.double('ok', 0).string('errmsg', error.message)
-  if (error.code !== noCode) writer.int32('code', error.code).string('codeName', error.codeName)
+  if (error.code !== noCode) writer.int32('code', error.code)
+  if (error.code !== noCode && codeName !== null) writer.string('codeName', codeName)
   if (error.errorLabels.length > 0) {
     writer.startArray('errorLabels')
     for (let i = 0; i < error.errorLabels.length; i++) writer.string(String(i), error.errorLabels[i]!)

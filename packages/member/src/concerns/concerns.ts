@@ -23,6 +23,7 @@ import {
 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
+import { writeCode, type CodeNames } from '../replies/code-name.js'
 import { checkReadPreference } from './read-preference.js'
 import { parseWriteConcern, type WriteConcern } from './write-concern.js'
 
@@ -241,7 +242,7 @@ export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArg
  * The error of a write concern that a set of one member cannot fulfil:
  * `{ code, codeName, errmsg, errInfo }`; null: it is fulfilled.
  */
-export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array | null {
+export function writeConcernErrorOf({ w, document }: WriteConcern, behaviours: CodeNames): Uint8Array | null {
   let error: CommandError
   if (typeof w === 'number') {
     if (w <= 1) return null
@@ -253,9 +254,7 @@ export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array |
       'UnknownReplWriteConcern',
       `No write concern mode named '${w}' found in replica set configuration`,
     )
-  const writer = new DocumentWriter(256)
-    .int32('code', error.code)
-    .string('codeName', error.codeName)
+  const writer = writeCode(new DocumentWriter(256), error.code, behaviours)
     .string('errmsg', error.message)
     .startDocument('errInfo')
     .startDocument('writeConcern')

@@ -13,7 +13,7 @@ import {
   type CommandTable,
   type TimestampPair,
 } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import {
   bytesOfMessage,
   checkApiVersion,
@@ -33,6 +33,8 @@ import {
   withErrorLabels,
   withFailedWriteConcern,
   writeConcernErrorOf,
+  writeFailure,
+  type CodeNames,
   type Concerns,
   type FailableCommand,
 } from '@shardlab/member'
@@ -148,7 +150,7 @@ class Dispatch {
 
   #complete(result: DocumentWriter): ClientReply {
     const { args, concerns } = this.#invocation!
-    let writer = withConcernError(result, this.#row!, concerns)
+    let writer = withConcernError(result, this.#row!, concerns, this.#host.behaviours)
     if (this.#failable !== null && takesWriteConcern(this.#row!, args))
       writer = withFailedWriteConcern(this.#failable, writer)
     writer.double('ok', 1)
@@ -158,7 +160,7 @@ class Dispatch {
   #fail(error: unknown): ClientReply {
     const failure = failureOf(this.#host, this.#command, this.#operation, error)
     const writer = new DocumentWriter(512)
-    writeError(writer, failure)
+    writeFailure(writer, failure, this.#host.behaviours)
     return this.#reply(writer, failure)
   }
 
@@ -226,8 +228,9 @@ function withConcernError(
   reply: DocumentWriter,
   { name }: CommandRow<MongosInvocation>,
   { write }: Concerns,
+  behaviours: CodeNames,
 ): DocumentWriter {
-  const error = write === null || statementCommands.has(name) ? null : writeConcernErrorOf(write)
+  const error = write === null || statementCommands.has(name) ? null : writeConcernErrorOf(write, behaviours)
   if (error === null) return reply
   const body = reply.finish()
   const writer = new DocumentWriter(body.length + error.length + 192).fields(body)

@@ -1,5 +1,6 @@
 /** Replies of commands on indexes and collections. Server: appendRawResponses. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { writeCode } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from './route.js'
@@ -57,12 +58,7 @@ function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]):
   for (const { member, body, error } of answers) {
     writer.startDocument(host.shards.connectionString(member))
     if (error === null) copyReplyFields(writer, body).double('ok', 1)
-    else
-      writer
-        .double('ok', 0)
-        .string('errmsg', error.message)
-        .int32('code', error.code)
-        .string('codeName', error.codeName)
+    else writeCode(writer.double('ok', 0).string('errmsg', error.message), error.code, host.behaviours)
     writer.end()
   }
   writer.end()

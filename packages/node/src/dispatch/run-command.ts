@@ -7,30 +7,31 @@ import {
   type CommandRow,
   type NodeCommand,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter, firstFieldName, writeError } from '@shardlab/bson'
+import { CommandError, DocumentWriter, firstFieldName } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import {
   checkApiVersion,
-  helpOf,
-  finishOperation,
   checkConcerns,
   checkReadTime,
-  takesWriteConcern,
-  writeConcernErrorOf,
-  type Concerns,
+  checkSnapshotReads,
   ConnectionClosedError,
   evaluateFailCommand,
-  withFailedWriteConcern,
-  type FailableCommand,
+  finishOperation,
+  helpOf,
   maxTimeMsAtFailPoints,
-  RunningOperation,
   maxTimeMsOf,
-  TimeLimit,
-  relabelled,
-  withErrorLabels,
-  checkSnapshotReads,
-  withAtClusterTime,
   readSessionOptions,
+  relabelled,
+  RunningOperation,
+  takesWriteConcern,
+  TimeLimit,
+  withAtClusterTime,
+  withErrorLabels,
+  withFailedWriteConcern,
+  writeConcernErrorOf,
+  writeFailure,
+  type Concerns,
+  type FailableCommand,
   type SessionOptions,
 } from '@shardlab/member'
 import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
@@ -121,7 +122,7 @@ class CommandRun {
     let reply = writer
     if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
     else {
-      const concernError = write === null ? null : writeConcernErrorOf(write)
+      const concernError = write === null ? null : writeConcernErrorOf(write, this.#node.behaviours)
       if (concernError !== null) writer.document('writeConcernError', concernError)
       if (this.#failable !== null && takesWriteConcern(this.#row!, args))
         reply = withFailedWriteConcern(this.#failable, writer)
@@ -141,7 +142,13 @@ class CommandRun {
     else if (labels !== null) failure = relabelled(commandError, labels)
     else failure = client === null ? commandError : withErrorLabels(commandError, body, this.#node)
     this.#end(failure)
-    return failure instanceof ConnectionClosedError ? null : errorWriter(failure)
+    return failure instanceof ConnectionClosedError ? null : this.#errorWriter(failure)
+  }
+
+  #errorWriter(error: CommandError): DocumentWriter {
+    const writer = new DocumentWriter(256)
+    writeFailure(writer, error, this.#node.behaviours)
+    return writer
   }
 
   #end(failure: CommandError | null): void {
@@ -245,10 +252,4 @@ function retryableWriteOf(
   node.retries.begin(session.key, txnNumber, node.context.now())
   const stmtIds = routed?.stmtIds ?? null
   return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }
-}
-
-function errorWriter(error: CommandError): DocumentWriter {
-  const writer = new DocumentWriter(256)
-  writeError(writer, error)
-  return writer
 }

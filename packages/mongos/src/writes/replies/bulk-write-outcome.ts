@@ -23,7 +23,7 @@ export class BulkWriteOutcome implements WriteOutcome {
   readonly #summary = emptySummary()
   readonly #results = new Map<number, BulkWriteResult>()
   readonly #errors: StatementErrors
-  readonly #shared = new SharedOutcome()
+  readonly #shared: SharedOutcome
 
   constructor(invocation: MongosInvocation, command: WriteCommand) {
     this.#invocation = invocation
@@ -32,6 +32,7 @@ export class BulkWriteOutcome implements WriteOutcome {
     this.#errors = new StatementErrors(invocation.host.behaviours, (index, error) =>
       errorItem(index, error, command.kindOf(index) === 'update', 0),
     )
+    this.#shared = new SharedOutcome(invocation.host.behaviours)
   }
 
   get failed(): boolean {

@@ -1,5 +1,6 @@
 /** Server: batch_write_op.cpp, wc_error.cpp, sharded_ddl_util. */
 import { DocumentWriter, ErrorCodes, errorCodeName, FieldIterator, findField } from '@shardlab/bson'
+import { codeNameOf, writeCode, type CodeNames } from '@shardlab/member'
 
 export interface ShardConcernError {
   readonly shard: string
@@ -7,13 +8,14 @@ export interface ShardConcernError {
 }
 
 /** A single error gets the shard's name; several become one time-out with all texts. */
-export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8Array {
+export function mergedConcernError(errors: readonly ShardConcernError[], behaviours: CodeNames): Uint8Array {
   const [first] = errors
   if (errors.length === 1) return concernErrorAt(first!)
-  const texts = errors.map(({ shard, error }) => `${errorCodeName(codeOf(error))}: ${textOf(error)} at ${shard}`)
-  return new DocumentWriter(256)
-    .int32('code', ErrorCodes.WriteConcernTimeout)
-    .string('codeName', errorCodeName(ErrorCodes.WriteConcernTimeout))
+  const texts = errors.map(
+    ({ shard, error }) =>
+      `${codeNameOf(behaviours, codeOf(error)) ?? errorCodeName(codeOf(error))}: ${textOf(error)} at ${shard}`,
+  )
+  return writeCode(new DocumentWriter(256), ErrorCodes.WriteConcernTimeout, behaviours)
     .string('errmsg', `multiple errors reported : ${texts.join(' :: and :: ')}`)
     .finish()
 }

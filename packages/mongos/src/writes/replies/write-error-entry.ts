@@ -3,10 +3,11 @@
  * write_error_detail.cpp.
  */
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { writeCode } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import { codeIn } from './shard-write-reply.js'
 
-export type WriteErrorStyle = Pick<Behaviours, 'writeErrorMessageFirst' | 'routerNamesWriteErrors'>
+export type WriteErrorStyle = Pick<Behaviours, 'writeErrorMessageFirst' | 'routerNamesWriteErrors' | 'errorCodeNames'>
 
 /** Written separately, or not part of an error. */
 const ownFields = new Set(['index', 'idx', 'ok', 'code', 'codeName', 'errmsg', 'n', 'nModified'])
@@ -38,13 +39,15 @@ function entryOf(
   index: number,
   entry: Uint8Array,
   message: string,
-  { writeErrorMessageFirst, routerNamesWriteErrors }: WriteErrorStyle,
+  style: WriteErrorStyle,
   tells: (name: string) => boolean,
 ): Uint8Array {
+  const { writeErrorMessageFirst, routerNamesWriteErrors } = style
   const code = codeIn(entry)
   const messageFirst = writeErrorMessageFirst || routerNamesWriteErrors
-  const writer = new DocumentWriter(entry.length + 64).int32('index', index).int32('code', code)
-  if (routerNamesWriteErrors) writer.string('codeName', new CommandError(code, '').codeName)
+  const writer = new DocumentWriter(entry.length + 64).int32('index', index)
+  if (routerNamesWriteErrors) writeCode(writer, code, style)
+  else writer.int32('code', code)
   if (messageFirst) writer.string('errmsg', message)
   for (const it = new FieldIterator(entry); it.next();) {
     const name = it.name()

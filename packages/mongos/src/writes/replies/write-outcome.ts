@@ -1,6 +1,6 @@
 /** Server: batched_command_response.cpp, batch_write_op.cpp. */
 import { DocumentWriter, type CommandError } from '@shardlab/bson'
-import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/member'
+import { errorText, writeRetriedStmtIds, type CodeNames, type WriteKind } from '@shardlab/member'
 import { codeIn, indexIn, withIndex, writeErrorEntry, type ShardWriteReply } from './shard-write-reply.js'
 import { mergedConcernError, type ShardConcernError } from './write-concern-errors.js'
 import { combinedError, messageIn, shownEntry, type WriteErrorStyle } from './write-error-entry.js'
@@ -60,6 +60,11 @@ export class StatementErrors {
 export class SharedOutcome {
   readonly #concernErrors: ShardConcernError[] = []
   readonly #retriedStmtIds: number[] = []
+  readonly #behaviours: CodeNames
+
+  constructor(behaviours: CodeNames) {
+    this.#behaviours = behaviours
+  }
 
   add(shard: string, { writeConcernError, retriedStmtIds }: ShardWriteReply): void {
     if (writeConcernError !== null) this.#concernErrors.push({ shard, error: writeConcernError })
@@ -69,7 +74,7 @@ export class SharedOutcome {
   /** @param reportsConcern whether the write concern applies, because something was written */
   write(writer: DocumentWriter, reportsConcern: boolean): DocumentWriter {
     if (this.#concernErrors.length > 0 && reportsConcern)
-      writer.document('writeConcernError', mergedConcernError(this.#concernErrors))
+      writer.document('writeConcernError', mergedConcernError(this.#concernErrors, this.#behaviours))
     return writeRetriedStmtIds(
       writer,
       this.#retriedStmtIds.sort((a, b) => a - b),
@@ -87,11 +92,12 @@ export class BatchOutcome implements WriteOutcome {
   readonly #upserted: Uint8Array[] = []
   readonly #style: WriteErrorStyle
   readonly #errors: StatementErrors
-  readonly #shared = new SharedOutcome()
+  readonly #shared: SharedOutcome
 
   constructor(kind: WriteKind, ordered: boolean, count: number, style: WriteErrorStyle) {
     this.#style = style
     this.#errors = new StatementErrors(style, writeErrorEntry)
+    this.#shared = new SharedOutcome(style)
     this.#kind = kind
     this.#ordered = ordered
     this.#count = count

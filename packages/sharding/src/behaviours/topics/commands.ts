@@ -1,7 +1,35 @@
 /** Commands and their arguments. */
 import { row } from '../row.js'
 
+const namesOf50 = {
+  64: 'WriteConcernFailed',
+  40413: 'Location40413',
+  40414: 'Location40414',
+  40415: 'Location40415',
+}
+
+const namesOf44 = {
+  ...namesOf50,
+  10107: 'NotMaster',
+  13435: 'NotMasterNoSlaveOk',
+  13436: 'NotMasterOrSecondary',
+  50768: 'Location50768',
+}
+
 export const commandBehaviours = {
+  errorCodeNames: row<Readonly<Record<number, string>> | null>(
+    'Names of error codes that differ from those of the current server; none: errors have no codeName.',
+    'error_codes.err, error_codes.yml; codeName is new in 3.4, 6.0.16 still answers Location40415',
+    ['2.6', null],
+    [
+      '4.0',
+      { ...namesOf44, 100: 'CannotSatisfyWriteConcern', 11602: 'InterruptedDueToStepDown', 13334: 'ShardKeyTooBig' },
+    ],
+    ['4.4', { ...namesOf44, 13334: 'ShardKeyTooBig' }],
+    ['5.0', namesOf50],
+    ['6.0', { 64: 'WriteConcernFailed' }],
+    ['8.0', {}],
+  ),
   bulkWriteCommand: row<boolean>(
     'The command bulkWrite exists.',
     'reference/command/bulkWrite',
