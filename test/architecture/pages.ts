@@ -4,6 +4,7 @@ import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationLink, deviationSection, deviationsPath, parseDeviations } from './deviations.js'
 import { faultsPage } from './faults.js'
 import type { Finding, Repository } from './model/repository.js'
+import { languagePage } from './language.js'
 import { operatorFamilies, operatorSection } from './operators.js'
 
 /** The required content of a file of docs/reference. */
@@ -52,6 +53,7 @@ export async function generatePages(repository: Repository, root: string): Promi
     { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
     { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
     { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
+    { path: `${referenceFolder}/language.md`, text: languagePage(notice) },
   ]
 }
 

@@ -150,6 +150,7 @@ export {
   findOptionsOf,
   findSpec,
   tailableModeOf,
+  findError,
 } from './specs/find.js'
 export { fsyncSpec } from './specs/fsync.js'
 export { getCmdLineOptsSpec, writeCommandLine } from './specs/get-cmd-line-opts.js'

@@ -243,18 +243,13 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   evaluation(): EvaluationContext {
-    const {
-      queryLanguage: languageVersion,
-      undefinedMatchesNull,
-      dollarFieldsCanBeStored,
-      exprComparisonsGiveBounds,
-      emptyInIsFalse,
-    } = this.behaviours
+    const { language, undefinedMatchesNull, dollarFieldsCanBeStored, exprComparisonsGiveBounds, emptyInIsFalse } =
+      this.behaviours
     return {
       nowMs: this.context.now(),
       random: this.#fraction,
       newObjectId: this.newObjectId,
-      languageVersion,
+      language,
       strict: this.options.strict ?? false,
       undefinedMatchesNull,
       dollarFieldsCanBeStored,

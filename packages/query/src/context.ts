@@ -1,4 +1,5 @@
 import { CommandError, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
+import { newestLanguage, type FeatureKind, type Language } from './language/language.js'
 
 /**
  * Query code has no clock and no random numbers of its own: an actor passes those of its context.
@@ -12,8 +13,8 @@ export interface EvaluationContext {
   readonly variables?: ReadonlyMap<string, RawValue | undefined>
   /** The collation's string comparison. Absent: by bytes. */
   readonly strings?: StringComparator
-  /** Such as 5.2. Absent: the newest release. */
-  readonly languageVersion?: number
+  /** Of the emulated release. Absent: of the newest. */
+  readonly language?: Language
   /** Refuse operators and stages whose results silently lack something. Default false. */
   readonly strict?: boolean
   /** Names that start with $ can be stored, as since 5.0. Default true. */
@@ -67,8 +68,6 @@ export interface OperatorRow {
   readonly lacks?: string
   /** Numbers in docs/reference/deviations.md, such as D302. */
   readonly deviations?: readonly string[]
-  /** Such as 5.2. Absent: every emulated release. */
-  readonly since?: number
 }
 
 /** The row of an operator whose results differ from the server's. */
@@ -83,12 +82,13 @@ export const deviating = <R extends OperatorRow>(row: R, ...deviations: readonly
  * @throws CommandError 115 CommandNotSupported in strict evaluation, when the row lacks something
  */
 export function findOperator<R extends OperatorRow>(
+  kind: FeatureKind,
   table: ReadonlyMap<string, R>,
   name: string,
-  { languageVersion, strict }: Pick<EvaluationContext, 'languageVersion' | 'strict'>,
+  { language, strict }: Pick<EvaluationContext, 'language' | 'strict'>,
 ): R | undefined {
   const row = table.get(name)
-  if (row === undefined || (row.since ?? 0) > (languageVersion ?? Infinity)) return undefined
+  if (row === undefined || !(language ?? newestLanguage).has(kind, name)) return undefined
   if (strict === true && row.lacks !== undefined)
     throw new CommandError('CommandNotSupported', `${name} is refused in strict mode, as it lacks ${row.lacks}`)
   return row

@@ -5,6 +5,7 @@ import {
   compileFilter,
   compilePipeline,
   compileProjection,
+  languageOf,
   type EvaluationContext,
 } from '../src/index.js'
 import { aggregate, codeOf, context, evaluate, failure, json, matches, update } from './support/helpers.js'
@@ -18,32 +19,32 @@ function refuses(t: Test, action: () => unknown, code: number, message?: string)
 }
 
 t.test('operators are unknown before the release that introduced them', (t) => {
-  const speaking = (languageVersion: number): EvaluationContext => ({ ...context, languageVersion })
-  const expression = (version: number, value: unknown) => () => compileExpression(toRawValue(value), speaking(version))
-  const stage = (version: number, value: Document) => () => compilePipeline([encode(value)], speaking(version))
-  refuses(t, expression(4.4, { $getField: 'a' }), 168, "Unrecognized expression '$getField'")
-  refuses(t, expression(7, { $getField: { field: '$a', input: {} } }), 5654600)
-  refuses(t, expression(7, { $getField: { $concat: ['a', 'b'] } }), 5654601)
-  refuses(t, expression(5, { $sortArray: { input: [], sortBy: 1 } }), 168)
-  refuses(t, expression(6, { $median: { input: 1, method: 'approximate' } }), 168)
-  refuses(t, expression(6, { $bitAnd: [1] }), 168)
-  refuses(t, expression(7, { $toUUID: 'x' }), 168)
+  const speaking = (release: string): EvaluationContext => ({ ...context, language: languageOf(release) })
+  const expression = (release: string, value: unknown) => () => compileExpression(toRawValue(value), speaking(release))
+  const stage = (release: string, value: Document) => () => compilePipeline([encode(value)], speaking(release))
+  refuses(t, expression('4.4', { $getField: 'a' }), 168, "Unrecognized expression '$getField'")
+  refuses(t, expression('7.0', { $getField: { field: '$a', input: {} } }), 5654600)
+  refuses(t, expression('7.0', { $getField: { $concat: ['a', 'b'] } }), 5654601)
+  refuses(t, expression('5.0', { $sortArray: { input: [], sortBy: 1 } }), 168)
+  refuses(t, expression('6.0', { $median: { input: 1, method: 'approximate' } }), 168)
+  refuses(t, expression('6.0', { $bitAnd: [1] }), 168)
+  refuses(t, expression('7.0', { $toUUID: 'x' }), 168)
   refuses(
     t,
-    expression(7, { $convert: { input: 'x', to: 'binData', format: 'hex' } }),
+    expression('7.0', { $convert: { input: 'x', to: 'binData', format: 'hex' } }),
     9,
     '$convert found an unknown argument: format',
   )
-  refuses(t, stage(4.4, { $setWindowFields: { output: {} } }), 40324)
-  refuses(t, stage(5, { $densify: {} }), 40324)
-  refuses(t, stage(5.2, { $fill: { output: {} } }), 40324, "Unrecognized pipeline stage name: '$fill'")
-  refuses(t, stage(5, { $group: { _id: 1, v: { $top: { output: 1, sortBy: { a: 1 } } } } }), 15952)
+  refuses(t, stage('4.4', { $setWindowFields: { output: {} } }), 40324)
+  refuses(t, stage('5.0', { $densify: {} }), 40324)
+  refuses(t, stage('5.2', { $fill: { output: {} } }), 40324, "Unrecognized pipeline stage name: '$fill'")
+  refuses(t, stage('5.0', { $group: { _id: 1, v: { $top: { output: 1, sortBy: { a: 1 } } } } }), 15952)
   for (const known of [
-    expression(5, { $getField: 'a' }),
-    expression(7, { $getField: { $literal: '$a' } }),
-    expression(8, { $getField: '$a' }),
-    expression(8, { $toUUID: 'x' }),
-    stage(5.3, { $fill: { output: { a: { method: 'locf' } }, sortBy: { b: 1 } } }),
+    expression('5.0', { $getField: 'a' }),
+    expression('7.0', { $getField: { $literal: '$a' } }),
+    expression('8.0', { $getField: '$a' }),
+    expression('8.0', { $toUUID: 'x' }),
+    stage('5.3', { $fill: { output: { a: { method: 'locf' } }, sortBy: { b: 1 } } }),
   ])
     t.equal(codeOf(known) === 168 || codeOf(known) === 40324, false)
   t.end()

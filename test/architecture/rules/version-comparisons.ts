@@ -1,13 +1,13 @@
 import type { Finding, Repository, SourceFile } from '../model/repository.js'
 import type { Token } from '../model/tokens.js'
 
-/** The only folder that may compare versions: it contains the table of behaviours. */
-const tableFolder = 'packages/sharding/src/behaviours/'
+/** The only folders that may compare versions: the table of behaviours, and that of the language. */
+const tableFolders = ['packages/sharding/src/behaviours/', 'packages/query/src/language/']
 /** A version or series: 2.6, 4.4, 6.0.2, and later ones such as 9.0 or 10.0. */
 const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|(?:[5-9]|[1-9]\d)\.[0-3])(?:\.\d+)?$/
 /** Names of the emulated version, and of its wire version. */
 const versionName =
-  /^(?:emulate[ds]?|emulatedVersions?|serverVersion|mongoVersion|queryLanguage|profileVersion|versionProfile|\w*[wW]ireVersion(?:Of\w+)?)$/
+  /^(?:emulate[ds]?|emulatedVersions?|serverVersion|mongoVersion|profileVersion|versionProfile|\w*[wW]ireVersion(?:Of\w+)?)$/
 /** Lists of versions in the table: their content and order depend on the emulated version. */
 const listName = /^(?:emulatedVersions|featureCompatibilityVersions)$/
 const relations = new Set(['===', '!==', '==', '!=', '<', '>', '<=', '>='])
@@ -24,7 +24,7 @@ const positionalMembers = new Set(['length', 'indexOf', 'lastIndexOf', 'at', 'sl
  */
 export function findVersionComparisons(repository: Repository): Finding[] {
   return repository.packages.flatMap(({ sources }) =>
-    sources.filter(({ path }) => !path.startsWith(tableFolder)).flatMap(findingsOf),
+    sources.filter(({ path }) => !tableFolders.some((folder) => path.startsWith(folder))).flatMap(findingsOf),
   )
 }
 

@@ -5,6 +5,7 @@ import {
   compileFilter,
   compileProjection,
   parseSort,
+  wrappedError,
   type EvaluationContext,
   type Filter,
   type SortPattern,
@@ -99,6 +100,19 @@ export function tailableModeOf(args: CommandArguments): TailableMode {
  * @throws CommandError those of {@link checkFindArguments}, errors of filter, projection and sort
  */
 export function compileFind(args: CommandArguments, context: EvaluationContext): FindQuery {
+  try {
+    return compile(args, context)
+  } catch (error) {
+    throw findError(error, context)
+  }
+}
+
+/** For an error about the query, as the emulated version reports it. */
+export function findError(error: unknown, context: Pick<EvaluationContext, 'language'>): unknown {
+  return wrappedError(error, context, 17287, "Can't canonicalize query")
+}
+
+function compile(args: CommandArguments, context: EvaluationContext): FindQuery {
   const fixed = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = compileFilter(args.document('filter') ?? emptyDocument, context)
   const { skip, limit, hint, min, max, returnKey, tailable, allowDiskUse } = fixed

@@ -3,6 +3,7 @@ import { BsonType, CommandError, documentsOf, findField, FieldIterator, type Raw
 import {
   compileUpdate,
   expandStages,
+  newestLanguage,
   replaceDocument,
   upsertBase,
   type EvaluationContext,
@@ -26,7 +27,9 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
         "the parameter 'upsertSupplied' is set to 'true', but no document was supplied",
       )
   }
-  const isPipeline = update.type === BsonType.array
+  // Older servers take any array as a replacement with the indexes as names.
+  const isPipeline =
+    update.type === BsonType.array && (context.language ?? newestLanguage).has('form', 'updatePipelines')
   if (constants !== undefined && !isPipeline)
     throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
   const change = compileUpdate(

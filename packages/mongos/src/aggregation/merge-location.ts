@@ -80,7 +80,7 @@ export function mergeTypeOf(
 }
 
 function needsOf({ host }: MongosInvocation, stages: readonly Uint8Array[]): MergeRequirement[] {
-  return mergeRequirements(stages, { languageVersion: host.behaviours.queryLanguage })
+  return mergeRequirements(stages, { language: host.behaviours.language })
 }
 
 async function anyOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {

@@ -4,6 +4,7 @@ import {
   checkFindArguments,
   checkLet,
   compileFind,
+  findError,
   evaluationOf,
   findSpec,
   nonNegative,
@@ -74,8 +75,16 @@ function findOn(invocation: MongosInvocation, ns: string, route: Route, traits: 
       noteRead(invocation, routedToPrimary(ns, route, member), 'find'),
     )
   }
-  const targeting = targetRead(invocation, route.placement, args.value('filter'), args.document('collation'))
-  return findOnShards(invocation, ns, route, targeting, traits)
+  return findOnShards(invocation, ns, route, targetFind(invocation, route), traits)
+}
+
+function targetFind(invocation: MongosInvocation, { placement }: ShardedRoute): Targeting {
+  const { args, host } = invocation
+  try {
+    return targetRead(invocation, placement, args.value('filter'), args.document('collation'))
+  } catch (error) {
+    throw findError(error, host.behaviours)
+  }
 }
 
 async function findOnShards(

@@ -212,12 +212,12 @@ export class StorageNode implements NodeHost {
 
   evaluation(): EvaluationContext {
     const random = this.context.random
-    const { queryLanguage: languageVersion, undefinedMatchesNull, dollarFieldsCanBeStored } = this.behaviours
+    const { language, undefinedMatchesNull, dollarFieldsCanBeStored } = this.behaviours
     return {
       nowMs: this.context.now(),
       random: () => random.fraction(),
       newObjectId: this.newObjectId,
-      languageVersion,
+      language,
       strict: this.options.strict ?? false,
       undefinedMatchesNull,
       dollarFieldsCanBeStored,

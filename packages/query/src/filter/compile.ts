@@ -32,7 +32,7 @@ export interface Filter {
  * @throws CommandError BadValue (2) and the errors of the operators, with the server's messages
  */
 export function compileFilter(filter: Uint8Array, context: EvaluationContext, features?: FilterFeatures): Filter {
-  return compileFilterNode(parseFilter(filter, features), context)
+  return compileFilterNode(parseFilter(filter, features, context.language), context)
 }
 
 export function compileFilterNode(root: FilterNode, context: EvaluationContext): Filter {

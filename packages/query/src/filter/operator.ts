@@ -3,9 +3,13 @@ import type { OperatorRow } from '../context.js'
 import type { LeafArrays, ValueTest } from '../path/walk.js'
 import type { FilterNode, PathNode } from './ast.js'
 import type { FilterFeatures } from './features.js'
+import type { Language } from '../language/language.js'
 
 export interface FilterParser {
   readonly features: FilterFeatures
+  readonly language: Language
+  /** At the outermost document. */
+  readonly isOutermost: boolean
   /** For a filter document inside the outermost one. */
   parseDocument(document: Uint8Array): FilterNode
   /** For a filter on array elements, in which operators for whole documents are refused. */

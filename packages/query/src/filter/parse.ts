@@ -9,37 +9,49 @@ import type { FilterParser } from './operator.js'
 import { comparisonNode } from './operators/comparison.js'
 import { regexNodeOfValue } from './operators/regex.js'
 import { pathOperators, rootOperators } from './operators/table.js'
+import { newestLanguage, type Language } from '../language/language.js'
 
 const maxDepth = 100
 /** Server: `BSONDepth::getMaxDepthForUserStorage`. */
 const maxPathParts = 180
 
-/** @param features default: all, as in the filter of a command */
-export function parseFilter(document: Uint8Array, features = allFilterFeatures): FilterNode {
-  return parseDocument(document, features, 0, true)
+/**
+ * @param features default: all, as in the filter of a command
+ * @param language default: of the newest release
+ */
+export function parseFilter(
+  document: Uint8Array,
+  features = allFilterFeatures,
+  language: Language = newestLanguage,
+): FilterNode {
+  return parseDocument(document, features, language, 0, true)
 }
 
 class ParserAt implements FilterParser {
   readonly features: FilterFeatures
+  readonly language: Language
+  readonly isOutermost: boolean
   readonly #depth: number
   readonly #isTopLevel: boolean
 
-  constructor(features: FilterFeatures, depth: number, isTopLevel: boolean) {
+  constructor(features: FilterFeatures, language: Language, depth: number, isTopLevel: boolean) {
     this.features = features
+    this.language = language
     this.#depth = depth
+    this.isOutermost = depth === 0
     this.#isTopLevel = isTopLevel
   }
 
   parseDocument(document: Uint8Array): FilterNode {
-    return parseDocument(document, this.features, this.#depth + 1, this.#isTopLevel)
+    return parseDocument(document, this.features, this.language, this.#depth + 1, this.#isTopLevel)
   }
 
   parseElement(document: Uint8Array): FilterNode {
-    return parseDocument(document, this.features, this.#depth + 1, false)
+    return parseDocument(document, this.features, this.language, this.#depth + 1, false)
   }
 
   parseOperators(path: string, operators: Uint8Array): FilterNode[] {
-    return parseOperators(path, operators, this.features, this.#depth + 1)
+    return parseOperators(path, operators, this.features, this.language, this.#depth + 1)
   }
 
   isOperatorDocument(value: RawValue, incompleteDbRefs?: boolean): boolean {
@@ -49,7 +61,8 @@ class ParserAt implements FilterParser {
   startsWithOperator(value: RawValue): boolean {
     if (value.type !== BsonType.object) return false
     const name = firstFieldName(value.slice())
-    return name !== undefined && name !== '$comment' && (pathOperators.has(name) || geoOperatorNames.has(name))
+    if (name === undefined || name === '$comment') return false
+    return (pathOperators.has(name) && this.language.has('filter', name)) || geoOperatorNames.has(name)
   }
 }
 
@@ -57,7 +70,13 @@ class ParserAt implements FilterParser {
 const geoOperatorNames: ReadonlySet<string> = new Set(['$geoIntersects', '$geoNear', '$geoWithin', '$within'])
 
 /** @param isTopLevel false: the filter applies to an array element */
-function parseDocument(document: Uint8Array, features: FilterFeatures, depth: number, isTopLevel: boolean): FilterNode {
+function parseDocument(
+  document: Uint8Array,
+  features: FilterFeatures,
+  language: Language,
+  depth: number,
+  isTopLevel: boolean,
+): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
   for (const it = new FieldIterator(document); it.next();) {
@@ -70,19 +89,19 @@ function parseDocument(document: Uint8Array, features: FilterFeatures, depth: nu
         continue
       }
       const operator = rootOperators.get(name)
-      if (operator === undefined) {
-        throw new CommandError(
-          'BadValue',
-          `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.`,
-        )
+      if (operator === undefined || !language.has('filter', name)) {
+        const hint = language.errorsSuggestGetField
+          ? ". If you have a field name that starts with a '$' symbol, consider using $getField or $setField."
+          : ''
+        throw new CommandError('BadValue', `unknown top level operator: ${name}${hint}`)
       }
-      const node = operator.parse(value, new ParserAt(features, depth, isTopLevel), isTopLevel)
+      const node = operator.parse(value, new ParserAt(features, language, depth, isTopLevel), isTopLevel)
       if (node !== null) children.push(node)
       continue
     }
     checkPathLength(name)
     if (isOperatorDocument(value)) {
-      children.push(...parseOperators(name, value.slice(), features, depth))
+      children.push(...parseOperators(name, value.slice(), features, language, depth))
     } else if (value.type === BsonType.regex) {
       children.push(regexNodeOfValue(name, value))
     } else {
@@ -98,18 +117,24 @@ function checkPathLength(path: string): void {
   if (path.split('.').length > maxPathParts) throw new CommandError(5729100, 'FieldPath is too long')
 }
 
-function parseOperators(path: string, operators: Uint8Array, features: FilterFeatures, depth: number): FilterNode[] {
+function parseOperators(
+  path: string,
+  operators: Uint8Array,
+  features: FilterFeatures,
+  language: Language,
+  depth: number,
+): FilterNode[] {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const nodes: FilterNode[] = []
   for (const it = new FieldIterator(operators); it.next();) {
     const name = it.name()
     const operator = pathOperators.get(name)
-    if (operator === undefined)
+    if (operator === undefined || !language.has('filter', name))
       throw new CommandError(
         'BadValue',
         name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`,
       )
-    const node = operator.parse(path, it.value(), new ParserAt(features, depth, false), operators)
+    const node = operator.parse(path, it.value(), new ParserAt(features, language, depth, false), operators)
     if (node !== null) nodes.push(node)
   }
   return nodes

@@ -13,13 +13,15 @@ import { compileExpression } from '../aggregation/expressions/compile.js'
 import { metadataError } from '../aggregation/expressions/operators/unavailable.js'
 import { expressionOperators } from '../aggregation/expressions/table.js'
 import { checkFieldPath } from '../aggregation/expressions/field-path.js'
-import type { EvaluationContext } from '../context.js'
+import { findOperator, type EvaluationContext } from '../context.js'
 import { pathNodes } from '../filter/ast.js'
 import type { Filter } from '../filter/compile.js'
+import { newestLanguage } from '../language/language.js'
 import { sortKeyValues, type SortPattern } from '../sort/sort-pattern.js'
 import { arrayValue } from '../values/build.js'
 import { formatField, formatValue } from '../values/format.js'
 import { applyTree, type ProjectionMode } from './apply.js'
+import { modernized } from './plain-projection.js'
 import { compileElemMatch, compileSlice, positionalTransform } from './find-operators.js'
 import { ProjectionNode, type Transform } from './tree.js'
 
@@ -49,7 +51,11 @@ export function compileProjection(
   context: EvaluationContext,
   options: ProjectionOptions = {},
 ): Projection {
-  return new ProjectionParser(context, options).parse(projection)
+  const isPlain =
+    options.dialect !== 'aggregate' && !(context.language ?? newestLanguage).has('form', 'findExpressions')
+  return new ProjectionParser(context, options).parse(
+    isPlain ? modernized(projection, options.filter, context) : projection,
+  )
 }
 
 class ProjectionParser {
@@ -131,7 +137,8 @@ class ProjectionParser {
     else if (operator === '$elemMatch') this.#elemMatch(path, argument)
     else if (operator === '$slice' && this.#find) this.#slice(path, argument, value)
     else {
-      if (!expressionOperators.has(operator)) throw new CommandError(31325, `Unknown expression ${operator}`)
+      if (findOperator('expression', expressionOperators, operator, this.#context) === undefined)
+        throw new CommandError(31325, `Unknown expression ${operator}`)
       this.#computed(path, value)
     }
   }

@@ -6,11 +6,13 @@ import {
   FieldIterator,
   findField,
   firstFieldName,
+  isEmptyDocument,
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import type { EvaluationContext } from '../context.js'
+import { findOperator, type EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
+import { newestLanguage } from '../language/language.js'
 import { formatValue } from '../values/format.js'
 import { applyLeaf, ReachedPaths, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
@@ -130,16 +132,25 @@ function inOrderAt(steps: readonly Step[], position: number): Step[] {
 }
 
 function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
+  const { language = newestLanguage } = context
+  const allowsEmpty = language.has('form', 'emptyModifiers')
+  const allowsFilters = language.has('form', 'arrayFilters')
   const steps: Step[] = []
   for (const it = new FieldIterator(update); it.next();) {
     const name = it.name()
-    const modifier = updateModifiers.get(name)
-    if (modifier === undefined)
+    const modifier = findOperator('update', updateModifiers, name, context)
+    if (modifier === undefined) {
+      const hint = language.modifierErrorsNamePipelines
+        ? '. Expected a valid update modifier or pipeline-style update specified as an array'
+        : ''
+      throw new CommandError('FailedToParse', `Unknown modifier: ${name}${hint}`)
+    }
+    const fields = it.value()
+    if (fields.type === BsonType.object && isEmptyDocument(fields.bytes, fields.start) && !allowsEmpty)
       throw new CommandError(
         'FailedToParse',
-        `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+        `'${name}' is empty. You must specify a field like so: {${name}: {<field>: ...}}`,
       )
-    const fields = it.value()
     if (fields.type !== BsonType.object) {
       throw new CommandError(
         'FailedToParse',
@@ -148,7 +159,7 @@ function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
     }
     for (const field = new FieldIterator(fields.bytes, fields.start); field.next();) {
       for (const { path, leaf } of modifier.compile(field.name(), field.value(), context))
-        steps.push({ path: parseUpdatePath(path), leaf })
+        steps.push({ path: parseUpdatePath(path, allowsFilters), leaf })
     }
   }
   return steps

@@ -17,10 +17,11 @@ export interface UpdatePath {
 }
 
 /**
+ * @param allowsFilters false: `$[…]` is an ordinary name
  * @throws CommandError EmptyFieldName (56) for empty parts, BadValue for a positional part at the
  *   start
  */
-export function parseUpdatePath(dotted: string): UpdatePath {
+export function parseUpdatePath(dotted: string, allowsFilters = true): UpdatePath {
   if (dotted === '') throw new CommandError('EmptyFieldName', 'An empty update path is not valid.')
   const names = dotted.split('.')
   const parts = names.map((name, at): UpdatePart => {
@@ -29,7 +30,7 @@ export function parseUpdatePath(dotted: string): UpdatePath {
         'EmptyFieldName',
         `The update path '${dotted}' contains an empty field name, which is not allowed.`,
       )
-    if (name === '$' || (name.startsWith('$[') && name.endsWith(']'))) {
+    if (name === '$' || (allowsFilters && name.startsWith('$[') && name.endsWith(']'))) {
       if (at === 0)
         throw new CommandError(
           'BadValue',

@@ -1,5 +1,6 @@
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
+import { languageOf } from '../../src/index.js'
 import { aggregate, context, failure, json, run } from '../support/helpers.js'
 
 const densify = (specification: Document, input: Document[]) => aggregate([{ $densify: specification }], input)
@@ -65,7 +66,10 @@ t.test('equal bounds are empty since 8.0 and contain one value before', (t) => {
   const specification = { field: 'x', range: { step: 1, bounds: [10, 10] } }
   t.equal(steps(specification, xs(9, 11)), '9 11')
   t.equal(steps(specification, []), '')
-  const before = run([encode({ $densify: specification })], xs(9, 11).map(encode), { ...context, languageVersion: 7 })
+  const before = run([encode({ $densify: specification })], xs(9, 11).map(encode), {
+    ...context,
+    language: languageOf('7.0'),
+  })
   t.same(
     before.map((bytes) => decode(bytes).x),
     [9, 10, 11],

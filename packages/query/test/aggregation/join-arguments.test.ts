@@ -1,6 +1,6 @@
 import { encode, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { compilePipeline } from '../../src/index.js'
+import { compilePipeline, languageOf } from '../../src/index.js'
 import { join } from '../support/foreign.js'
 import { codeOf, context, failure } from '../support/helpers.js'
 
@@ -63,7 +63,7 @@ t.test('invalid arguments of joins are refused with the code and message of the 
     t.equal(error?.code ?? 0, code, JSON.stringify(stage))
     if (message !== undefined) t.equal(error?.message, message)
   }
-  const old = { ...context, languageVersion: 4.4 }
+  const old = { ...context, language: languageOf('4.4') }
   t.equal(
     codeOf(() =>
       compilePipeline([encode(lookup({ localField: 'a', foreignField: 'b', pipeline: [] }))], old, { db: 'x' }),

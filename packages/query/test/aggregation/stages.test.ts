@@ -1,7 +1,7 @@
 import { encode, Long, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
-import { splitPipeline } from '../../src/index.js'
+import { languageOf, splitPipeline } from '../../src/index.js'
 import { aggregate, failure, json, run } from '../support/helpers.js'
 
 const scores = [5, 1, 9, 3, 7].map((n, _id) => ({ _id, n, k: n % 2 === 1 && n > 4 ? 'big' : 'small' }))
@@ -54,9 +54,9 @@ t.test('accumulators give the values and types of the server', (t) => {
 
 t.test('a sample of size 0 is empty before 7.0', (t) => {
   const empty = [{ $sample: { size: 0 } }]
-  t.same(aggregate(empty, scores, { languageVersion: 5 }), [])
+  t.same(aggregate(empty, scores, { language: languageOf('5.0') }), [])
   t.equal(
-    failure(() => aggregate([{ $sample: { size: -1 } }], scores, { languageVersion: 5 }))?.message,
+    failure(() => aggregate([{ $sample: { size: -1 } }], scores, { language: languageOf('5.0') }))?.message,
     'size argument to $sample must not be negative',
   )
   t.equal(failure(() => aggregate(empty, scores))?.code, 28747)

@@ -1,5 +1,6 @@
 import { encode } from '@shardlab/bson'
 import t from 'tap'
+import { languageOf } from '../../src/index.js'
 import { aggregate, codeOf, context, failure, run } from '../support/helpers.js'
 
 t.test('invalid arguments are refused with the code and message of the server', (t) => {
@@ -59,15 +60,15 @@ t.test('invalid arguments are refused with the code and message of the server', 
 t.test('window functions are unknown before the release that introduced them', (t) => {
   const stage = [encode({ $setWindowFields: { sortBy: { x: 1 }, output: { a: { $locf: '$v' } } } })]
   t.equal(
-    codeOf(() => run(stage, [], { ...context, languageVersion: 4.4 })),
+    codeOf(() => run(stage, [], { ...context, language: languageOf('4.4') })),
     40324,
   )
   t.equal(
-    codeOf(() => run(stage, [], { ...context, languageVersion: 5 })),
+    codeOf(() => run(stage, [], { ...context, language: languageOf('5.0') })),
     9,
   )
   t.equal(
-    codeOf(() => run(stage, [], { ...context, languageVersion: 6 })),
+    codeOf(() => run(stage, [], { ...context, language: languageOf('6.0') })),
     0,
   )
   t.end()

@@ -2,6 +2,7 @@
  * The differences between server versions, as data (law 6): one row for each behaviour, with its
  * values by the first version that has them, and its source. No other code compares versions.
  */
+import { languageOf, type Language } from '@shardlab/query'
 import type { BehaviourRow } from './row.js'
 import { administrationBehaviours } from './topics/administration.js'
 import { balancerBehaviours } from './topics/balancer.js'
@@ -49,6 +50,8 @@ type ValueOf<R> = R extends { readonly values: readonly (readonly [EmulatedVersi
 export type Behaviours = { readonly [K in keyof typeof behaviourTable]: ValueOf<(typeof behaviourTable)[K]> } & {
   /** For display; code asks for behaviours. */
   readonly profile: EmulatedVersion
+  /** Its own table is in `query`: operators, stages, forms, and the words of its errors. */
+  readonly language: Language
 }
 
 export function behavioursOf(version: EmulatedVersion): Behaviours {
@@ -66,5 +69,6 @@ function columnOf(version: EmulatedVersion): Behaviours {
     const holding = values.filter(([from]) => emulatedVersions.indexOf(from) <= position)
     column[name] = holding.at(-1)![1]
   }
+  column.language = languageOf(column.serverVersion as string)
   return column as Behaviours
 }

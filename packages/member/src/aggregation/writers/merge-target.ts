@@ -1,6 +1,6 @@
 /** Server: `ensureFieldsUniqueOrResolveDocumentKey`. */
 import { BsonType, CommandError, compareDocuments, FieldIterator, findField } from '@shardlab/bson'
-import { compileCollation, type MergeSpecification } from '@shardlab/query'
+import { compileCollation, newestLanguage, type MergeSpecification } from '@shardlab/query'
 import { command, firstBatchOf, runOnSink, type WriteSink } from './write-sink.js'
 
 export interface MergeKey {
@@ -14,7 +14,7 @@ export interface MergeKey {
  * @throws CommandError 51183, on a router 51190, when no unique index covers the fields
  */
 export async function mergeKeyOf({ db, collection, on }: MergeSpecification, sink: WriteSink): Promise<MergeKey> {
-  const allowsNullish = (sink.evaluation.languageVersion ?? Infinity) >= 8
+  const allowsNullish = (sink.evaluation.language ?? newestLanguage).mergeMatchesNullish
   if (on === null) {
     const shardKey = await sink.shardKeyOf(db, collection)
     return { fields: [...new Set([...(shardKey ?? []), '_id'])], allowsNullish }

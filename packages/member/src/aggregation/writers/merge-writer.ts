@@ -5,6 +5,7 @@
 import { CommandError, DocumentWriter, findField, nullValue, RawValue, BsonType } from '@shardlab/bson'
 import {
   compileExpression,
+  newestLanguage,
   parseMerge,
   type DocumentExpression,
   type EvaluationContext,
@@ -64,9 +65,9 @@ function withId(document: Uint8Array, { fields }: MergeKey, evaluation: Evaluati
 function selectorOf(
   document: Uint8Array,
   { fields, allowsNullish }: MergeKey,
-  { languageVersion }: EvaluationContext,
+  { language = newestLanguage }: EvaluationContext,
 ): Uint8Array {
-  const isOld = (languageVersion ?? Infinity) < 8
+  const isOld = !language.mergeMatchesNullish
   const writer = new DocumentWriter(128)
   for (const field of fields) {
     const value = valueOf(document, field)

@@ -4,7 +4,7 @@
  * `finalize` and its destructor.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { formatDocument, parseOut } from '@shardlab/query'
+import { formatDocument, newestLanguage, parseOut } from '@shardlab/query'
 import {
   command,
   firstBatchOf,
@@ -65,7 +65,7 @@ async function replaceTarget(target: Target, before: TargetState, temporary: str
 
 async function checkUnsharded({ db, collection }: Target, sink: WriteSink): Promise<void> {
   if ((await sink.shardKeyOf(db, collection)) === null) return
-  const isOld = (sink.evaluation.languageVersion ?? Infinity) < 6
+  const isOld = (sink.evaluation.language ?? newestLanguage).outNamesShardedTarget
   throw new CommandError(
     'NamespaceCannotBeSharded',
     isOld ? `${db}.${collection} cannot be sharded` : '$out to a sharded collection is not allowed',

@@ -131,7 +131,6 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
     manualPage: 'aggregation/median',
     status: 'partial',
     deviations: ['D101'],
-    since: 7,
     create: () => percentile(null),
     evaluatedOf: (argument) => percentileArgument('$median', argument, 7436100).input,
   },
@@ -140,7 +139,6 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
     manualPage: 'aggregation/percentile',
     status: 'partial',
     deviations: ['D101'],
-    since: 7,
     create: (_strings, setting) => percentile(setting?.n === undefined ? [] : fractionsOf(setting.n, setting.n)),
     evaluatedOf: (argument) => percentileArgument('$percentile', argument, 7429703).input,
     countOf(argument) {

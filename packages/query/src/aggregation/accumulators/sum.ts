@@ -140,7 +140,6 @@ export const sumAccumulators: readonly AccumulatorOperator[] = [
     name: '$count',
     manualPage: 'aggregation/count-accumulator',
     status: 'complete',
-    since: 5,
     create: sum,
     evaluatedOf(argument) {
       if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))

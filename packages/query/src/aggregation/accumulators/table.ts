@@ -19,7 +19,6 @@ const scripted: AccumulatorOperator = {
   manualPage: 'aggregation/accumulator',
   status: 'partial',
   missing: 'everything, like a server without JavaScript',
-  since: 4.4,
   // The server fails on the first group, not while it parses.
   create() {
     throw javaScriptError()

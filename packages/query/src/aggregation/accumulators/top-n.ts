@@ -98,7 +98,6 @@ function nValues(
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5.2,
     create: (strings, setting) => make(setting === undefined ? 0 : countOperand(setting.n), strings),
     evaluatedOf: (argument) => checkCount(name, notObject, argument),
     countOf,
@@ -204,7 +203,6 @@ function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOp
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5.2,
     create(strings, setting) {
       const n = setting === undefined ? 0 : isSingle ? 1 : countOperand(setting.n)
       return ordered(

@@ -44,7 +44,7 @@ export function operator(name: string, min: number, max: number, evaluate: Evalu
   }
 }
 
-function arityError(name: string, min: number, max: number, given: number): CommandError {
+export function arityError(name: string, min: number, max: number, given: number): CommandError {
   if (min === max)
     return new CommandError(16020, `Expression ${name} takes exactly ${min} arguments. ${given} were passed in.`)
   return new CommandError(

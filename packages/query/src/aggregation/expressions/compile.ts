@@ -17,6 +17,7 @@ import { formatDocument } from '../../values/format.js'
 import { checkValueBytes } from '../../values/limits.js'
 import { expressionOperators } from './table.js'
 import { checkVariableRead } from './variable-name.js'
+import { newestLanguage } from '../../language/language.js'
 
 export interface DocumentExpression {
   evaluateOn(document: Uint8Array): RawValue | undefined
@@ -117,16 +118,13 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
       throw new CommandError(15983, `an object representing an expression must have exactly one field: ${name}`)
     return compileOperator(name, argument, self)
   }
+  const { errorsSuggestGetField } = self.context.language ?? newestLanguage
+  const hint = errorsSuggestGetField ? ' Consider using $getField or $setField.' : ''
   const fields: { name: string; expression: Expression }[] = []
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
-    if (field.startsWith('$'))
-      throw new CommandError(
-        16410,
-        `FieldPath field names may not start with '$'. Consider using $getField or $setField.`,
-      )
-    if (field.includes('.'))
-      throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
+    if (field.startsWith('$')) throw new CommandError(16410, `FieldPath field names may not start with '$'.${hint}`)
+    if (field.includes('.')) throw new CommandError(16412, `FieldPath field names may not contain '.'.${hint}`)
     if (fields.some(({ name: earlier }) => earlier === field))
       throw new CommandError(16406, `duplicate field name specified in object literal: ${formatDocument(document)}`)
     fields.push({ name: field, expression: self.compile(it.value()) })
@@ -146,8 +144,11 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
 }
 
 export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
-  const operator = findOperator(expressionOperators, name, self.context)
-  if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
+  const operator = findOperator('expression', expressionOperators, name, self.context)
+  if (operator === undefined) {
+    const [code, text] = (self.context.language ?? newestLanguage).unknownExpression
+    throw new CommandError(code, `${text} '${name}'`)
+  }
   const expression = operator.compile(argument, self)
   if (expression.foldError !== undefined) {
     const { onFoldError } = self.context
@@ -208,12 +209,20 @@ function variable(
       state.document = true
       return fieldPathExpression(rootOf, path)
     case 'REMOVE':
-      return constant(undefined)
     case 'NOW':
-      return constant(dateValue(context.nowMs))
     case 'CLUSTER_TIME':
-      return constant(timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1])))
-    default:
-      throw new CommandError(17276, `Use of undefined variable: ${name}`)
+      if ((context.language ?? newestLanguage).has('variable', name)) return constant(systemValue(name, context))
+  }
+  throw new CommandError(17276, `Use of undefined variable: ${name}`)
+}
+
+function systemValue(name: 'REMOVE' | 'NOW' | 'CLUSTER_TIME', context: EvaluationContext): RawValue | undefined {
+  switch (name) {
+    case 'REMOVE':
+      return undefined
+    case 'NOW':
+      return dateValue(context.nowMs)
+    case 'CLUSTER_TIME':
+      return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1]))
   }
 }

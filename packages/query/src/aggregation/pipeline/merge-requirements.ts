@@ -13,7 +13,7 @@ export interface MergeRequirement {
 /** One entry for each stage, in their order; a `$facet` has one for each stage inside it. */
 export function mergeRequirements(
   stages: readonly Uint8Array[],
-  context: Pick<EvaluationContext, 'languageVersion' | 'strings'> = {},
+  context: Pick<EvaluationContext, 'language' | 'strings'> = {},
 ): MergeRequirement[] {
   const needsOf = ({ operator, argument }: PipelineStep): MergeRequirement[] => {
     const nested = operator.nested?.(argument)

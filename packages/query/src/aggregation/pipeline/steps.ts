@@ -1,5 +1,6 @@
 import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { findOperator, type EvaluationContext } from '../../context.js'
+import { newestLanguage, type Language } from '../../language/language.js'
 import type { ForeignCollection, StageOperator } from '../stages/stage.js'
 import { stageOperators } from '../stages/table.js'
 
@@ -15,7 +16,7 @@ export interface PipelineStep {
   readonly stage: Uint8Array
 }
 
-type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 'strings'>
+type LanguageContext = Pick<EvaluationContext, 'language' | 'strict' | 'strings'>
 
 /**
  * Replaces shorthands.
@@ -31,18 +32,24 @@ export function expandStages(stages: readonly Uint8Array[], context: LanguageCon
 }
 
 function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
+  const { language = newestLanguage } = context
   const it = new FieldIterator(stage)
-  if (!it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
+  if (!it.next()) throw notOneField(language)
   const name = it.name()
   const argument = it.value()
-  if (it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
-  const operator = findOperator(stageOperators, name, context)
-  if (name === mergeCursorsStage && (context.languageVersion ?? Infinity) >= 5) {
+  if (it.next()) throw notOneField(language)
+  const operator = findOperator('stage', stageOperators, name, context)
+  if (name === mergeCursorsStage && language.mergeCursorsIsReserved) {
     // The server's message lacks the first quote, too.
     throw new CommandError(5491300, `${name}' is not allowed in user requests`)
   }
-  if (operator === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  if (operator === undefined)
+    throw new CommandError(language.unknownStageCode, `Unrecognized pipeline stage name: '${name}'`)
   return { operator, argument, stage }
+}
+
+function notOneField({ stageFieldCountCode }: Language): CommandError {
+  return new CommandError(stageFieldCountCode, 'A pipeline stage specification object must contain exactly one field.')
 }
 
 /** In the order in which they are written, including those of inner pipelines. */

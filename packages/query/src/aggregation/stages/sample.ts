@@ -1,6 +1,7 @@
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { truncateToInt64 } from '../../values/arithmetic.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
+import { newestLanguage } from '../../language/language.js'
 
 /** Before 7.0 a sample may be empty. */
 function sizeOf(argument: RawValue, mayBeEmpty: boolean): number {
@@ -20,7 +21,7 @@ function sizeOf(argument: RawValue, mayBeEmpty: boolean): number {
 }
 
 function compileSample(argument: RawValue, { evaluation }: StageContext): CompiledStage {
-  const size = sizeOf(argument, (evaluation.languageVersion ?? Infinity) < 7)
+  const size = sizeOf(argument, (evaluation.language ?? newestLanguage).emptySamples)
   return {
     name: '$sample',
     open(next, rest) {

@@ -107,19 +107,18 @@ function compileAccumulator(
 
 function row(
   name: string,
-  since: number,
   unexpected: (field: string) => string,
   compile: WindowFunction['compile'] = (specification, context) =>
     compileAccumulator(specification, context, unexpected),
 ): WindowFunction {
   // Deviations of accumulators are about groups.
   const { manualPage } = accumulatorOperators.get(name)!
-  return { name, manualPage, status: 'complete', since, compile }
+  return { name, manualPage, status: 'complete', compile }
 }
 
 /** An array as argument is an array literal, not a list of arguments. */
 function simple(name: string): WindowFunction {
-  return row(name, 5, unknownArgument, (specification, context) => {
+  return row(name, unknownArgument, (specification, context) => {
     const bounds = boundsOf(specification, context, unknownArgument)
     const input = compileInput(specification.argument, context)
     const operator = accumulatorOperators.get(name)!
@@ -131,7 +130,7 @@ function simple(name: string): WindowFunction {
   })
 }
 
-const countFunction = row('$count', 5, unknownArgument, (specification, context) => {
+const countFunction = row('$count', unknownArgument, (specification, context) => {
   const { argument } = specification
   if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
     throw failedToParse('$count only accepts an empty object as input')
@@ -158,7 +157,5 @@ const nFunctions = [
 export const accumulatorFunctions: readonly WindowFunction[] = [
   ...['$sum', '$avg', '$min', '$max', '$push', '$addToSet', '$stdDevPop', '$stdDevSamp'].map(simple),
   countFunction,
-  ...nFunctions.map((name) =>
-    row(name, accumulatorOperators.get(name)!.since ?? 5, (field) => `${name} got unexpected argument: ${field}`),
-  ),
+  ...nFunctions.map((name) => row(name, (field) => `${name} got unexpected argument: ${field}`)),
 ]

@@ -269,7 +269,6 @@ function covariance(name: string, isSample: boolean): WindowFunction {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5,
     compile(specification, context) {
       const bounds = boundsOf(specification, context, unknownArgument)
       const input = compileInput(specification.argument, context)
@@ -286,15 +285,13 @@ export const calculusFunctions: readonly WindowFunction[] = [
     name: '$derivative',
     manualPage: 'aggregation/derivative',
     status: 'complete',
-    since: 5,
     compile: compileDerivative,
   },
-  { name: '$integral', manualPage: 'aggregation/integral', status: 'complete', since: 5, compile: compileIntegral },
+  { name: '$integral', manualPage: 'aggregation/integral', status: 'complete', compile: compileIntegral },
   {
     name: '$expMovingAvg',
     manualPage: 'aggregation/expMovingAvg',
     status: 'complete',
-    since: 5,
     compile: compileExpMovingAvg,
   },
   covariance('$covariancePop', false),

@@ -30,7 +30,6 @@ function end(name: '$first' | '$last', at: 0 | 1): WindowFunction {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5,
     compile(specification, context) {
       const bounds = boundsOf(specification, context, (field) => `${name} got unexpected argument: ${field}`)
       const input = compileInput(specification.argument, context)
@@ -99,7 +98,6 @@ function rank(name: string, next: (last: number, index: number, isNew: boolean) 
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5,
     compile({ argument, window, others }, { sort, evaluation }) {
       if (window !== null || others.length > 0)
         throw new CommandError(5371601, 'Rank style window functions take no other arguments')
@@ -129,14 +127,12 @@ const nullish = (value: RawValue | undefined) => value === undefined || value.is
 
 function withoutWindow(
   name: string,
-  since: number,
   compile: (input: (partition: Partition) => (RawValue | undefined)[], context: WindowContext) => ComputedField,
 ): WindowFunction {
   return {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since,
     compile(specification, context) {
       checkOthers(specification, unknownArgument)
       if (specification.window !== null) throw failedToParse(`'window' field is not allowed in ${name}`)
@@ -146,7 +142,7 @@ function withoutWindow(
   }
 }
 
-const locf = withoutWindow('$locf', 5.2, (input) => (partition) => {
+const locf = withoutWindow('$locf', (input) => (partition) => {
   let last: RawValue = nullValue
   return input(partition).map((value) => {
     if (value !== undefined && !value.isNullish()) last = value
@@ -154,7 +150,7 @@ const locf = withoutWindow('$locf', 5.2, (input) => (partition) => {
   })
 })
 
-const linearFill = withoutWindow('$linearFill', 5.3, (input, { sort }) => {
+const linearFill = withoutWindow('$linearFill', (input, { sort }) => {
   if (sort?.parts.length !== 1)
     throw new CommandError(
       605001,
@@ -210,7 +206,7 @@ function interpolate(x1: RawValue, y1: RawValue, x2: RawValue, y2: RawValue, x: 
 export const positionFunctions: readonly WindowFunction[] = [
   end('$first', 0),
   end('$last', 1),
-  { name: '$shift', manualPage: 'aggregation/shift', status: 'complete', since: 5, compile: compileShift },
+  { name: '$shift', manualPage: 'aggregation/shift', status: 'complete', compile: compileShift },
   rank('$rank', (last, index, isNew) => (isNew ? index + 1 : last)),
   rank('$denseRank', (last, _index, isNew) => (isNew ? last + 1 : last)),
   rank('$documentNumber', (_last, index) => index + 1),

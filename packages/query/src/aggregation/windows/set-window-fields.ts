@@ -75,7 +75,7 @@ function parseFunction(value: RawValue, context: WindowContext): ComputedField {
     const first = firstFieldName(value.slice()) ?? ''
     throw failedToParse(`Expected a $-prefixed window function${first === '' ? '' : `, ${first}`}`)
   }
-  const operator = findOperator(windowFunctions, named.name, context.evaluation)
+  const operator = findOperator('window', windowFunctions, named.name, context.evaluation)
   if (operator === undefined) throw failedToParse(`Unrecognized window function, ${named.name}`)
   const specification: WindowSpecification = {
     ...named,
@@ -183,7 +183,6 @@ export const setWindowFieldsStage: StageOperator = {
   name: stageName,
   manualPage: 'aggregation/setWindowFields',
   status: 'complete',
-  since: 5,
   sharded: 'merger',
   spills: () => true,
   compile: compileSetWindowFields,

@@ -2,14 +2,23 @@ import { BsonType, CommandError, elementsOf, isBsonType, type RawValue } from '@
 import { exactInteger } from '../../values/arithmetic.js'
 import { numberTypes, typeOfAlias } from '../../values/type-alias.js'
 import type { ExistsNode, TypeNode } from '../ast.js'
-import type { LeafCompiler, PathOperator } from '../operator.js'
+import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
 
-function parseTypes(path: string, argument: RawValue): number[] {
+function parseTypes(path: string, argument: RawValue, { language }: FilterParser): number[] {
+  if (!language.has('form', 'typeAliases')) return [typeOfNumber(argument)]
   const elements = argument.type === BsonType.array ? elementsOf(argument) : [argument]
   const types = new Set<number>()
   for (const element of elements) for (const type of parseType(element)) types.add(type)
   if (types.size === 0) throw new CommandError('FailedToParse', `${path} must match at least one type`)
   return [...types]
+}
+
+/** Before names and lists of types; a number that is no type matches nothing. */
+function typeOfNumber(argument: RawValue): number {
+  if (!argument.isNumber()) throw new CommandError('BadValue', '$type has to be a number')
+  const integer = exactInteger(argument)
+  if (integer === -1n) return BsonType.minKey
+  return integer !== null && integer > 0n && integer < 256n ? Number(integer) : 0
 }
 
 export function parseType(element: RawValue): readonly number[] {
@@ -41,7 +50,7 @@ export const elementOperators: readonly PathOperator[] = [
     name: '$type',
     manualPage: 'query/type',
     status: 'complete',
-    parse: (path, argument) => ({ kind: 'type', path, types: parseTypes(path, argument) }),
+    parse: (path, argument, parser) => ({ kind: 'type', path, types: parseTypes(path, argument, parser) }),
   },
 ]
 

@@ -44,6 +44,19 @@ function always(name: string, value: boolean): RootOperator {
   }
 }
 
+/** Every update here is isolated, as none yields. */
+function isolated(name: string): RootOperator {
+  return {
+    name,
+    manualPage: 'update/isolated',
+    status: 'complete',
+    parse(_argument, { isOutermost }) {
+      if (!isOutermost) throw new CommandError('BadValue', '$atomic/$isolated has to be at the top level')
+      return null
+    },
+  }
+}
+
 export const otherRootOperators: readonly RootOperator[] = [
   { name: '$comment', manualPage: 'query/comment', status: 'complete', parse: () => null },
   {
@@ -116,6 +129,8 @@ export const otherRootOperators: readonly RootOperator[] = [
       throw new CommandError('IndexNotFound', 'text index required for $text query')
     },
   },
+  isolated('$isolated'),
+  isolated('$atomic'),
   always('$alwaysTrue', true),
   always('$alwaysFalse', false),
 ]

@@ -16,7 +16,8 @@ import { sortOrder } from '../../sort/sort-order.js'
 import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue, identical } from '../../values/build.js'
-import { keepValue, modifier } from '../modifier.js'
+import { newestLanguage } from '../../language/language.js'
+import { keepValue, modifier, type LeafContext } from '../modifier.js'
 
 interface Clauses {
   each: readonly RawValue[]
@@ -110,15 +111,12 @@ function checkSortField(name: string, direction: RawValue): void {
 
 const emptyObject = new Uint8Array([5, 0, 0, 0, 0])
 
-export const pushModifier = modifier('$push', true, (_path, argument, { strings }) => {
+export const pushModifier = modifier('$push', true, (_path, argument, { strings, language = newestLanguage }) => {
   const { each, position, slice, sort } = parse(argument, strings)
+  if (position !== null && position < 0 && !language.has('form', 'negativePushPosition'))
+    throw new CommandError('BadValue', 'The $position value in $push must be positive.')
   return (existing, context) => {
-    if (existing !== undefined && existing.type !== BsonType.array) {
-      throw new CommandError(
-        'BadValue',
-        `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document {${context.documentId()}}`,
-      )
-    }
+    checkArray(existing, context)
     let elements = existing === undefined ? [] : elementsOf(existing)
     const length = elements.length
     const at =
@@ -130,3 +128,25 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings 
     return existing !== undefined && identical(result, existing) ? keepValue : result
   }
 })
+
+export const pushAllModifier = modifier('$pushAll', true, (_path, argument) => {
+  if (argument.type !== BsonType.array)
+    throw new CommandError(
+      'BadValue',
+      `$pushAll requires an array of values but was given type: ${typeName(argument.type)}`,
+    )
+  const added = elementsOf(argument)
+  return (existing, context) => {
+    checkArray(existing, context)
+    const result = arrayValue([...(existing === undefined ? [] : elementsOf(existing)), ...added])
+    return existing !== undefined && identical(result, existing) ? keepValue : result
+  }
+})
+
+function checkArray(existing: RawValue | undefined, context: LeafContext): void {
+  if (existing === undefined || existing.type === BsonType.array) return
+  throw new CommandError(
+    'BadValue',
+    `The field '${context.path}' must be an array but is of type ${typeName(existing.type)} in document {${context.documentId()}}`,
+  )
+}

@@ -2,18 +2,6 @@
 import { row } from '../row.js'
 
 export const languageBehaviours = {
-  queryLanguage: row<number>(
-    'The release whose operators, accumulators and stages are supported; later ones are unknown.',
-    'release notes of each series, operator pages of the manual',
-    ['2.6', 2.6],
-    ['4.0', 4],
-    ['4.4', 4.4],
-    ['5.0', 5],
-    ['6.0.2', 6],
-    ['6.0', 6.03],
-    ['7.0', 7],
-    ['8.0', 8],
-  ),
   undefinedMatchesNull: row<boolean>(
     'In query predicates the deprecated BSON type undefined equals null.',
     'release-notes/8.0-compatibility, queries for null',

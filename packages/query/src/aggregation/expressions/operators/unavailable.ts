@@ -71,7 +71,6 @@ export const unavailableExpressions: readonly ExpressionOperator[] = [
     status: 'partial',
     deviations: ['D704'],
     missing: 'everything, like a server without JavaScript',
-    since: 4.4,
     compile: compileFunction,
   },
 ]

@@ -18,6 +18,7 @@ import { parseDensifyRange } from './densify-range.js'
 import { checkFieldPath, nestedField } from '../../expressions/field-path.js'
 import { sortMemoryError } from '../order.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
+import { newestLanguage } from '../../../language/language.js'
 
 /**
  * Sets the value at a path of embedded documents.
@@ -89,7 +90,7 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
       5733408,
       "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. You may have meant to specify 'full' bounds.",
     )
-  const { strings, languageVersion = Infinity } = context.evaluation
+  const { strings, language = newestLanguage } = context.evaluation
   // With the bounds `full` all partitions advance together.
   const order = sortOrder(sortBy([...(range.bounds === 'full' ? [] : partitions), field]), strings)
   return {
@@ -115,7 +116,7 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
             make: (partition: Uint8Array | null, value: RawValue) =>
               withNested(partition ?? emptyDocument, names, value),
           }
-          const densifier = new Densifier(range, isPartitioned, output, languageVersion >= 8)
+          const densifier = new Densifier(range, isPartitioned, output, language.densifyExcludesUpperBound)
           for (const { document } of entries) {
             if (next.satisfied) break
             const value = nestedField(documentValue(document), names)
@@ -150,7 +151,6 @@ export const densifyStage: StageOperator = {
   manualPage: 'aggregation/densify',
   status: 'partial',
   deviations: ['D607'],
-  since: 5.1,
   sharded: 'merger',
   compile: compileDensify,
 }

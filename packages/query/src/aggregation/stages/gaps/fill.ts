@@ -104,7 +104,6 @@ export const fillStage: StageOperator = {
   name: '$fill',
   manualPage: 'aggregation/fill',
   status: 'complete',
-  since: 5.3,
   sharded: 'merger',
   spills: interpolates,
   compile: compileFill,

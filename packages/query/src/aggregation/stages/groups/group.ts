@@ -56,7 +56,7 @@ export function parseField(name: string, value: RawValue, context: StageContext,
   it.next()
   const argument = it.value()
   if (it.next()) throw new CommandError(40238, `The field '${name}' must specify one accumulator`)
-  const operator = findOperator(accumulatorOperators, accumulator, context.evaluation)
+  const operator = findOperator('accumulator', accumulatorOperators, accumulator, context.evaluation)
   if (operator === undefined) throw new CommandError(15952, `unknown group operator '${accumulator}'`)
   return doingMerge ? mergingField(name, operator, argument, context) : groupField(name, operator, argument, context)
 }

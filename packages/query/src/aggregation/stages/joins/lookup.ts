@@ -19,6 +19,7 @@ import { ForeignDocuments, localValues, matchAnyOf } from './lookup-match.js'
 import type { CompiledStage, ForeignCollection, StageContext, StageOperator } from '../stage.js'
 import type { StageRun } from '../stage-run.js'
 import { setAt } from '../per-document/unwind.js'
+import { newestLanguage } from '../../../language/language.js'
 
 /** Documents per read, where one read can serve several. */
 const joinBatchSize = 100
@@ -42,7 +43,8 @@ interface Lookup {
 function compileLookup(argument: RawValue, context: StageContext): CompiledStage {
   const { evaluation } = context
   const given = parseLookup(argument)
-  if (given.pipeline !== null && given.localField !== null && (evaluation.languageVersion ?? Infinity) < 5)
+  const { language = newestLanguage } = evaluation
+  if (given.pipeline !== null && given.localField !== null && !language.has('form', 'lookupFieldsAndPipeline'))
     throw new CommandError('FailedToParse', "$lookup with 'pipeline' may not specify 'localField' or 'foreignField'")
   checkForeignName('$lookup', given.from, context)
   for (const { name } of given.variables) checkVariableName(name)

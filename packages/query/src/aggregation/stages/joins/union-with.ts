@@ -80,7 +80,6 @@ export const unionWithStage: StageOperator = {
   name: '$unionWith',
   manualPage: 'aggregation/unionWith',
   status: 'complete',
-  since: 4.4,
   sharded: 'merger',
   foreign(argument) {
     const { collection, pipeline } = parseUnion(argument)

@@ -9,10 +9,13 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import type { EvaluationContext } from '../../../context.js'
-import { compileFilter } from '../../../filter/compile.js'
-import { laterFilterFeatures, pipelineFilterFeatures } from '../../../filter/features.js'
+import { wrappedError } from '../../../filter/wrapped-errors.js'
+import { compileFilter, type Filter } from '../../../filter/compile.js'
+import { laterFilterFeatures, pipelineFilterFeatures, type FilterFeatures } from '../../../filter/features.js'
 import { compileAddFields, compileUnset } from '../../../projection/add-fields.js'
 import { compileProjection, type Projection } from '../../../projection/compile.js'
+import { checkNarrowProject } from '../../../projection/narrow-project.js'
+import { newestLanguage } from '../../../language/language.js'
 import { formatEvaluated } from '../../../values/format.js'
 import { compileExpression } from '../../expressions/compile.js'
 import { mapStage, type CompiledStage, type StageContext, type StageOperator } from '../stage.js'
@@ -20,8 +23,17 @@ import { mapStage, type CompiledStage, type StageContext, type StageOperator } f
 function compileMatch(argument: RawValue, { evaluation, isFirst }: StageContext): CompiledStage {
   if (argument.type !== BsonType.object)
     throw new CommandError(15959, 'the match filter must be an expression in an object')
-  const filter = compileFilter(argument.slice(), evaluation, isFirst ? pipelineFilterFeatures : laterFilterFeatures)
+  const features = isFirst ? pipelineFilterFeatures : laterFilterFeatures
+  const filter = compileMatchFilter(argument.slice(), evaluation, features)
   return mapStage('$match', (document) => (filter.matches(document) ? document : null))
+}
+
+function compileMatchFilter(document: Uint8Array, context: EvaluationContext, features: FilterFeatures): Filter {
+  try {
+    return compileFilter(document, context, features)
+  } catch (error) {
+    throw wrappedError(error, context, 16810, 'bad query')
+  }
 }
 
 function projectionStage(
@@ -119,9 +131,10 @@ export const simpleStages: readonly StageOperator[] = [
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projectionStage('$project', argument, (specification) =>
-        compileProjection(specification, evaluation, { dialect: 'aggregate' }),
-      ),
+      projectionStage('$project', argument, (specification) => {
+        if (!(evaluation.language ?? newestLanguage).has('form', 'projectExclusion')) checkNarrowProject(argument)
+        return compileProjection(specification, evaluation, { dialect: 'aggregate' })
+      }),
   },
   addFields('$addFields'),
   addFields('$set'),

@@ -12,9 +12,13 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { checkFieldPath } from '../../expressions/field-path.js'
-import type { CompiledStage, StageOperator } from '../stage.js'
+import { newestLanguage } from '../../../language/language.js'
+import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
-function compileUnwind(argument: RawValue): CompiledStage {
+function compileUnwind(argument: RawValue, { evaluation }: StageContext): CompiledStage {
+  const { language = newestLanguage } = evaluation
+  if (argument.type !== BsonType.string && !language.has('form', 'unwindDocument'))
+    throw new CommandError(15981, 'the $unwind field path must be specified as a string')
   const { names, preserve, indexNames } = parse(argument)
   const path = names.join('.')
   return {

@@ -25,7 +25,6 @@ export const documentsStage: StageOperator = {
   name: '$documents',
   manualPage: 'aggregation/documents',
   status: 'complete',
-  since: 5.1,
   sharded: 'merger',
   position: 'first',
   notIn: ['facet'],

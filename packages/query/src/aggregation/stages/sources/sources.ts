@@ -9,19 +9,17 @@ import { formatField } from '../../../values/format.js'
 import { passThroughStage, type PipelineKind, type StageOperator, type StageSource } from '../stage.js'
 
 interface SourceTraits {
-  readonly since?: number
   readonly collection: StageSource['collection']
   readonly notIn: readonly PipelineKind[]
   /** @throws CommandError for an invalid argument */
   readonly check: (argument: RawValue) => void
 }
 
-function source(name: string, { since, collection, notIn, check }: SourceTraits): StageOperator {
+function source(name: string, { collection, notIn, check }: SourceTraits): StageOperator {
   return {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    ...(since === undefined ? {} : { since }),
     sharded: 'shards',
     position: 'first',
     notIn,
@@ -48,7 +46,6 @@ const listingNeedsAtlas =
 /** Stages that the server recognizes but cannot serve. */
 function unavailable(
   name: string,
-  since: number,
   code: number,
   message: string,
   collection: StageSource['collection'],
@@ -56,7 +53,6 @@ function unavailable(
 ): StageOperator {
   return {
     ...source(name, {
-      since,
       collection,
       notIn: ['facet'],
       check() {
@@ -88,8 +84,6 @@ export const sourceStages: readonly StageOperator[] = [
   }),
   deviating(
     source('$planCacheStats', {
-      // 4.2
-      since: 4.2,
       collection: 'required',
       notIn: ['facet'],
       check(argument) {
@@ -128,7 +122,6 @@ export const sourceStages: readonly StageOperator[] = [
     'D703',
   ),
   source('$listSampledQueries', {
-    since: 7,
     collection: 'none',
     notIn: ['facet', 'lookup', 'unionWith'],
     check(argument) {
@@ -147,7 +140,6 @@ export const sourceStages: readonly StageOperator[] = [
   }),
   source('$shardedDataDistribution', {
     // 6.0.3
-    since: 6.03,
     // The member that runs the stage checks its target.
     collection: 'any',
     notIn: ['facet', 'lookup', 'unionWith'],
@@ -158,8 +150,6 @@ export const sourceStages: readonly StageOperator[] = [
   }),
   deviating(
     source('$listClusterCatalog', {
-      // 8.0.10
-      since: 8,
       // The member that runs the stage checks its target.
       collection: 'any',
       notIn: ['facet'],
@@ -178,12 +168,12 @@ export const sourceStages: readonly StageOperator[] = [
     }),
     'D714',
   ),
-  unavailable('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any', ['D201']),
-  unavailable('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', [
+  unavailable('$changeStream', 40573, 'The $changeStream stage is only supported on replica sets', 'any', ['D201']),
+  unavailable('$geoNear', 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', [
     'D105',
   ]),
-  unavailable('$search', 4.4, 31082, needsAtlas, 'required'),
-  unavailable('$searchMeta', 4.4, 31082, needsAtlas, 'required'),
-  unavailable('$vectorSearch', 7, 31082, needsAtlas, 'required'),
-  unavailable('$listSearchIndexes', 7, 31082, listingNeedsAtlas, 'required'),
+  unavailable('$search', 31082, needsAtlas, 'required'),
+  unavailable('$searchMeta', 31082, needsAtlas, 'required'),
+  unavailable('$vectorSearch', 31082, needsAtlas, 'required'),
+  unavailable('$listSearchIndexes', 31082, listingNeedsAtlas, 'required'),
 ]

@@ -1,5 +1,6 @@
 /** Manual: aggregation/out; server: document_source_out.cpp. */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import { newestLanguage, type Language } from '../../../language/language.js'
 import { passThroughStage, type StageOperator } from '../stage.js'
 import { internalDatabases } from './internal-databases.js'
 
@@ -12,7 +13,9 @@ export interface OutTarget {
  * @param db of the pipeline
  * @throws CommandError 16990, 16994, 73 InvalidNamespace, 17385, 31321
  */
-export function parseOut(argument: RawValue, db: string): OutTarget {
+export function parseOut(argument: RawValue, db: string, language: Language = newestLanguage): OutTarget {
+  if (argument.type !== BsonType.string && !language.has('form', 'outDatabase'))
+    throw new CommandError(16990, `$out only supports a string argument, not ${typeName(argument.type)}`)
   const target = argument.type === BsonType.string ? { db, collection: argument.asString() } : parseObject(argument)
   if (!isValidTarget(target))
     throw new CommandError('InvalidNamespace', `Invalid $out target namespace, ${target.db}.${target.collection}`)
@@ -68,8 +71,8 @@ export const outStage: StageOperator = {
   position: 'last',
   notIn: ['facet', 'lookup', 'unionWith'],
   writes: true,
-  compile(argument, { db }) {
-    parseOut(argument, db)
+  compile(argument, { db, evaluation }) {
+    parseOut(argument, db, evaluation.language)
     return passThroughStage('$out')
   },
 }

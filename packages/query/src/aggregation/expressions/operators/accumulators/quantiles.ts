@@ -13,7 +13,6 @@ function quantile(name: string, notObject: number): ExpressionOperator {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 7,
     compile(argument, compiler) {
       const { input, p } = percentileArgument(name, argument, notObject)
       const shares = p === null ? null : compiler.compile(p)

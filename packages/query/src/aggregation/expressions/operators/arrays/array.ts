@@ -12,6 +12,7 @@ import {
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated } from '../../../../values/format.js'
+import { newestLanguage } from '../../../../language/language.js'
 import { checkValueBytes, interruptChecker } from '../../../../values/limits.js'
 import { namedArguments, operator, typeOf, unary } from '../../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../../expression.js'
@@ -144,10 +145,16 @@ function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expressio
 }
 
 function compileFilterExpression(argument: RawValue, compiler: ExpressionCompiler): Expression {
-  const fields = namedArguments('$filter', argument, ['input', 'as', 'cond', 'limit'], {
-    notObject: 28646,
-    unknown: 28647,
-  })
+  const withLimit = (compiler.context.language ?? newestLanguage).has('form', 'filterLimit')
+  const fields = namedArguments(
+    '$filter',
+    argument,
+    withLimit ? ['input', 'as', 'cond', 'limit'] : ['input', 'as', 'cond'],
+    {
+      notObject: 28646,
+      unknown: 28647,
+    },
+  )
   const input = compiler.compile(required(fields, 'input', '$filter', 28648))
   const inner = compiler.withVariables([variableName(fields)])
   const condition = inner.compiler.compile(required(fields, 'cond', '$filter', 28650))

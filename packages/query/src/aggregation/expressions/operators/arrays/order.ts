@@ -101,14 +101,13 @@ function nOperator(
     notObject: (_, given) =>
       new CommandError(notObject, `specification must be an object; found ${formatField(name, given)}`),
   }
-  const row = withStrings(name, (strings) =>
+  return withStrings(name, (strings) =>
     namedOperator(name, named, ([count, input]) => {
       const n = countOperand(count)
       if (input?.type !== BsonType.array) throw new CommandError(5788200, 'Input must be an array')
       return arrayValue(pick(elementsOf(input), n, strings))
     }),
   )
-  return { ...row, since: 5.2 }
 }
 
 const extreme = (direction: 1 | -1) => (elements: RawValue[], n: number, strings: StringComparator | undefined) =>
@@ -122,7 +121,6 @@ export const arrayOrderExpressions: readonly ExpressionOperator[] = [
     name: '$sortArray',
     manualPage: 'aggregation/sortArray',
     status: 'complete',
-    since: 5.2,
     compile: compileSortArray,
   },
   nOperator('$firstN', 5787801, (elements, n) => elements.slice(0, n)),

@@ -22,6 +22,7 @@ import { binaryFormats, binaryOfText, textOfBinary, type BinaryFormat } from './
 import { conversionFailure, toDecimal128, toDouble, toInt32, toInt64 } from './numbers.js'
 import { instantOfValue } from '../dates/parts.js'
 import { isoDate } from '../strings/string.js'
+import { newestLanguage } from '../../../../language/language.js'
 
 const suffix = 'in $convert with no onError value'
 
@@ -172,7 +173,7 @@ function targetOf(to: RawValue | undefined, knowsObjects: boolean): Target | nul
 }
 
 function compileConvert(argument: RawValue, compiler: ExpressionCompiler): Expression {
-  const knowsBinary = (compiler.context.languageVersion ?? Infinity) >= 8
+  const knowsBinary = (compiler.context.language ?? newestLanguage).has('form', 'binaryConversions')
   const [input, to, onError, onNull, format] = namedOperands(
     {
       fields: ['input', 'to', 'onError', 'onNull', ...(knowsBinary ? ['format'] : [])],
@@ -215,5 +216,5 @@ export const conversionExpressions: readonly ExpressionOperator[] = [
   short('$toString', BsonType.string, 'auto'),
   short('$toDate', BsonType.date),
   short('$toObjectId', BsonType.objectId),
-  { ...short('$toUUID', BsonType.binary, 'uuid', 4), since: 8 },
+  { ...short('$toUUID', BsonType.binary, 'uuid', 4) },
 ]

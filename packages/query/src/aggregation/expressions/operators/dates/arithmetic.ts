@@ -225,17 +225,19 @@ const dateTrunc = namedOperator(
 )
 
 function timestampPart(name: string, code: number, offset: number): ExpressionOperator {
-  const row = unary(name, (value) => {
+  return unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
     if (value.type !== BsonType.timestamp)
       throw new CommandError(code, ` Argument to ${name} must be a timestamp, but is ${typeOf(value)}`)
     return int64Value(BigInt(readUint32(value.bytes, value.start + offset)))
   })
-  return { ...row, since: 5.1 }
 }
 
 export const dateArithmeticExpressions: readonly ExpressionOperator[] = [
-  ...[shifting('$dateAdd', 1), shifting('$dateSubtract', -1), dateDiff, dateTrunc].map((row) => ({ ...row, since: 5 })),
+  shifting('$dateAdd', 1),
+  shifting('$dateSubtract', -1),
+  dateDiff,
+  dateTrunc,
   timestampPart('$tsSecond', 5687301, 4),
   timestampPart('$tsIncrement', 5687302, 0),
 ]

@@ -13,6 +13,7 @@ import {
 } from '@shardlab/bson'
 import { namedOperands, typeOf, unary } from '../../arguments.js'
 import { computed, type Expression, type ExpressionCompiler, type ExpressionOperator } from '../../expression.js'
+import { newestLanguage } from '../../../../language/language.js'
 
 function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expression {
   const isLong = argument.type === BsonType.object && !isOperator(argument)
@@ -33,7 +34,8 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
       )
     : [compiler.compile(argument), compiler.compile(stringValue('$$CURRENT'))]
   const field = given!
-  if ((compiler.context.languageVersion ?? Infinity) < 8) checkConstantName(isLong ? argument : documentOf(argument))
+  if (!(compiler.context.language ?? newestLanguage).has('form', 'computedFieldNames'))
+    checkConstantName(isLong ? argument : documentOf(argument))
   const fixed = field.constant
   if (fixed !== null && fixed.value?.type !== BsonType.string)
     throw new CommandError(
@@ -51,7 +53,7 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
   })
 }
 
-/** Before 7.2 the field name must be a constant. */
+/** For releases in which the field name must be a constant. */
 function checkConstantName(argument: RawValue): void {
   const reference = fieldReference(argument)
   if (reference !== null)
@@ -93,7 +95,6 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    since: 5,
     compile(argument, compiler) {
       const [field, input, value] = namedOperands(
         {
@@ -169,7 +170,7 @@ function binarySize(value: RawValue | undefined): RawValue {
 }
 
 export const fieldExpressions: readonly ExpressionOperator[] = [
-  { name: '$getField', manualPage: 'aggregation/getField', status: 'complete', since: 5, compile: compileGetField },
+  { name: '$getField', manualPage: 'aggregation/getField', status: 'complete', compile: compileGetField },
   fieldSetter('$setField', true),
   fieldSetter('$unsetField', false),
   unary('$binarySize', binarySize),

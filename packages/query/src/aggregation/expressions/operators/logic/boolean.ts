@@ -1,5 +1,6 @@
 import { BsonType, boolValue, CommandError, elementsOf, FieldIterator, type RawValue } from '@shardlab/bson'
-import { isNullish, lazyOperator, namedArguments, operandsOf, typeOf, unary } from '../../arguments.js'
+import { newestLanguage } from '../../../../language/language.js'
+import { arityError, isNullish, lazyOperator, namedArguments, operandsOf, typeOf, unary } from '../../arguments.js'
 import {
   computed,
   constant,
@@ -80,22 +81,33 @@ function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expres
   }
 }
 
+const ifNull = lazyOperator(
+  '$ifNull',
+  (operands, frame) => {
+    let value: RawValue | undefined
+    for (const operand of operands) {
+      value = operand.evaluate(frame)
+      if (!isNullish(value)) return value
+    }
+    return value
+  },
+  2,
+)
+
+/** With exactly two arguments, in releases that allow no more. */
+function compileIfNull(argument: RawValue, compiler: ExpressionCompiler): Expression {
+  if (!(compiler.context.language ?? newestLanguage).has('form', 'ifNullManyArguments')) {
+    const given = argument.type === BsonType.array ? elementsOf(argument).length : 1
+    if (given !== 2) throw arityError('$ifNull', 2, 2, given)
+  }
+  return ifNull.compile(argument, compiler)
+}
+
 export const booleanExpressions: readonly ExpressionOperator[] = [
   lazyOperator('$and', (operands, frame) => boolValue(operands.every((operand) => truth(operand.evaluate(frame))))),
   lazyOperator('$or', (operands, frame) => boolValue(operands.some((operand) => truth(operand.evaluate(frame))))),
   unary('$not', (value) => boolValue(!truth(value))),
-  lazyOperator(
-    '$ifNull',
-    (operands, frame) => {
-      let value: RawValue | undefined
-      for (const operand of operands) {
-        value = operand.evaluate(frame)
-        if (!isNullish(value)) return value
-      }
-      return value
-    },
-    2,
-  ),
+  { ...ifNull, compile: compileIfNull },
   { name: '$cond', manualPage: 'aggregation/cond', status: 'complete', compile: compileCond },
   { name: '$switch', manualPage: 'aggregation/switch', status: 'complete', compile: compileSwitch },
   {

@@ -10,7 +10,7 @@ function checkInteger(name: string, value: RawValue): void {
 }
 
 function bitwise(name: string, identity: bigint, combine: (a: bigint, b: bigint) => bigint): ExpressionOperator {
-  const row = operator(name, 0, Infinity, (operands) => {
+  return operator(name, 0, Infinity, (operands) => {
     let result = identity
     let isLong = false
     for (const operand of operands) {
@@ -21,7 +21,6 @@ function bitwise(name: string, identity: bigint, combine: (a: bigint, b: bigint)
     }
     return isLong ? int64Value(result) : int32Value(Number(result))
   })
-  return { ...row, since: 6.3 }
 }
 
 const not = unary('$bitNot', (value) => {
@@ -36,5 +35,5 @@ export const bitExpressions: readonly ExpressionOperator[] = [
   bitwise('$bitAnd', -1n, (a, b) => a & b),
   bitwise('$bitOr', 0n, (a, b) => a | b),
   bitwise('$bitXor', 0n, (a, b) => a ^ b),
-  { ...not, since: 6.3 },
+  not,
 ]

@@ -17,6 +17,7 @@ import { regexParts } from '../../../../values/format.js'
 import { namedOperator, type NamedArguments } from '../../arguments.js'
 import type { EvaluationContext } from '../../../../context.js'
 import type { ExpressionOperator } from '../../expression.js'
+import { newestLanguage } from '../../../../language/language.js'
 
 /** Null: input or pattern is null or missing, and so is the result. */
 function patternOf(name: string, regex: RawValue | undefined, options: RawValue | undefined): Pattern | null {
@@ -79,12 +80,11 @@ function findIn(
   pattern: Pattern,
   text: string,
   from: number,
-  { checkForInterrupt, languageVersion = Infinity }: EvaluationContext,
+  { checkForInterrupt, language = newestLanguage }: EvaluationContext,
 ): PatternMatch | null {
   const found = pattern.find(text, from, checkForInterrupt)
   if (found !== limitReached) return found
-  // Servers use PCRE2 since 6.1.
-  const result = languageVersion < 6.1 ? '-8' : 'match limit exceeded'
+  const result = language.regexUsesPcre2 ? 'match limit exceeded' : '-8'
   throw new CommandError(
     51156,
     `Error occurred while executing the regular expression in ${name}. Result code: ${result}`,

@@ -1,0 +1,96 @@
+/** What queries mean and what errors say, where releases differ in more than a feature. */
+import type { Release } from './feature-group.js'
+
+export interface LanguageRule<T> {
+  /** One sentence: the meaning of the values; of a boolean, the meaning of true. */
+  readonly about: string
+  /** Manual page or server source. */
+  readonly source: string
+  /** Ascending; a value holds until the release of the next one. The first is for 2.6. */
+  readonly values: readonly (readonly [from: Release, value: T])[]
+}
+
+const rule = <T>(about: string, source: string, ...values: readonly (readonly [Release, T])[]): LanguageRule<T> => ({
+  about,
+  source,
+  values,
+})
+
+export const languageRules = {
+  unknownStageCode: rule<number>(
+    'The code for an unknown stage.',
+    'pipeline.cpp (2.6), document_source.cpp, lite_parsed_document_source.cpp',
+    ['2.6', 16436],
+    ['3.4', 40324],
+  ),
+  stageFieldCountCode: rule<number>(
+    'The code for a stage without exactly one field.',
+    'pipeline.cpp (2.6), lite_parsed_document_source.cpp',
+    ['2.6', 16435],
+    ['3.4', 40323],
+  ),
+  unknownExpression: rule<readonly [code: number, text: string]>(
+    'The error for an unknown expression: its code, and the text before the name.',
+    'expression.cpp, Expression::parseExpression',
+    ['2.6', [15999, 'invalid operator']],
+    ['3.4', [168, 'Unrecognized expression']],
+  ),
+  errorsSuggestGetField: rule<boolean>(
+    'Errors about names with a dollar sign or a dot suggest $getField and $setField.',
+    'expression_parser.cpp, field_path.cpp; new in 5.0 with $getField',
+    ['2.6', false],
+    ['5.0', true],
+  ),
+  filterErrors: rule<'plain' | 'wrapped'>(
+    'Errors about a filter begin with "Can\'t canonicalize query" (17287) in find, and with "bad query" (16810) in $match.',
+    'new_find.cpp and matcher.cpp (2.6)',
+    ['2.6', 'wrapped'],
+    ['3.2', 'plain'],
+  ),
+  modifierErrorsNamePipelines: rule<boolean>(
+    'The error for an unknown update operator also mentions pipelines.',
+    'update_driver.cpp, validateMod; new in 4.2',
+    ['2.6', false],
+    ['4.2', true],
+  ),
+  emptySamples: rule<boolean>(
+    '{$sample: {size: 0}} gives no document; otherwise it is refused.',
+    'document_source_sample.cpp',
+    ['2.6', true],
+    ['7.0', false],
+  ),
+  densifyExcludesUpperBound: rule<boolean>(
+    'Equal bounds of $densify contain no value; otherwise they contain one.',
+    'document_source_densify.cpp',
+    ['2.6', false],
+    ['8.0', true],
+  ),
+  mergeMatchesNullish: rule<boolean>(
+    '$merge accepts documents in which a field of `on` is missing or null, where its index allows it.',
+    'merge_processor.cpp, document_source_merge.cpp',
+    ['2.6', false],
+    ['8.0', true],
+  ),
+  outNamesShardedTarget: rule<boolean>(
+    'The error of $out for a sharded target names the collection.',
+    'document_source_out.cpp',
+    ['2.6', true],
+    ['6.0', false],
+  ),
+  regexUsesPcre2: rule<boolean>(
+    'Errors of regular expressions are those of PCRE2.',
+    'release notes 6.1',
+    ['2.6', false],
+    ['6.1', true],
+  ),
+  mergeCursorsIsReserved: rule<boolean>(
+    '$mergeCursors in a request of a client fails with 5491300; otherwise it is an unknown stage.',
+    'lite_parsed_pipeline.cpp, new in 5.0',
+    ['2.6', false],
+    ['5.0', true],
+  ),
+} as const satisfies Record<string, LanguageRule<unknown>>
+
+type ValueOf<R> = R extends LanguageRule<infer T> ? T : never
+
+export type LanguageRules = { readonly [K in keyof typeof languageRules]: ValueOf<(typeof languageRules)[K]> }

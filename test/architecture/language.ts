@@ -1,0 +1,74 @@
+/** The page of the query language by version: the tables of packages/query/src/language. */
+import { historiesOf, isPresentIn, languageFeatures, languageRules, type FeatureGroup } from '@shardlab/query'
+import { behavioursOf, emulatedVersions } from '@shardlab/sharding'
+
+export function languagePage(notice: string): string {
+  return [
+    notice,
+    '',
+    '# The query language by version',
+    '',
+    'Each emulated version has its own operators, stages, index types, options and fields of commands, and',
+    'refuses all others with its own error. The tables list the features that Shardlab knows and the',
+    'versions that have them; the first column after the name is the release that introduced the feature.',
+    '[Compatibility](compatibility.md) says how completely each is supported.',
+    '',
+    ...Object.values(languageFeatures).flatMap(groupSection),
+    ...rulesSection(),
+  ].join('\n')
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+const heading = (first: readonly string[], columns: readonly string[]): string[] => [
+  `| ${[...first, ...columns].join(' | ')} |`,
+  `| ${[...first, ...columns].map(() => '---').join(' | ')} |`,
+]
+
+function groupSection(group: FeatureGroup): string[] {
+  return [
+    `## ${group.title}`,
+    '',
+    ...wrapped(`${group.about} Source: ${group.source}.`),
+    '',
+    ...heading(['feature', 'since'], emulatedVersions),
+    ...[...historiesOf(group)].map(([name, history]) => {
+      const since = history[0]!.release
+      const present = emulatedVersions.map((version) =>
+        isPresentIn(history, behavioursOf(version).serverVersion) ? 'yes' : '',
+      )
+      return `| ${[`\`${cell(name)}\``, since, ...present].join(' | ')} |`
+    }),
+    '',
+  ]
+}
+
+function rulesSection(): string[] {
+  return [
+    '## Rules',
+    '',
+    '| rule | meaning | values since | source |',
+    '| --- | --- | --- | --- |',
+    ...Object.entries(languageRules).map(([name, { about, values, source }]) => {
+      const texts = values.map(([from, value]) => `${from}: ${valueText(value)}`).join('; ')
+      return `| \`${name}\` | ${cell(about)} | ${cell(texts)} | ${cell(source)} |`
+    }),
+    '',
+  ]
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return `\`${JSON.stringify(value)}\``
+}
+
+const widthMax = 100
+
+function wrapped(paragraph: string): string[] {
+  const lines: string[] = []
+  for (const word of paragraph.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= widthMax) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
