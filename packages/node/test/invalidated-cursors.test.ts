@@ -32,7 +32,11 @@ const sorted = { find: 'c', sort: { y: 1 }, batchSize: 2 }
 const scan = { find: 'c', hint: 'x_1', batchSize: 2 }
 const pipeline = { aggregate: 'c', pipeline: [{ $match: { x: { $gte: 0 } } }], cursor: { batchSize: 2 } }
 const grouped = { aggregate: 'c', pipeline: [{ $group: { _id: '$x' } }], cursor: { batchSize: 2 } }
-const growing = { aggregate: 'c', pipeline: [{ $addFields: { y: { $add: ['$x', 1] } } }], cursor: { batchSize: 2 } }
+const growing = {
+  aggregate: 'c',
+  pipeline: [{ $project: { x: 1, pad: 1, y: { $add: ['$x', 1] } } }],
+  cursor: { batchSize: 2 },
+}
 
 const drop = (node: NodeUnderTest) => node.ok({ drop: 'c' })
 const rename = (node: NodeUnderTest) => node.ok({ renameCollection: 'test.c', to: 'test.d' }, { db: 'admin' })

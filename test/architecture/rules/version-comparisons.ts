@@ -1,7 +1,7 @@
 import type { Finding, Repository, SourceFile } from '../model/repository.js'
 import type { Token } from '../model/tokens.js'
 
-/** The only folders that may compare versions: the table of behaviours, and that of the language. */
+/** The folders that may compare versions: the tables of behaviours and of the language. */
 const tableFolders = ['packages/sharding/src/behaviours/', 'packages/query/src/language/']
 /** A version or series: 2.6, 4.4, 6.0.2, and later ones such as 9.0 or 10.0. */
 const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|(?:[5-9]|[1-9]\d)\.[0-3])(?:\.\d+)?$/

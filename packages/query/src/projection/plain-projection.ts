@@ -26,7 +26,7 @@ const metadataKinds: ReadonlySet<string> = new Set([
   'sortKey',
 ])
 
-/** After the field name that it begins with, `$` is positional unless a field of a DBRef follows. */
+/** A `$` after a dot is positional unless it begins the name of a DBRef's field. */
 const positional = /\.\$(?!ref|id|db)/
 
 /**

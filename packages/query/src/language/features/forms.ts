@@ -28,7 +28,7 @@ export const forms: FeatureGroup = {
       'updatePipelines',
     ],
     '4.4': [
-      // Expressions and literals in the projection of find: projection_parser.cpp; release notes 4.4.
+      // Expressions and literals in the projection of find: projection_parser.cpp.
       'findExpressions',
       // {$out: {db, coll}}: document_source_out.cpp; release notes 4.4.
       'outDatabase',
