@@ -169,9 +169,7 @@ export const sourceStages: readonly StageOperator[] = [
     'D714',
   ),
   unavailable('$changeStream', 40573, 'The $changeStream stage is only supported on replica sets', 'any', ['D201']),
-  unavailable('$geoNear', 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', [
-    'D105',
-  ]),
+  unavailable('$geoNear', 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', ['D105']),
   unavailable('$search', 31082, needsAtlas, 'required'),
   unavailable('$searchMeta', 31082, needsAtlas, 'required'),
   unavailable('$vectorSearch', 31082, needsAtlas, 'required'),
