@@ -68,6 +68,7 @@ import { moveRange } from './commands/move-range.js'
 import { planCacheClearFilters } from './commands/plan-cache-clear-filters.js'
 import { planCacheClear } from './commands/plan-cache-clear.js'
 import { planCacheListFilters } from './commands/plan-cache-list-filters.js'
+import { planCacheSetFilter } from './commands/plan-cache-set-filter.js'
 import { refineCollectionShardKey } from './commands/refine-collection-shard-key.js'
 import { removeShardFromZone } from './commands/remove-shard-from-zone.js'
 import { removeShard } from './commands/remove-shard.js'
@@ -155,6 +156,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   planCacheClear,
   planCacheClearFilters,
   planCacheListFilters,
+  planCacheSetFilter,
   refineCollectionShardKey,
   removeShard,
   removeShardFromZone,

@@ -28,6 +28,8 @@ export {
 export { plainEntryLength, writePlainEntry } from './log/plain-entry.js'
 export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.js'
 export { planQuery } from './planner/plan-query.js'
+export { queryShapeText, type QueryShape } from './planner/query-shape.js'
+export type { IndexFilter, IndexFilters } from './planner/index-filters.js'
 export { notCappedError } from './planner/planner-errors.js'
 export type { QueryRequest } from './planner/query-request.js'
 export {

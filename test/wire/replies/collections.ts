@@ -111,6 +111,10 @@ export const collectionReplies: readonly ReplyRow[] = [
     types: { filters: 'array', 'shard01?': 'object', 'shard02?': 'object' },
   },
   {
+    command: { planCacheSetFilter: 'things', query: { a: 1 }, indexes: [{ a: 1 }] },
+    types: { 'shard01?': 'object', 'shard02?': 'object' },
+  },
+  {
     command: { validate: 'things' },
     types: {
       ns: 'string',

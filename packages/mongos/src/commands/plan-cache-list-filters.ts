@@ -6,8 +6,7 @@ import { repliesByShard } from '../routing/replies-by-shard.js'
 export const planCacheListFilters: CommandRow<MongosInvocation> = {
   ...planCacheListFiltersSpec,
   routing: 'all-shards',
-  status: 'partial',
-  deviations: ['D302'],
+  status: 'full',
   summary: 'Lists index filters on every shard that owns a part of the collection.',
   run: repliesByShard,
 }

@@ -1,8 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, emptyDocument } from '@shardlab/bson'
-import { compileFilter } from '@shardlab/query'
+import { DocumentWriter } from '@shardlab/bson'
 import { checkShape, planCacheClearSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
+import { shapeArgument } from '../read/shape-argument.js'
 
 export const planCacheClear: CommandRow<NodeInvocation> = {
   ...planCacheClearSpec,
@@ -14,9 +14,9 @@ export const planCacheClear: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
+    const collection = host.collection(ns)
     // The server looks at the shape only when the collection exists.
-    if (host.collection(ns) !== undefined && checkShape(args))
-      compileFilter(args.document('query') ?? emptyDocument, host.evaluation())
+    if (collection !== undefined && checkShape(args)) shapeArgument(host, args, collection)
     return new DocumentWriter(256)
   },
 }

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, isEmptyDocument } from '@shardlab/bson'
 import { planCacheListFiltersSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -7,12 +7,24 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const planCacheListFilters: CommandRow<NodeInvocation> = {
   ...planCacheListFiltersSpec,
   routing: 'all-shards',
-  status: 'partial',
-  deviations: ['D302'],
-  summary: 'Lists index filters: none, since planCacheSetFilter does not exist.',
+  status: 'full',
+  summary: 'Lists the index filters of a collection.',
   async run(invocation) {
     const { host, args, db } = invocation
-    await host.role.enter(`${db}.${args.collectionName(db)}`, invocation)
-    return new DocumentWriter(256).startArray('filters').end()
+    const ns = `${db}.${args.collectionName(db)}`
+    await host.role.enter(ns, invocation)
+    const writer = new DocumentWriter(512).startArray('filters')
+    const filters = host.collection(ns)?.indexFilters.all() ?? []
+    filters.forEach(({ query, sort, projection, collation, indexes }, i) => {
+      writer.startDocument(String(i)).document('query', query).document('sort', sort).document('projection', projection)
+      if (!isEmptyDocument(collation)) writer.document('collation', collation)
+      writer.startArray('indexes')
+      indexes.forEach((index, j) => {
+        if (typeof index === 'string') writer.string(String(j), index)
+        else writer.document(String(j), index)
+      })
+      writer.end().end()
+    })
+    return writer.end()
   },
 }

@@ -41,6 +41,7 @@ import { listIndexes } from '../commands/list-indexes.js'
 import { planCacheClearFilters } from '../commands/plan-cache-clear-filters.js'
 import { planCacheClear } from '../commands/plan-cache-clear.js'
 import { planCacheListFilters } from '../commands/plan-cache-list-filters.js'
+import { planCacheSetFilter } from '../commands/plan-cache-set-filter.js'
 import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
 import { replSetGetConfig } from '../commands/repl-set-get-config.js'
@@ -94,6 +95,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   planCacheClear,
   planCacheClearFilters,
   planCacheListFilters,
+  planCacheSetFilter,
   reIndex,
   renameCollection,
   replSetGetConfig,

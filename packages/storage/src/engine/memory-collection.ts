@@ -8,6 +8,7 @@ import { IdTable } from '../records/id-table.js'
 import { idIndexSpec } from '../index-specs/index-spec.js'
 import { InsertedDocuments } from '../records/inserted-documents.js'
 import type { RestoredIndex } from '../indexes/index-parts.js'
+import { IndexFilters } from '../planner/index-filters.js'
 import { MemoryIndex } from '../indexes/memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from '../records/record-table.js'
 import type { CappedLimits, Collection } from './types.js'
@@ -29,6 +30,7 @@ export class MemoryCollection implements Collection {
   /** The last record stored or found, usually the next one requested. */
   #lastId = 0
   readonly #documents: DocumentStore
+  readonly indexFilters: IndexFilters
   readonly #frozen: boolean
   readonly #collated: boolean
   #snapshot: MemoryCollection | null = null
@@ -40,7 +42,9 @@ export class MemoryCollection implements Collection {
     records: RecordTable,
     indexes: MemoryIndex[],
     frozen: boolean,
+    indexFilters = new IndexFilters(),
   ) {
+    this.indexFilters = indexFilters
     this.#ns = ns
     this.uuid = uuid
     this.#options = options
@@ -312,7 +316,8 @@ export class MemoryCollection implements Collection {
   #copy(frozen: boolean, separateUsage = false): MemoryCollection {
     const records = this.#records.clone()
     const indexes = this.#indexes.list.map((index) => index.clone(records, separateUsage))
-    const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen)
+    const filters = separateUsage ? new IndexFilters() : this.indexFilters
+    const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen, filters)
     copy.#dataSizeBytes = this.#dataSizeBytes
     copy.#nextRecordId = this.#nextRecordId
     return copy

@@ -4,6 +4,7 @@ import type { FilterNode, KeyPattern } from '@shardlab/query'
 import type { IndexCursor } from '../tree/index-cursor.js'
 import type { StringLabels } from '../collation/string-labels.js'
 import type { KeyTuple, MultikeyPaths } from '../indexes/index-keys.js'
+import type { IndexFilters } from '../planner/index-filters.js'
 import type { WildcardPaths } from '../wildcard/wildcard-spec.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
 import type { LogEntry } from '../log/log-entry.js'
@@ -102,6 +103,8 @@ export interface Collection {
   /** In order of creation, `_id_` first. */
   indexes(): readonly Index[]
   index(name: string): Index | undefined
+  /** Shared with snapshots. */
+  readonly indexFilters: IndexFilters
   findById(id: RawValue): StoredRecord | undefined
   get(recordId: number): StoredRecord | undefined
   /**

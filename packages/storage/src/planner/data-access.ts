@@ -4,7 +4,7 @@
  */
 import type { Filter, FilterNode, SortPattern } from '@shardlab/query'
 import { mayRepeat, type IndexEntry, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
-import type { Collection } from '../engine/types.js'
+import type { Index } from '../engine/types.js'
 import { accessPath, containsEveryMatch, isRelevant, type AccessPath, type AccessRequest } from './access-path.js'
 import { explode } from './explode.js'
 import { entriesOf, plainEntry } from './index-entry.js'
@@ -13,8 +13,8 @@ import { conjuncts, partOf, residualOf } from './residual.js'
 import type { DataAccess } from './solution.js'
 
 /** @returns empty: only a collection scan can answer the query */
-export function indexedAccesses(collection: Collection, filter: Filter, request: AccessRequest): DataAccess[] {
-  const entries = collection.indexes().flatMap((index) => entriesOf(index, filter.root))
+export function indexedAccesses(indexes: readonly Index[], filter: Filter, request: AccessRequest): DataAccess[] {
+  const entries = indexes.flatMap((index) => entriesOf(index, filter.root))
   const accesses: DataAccess[] = []
   if (isSingleIndexQuery(filter.root)) {
     const paths = usefulPaths(entries, filter.root, request)
@@ -24,19 +24,18 @@ export function indexedAccesses(collection: Collection, filter: Filter, request:
   const alternatives = accessByAlternatives(entries, filter, request)
   if (alternatives !== null) accesses.push(alternatives)
   if (request.sort !== null && !accesses.some(({ sorted }) => sorted)) {
-    accesses.push(...wholeIndexes(collection, filter, { ...request, sort: request.sort }))
+    accesses.push(...wholeIndexes(indexes, filter, { ...request, sort: request.sort }))
   }
   return accesses
 }
 
 /** Full scans of indexes that give the order. The whole predicate is tested on documents. */
 function wholeIndexes(
-  collection: Collection,
+  indexes: readonly Index[],
   filter: Filter,
   request: AccessRequest & { sort: SortPattern },
 ): DataAccess[] {
-  return collection
-    .indexes()
+  return indexes
     .filter((index) => index.wildcard === null && !index.sparse)
     .map((index) => accessPath(plainEntry(index), { kind: 'and', children: [] }, request))
     .filter((path) => path.sorted && containsEveryMatch(path, filter.root))

@@ -30,6 +30,7 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
       filter,
       root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit },
       strings,
+      isFiltered: false,
       rejected: [],
       trials: [],
     }
@@ -117,7 +118,7 @@ function wholeScanOf(
   { filter, key, hint }: QueryRequest & { readonly key: string },
   plan: QueryPlan,
 ): IndexScan | null {
-  if (!hasNoPredicate(filter.root) || hint !== undefined || plan.root.stage === 'EOF') return null
+  if (!hasNoPredicate(filter.root) || hint !== undefined || plan.isFiltered || plan.root.stage === 'EOF') return null
   const candidates = collection
     .indexes()
     .filter((index) => index.wildcard === null && index.pattern[0]!.path === key)

@@ -1,9 +1,9 @@
 /** Server: query/query_planner.cpp, get_executor.cpp. */
-import { BsonType, type RawValue, type StringComparator } from '@shardlab/bson'
+import { BsonType, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { FilterNode } from '@shardlab/query'
 import { resolveHint } from './hint.js'
 import type { QueryPlan } from '../plans/query-plan.js'
-import type { Collection } from '../engine/types.js'
+import type { Collection, Index } from '../engine/types.js'
 import type { AccessRequest } from './access-path.js'
 import { hintedAccess, indexedAccesses, hasNoPredicate } from './data-access.js'
 import { entriesOf, sameCollation } from './index-entry.js'
@@ -26,20 +26,44 @@ export function planQuery(collection: Collection, request: QueryRequest): QueryP
 export function planned(collection: Collection, request: QueryRequest, options: SolutionOptions): QueryPlan {
   const strings = request.strings ?? request.filter.strings
   const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
-  const accesses = dataAccesses(collection, { ...request, filter }, strings)
+  const allowed = collection.indexFilters.isEmpty ? null : allowedIndexes(collection, request, strings)
+  const isFiltered = allowed !== null
+  const accesses = dataAccesses(collection, { ...request, filter }, strings, allowed)
   const solutions = accesses.map((access) => solutionOf(access, request, options))
-  if (solutions.length === 1) return { collection, filter, root: solutions[0]!, strings, rejected: [], trials: [] }
+  if (solutions.length === 1)
+    return { collection, filter, root: solutions[0]!, strings, isFiltered, rejected: [], trials: [] }
   const trials = rank({ collection, strings }, solutions, request.limit ?? 0)
   const root = trials[0]!.root.plan
-  return { collection, filter, root, strings, rejected: solutions.filter((solution) => solution !== root), trials }
+  const rejected = solutions.filter((solution) => solution !== root)
+  return { collection, filter, root, strings, isFiltered, rejected, trials }
 }
 
+/**
+ * Index filters do not apply to lookups by `_id` without a hint, and to scans that the client
+ * demands. Server: fillOutPlannerParams.
+ */
+function allowedIndexes(
+  collection: Collection,
+  { filter: { root }, hint, sort, projection, skip = 0, min, max, after }: QueryRequest,
+  strings: StringComparator | undefined,
+): Index[] | null {
+  const isNatural = hint !== undefined && typeof hint !== 'string' && findField(hint, '$natural') !== undefined
+  if (isNatural || min !== undefined || max !== undefined || after !== undefined) return null
+  if (hint === undefined && skip === 0 && idOf(root) !== null && sameCollation(collection.indexes()[0]!, strings))
+    return null
+  const shape = { filter: root, sort: sort ?? null, projection: projection?.document ?? null }
+  return collection.indexFilters.allowed(shape, strings, collection.indexes())
+}
+
+/** @param allowed the only indexes to consider, and the hint is ignored; null: all */
 function dataAccesses(
   collection: Collection,
   request: QueryRequest,
   strings: StringComparator | undefined,
+  allowed: readonly Index[] | null,
 ): DataAccess[] {
-  const { filter, hint } = request
+  const { filter } = request
+  const hint = allowed === null ? request.hint : undefined
   const sort = sortOf(request)
   const accessRequest: AccessRequest = { sort, strings }
   const scan = (reverse: boolean): DataAccess => ({
@@ -79,7 +103,7 @@ function dataAccesses(
   if (id !== null && sameCollation(collection.indexes()[0]!, strings))
     return [{ root: { stage: 'IDHACK', id }, sorted: true }]
   if (isAlwaysFalse(filter.root)) return [eofAccess]
-  const accesses = indexedAccesses(collection, filter, accessRequest)
+  const accesses = indexedAccesses(allowed ?? collection.indexes(), filter, accessRequest)
   return accesses.length > 0 ? accesses : [scan(false)]
 }
 

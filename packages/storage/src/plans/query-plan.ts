@@ -9,6 +9,8 @@ export interface QueryPlan {
   readonly filter: Filter
   readonly root: PlanStage
   readonly strings: Filter['strings']
+  /** The planner considered only the indexes of an index filter. */
+  readonly isFiltered: boolean
   readonly rejected: readonly PlanStage[]
   /** The winner first, for `allPlansExecution`. Empty if there was one candidate. */
   readonly trials: readonly PlanTrial[]

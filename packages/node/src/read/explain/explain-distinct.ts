@@ -4,7 +4,7 @@ import { planDistinctRows } from '../read-distinct.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
-import { queryShapeHash, type QueryShape } from './query-hash.js'
+import { queryShapeHash, type ShapeWithCollation } from './query-hash.js'
 
 export function explainDistinct({ invocation, ns, verbosity }: ExplainRequest, writer: DocumentWriter): ExplainTail {
   const { host, args } = invocation
@@ -12,7 +12,7 @@ export function explainDistinct({ invocation, ns, verbosity }: ExplainRequest, w
   const query = compileDistinct(args, evaluationOf(host, args, collection?.defaultCollation ?? null), host.behaviours)
   const plan = collection === null ? null : planDistinctRows(collection, query)
   const collation = collationOf(args.document('collation'), collection)
-  const shape: QueryShape = { filter: query.filter.root, sort: null, projection: null, collation }
+  const shape: ShapeWithCollation = { filter: query.filter.root, sort: null, projection: null, collation }
   writePlanExplanation(
     writer,
     host,

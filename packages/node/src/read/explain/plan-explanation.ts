@@ -20,7 +20,7 @@ import {
 } from '@shardlab/storage'
 import type { Verbosity } from '@shardlab/member'
 import type { NodeHost } from '../../host/node-host.js'
-import { planCacheKey, queryHash, type QueryShape } from './query-hash.js'
+import { planCacheKey, queryHash, type ShapeWithCollation } from './query-hash.js'
 
 export interface ExplainedPlan {
   readonly ns: string
@@ -78,12 +78,17 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
   writer.startDocument('queryPlanner')
   if (!explainIsVersioned) writer.int32('plannerVersion', 1)
   writer.string('namespace', ns)
-  if (!explainShowsPlanCache) writer.bool('indexFilterSet', false)
+  if (!explainShowsPlanCache) writer.bool('indexFilterSet', explained.plan?.isFiltered === true)
   writer.document('parsedQuery', describeFilter(filter.root))
   if (collation !== null) writer.document('collation', collation)
-  if (explainShowsPlanCache) writer.bool('indexFilterSet', false)
+  if (explainShowsPlanCache) writer.bool('indexFilterSet', explained.plan?.isFiltered === true)
   if (collection !== null) {
-    const shape: QueryShape = { filter: filter.root, sort: explained.sort, projection: explained.projection, collation }
+    const shape: ShapeWithCollation = {
+      filter: filter.root,
+      sort: explained.sort,
+      projection: explained.projection,
+      collation,
+    }
     const hash = queryHash(shape)
     writer.string('queryHash', hash)
     if (explainShowsPlanCache) writer.string('planCacheShapeHash', hash)

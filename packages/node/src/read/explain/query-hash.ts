@@ -3,22 +3,18 @@
  * server. Server: canonical_query_encoder.cpp, whose hashes are different numbers.
  */
 import { BsonType, FieldIterator, type RawValue } from '@shardlab/bson'
-import type { FilterNode, SortPattern } from '@shardlab/query'
-import type { Collection } from '@shardlab/storage'
+import { queryShapeText, type Collection, type QueryShape } from '@shardlab/storage'
 
-export interface QueryShape {
-  readonly filter: FilterNode
-  readonly sort: SortPattern | null
-  readonly projection: Uint8Array | null
+export interface ShapeWithCollation extends QueryShape {
   readonly collation: Uint8Array | null
 }
 
 /** Eight hexadecimal digits. */
-export function queryHash(shape: QueryShape): string {
+export function queryHash(shape: ShapeWithCollation): string {
   return hash(textOf(shape))
 }
 
-export function planCacheKey(shape: QueryShape, collection: Collection): string {
+export function planCacheKey(shape: ShapeWithCollation, collection: Collection): string {
   return hash(
     `${textOf(shape)}|${collection
       .indexes()
@@ -31,12 +27,12 @@ export function planCacheKey(shape: QueryShape, collection: Collection): string 
  * For query settings: 64 hexadecimal digits.
  * @param shape of a query, or the stages of a pipeline
  */
-export function queryShapeHash(command: string, ns: string, shape: QueryShape | readonly Uint8Array[]): string {
+export function queryShapeHash(command: string, ns: string, shape: ShapeWithCollation | readonly Uint8Array[]): string {
   const text = `${command} ${ns} ${isStages(shape) ? shape.map((stage) => shapeOfFields(new FieldIterator(stage))).join() : textOf(shape)}`
   return Array.from({ length: 8 }, (_, i) => hash(`${i}${text}`)).join('')
 }
 
-function isStages(shape: QueryShape | readonly Uint8Array[]): shape is readonly Uint8Array[] {
+function isStages(shape: ShapeWithCollation | readonly Uint8Array[]): shape is readonly Uint8Array[] {
   return Array.isArray(shape)
 }
 
@@ -55,38 +51,8 @@ function shapeOfValue(value: RawValue): string {
   return text.startsWith('$') ? text : '?'
 }
 
-function textOf({ filter, sort, projection, collation }: QueryShape): string {
-  const order = sort?.parts.map(({ path, descending }) => `${path.dotted}${descending ? '-' : '+'}`) ?? []
-  const strings = collation === null ? '' : Buffer.from(collation).toString('latin1')
-  return [shapeOf(filter), order.join(), projection === null ? '' : namesOf(projection), strings].join('|')
-}
-
-function shapeOf(node: FilterNode): string {
-  switch (node.kind) {
-    case 'and':
-    case 'or':
-    case 'nor':
-      return `${node.kind}(${node.children.map(shapeOf).sort().join(',')})`
-    case 'not':
-      return `not(${shapeOf(node.child)})`
-    case 'elemMatchObject':
-      return `elemMatch:${node.path}(${shapeOf(node.child)})`
-    case 'elemMatchValue':
-      return `elemMatch:${node.path}(${node.children.map(shapeOf).sort().join(',')})`
-    case 'comparison':
-      return `${node.operator}:${node.path}`
-    case 'always':
-      return String(node.value)
-    default:
-      return 'path' in node ? `${node.kind}:${node.path}` : node.kind
-  }
-}
-
-function namesOf(projection: Uint8Array): string {
-  const names: string[] = []
-  for (const it = new FieldIterator(projection); it.next();)
-    names.push(`${it.name()}${it.value().isTruthy() ? '+' : '-'}`)
-  return names.join()
+function textOf(shape: ShapeWithCollation): string {
+  return `${queryShapeText(shape)}|${shape.collation === null ? '' : Buffer.from(shape.collation).toString('latin1')}`
 }
 
 /** FNV-1a with 32 bits. */

@@ -127,6 +127,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  indexFiltersNameIndexes: row<boolean>(
+    'The indexes of planCacheSetFilter may be names; otherwise only key patterns.',
+    'index_filter_commands.cpp, SetFilter::set; reference/command/planCacheSetFilter',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   nodesStreamGetMores: row<boolean>(
     'A mongod answers a getMore with the flag exhaustAllowed by all batches that are left, one reply after the other; otherwise by one.',
     'SERVER-36105, new in 4.1; getmore_cmd.cpp, setNextInvocation',
