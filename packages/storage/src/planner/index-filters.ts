@@ -1,6 +1,5 @@
 /** Manual: reference/command/planCacheSetFilter. Server: query_settings_decoration.cpp. */
 import { compareDocuments, type StringComparator } from '@shardlab/bson'
-import type { Index } from '../engine/types.js'
 import { queryShapeText, type QueryShape } from './query-shape.js'
 
 /** A shape of queries, and the only indexes that the planner considers for it. */
@@ -48,7 +47,11 @@ export class IndexFilters {
   }
 
   /** Null: the planner considers all indexes. */
-  allowed(shape: QueryShape, strings: StringComparator | undefined, indexes: readonly Index[]): Index[] | null {
+  allowed<I extends { readonly name: string; readonly key: Uint8Array }>(
+    shape: QueryShape,
+    strings: StringComparator | undefined,
+    indexes: readonly I[],
+  ): I[] | null {
     const filter = this.#byShape?.get(queryShapeText(shape))?.find((each) => each.strings === strings)
     if (filter === undefined) return null
     return indexes.filter(({ name, key }) =>
