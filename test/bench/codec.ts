@@ -24,6 +24,7 @@ const command: NodeCommand = {
   databaseVersion: null,
   stmtIds: null,
   clusterTime: [1_700_000_000, 1],
+  operationKey: 0,
 }
 
 export async function measure(): Promise<BenchResult> {

@@ -266,6 +266,7 @@ t.test('the jumbo flag is set and cleared', async (t) => {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
     })
   }
   const clear = async (min: unknown, max: unknown, epoch?: string) => {

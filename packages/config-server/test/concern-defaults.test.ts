@@ -15,6 +15,7 @@ async function configOf(version: EmulatedVersion = '7.0') {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
     })
     return decode(body)
   }

@@ -97,6 +97,7 @@ t.test('the validator of config.settings restricts chunk sizes', async (t) => {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
     })
     return ((decode(body)['writeErrors'] ?? []) as Document[])[0]?.['code']
   }
@@ -153,6 +154,7 @@ t.test('setting the feature compatibility version reaches all shards', async (t)
           databaseVersion: null,
           stmtIds: null,
           clusterTime: [1, 1],
+          operationKey: 0,
         })
       ).body,
     )

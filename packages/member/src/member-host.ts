@@ -36,7 +36,10 @@ export interface MemberHost {
 }
 
 /** Shown by listCommands. */
-export type CommandDescription = Pick<CommandRow<never>, 'name' | 'summary' | 'adminOnly' | 'access' | 'apiVersion1'>
+export type CommandDescription = Pick<
+  CommandRow<never>,
+  'name' | 'summary' | 'adminOnly' | 'access' | 'apiVersion1' | 'endsWithClient'
+>
 
 export interface MemberInvocation {
   readonly host: MemberHost

@@ -158,6 +158,10 @@ export class Mongos implements Actor, DispatchHost {
     this.sampling?.start()
   }
 
+  readonly endReads = (operationId: number): void => {
+    this.remote.killReadsOf(operationId, [...this.shards.known, configAddress])
+  }
+
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (kind === 'client.command')
       return dispatch(this, request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>

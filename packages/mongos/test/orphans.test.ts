@@ -17,6 +17,7 @@ async function withOrphan(): Promise<RealCluster> {
     databaseVersion: null,
     stmtIds: null,
     clusterTime: [1, 1],
+    operationKey: 0,
   })
   return cluster
 }

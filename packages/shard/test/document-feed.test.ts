@@ -36,6 +36,7 @@ async function run(node: StorageNode, command: Document): Promise<Document> {
     databaseVersion: null,
     stmtIds: null,
     clusterTime: [1, 1],
+    operationKey: 0,
   })
   return decode(body)
 }

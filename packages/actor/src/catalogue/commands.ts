@@ -59,6 +59,8 @@ export interface NodeCommand {
   /** Statement ids of a retryable write, one for each statement of the batch; null: 0, 1, 2, … */
   readonly stmtIds: readonly number[] | null
   readonly clusterTime: TimestampPair
+  /** Of the router's operation, for `node.kill-operation`; 0: it cannot kill the command. */
+  readonly operationKey: number
 }
 
 /** The answer as a BSON document `{ …, ok }` without times, which are separate fields. */
@@ -92,7 +94,10 @@ export const commandExchanges = {
       databaseVersion: ['00112233445566778899aabbccddeeff', 1, 2, 1],
       stmtIds: [0, 1],
       clusterTime: [1, 2],
+      operationKey: 2 ** 40,
     },
     { body: emptyDocument, operationTime: [1, 2], clusterTime: [1, 3] },
   ),
+  /** Ends the reads of a router's operation that was killed. Served as `node.command`. */
+  'node.kill-operation': exchange<{ operationKey: number }, Record<never, never>>({ operationKey: 2 ** 40 }, {}),
 }

@@ -1,5 +1,6 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { FieldSpecs } from './argument-types.js'
+import type { CommandArguments } from './arguments.js'
 
 export type CommandRouting =
   | 'local'
@@ -47,6 +48,11 @@ export interface CommandRow<Invocation> {
   readonly retryable?: boolean
   /** A behaviour that is true in versions with this command; absent: all versions have it. */
   readonly behaviour?: string
+  /**
+   * Whether the command is killed when its client closes the connection. Absent: it continues.
+   * Server: `handleMarkKillOnClientDisconnect`.
+   */
+  readonly endsWithClient?: true | ((args: CommandArguments) => boolean)
   /** In version 1 of the Stable API. Manual: reference/stable-api. */
   readonly apiVersion1?: boolean
   /** Deprecated there, and refused for clients with `apiDeprecationErrors`. */

@@ -131,6 +131,7 @@ export class ConfigUnderTest {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
     })
     const { firstBatch } = (decode(body) as { cursor: { firstBatch: { name: string; options: Document }[] } }).cursor
     return firstBatch.filter(({ name }) => !name.startsWith('system.')).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -145,6 +146,7 @@ export class ConfigUnderTest {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
     })
     return documentsOf(findPath(body, 'cursor.firstBatch')!)
   }

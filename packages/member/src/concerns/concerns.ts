@@ -198,7 +198,7 @@ export function localStage(name: string, args: CommandArguments): string | null 
 }
 
 /** null: there is no writing stage, or the command is another one */
-function writingStage(name: string, args: CommandArguments): string | null {
+export function writingStage(name: string, args: CommandArguments): string | null {
   const last = name === 'aggregate' ? args.pipeline()?.at(-1) : undefined
   const stage = last === undefined ? undefined : firstFieldName(last)
   return stage === '$out' || stage === '$merge' ? stage : null

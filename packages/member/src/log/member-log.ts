@@ -1,6 +1,7 @@
 /** The ids are those of the server's NETWORK and COMMAND lines. */
 import type { CommandError, RawValue } from '@shardlab/bson'
 import { checkClientMetadata } from '../connections/client-metadata.js'
+import { killOfConnection } from '../operations/end-with-client.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 import type { MemberHost } from '../member-host.js'
@@ -23,6 +24,7 @@ export function noteConnected(host: MemberHost, connectionId: number, remote: st
 export function noteDisconnected(host: MemberHost, connectionId: number): void {
   const connection = host.connections.find(connectionId)
   if (connection === undefined) return
+  killOfConnection(host, connectionId)
   host.connections.close(connectionId)
   if (host.logBuffer.quiet) return
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 22944, `conn${connectionId}`, 'Connection ended', {

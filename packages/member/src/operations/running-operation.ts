@@ -46,6 +46,10 @@ export class RunningOperation {
   timeLimit: TimeLimit | null = null
   /** {@link ClientReply.again} of the reply. */
   repeats = false
+  /** Of the router's operation that it serves; 0: none. */
+  requesterKey = 0
+  /** Called once, when the operation is killed. */
+  onInterrupt: ((operationId: number) => void) | null = null
   /** How often it gave up its turn. */
   yields = 0
   previous: RunningOperation | null = null
@@ -86,6 +90,7 @@ export class RunningOperation {
     this.#waiting?.abort()
     this.#waiter?.(error)
     for (const reject of this.#pending ?? []) reject(error)
+    this.onInterrupt?.(this.id)
   }
 
   /** Ends waits under {@link signal} without killing the operation. */

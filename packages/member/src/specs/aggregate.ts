@@ -1,9 +1,11 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
+import { writingStage } from '../concerns/concerns.js'
 import type { CommandSpec } from './command-spec.js'
 export const aggregateSpec = {
   name: 'aggregate',
   access: 'read',
+  endsWithClient: (args) => writingStage('aggregate', args) === null,
   apiVersion1: true,
   manual: 'reference/command/aggregate',
   fields: {

@@ -8,6 +8,7 @@ import type { CommandSpec } from './command-spec.js'
 export const countSpec = {
   name: 'count',
   access: 'read',
+  endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/count',
   fields: {

@@ -9,6 +9,7 @@ import type { CommandSpec } from './command-spec.js'
 export const distinctSpec = {
   name: 'distinct',
   access: 'read',
+  endsWithClient: true,
   manual: 'reference/command/distinct',
   fields: { key: 'string!', query: 'object', collation: 'object', hint: 'any' },
 } as const satisfies CommandSpec

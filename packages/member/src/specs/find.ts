@@ -19,6 +19,7 @@ import type { CommandSpec } from './command-spec.js'
 export const findSpec = {
   name: 'find',
   access: 'read',
+  endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/find',
   fields: {

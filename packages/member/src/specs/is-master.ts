@@ -4,5 +4,6 @@ export const isMasterSpec = {
   name: 'isMaster',
   aliases: ['ismaster'],
   access: 'none',
+  endsWithClient: true,
   manual: 'reference/command/isMaster',
 } as const satisfies CommandSpec

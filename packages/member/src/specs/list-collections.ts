@@ -3,6 +3,7 @@ import type { CommandSpec } from './command-spec.js'
 export const listCollectionsSpec = {
   name: 'listCollections',
   access: 'read',
+  endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/listCollections',
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },

@@ -4,6 +4,7 @@ export const listDatabasesSpec = {
   name: 'listDatabases',
   aliases: ['listdatabases'],
   access: 'read',
+  endsWithClient: true,
   adminOnly: true,
   apiVersion1: true,
   manual: 'reference/command/listDatabases',

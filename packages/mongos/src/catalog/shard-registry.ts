@@ -51,6 +51,11 @@ export class ShardRegistry {
     return this.#ids
   }
 
+  /** Sorted; without those that have joined since the last fetch. */
+  get known(): readonly Address[] {
+    return this.#ids
+  }
+
   /**
    * By its id, its connection string or its host; undefined: there is no such shard. Fetches the
    * list again before it gives up.

@@ -101,6 +101,7 @@ export class RemoteCursor {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: host.clock.time,
+      operationKey: 0,
     })
   }
 }

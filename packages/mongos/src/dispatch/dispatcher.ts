@@ -47,6 +47,8 @@ import { withoutStateChanges } from './state-changes.js'
 
 export interface DispatchHost extends MongosHost {
   readonly table: CommandTable<MongosInvocation>
+  /** Called with the id of an operation that was killed: ends its reads on other members. */
+  readonly endReads: (operationId: number) => void
 }
 
 const noTime: TimestampPair = [0, 0]
@@ -256,9 +258,9 @@ function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRo
   return row
 }
 
-function newOperation(host: MongosHost, { body, connectionId, remote }: ClientCommand, command: string): Operation {
+function newOperation(host: DispatchHost, { body, connectionId, remote }: ClientCommand, command: string): Operation {
   const db = findField(body, '$db')
-  return new Operation(host.operations.nextId(), {
+  const operation = new Operation(host.operations.nextId(), {
     command,
     db: db?.type === BsonType.string ? db.asName() : '',
     body,
@@ -266,6 +268,8 @@ function newOperation(host: MongosHost, { body, connectionId, remote }: ClientCo
     remote,
     startedAtMs: host.context.now(),
   })
+  operation.onInterrupt = host.endReads
+  return operation
 }
 
 /** @throws CommandError if a check that all commands share fails */

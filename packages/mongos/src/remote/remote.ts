@@ -22,8 +22,8 @@ import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
 
-/** The cluster time is added when the command is sent. */
-export type RemoteCommand = Omit<NodeCommand, 'clusterTime'>
+/** The cluster time and the key are added when the command is sent. */
+export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey'>
 
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
@@ -58,17 +58,35 @@ interface ExchangeFailures {
 
 const noFailures: ExchangeFailures = { broken: 0, search: null }
 
+const operationIds = 2 ** 31
+const routerKeys = 2 ** 21
+
+/** Different for the addresses of the routers of a cluster, which differ in their numbers only. */
+function keyOfRouter(address: Address): number {
+  let hash = 0
+  for (let i = 0; i < address.length; i++) hash = (Math.imul(hash, 31) + address.charCodeAt(i)) >>> 0
+  return (hash % routerKeys) * operationIds
+}
+
 export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
   /** Their last reply was that they are not primary. */
   readonly #withoutPrimary = new Set<Address>()
+  readonly #routerKey: number
 
   constructor(context: ActorContext, clock: ClusterClock, options: RemoteOptions) {
     this.#context = context
     this.#clock = clock
     this.#options = options
+    this.#routerKey = keyOfRouter(context.address)
+  }
+
+  /** Ends the reads that members execute for the operation, which was killed. */
+  killReadsOf(operationId: number, members: Iterable<Address>): void {
+    const operationKey = this.#routerKey + operationId
+    for (const member of members) this.#context.send(member, 'node.kill-operation', { operationKey })
   }
 
   /**
@@ -112,6 +130,7 @@ export class Remote {
       databaseVersion: command.databaseVersion,
       stmtIds: command.stmtIds,
       clusterTime: this.#clock.time,
+      operationKey: sent.requester === null ? 0 : this.#routerKey + sent.requester.id,
     }
     return this.#exchange('node.command', request, sent, noFailures, (reply) =>
       this.#replied(sent, use, search, retries, reply),

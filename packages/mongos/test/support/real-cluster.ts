@@ -129,6 +129,7 @@ async function run(node: StorageNode, db: string, command: Document): Promise<Ui
     databaseVersion: null,
     stmtIds: null,
     clusterTime: [1, 1],
+    operationKey: 0,
   })
   return decode(body)['ok'] === 1 ? null : body
 }

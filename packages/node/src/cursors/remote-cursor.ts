@@ -46,13 +46,13 @@ export class RemoteCursor extends DocumentBatch {
    * cursor.
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
-  async fill({ session }: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+  async fill({ session, operation }: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
     const { db, ns } = this.#options
     const id = this.#id
     const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))
     if (session !== null) writer.document('lsid', session.document)
     this.#id = 0n
-    const { body } = await this.#ask(writer.string('$db', db).finish(), timeLimit)
+    const { body } = await this.#ask(writer.string('$db', db).finish(), operation.requesterKey, timeLimit)
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
     // Copied: the message's buffer is reused.
@@ -75,16 +75,16 @@ export class RemoteCursor extends DocumentBatch {
     const body = killing.int64('0', this.#id).end().string('$db', db).finish()
     this.#id = 0n
     if (this.#isHere) this.#node.cursors.close(this.#options.id)
-    else this.#node.context.send(member, 'node.command', this.#command(body))
+    else this.#node.context.send(member, 'node.command', this.#command(body, 0))
   }
 
   get #isHere(): boolean {
     return this.#options.member === this.#node.context.address
   }
 
-  async #ask(body: Uint8Array, timeLimit: TimeLimit | null): Promise<NodeReply> {
+  async #ask(body: Uint8Array, operationKey: number, timeLimit: TimeLimit | null): Promise<NodeReply> {
     const { context, clock } = this.#node
-    const command = this.#command(body)
+    const command = this.#command(body, operationKey)
     if (this.#isHere) return this.#node.nodeCommand(command)
     const timeoutMs = timeLimit?.leftMs
     if (timeoutMs !== undefined && timeoutMs <= 0) throw maxTimeExpired()
@@ -115,7 +115,7 @@ export class RemoteCursor extends DocumentBatch {
       : error
   }
 
-  #command(body: Uint8Array): NodeCommand {
+  #command(body: Uint8Array, operationKey: number): NodeCommand {
     const { db } = this.#options
     return {
       db,
@@ -125,6 +125,7 @@ export class RemoteCursor extends DocumentBatch {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: this.#node.clock.time,
+      operationKey,
     }
   }
 }

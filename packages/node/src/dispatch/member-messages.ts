@@ -9,7 +9,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
-import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
+import { killOfRouter, noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
 import { runCommand, type CommandRequest } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
 import { stepUpTimer } from '../host/primary-state.js'
@@ -38,6 +38,9 @@ export function serveMessage(
     }
     case 'client.disconnected':
       noteDisconnected(node, (request as { connectionId: number }).connectionId)
+      return {}
+    case 'node.kill-operation':
+      killOfRouter(node, (request as RequestOf<'node.kill-operation'>).operationKey)
       return {}
     default:
       return undefined

@@ -172,10 +172,10 @@ function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<N
 
 function newOperation(
   node: NodeHost,
-  { body, client, db }: CommandRequest,
+  { body, client, db, routed }: CommandRequest,
   row: CommandRow<NodeInvocation>,
 ): RunningOperation {
-  return new RunningOperation(node.operations.nextId(), {
+  const operation = new RunningOperation(node.operations.nextId(), {
     command: row.name,
     db,
     body,
@@ -183,6 +183,8 @@ function newOperation(
     remote: client?.remote ?? '',
     startedAtMs: node.context.now(),
   })
+  if (routed !== null) operation.requesterKey = routed.operationKey
+  return operation
 }
 
 const noSequences: readonly string[] = []

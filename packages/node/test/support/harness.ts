@@ -68,6 +68,7 @@ export class NodeUnderTest {
       databaseVersion: null,
       stmtIds: stmtIds ?? null,
       clusterTime: [1, 1],
+      operationKey: 0,
     }
   }
 

@@ -22,6 +22,8 @@ export interface ConnectionHost {
   nextRequestId(): number
   /** Calls `connection.flush()` at the end of this turn of the event loop. */
   flushLater(connection: Connection): void
+  /** Called when the client has closed the connection while its last command runs. */
+  disconnected(connection: Connection): void
   closed(connection: Connection): void
 }
 
@@ -40,6 +42,8 @@ export class Connection {
   /** `host:port` of the client. */
   readonly remote: string
   readonly socket: Socket
+  /** Whether the actor has been told that the connection has ended. */
+  isReported = false
   readonly #host: ConnectionHost
   readonly #reader = new FrameReader()
   readonly #replies = new ReplyBatch()
@@ -113,6 +117,7 @@ export class Connection {
   #inputOver(): void {
     this.#inputEnded = true
     if (this.#running === null && !this.#blocked) this.#finish()
+    else if (this.#reader.bufferedBytes === 0) this.#host.disconnected(this)
   }
 
   /** Stops at a command that is not answered at once. */

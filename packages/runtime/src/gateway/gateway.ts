@@ -133,8 +133,15 @@ class TcpGateway implements Gateway, ConnectionHost {
   closed(connection: Connection): void {
     this.#connections.delete(connection)
     if (this.#connections.size === 0) this.#lastGone?.()
+    this.disconnected(connection)
+  }
+
+  /** Once per connection: when its client has closed it, possibly while a command runs. */
+  disconnected(connection: Connection): void {
     // After a crash there is no actor to receive it.
-    if (!this.#destroyed) this.#reportDisconnected(connection.id)
+    if (this.#destroyed || connection.isReported) return
+    connection.isReported = true
+    this.#reportDisconnected(connection.id)
   }
 
   readonly #flushDirty = (): void => {

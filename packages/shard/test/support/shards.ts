@@ -73,6 +73,7 @@ export class Shards {
       databaseVersion: null,
       stmtIds: null,
       clusterTime: [1, 1],
+      operationKey: 0,
       ...versions,
     })
     return decode(reply.body)

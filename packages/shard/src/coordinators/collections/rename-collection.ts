@@ -181,6 +181,7 @@ async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
     databaseVersion: null,
     stmtIds: null,
     clusterTime: node.clock.time,
+    operationKey: 0,
   })
   const cursor = findField(reply.body, 'cursor')
   const batch = cursor === undefined ? undefined : findField(cursor.bytes, 'firstBatch', cursor.start)

@@ -247,6 +247,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  readsEndWithTheirClient: row<boolean>(
+    'A command that only reads is killed when its client closes the connection; getMore is not.',
+    'handleMarkKillOnClientDisconnect of commands.cpp, new in 4.2 (SERVER-39150)',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   getMoreReportsIndexDrop: row<boolean>(
     'getMore on a cursor that an index drop invalidated fails with the reason.',
     'cursor_manager.cpp, pinCursor',
