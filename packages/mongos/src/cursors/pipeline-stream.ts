@@ -58,8 +58,7 @@ export class PipelineStream implements DocumentStream {
       this.#taken = 0
       if (run.hasWork) {
         if (run.request !== null) return null
-        run.step()
-        slice.worked()
+        slice.add(run.step())
         continue
       }
       if (this.#ended) {

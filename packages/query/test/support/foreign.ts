@@ -47,7 +47,7 @@ export class FakeReader {
 export function drain(run: PipelineRun, documents: readonly Uint8Array[], reader: FakeReader): Uint8Array[] {
   const serve = () => {
     for (;;) {
-      if (run.step()) continue
+      if (run.step() > 0) continue
       const { request } = run
       if (request === null) return
       run.serve(reader.read(request))

@@ -71,7 +71,7 @@ export function run(
   const pipeline = compilePipeline(stages, over).open()
   for (const document of documents) pipeline.push(document)
   pipeline.end()
-  while (pipeline.step()) continue
+  while (pipeline.step() > 0) continue
   return pipeline.output
 }
 

@@ -68,9 +68,11 @@ export class PipelineSource implements CursorSource {
       this.#taken = 0
       if (run.hasWork) {
         const { request } = run
-        if (request !== null) run.serve(this.#reader.read(request))
-        else run.step()
-        slice.worked()
+        if (request === null) slice.add(run.step())
+        else {
+          run.serve(this.#reader.read(request))
+          slice.worked()
+        }
         continue
       }
       if (this.#ended) return null

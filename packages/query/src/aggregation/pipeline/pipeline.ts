@@ -35,10 +35,11 @@ export interface PipelineRun {
   readonly request: JoinRequest | null
   serve(batch: ForeignBatch): void
   /**
-   * Emits results of stages that held their input. Call it until it returns false, with the request
+   * Emits results of stages that held their input. Call it until it returns 0, with the request
    * served in between, before the next `push` and after `end`.
+   * @returns number of documents
    */
-  step(): boolean
+  step(): number
 }
 
 /** A stage that runs outside the pipeline. */
@@ -220,7 +221,7 @@ class OpenRun implements PipelineRun {
     this.#rest.serve(batch)
   }
 
-  step(): boolean {
+  step(): number {
     return this.#rest.step()
   }
 }

@@ -14,6 +14,7 @@ interface Emission {
   readonly request: null
   readonly next: StageRun
   readonly documents: Iterator<Uint8Array | null, void>
+  readonly done: (() => void) | null
 }
 
 /**
@@ -36,9 +37,12 @@ export class StageWork {
     this.#entries.push({ request, next, resume })
   }
 
-  /** Pushes the documents to the next stage in steps, then ends it. Null: nothing yet. */
-  emit(next: StageRun, documents: Iterator<Uint8Array | null, void>): void {
-    this.#entries.push({ request: null, next, documents })
+  /**
+   * Pushes the documents to the next stage in steps. A null among them: nothing yet.
+   * @param done called afterwards; null: the next stage ends
+   */
+  emit(next: StageRun, documents: Iterator<Uint8Array | null, void>, done: (() => void) | null = null): void {
+    this.#entries.push({ request: null, next, documents, done })
   }
 
   /** Null: no join waits, or emissions come first. */
@@ -58,25 +62,28 @@ export class StageWork {
 
   /**
    * Emits some documents.
-   * @returns false: there was nothing to emit, or a request comes first
+   * @returns how many, at least 1; 0: there was nothing to emit, or a request comes first
    */
-  step(): boolean {
+  step(): number {
     const entries = this.#entries
     const at = entries.length - 1
     const entry = entries[at]
-    if (entry === undefined || entry.request !== null) return false
-    const { next, documents } = entry
+    if (entry === undefined || entry.request !== null) return 0
+    const { next, documents, done } = entry
+    let count = 0
     // Until the next stage has work of its own.
-    for (let i = 0; i < emittedInStep && entries.length === at + 1; i++) {
+    while (count < emittedInStep && entries.length === at + 1) {
+      count++
       const step = next.satisfied ? null : documents.next()
       if (step === null || step.done === true) {
-        // Removed before `end`, which may add an emission of the next stage.
+        // Removed before `done` and `end`, which may add an emission.
         entries.length = at
-        next.end()
-        return true
+        if (done === null) next.end()
+        else done()
+        break
       }
       if (step.value !== null) next.push(step.value)
     }
-    return true
+    return count
   }
 }

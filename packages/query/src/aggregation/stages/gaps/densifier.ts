@@ -14,10 +14,8 @@ export interface DensifyInput {
   readonly partitionKey: string
 }
 
-export interface DensifyOutput {
-  emit(document: Uint8Array): void
-  make(partition: Uint8Array | null, value: RawValue): Uint8Array
-}
+type MakeDocument = (partition: Uint8Array | null, value: RawValue) => Uint8Array
+type Documents = Generator<Uint8Array, void>
 
 interface Progress {
   readonly partition: Uint8Array | null
@@ -32,7 +30,7 @@ const isSame = (a: RawValue, b: RawValue) => compareValues(a, b) === 0
 
 export class Densifier {
   readonly #range: DensifyRange
-  readonly #output: DensifyOutput
+  readonly #make: MakeDocument
   readonly #isPartitioned: boolean
   readonly #partitions = new Map<string, Progress>()
   #state: 'below' | 'within' | 'done' = 'below'
@@ -43,47 +41,47 @@ export class Densifier {
   #generated = 0
 
   /** @param emptyBounds true: equal bounds are empty (since 8.0); false: they contain one value */
-  constructor(range: DensifyRange, isPartitioned: boolean, output: DensifyOutput, emptyBounds = false) {
+  constructor(range: DensifyRange, isPartitioned: boolean, make: MakeDocument, emptyBounds = false) {
     this.#range = range
     this.#isPartitioned = isPartitioned
-    this.#output = output
+    this.#make = make
     if (emptyBounds && typeof range.bounds !== 'string' && isSame(...range.bounds)) this.#state = 'done'
   }
 
-  take(input: DensifyInput): void {
+  *take(input: DensifyInput): Documents {
     if (this.#state === 'done') {
-      this.#output.emit(input.document)
+      yield input.document
       return
     }
     this.#range.check(input.value)
     const { bounds } = this.#range
-    if (typeof bounds !== 'string') this.#within(input, bounds)
-    else if (this.#state === 'below') this.#first(input)
-    else this.#next(input, bounds)
+    if (typeof bounds !== 'string') yield* this.#within(input, bounds)
+    else if (this.#state === 'below') yield* this.#first(input)
+    else yield* this.#next(input, bounds)
   }
 
-  #first(input: DensifyInput): void {
+  *#first(input: DensifyInput): Documents {
     if (this.#isPartitioned) this.#setProgress(input, input.value)
     if (this.#range.bounds === 'full') this.#current = this.#globalMin = this.#globalMax = input.value
     this.#state = 'within'
-    this.#output.emit(input.document)
+    yield input.document
   }
 
-  #next(input: DensifyInput, bounds: 'full' | 'partition'): void {
+  *#next(input: DensifyInput, bounds: 'full' | 'partition'): Documents {
     const progress = this.#isPartitioned ? this.#partitions.get(input.partitionKey) : undefined
     if (bounds === 'full') this.#globalMax = input.value
     if (this.#isPartitioned && progress === undefined) {
       this.#setProgress(input, input.value)
       if (bounds === 'partition') {
-        this.#output.emit(input.document)
+        yield input.document
         return
       }
       this.#current = this.#range.step(this.#globalMin!, -1)
     } else if (progress !== undefined) this.#current = progress.value
-    this.#fillUpTo(input, null)
+    yield* this.#fillUpTo(input, null)
   }
 
-  #within(input: DensifyInput, bounds: readonly [low: RawValue, high: RawValue]): void {
+  *#within(input: DensifyInput, bounds: readonly [low: RawValue, high: RawValue]): Documents {
     const [low, high] = bounds
     const { value, document } = input
     if (this.#isPartitioned) {
@@ -94,38 +92,38 @@ export class Densifier {
     }
     this.#current ??= this.#range.step(low, -1)
     if (isLess(value, low)) {
-      this.#output.emit(document)
+      yield document
       return
     }
     if (isSame(value, low)) {
       this.#setProgress(input, value)
       this.#current = value
-      this.#output.emit(document)
+      yield document
       return
     }
     const next = this.#range.step(this.#current, 1)
     if (isLess(this.#current, low) || isLess(value, high) || isLess(next, high)) {
-      this.#fillUpTo(input, bounds)
+      yield* this.#fillUpTo(input, bounds)
       return
     }
     this.#current = next
     this.#setProgress(input, value)
     if (!this.#isPartitioned) this.#state = 'done'
-    this.#output.emit(document)
+    yield document
   }
 
   /** Generates the documents between the last step and this document, within the bounds. */
-  #fillUpTo(input: DensifyInput, bounds: readonly [RawValue, RawValue] | null): void {
+  *#fillUpTo(input: DensifyInput, bounds: readonly [RawValue, RawValue] | null): Documents {
     const { value, document, partition } = input
     this.#state = 'within'
     const next = this.#range.step(this.#current!, 1)
     if (isLess(value, next)) {
-      this.#output.emit(document)
+      yield document
       return
     }
     if (isLess(next, value)) {
       const until = bounds !== null && isLess(bounds[1], value) ? bounds[1] : value
-      this.#generate(partition, next, until, (generated) => {
+      yield* this.#generate(partition, next, until, (generated) => {
         this.#current = generated
         this.#setProgress(input, generated)
       })
@@ -137,10 +135,15 @@ export class Densifier {
       this.#setProgress(input, value)
     }
     if (bounds !== null && !this.#isPartitioned && !isLess(this.#current!, bounds[1])) this.#state = 'done'
-    this.#output.emit(document)
+    yield document
   }
 
-  #generate(partition: Uint8Array | null, from: RawValue, until: RawValue, onEach?: (value: RawValue) => void): void {
+  *#generate(
+    partition: Uint8Array | null,
+    from: RawValue,
+    until: RawValue,
+    onEach?: (value: RawValue) => void,
+  ): Documents {
     // Generate the first one even if it is not below the end: the caller decided that it is
     // missing.
     let value = from
@@ -151,7 +154,7 @@ export class Densifier {
           5897900,
           `Generated ${this.#generated} documents in $densify, which is over the limit of ${maxGenerated}. Increase the 'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents`,
         )
-      this.#output.emit(this.#output.make(partition, value))
+      yield this.#make(partition, value)
       onEach?.(value)
       value = this.#range.step(value, 1)
     } while (isLess(value, until))
@@ -164,13 +167,13 @@ export class Densifier {
     else progress.value = value
   }
 
-  end(): void {
+  *end(): Documents {
     const { bounds } = this.#range
     if (this.#state === 'done' || bounds === 'partition') return
     if (this.#isPartitioned && this.#partitions.size > 0) {
-      if (bounds !== 'full') this.#finishPartitions(bounds[1], bounds[0])
+      if (bounds !== 'full') yield* this.#finishPartitions(bounds[1], bounds[0])
       else if (this.#globalMax !== null)
-        this.#finishPartitions(
+        yield* this.#finishPartitions(
           this.#range.isOnStep(this.#globalMax, this.#current!)
             ? this.#range.step(this.#globalMax, 1)
             : this.#globalMax,
@@ -180,14 +183,14 @@ export class Densifier {
     }
     if (bounds === 'full') return
     const from = this.#current === null ? bounds[0] : this.#range.step(this.#current, 1)
-    if (this.#current === null || isLess(from, bounds[1])) this.#generate(null, from, bounds[1])
+    if (this.#current === null || isLess(from, bounds[1])) yield* this.#generate(null, from, bounds[1])
   }
 
-  #finishPartitions(until: RawValue, atLeast: RawValue | null): void {
+  *#finishPartitions(until: RawValue, atLeast: RawValue | null): Documents {
     for (const { partition, value } of this.#partitions.values()) {
       const next = this.#range.step(value, 1)
       if (!isLess(next, until)) continue
-      this.#generate(partition, atLeast !== null && isLess(next, atLeast) ? atLeast : next, until)
+      yield* this.#generate(partition, atLeast !== null && isLess(next, atLeast) ? atLeast : next, until)
     }
   }
 }

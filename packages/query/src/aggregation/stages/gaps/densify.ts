@@ -9,6 +9,7 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
+import { RunSorter } from '../../../sort/run-sorter.js'
 import { sortOrder, type SortKey } from '../../../sort/sort-order.js'
 import { parseSort } from '../../../sort/sort-pattern.js'
 import { parseStruct, stringsOf } from '../../../values/idl.js'
@@ -56,6 +57,11 @@ function partitionOf(document: Uint8Array, paths: readonly (readonly string[])[]
   return partition
 }
 
+interface Entry {
+  readonly key: SortKey
+  readonly document: Uint8Array
+}
+
 function compileDensify(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object)
     throw new CommandError(
@@ -95,48 +101,38 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
   const order = sortOrder(sortBy([...(range.bounds === 'full' ? [] : partitions), field]), strings)
   return {
     name: '$densify',
-    open(next) {
-      const entries: { key: SortKey; document: Uint8Array }[] = []
+    open(next, rest) {
+      const sorter = new RunSorter<Entry>((a, b) => order.compare(a.key, b.key))
       let heldBytes = 0
       return {
         satisfied: false,
         push(document) {
           heldBytes += document.length
           if (heldBytes > context.memoryLimitBytes) throw sortMemoryError(context.memoryLimitBytes)
-          entries.push({ key: order.keyOf(document), document })
+          sorter.add({ key: order.keyOf(document), document })
         },
-        end() {
-          entries.sort((a, b) => order.compare(a.key, b.key))
-          const keyOf = valueClasses(strings)
-          const isPartitioned = partitions.length > 0
-          const output = {
-            emit(document: Uint8Array) {
-              if (!next.satisfied) next.push(document)
-            },
-            make: (partition: Uint8Array | null, value: RawValue) =>
-              withNested(partition ?? emptyDocument, names, value),
-          }
-          const densifier = new Densifier(range, isPartitioned, output, language.densifyExcludesUpperBound)
-          for (const { document } of entries) {
-            if (next.satisfied) break
-            const value = nestedField(documentValue(document), names)
-            if (value === undefined || value.isNullish()) {
-              next.push(document)
-              continue
-            }
-            const partition = isPartitioned ? partitionOf(document, partitionPaths) : null
-            densifier.take({
-              document,
-              value,
-              partition,
-              partitionKey: partition === null ? '' : keyOf(documentValue(partition)),
-            })
-          }
-          if (!next.satisfied) densifier.end()
-          next.end()
-        },
+        end: () => rest.emit(next, densified(sorter)),
       }
     },
+  }
+
+  function* densified(sorter: RunSorter<Entry>): Generator<Uint8Array, void> {
+    const keyOf = valueClasses(strings)
+    const isPartitioned = partitions.length > 0
+    const make = (partition: Uint8Array | null, value: RawValue) => withNested(partition ?? emptyDocument, names, value)
+    const densifier = new Densifier(range, isPartitioned, make, language.densifyExcludesUpperBound)
+    for (let entry = sorter.next(); entry !== undefined; entry = sorter.next()) {
+      const { document } = entry
+      const value = nestedField(documentValue(document), names)
+      if (value === undefined || value.isNullish()) {
+        yield document
+        continue
+      }
+      const partition = isPartitioned ? partitionOf(document, partitionPaths) : null
+      const partitionKey = partition === null ? '' : keyOf(documentValue(partition))
+      yield* densifier.take({ document, value, partition, partitionKey })
+    }
+    yield* densifier.end()
   }
 }
 

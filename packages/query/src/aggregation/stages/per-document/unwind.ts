@@ -15,33 +15,61 @@ import { checkFieldPath } from '../../expressions/field-path.js'
 import { newestLanguage } from '../../../language/language.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
+/** Longer arrays are unwound in steps. */
+const unwoundAtOnce = 16
+
 function compileUnwind(argument: RawValue, { evaluation }: StageContext): CompiledStage {
   const { language = newestLanguage } = evaluation
   if (argument.type !== BsonType.string && !language.has('form', 'unwindDocument'))
     throw new CommandError(15981, 'the $unwind field path must be specified as a string')
   const { names, preserve, indexNames } = parse(argument)
   const path = names.join('.')
+  const withIndex = (result: Uint8Array, index: RawValue) =>
+    indexNames === null ? result : setAt(result, indexNames, index)
+
+  function* unwound(document: Uint8Array, elements: readonly RawValue[]): Generator<Uint8Array, void> {
+    for (const [i, element] of elements.entries())
+      yield withIndex(setAt(document, names, element), int64Value(BigInt(i)))
+  }
+
   return {
     name: '$unwind',
-    open: (next) => ({
-      push(document) {
+    open(next, rest) {
+      /** Come while a long array is unwound. */
+      const waiting: Uint8Array[] = []
+      let isUnwinding = false
+      let inputEnded = false
+      const take = (document: Uint8Array): void => {
         const value = findPath(document, path)
-        const withIndex = (result: Uint8Array, index: RawValue) =>
-          indexNames === null ? result : setAt(result, indexNames, index)
         if (value?.type === BsonType.array) {
           const elements = elementsOf(value)
-          elements.forEach((element, index) =>
-            next.push(withIndex(setAt(document, names, element), int64Value(BigInt(index)))),
-          )
-          if (elements.length === 0 && preserve) next.push(withIndex(setAt(document, names, undefined), nullValue))
+          if (elements.length > unwoundAtOnce) {
+            isUnwinding = true
+            rest.emit(next, unwound(document, elements), resume)
+          } else if (elements.length > 0) for (const result of unwound(document, elements)) next.push(result)
+          else if (preserve) next.push(withIndex(setAt(document, names, undefined), nullValue))
         } else if (value !== undefined && !value.isNullish()) next.push(withIndex(document, nullValue))
         else if (preserve) next.push(withIndex(document, nullValue))
-      },
-      end: () => next.end(),
-      get satisfied() {
-        return next.satisfied
-      },
-    }),
+      }
+      const resume = (): void => {
+        isUnwinding = false
+        while (!isUnwinding && waiting.length > 0) take(waiting.shift()!)
+        if (!isUnwinding && inputEnded) next.end()
+      }
+      return {
+        push(document) {
+          if (isUnwinding) waiting.push(document)
+          else take(document)
+        },
+        end() {
+          inputEnded = true
+          if (!isUnwinding) next.end()
+        },
+        get satisfied() {
+          return next.satisfied
+        },
+      }
+    },
   }
 }
 
