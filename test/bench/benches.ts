@@ -12,4 +12,5 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   storage: () => import('./storage.js'),
   unique: () => import('./unique.js'),
   wire: () => import('./wire.js'),
+  yields: () => import('./yields.js'),
 }

@@ -1,0 +1,37 @@
+/** The process of the clients whose finds the bench measures. Ends when its parent disconnects. */
+import { encode } from '@shardlab/bson'
+import { RawClient } from '../../support/raw-client.js'
+
+export const clientCount = 50
+export const periodMs = 50
+
+/** Both are answered: `begin` drops what was measured before it. */
+export type LatencyRequest = 'begin' | 'end'
+/** Milliseconds of each find since `begin`. */
+export type LatencyReply = Float64Array
+
+async function serve(endpoint: string, documentCount: number): Promise<void> {
+  let samples: number[] = []
+  const clients = await Promise.all(Array.from({ length: clientCount }, () => RawClient.connect(endpoint)))
+  const repeat = async (client: RawClient, first: number): Promise<never> => {
+    let n = first * 4001
+    let dueMs = performance.now() + (first * periodMs) / clientCount
+    for (;;) {
+      const waitMs = dueMs - performance.now()
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+      const beganMs = waitMs > 0 ? performance.now() : dueMs
+      n = (n * 31 + 7) % documentCount
+      await client.commandBytes(encode({ find: 'rows', filter: { _id: n }, limit: 1, singleBatch: true, $db: 'app' }))
+      samples.push(performance.now() - beganMs)
+      dueMs += periodMs
+    }
+  }
+  for (const [i, client] of clients.entries()) void repeat(client, i)
+  process.on('message', (request: LatencyRequest) => {
+    process.send!(Float64Array.from(request === 'end' ? samples : []))
+    samples = []
+  })
+  process.on('disconnect', () => process.exit(0))
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) await serve(process.argv[2], Number(process.argv[3]))
