@@ -94,7 +94,7 @@ t.test('a reply is compressed as its request was', async (t) => {
   t.teardown(() => gateway.close())
   const client = await RawClient.open(gateway, findCompressor)
   const text = 'ab'.repeat(50_000)
-  for (const id of [0, 1, 2]) {
+  for (const id of [1, 2]) {
     for (const checksum of [false, true]) {
       client.send({ test: 1, text }, { compressor: findCompressor(id)!, checksum })
       const reply = await client.reply()
@@ -106,7 +106,7 @@ t.test('a reply is compressed as its request was', async (t) => {
   client.send({ test: 1, text })
   t.equal((await client.reply()).compressed, false, 'the request was not compressed')
   const sent = client.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  t.ok(sent < text.length * 4.5, 'snappy and zlib make it smaller')
+  t.ok(sent < text.length * 2.5, 'snappy and zlib make it smaller')
   client.socket.destroy()
 })
 

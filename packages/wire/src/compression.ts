@@ -2,8 +2,11 @@ import { readInt32, writeInt32 } from '@shardlab/bson'
 import { maxMessageSizeBytes, messageHeaderSize, OpCode } from './constants.js'
 import { ProtocolError } from './errors.js'
 
-/** zstd (3) is not offered. */
-export const CompressorId = { noop: 0, snappy: 1, zlib: 2 } as const
+/**
+ * zstd (3) is not offered. Servers know a compressor that does nothing (0), which is never offered
+ * unless it is configured.
+ */
+export const CompressorId = { snappy: 1, zlib: 2 } as const
 
 /** This package has no algorithm: the owner of the sockets passes compressors in. */
 export interface Compressor {
@@ -16,7 +19,7 @@ export interface Compressor {
 /** undefined: not available. */
 export type CompressorLookup = (id: number) => Compressor | undefined
 
-const offered: ReadonlySet<string> = new Set(['noop', 'snappy', 'zlib'])
+const offered: ReadonlySet<string> = new Set(['snappy', 'zlib'])
 
 /**
  * The `compression` field of the reply to a handshake, in the client's order. An empty list is left

@@ -3,7 +3,7 @@ import { uncompressMessage, type CompressorLookup } from './compression.js'
 import { MsgFlag, OpCode, ReplyFlag } from './constants.js'
 import { ProtocolError } from './errors.js'
 import { checkDatabaseField, msgFlags, readSections } from './op-msg.js'
-import { readQueryCommand, removedOperationDocument } from './op-query.js'
+import { endOfNamespace, readQueryCommand, removedOperationDocument } from './op-query.js'
 import type { DocumentSequence, ReplyFormat, WireRequest } from './request.js'
 
 const noSequences: readonly DocumentSequence[] = []
@@ -11,7 +11,8 @@ const noSequences: readonly DocumentSequence[] = []
 /**
  * Reads one complete message from a client. `invalid`: the server answers it with an error.
  * @throws {@link ProtocolError} when the server would close the connection: unknown and removed
- *   opcodes, unknown required flags, a wrong checksum, malformed compression
+ *   opcodes, unknown required flags, a wrong checksum, malformed compression, a namespace that does
+ *   not end
  */
 export function decodeRequest(frame: Uint8Array, compressors: CompressorLookup): WireRequest {
   let message = frame
@@ -28,6 +29,7 @@ export function decodeRequest(frame: Uint8Array, compressors: CompressorLookup):
     case OpCode.query:
       return decodeQuery(message, compressorId)
     case OpCode.getMore:
+      endOfNamespace(message)
       return removedOperation(message, 'OP_GET_MORE', compressorId)
     case OpCode.insert:
       throw new ProtocolError(5745706, 'OP_INSERT is no longer supported')

@@ -9,6 +9,8 @@ const unknownRequiredFlags = 0xffff & ~(MsgFlag.checksumPresent | MsgFlag.moreTo
 const flagsAt = 16
 const sectionsAt = 20
 const checksumSize = 4
+/** The kind of a section that only a server for several tenants accepts. */
+const securityToken = 2
 /** The server's limit, reached by `bulkWrite` with `ops` and `nsInfo`. */
 const maxSequences = 2
 
@@ -69,13 +71,15 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
       }
       sequences = [...sequences, sequence]
       at += size
+    } else if (kind === securityToken) {
+      throw new CommandError('Unauthorized', 'Unsupported Security Token provided')
     } else {
       throw new CommandError(40432, `Unknown section kind ${kind}`)
     }
   }
   if (body === null) throw new CommandError(40587, 'OP_MSG messages must have a body')
   for (const [identifier] of sequences) {
-    if (findField(body, identifier) !== undefined) {
+    if (hasPath(body, identifier)) {
       throw new CommandError(40433, `Duplicate field between body and document sequence ${identifier}`)
     }
   }
@@ -83,6 +87,16 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
     throw new ProtocolError('ChecksumMismatch', 'OP_MSG checksum does not match contents')
   }
   return { body, sequences }
+}
+
+/** Whether the document has the dotted path, or an array on it. */
+function hasPath(document: Uint8Array, path: string): boolean {
+  const dot = path.indexOf('.')
+  const field = findField(document, dot < 0 ? path : path.slice(0, dot))
+  if (field === undefined) return false
+  const rest = dot < 0 ? '' : path.slice(dot + 1)
+  if (rest === '' || field.type === BsonType.array) return true
+  return field.type === BsonType.object && hasPath(field.slice(), rest)
 }
 
 /** @throws {@link CommandError} 40571 without `$db`, 13111 when it is not a string */

@@ -46,6 +46,8 @@ export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'):
     .finish()
 }
 
+const namespaceAt = 20
+
 /**
  * The command of an OP_QUERY on `db.$cmd` in the form of an OP_MSG: unwrapped from `$query`, with
  * `$readPreference` (set for the secondaryOk flag, too) and `$db`. null: a query on a collection.
@@ -54,10 +56,8 @@ export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'):
  */
 export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   const end = message.length
-  let nameEnd = 20
-  while (nameEnd < end && message[nameEnd] !== 0) nameEnd++
-  if (nameEnd >= end) throw new ProtocolError('BadValue', 'Failed to parse ns string')
-  const ns = readUtf8(message, 20, nameEnd)
+  const nameEnd = endOfNamespace(message)
+  const ns = readUtf8(message, namespaceAt, nameEnd)
   const dot = ns.indexOf('.')
   if (dot < 0 || ns.slice(dot + 1) !== '$cmd') return null
 
@@ -65,9 +65,8 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   const documentAt = nameEnd + 9
   if (documentAt > end) throw new CommandError(18634, 'Not enough data to read')
   const numberToReturn = readInt32(message, nameEnd + 5)
-  if (end - documentAt < 5) throw new CommandError(10304, 'Client Error: Remaining data too small for BSON object')
-  const documentEnd = checkDocument(message, documentAt, end)
-  if (documentEnd < end) checkDocument(message, documentEnd, end)
+  const documentEnd = endOfQueryDocument(message, documentAt)
+  if (documentEnd < end) endOfQueryDocument(message, documentEnd)
   const query = message.subarray(documentAt, documentEnd)
 
   if ((flags & QueryFlag.exhaust) !== 0)
@@ -89,6 +88,28 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
     writer.startDocument('$readPreference').string('mode', 'secondaryPreferred').end()
   }
   return writer.string('$db', ns.slice(0, dot)).finish()
+}
+
+/**
+ * For all operations with a namespace.
+ * @throws {@link ProtocolError} 18633 when it does not end
+ */
+export function endOfNamespace(message: Uint8Array): number {
+  const end = message.indexOf(0, namespaceAt)
+  if (end < 0) throw new ProtocolError(18633, 'Failed to parse ns string')
+  return end
+}
+
+/** @throws {@link CommandError} 22 InvalidBSON, whatever is invalid; 10334 BSONObjectTooLarge */
+function endOfQueryDocument(message: Uint8Array, start: number): number {
+  if (message.length - start < 5)
+    throw new CommandError('InvalidBSON', 'Client Error: Remaining data too small for BSON object')
+  try {
+    return checkDocument(message, start, message.length)
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.codeName === 'BSONObjectTooLarge') throw error
+    throw new CommandError('InvalidBSON', `Client Error: bad object in message: ${error.message}`)
+  }
 }
 
 interface Unwrapped {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decode, encode, findField } from '@shardlab/bson'
+import { Binary, decode, encode, findField } from '@shardlab/bson'
 import {
   checkOpQueryCommand,
   decodeRequest,
@@ -25,6 +25,12 @@ function invalid(frame: Uint8Array): InvalidRequest {
   const request = decodeRequest(frame, lookup)
   if (request.kind !== 'invalid') throw new Error('accepted')
   return request
+}
+
+function nestedTo(depth: number): Record<string, unknown> {
+  let nested: Record<string, unknown> = {}
+  for (let i = 0; i < depth; i++) nested = { a: nested }
+  return nested
 }
 
 t.test('an OP_MSG has its sections in any order, and its documents are views', async (t) => {
@@ -93,6 +99,13 @@ t.test('each error of an OP_MSG is answered, or closes the connection, as on the
     ['sequence and field', msg(0, kind0(ping), kind1('ping', [])), 40433, 'Location40433'],
     ['no $db', msg(0, kind0(encode({ ping: 1 }))), 40571, 'Location40571'],
     ['$db a number', msg(0, kind0(encode({ ping: 1, $db: 5 }))), 13111, 'Location13111'],
+    [
+      'sequence and path',
+      msg(0, kind0(encode({ ping: { a: [] }, $db: 'x' })), kind1('ping.a.b', [])),
+      40433,
+      'Location40433',
+    ],
+    ['security token', msg(0, kind0(ping), Buffer.from([2])), 13, 'Unauthorized'],
     ['sequence too long', msg(0, kind0(ping), kind1('a', [], 1)), 15, 'Overflow'],
     ['sequence too short', msg(0, kind0(ping), kind1('a', [first], -1)), 22, 'InvalidBSON'],
     ['sequence without name', msg(0, kind0(ping), Buffer.from([1, 5, 0, 0, 0, 65])), 15, 'Overflow'],
@@ -117,15 +130,25 @@ t.test('each error of an OP_MSG is answered, or closes the connection, as on the
 t.test('documents that are too large or nested too deep are refused', async (t) => {
   const big = encode({ ping: 'x'.repeat(16_793_600), $db: 'admin' })
   t.match(decode(invalid(msg(0, kind0(big))).reply), { code: 10334, codeName: 'BSONObjectTooLarge' })
-  let nested: Record<string, unknown> = {}
-  for (let i = 0; i < 210; i++) nested = { a: nested }
-  t.match(decode(invalid(msg(0, kind0(encode({ ping: nested, $db: 'admin' })))).reply), {
+  t.match(decode(invalid(msg(0, kind0(encode({ ping: nestedTo(210), $db: 'admin' })))).reply), {
     code: 15,
     codeName: 'Overflow',
   })
 })
 
-t.test('removed and unknown opcodes are refused as on the server', async (t) => {
+t.test('D716 old binary data with a wrong length inside are refused', async (t) => {
+  for (const [inner, kind] of [
+    [3, 'command'],
+    [4, 'invalid'],
+    [-1, 'invalid'],
+  ] as const) {
+    const body = Buffer.from(encode({ ping: new Binary(Buffer.from('abc'), 2), $db: 'x' }))
+    body.writeInt32LE(inner, body.indexOf('abc') - 4)
+    t.equal(decodeRequest(msg(0, kind0(body)), lookup).kind, kind, `length ${inner}`)
+  }
+})
+
+t.test('D715 removed and unknown opcodes are refused as on servers since 5.1', async (t) => {
   for (const [opCode, code] of [
     [2001, 5745705],
     [2002, 5745706],
@@ -144,6 +167,7 @@ t.test('removed and unknown opcodes are refused as on the server', async (t) => 
   }
   const getMore = invalid(raw(2005, Buffer.alloc(40)))
   t.match(getMore.format, { legacy: true, legacyFlags: 2, responseTo: 77 })
+  t.throws(() => decodeRequest(raw(2005, Buffer.from('\0\0\0\0test.c')), lookup), { code: 18633 })
   t.match(decode(getMore.reply), { $err: /^OP_GET_MORE is no longer supported/, code: 5739101, ok: 0 })
 })
 
@@ -215,8 +239,9 @@ t.test('each error of an OP_QUERY has the code of the server', async (t) => {
     [query('admin.$cmd', encode({ $query: { hello: 1 }, $maxTimeMS: 5 })), 72],
     [query('admin.$cmd', encode({ $query: 1 })), 10065],
     [query('admin.$cmd', hello.subarray(0, -1)), 22],
-    [query('admin.$cmd', Buffer.alloc(2)), 10304],
-    [query('admin.$cmd', Buffer.alloc(0)), 10304],
+    [query('admin.$cmd', Buffer.alloc(2)), 22],
+    [query('admin.$cmd', Buffer.alloc(0)), 22],
+    [query('admin.$cmd', encode({ hello: nestedTo(210) })), 22],
   ]
   for (const [frame, code] of cases) {
     const request = invalid(frame)

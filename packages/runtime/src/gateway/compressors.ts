@@ -5,8 +5,6 @@ import { CompressorId, type Compressor } from '@shardlab/wire'
 /** Above Snappy's highest ratio: a copy of three bytes gives 64. */
 const snappyMaxRatio = 32
 
-const noop: Compressor = { id: CompressorId.noop, compress: (bytes) => bytes, uncompress: (bytes) => bytes }
-
 const zlib: Compressor = {
   id: CompressorId.zlib,
   compress: (bytes) => deflateSync(bytes),
@@ -45,8 +43,6 @@ function announcedSnappySize(bytes: Uint8Array): number {
 
 export function findCompressor(id: number): Compressor | undefined {
   switch (id) {
-    case CompressorId.noop:
-      return noop
     case CompressorId.snappy:
       return (snappy ??= loadSnappy())
     case CompressorId.zlib:
