@@ -95,6 +95,20 @@ export function isGenericArgument(name: string): boolean {
   return Object.hasOwn(genericArguments, name)
 }
 
+/** The arguments that may be document sequences. */
+const sequenceArguments: ReadonlySet<string> = new Set(['deletes', 'documents', 'nsInfo', 'ops', 'updates'])
+
+/**
+ * Only commands with such arguments look at the sequences of a message.
+ * @throws CommandError 40415 IDLUnknownField
+ */
+function checkSequences(command: string, types: Parser['types'], sequences: readonly string[]): void {
+  if (sequences.length === 0) return
+  const names = [...sequenceArguments].filter((name) => types.has(name))
+  const unknown = names.length === 0 ? undefined : sequences.find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new CommandError(40415, `BSON field '${command}.${unknown}' is an unknown field.`)
+}
+
 /** Values are views on the command's body. */
 export class CommandArguments {
   readonly command: string
@@ -160,6 +174,7 @@ export class CommandArguments {
         varies: varyingArguments.has(name),
       })
     }
+    checkSequences(command, types, sequences)
     for (const name of required) {
       if (!values.has(name) && !sequences.includes(name))
         throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)

@@ -11,10 +11,13 @@ export function checkCollectionName(db: string, name: string): void {
 /** Every command names a database, mostly the same one. */
 let lastValidName = 'admin'
 
-/** @throws CommandError 73 InvalidNamespace */
+/**
+ * For a database that a command names. It may contain `$`, but no such database can be created.
+ * @throws CommandError 73 InvalidNamespace
+ */
 export function checkDatabaseName(db: string): void {
   if (db === lastValidName) return
-  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "$]/.test(db)) {
+  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "]/.test(db)) {
     throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
   }
   lastValidName = db

@@ -29,6 +29,7 @@ export function checkNewName(node: NodeHost, ns: string): void {
 /** @throws CommandError 73 InvalidNamespace, 2 BadValue */
 function checkAllowedName(ns: string): void {
   const [db, name] = splitNamespace(ns)
+  if (db.includes('$')) throw new CommandError('InvalidNamespace', `Invalid namespace: ${ns}`)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
   if (name.startsWith('system.') && !isClientSystemName(db, name))
     throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)

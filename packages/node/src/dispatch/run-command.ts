@@ -1,5 +1,6 @@
 /** Server: service_entry_point_shard_role.cpp. */
 import {
+  checkDatabaseName,
   CommandArguments,
   commandErrorOf,
   refuseLacking,
@@ -197,6 +198,7 @@ function prepare(
 ): NodeInvocation {
   if (row.adminOnly === true && db !== 'admin')
     throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
+  if (client !== null) checkDatabaseName(db)
   const args = CommandArguments.parse(
     body,
     row.fields ?? null,

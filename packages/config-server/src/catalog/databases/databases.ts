@@ -101,6 +101,7 @@ async function enable(
 function checkNewName(catalog: CatalogHost, db: string): void {
   if (internalDatabases.has(db))
     throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
+  if (db.includes('$')) throw new CommandError('InvalidNamespace', `Invalid db name specified: ${db}`)
   const twin = catalog.store
     .find('config.databases')
     .map((document) => findField(document, '_id')!.asString())
