@@ -118,10 +118,11 @@ export class HostileClient {
     const fence = msg(fenceId, 0, bodySection(ping()))
     await this.#send(end === 'open' ? Buffer.concat([stream, fence]) : stream, random)
     if (end === 'ended') this.#socket.end()
-    for (const { name, answer, declared } of answers) {
+    for (const [index, { name, answer, declared }] of answers.entries()) {
       const frame = await this.#frame()
       if (frame === null) return `${name}: no reply, but the connection was closed`
-      const wrong = complaint(frame, answer, declared)
+      const interruptible = end === 'ended' && index === answers.length - 1
+      const wrong = complaint(frame, answer, declared, interruptible)
       if (wrong !== null) return `${name}: ${wrong}`
     }
     if (end === 'open') {

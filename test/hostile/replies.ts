@@ -31,8 +31,13 @@ function codesOfPing({ name, db, fields }: Command): readonly number[] {
   return codes.length === 0 ? [0] : codes
 }
 
-/** @returns what is wrong with the reply; null: it is as expected */
-export function complaint(frame: Buffer, answer: Answer, declared: Declared): string | null {
+const clientDisconnect = 279
+
+/**
+ * @param interruptible whether the client had ended the connection: a read may notice that
+ * @returns what is wrong with the reply; null: it is as expected
+ */
+export function complaint(frame: Buffer, answer: Answer, declared: Declared, interruptible: boolean): string | null {
   const message = uncompressed(frame, answer.compressor)
   if (message === null)
     return `compressor ${frame.readInt32LE(12) === 2012 ? frame[24]! : 'none'}, not ${answer.compressor}`
@@ -48,7 +53,9 @@ export function complaint(frame: Buffer, answer: Answer, declared: Declared): st
     return 'a wrong checksum'
   const body = message.subarray(answer.legacy ? 36 : 21, answer.checksum ? -4 : undefined)
   const reply = BSON.deserialize(body, { validation: { utf8: false }, bsonRegExp: true })
-  return removed ? complaintAboutRemoved(reply) : complaintAboutReply(reply, expectedCodes(answer, declared))
+  return removed
+    ? complaintAboutRemoved(reply)
+    : complaintAboutReply(reply, [...expectedCodes(answer, declared), ...(interruptible ? [clientDisconnect] : [])])
 }
 
 function complaintAboutRemoved(reply: Document): string | null {
