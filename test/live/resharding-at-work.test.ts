@@ -26,8 +26,10 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   t.equal((await world.config.collection('reshardingOperations').findOne({}))!['tempNs'], tempNs)
   t.equal(await codeOf(app.collection('c').createIndex({ x: 1 })), 338)
   t.equal(await codeOf(app.collection('c').createIndex({ n: 1 })), 'ok', 'an existing index is not a change')
-  t.equal(await codeOf(app.collection('c').dropIndex('n_1')), 338)
-  t.equal(await codeOf(app.command({ collMod: 'c', validator: { n: { $gte: 0 } } })), 338)
+  const waiting = [
+    codeOf(app.collection('c').dropIndex('n_1')),
+    codeOf(app.command({ collMod: 'c', validator: { n: { $gte: 0 } } })),
+  ]
   t.equal(await codeOf(world.admin({ moveChunk: 'app.c', find: { k: 0 }, to: 'shard03' })), 117)
   t.equal(await codeOf(world.admin({ reshardCollection: 'apart.other', key: { m: 1 }, numInitialChunks: 2 })), 338)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { n: 1 } })), 117)
@@ -55,6 +57,7 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   await world.admin({ abortReshardCollection: 'app.c' })
   t.equal(await failed, 341)
   t.equal(await joined, 341, 'an equal request joined the running resharding')
+  t.same(await Promise.all(waiting), ['ok', 'ok'], 'other changes of the definition wait for the lock')
   t.same((await world.entry('app.c'))!['key'], { k: 1 })
   t.equal(await world.entry(tempNs), null)
   t.equal(await codeOf(app.collection('c').createIndex({ x: 1 })), 'ok')

@@ -33,14 +33,14 @@ t.test('index commands on a sharded collection return the reply of each shard', 
 })
 
 t.test(
-  'after stale routing on one shard dropIndexes spares the shards that succeeded, repeatable commands do not',
+  'until 5.0, after stale routing on one shard dropIndexes spares the shards that succeeded, repeatable commands do not',
   async (t) => {
     for (const [command, asked] of [
       [{ dropIndexes: 'c', index: 'a_1' }, [1, 2, 1]],
       [{ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, [2, 2, 2]],
       [{ collMod: 'c', index: { name: 'a_1', hidden: true } }, [2, 2, 2]],
     ] as const) {
-      const cluster = threeShards()
+      const cluster = threeShards({ emulate: '5.0' })
       const stale = new Set(['shard02'])
       const dropped = new Set<string>()
       cluster.script((shard, _command, name) => {

@@ -1,6 +1,7 @@
 import { balancingHandlers } from './auto-split/handlers.js'
 import { chunkHandlers } from './chunks/split-chunk.js'
 import { consistencyHandlers } from './consistency/check-collections.js'
+import { changeDefinition } from './coordinators/collections/change-definition.js'
 import { dropCollection } from './coordinators/collections/drop-collection.js'
 import { localChangeHandlers } from './coordinators/collections/local-changes.js'
 import { refineShardKeyHandlers } from './coordinators/collections/refine-shard-key.js'
@@ -37,6 +38,7 @@ export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
   'shard.shard-collection-here': shardForPrimary,
+  'shard.change-definition': changeDefinition,
   'shard.drop-collection': dropCollection,
   'shard.rename-collection': renameCollection,
   'shard.drop-database': dropDatabase,

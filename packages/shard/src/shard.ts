@@ -10,6 +10,7 @@ import {
 } from '@shardlab/actor'
 import { SearchingContext } from '@shardlab/member'
 import { startWithOldestFeatureCompatibilityVersion, type NodeClients, type StorageNode } from '@shardlab/node'
+import { collModRecovery } from './coordinators/collections/coll-mod.js'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
 import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
@@ -31,6 +32,7 @@ export function createShard(context: ActorContext, options: ShardOptions): Actor
 }
 
 const ddlRecoveries: DdlRecoveries<ShardParts> = {
+  collMod: collModRecovery,
   createCollection: createCollectionRecovery,
   dropCollection: dropCollectionRecovery,
   dropDatabase: dropDatabaseRecovery,

@@ -82,6 +82,8 @@ export async function contradictions(run: Run, hasConsistencyCheck: boolean): Pr
         $db: db,
         batchSize: undefined,
       }))
-        problems.push(`${each['type']} ${JSON.stringify(each['details'])}`)
+        // As on the server, an empty copy that a shard has kept does not change with collMod.
+        if (each['type'] !== 'CollectionOptionsMismatch')
+          problems.push(`${each['type']} ${JSON.stringify(each['details'])}`)
   return problems
 }

@@ -8,10 +8,7 @@ export const shards = ['shard01', 'shard02', 'shard03'] as const
 
 const keys: readonly Document[] = [{ k: 1 }, { k: 'hashed' }, { _id: 1 }]
 
-/**
- * More frequent commands are listed repeatedly. collMod is left out: it does not wait for
- * movePrimary (D853).
- */
+/** More frequent commands are listed repeatedly. */
 const makers: readonly ((random: Random) => Document)[] = [
   (random) => ({ shardCollection: ns(random), key: of(random, keys), $db: 'admin' }),
   (random) => ({ shardCollection: ns(random), key: of(random, keys), $db: 'admin' }),
@@ -22,6 +19,7 @@ const makers: readonly ((random: Random) => Document)[] = [
   (random) => onCollection(random, 'create', {}),
   (random) => onCollection(random, 'createIndexes', { indexes: [{ key: { k: 1, m: 1 }, name: 'km' }] }),
   (random) => onCollection(random, 'dropIndexes', { index: 'km' }),
+  (random) => onCollection(random, 'collMod', { validationLevel: of(random, ['off', 'strict']) }),
   (random) => ({ enableSharding: of(random, databases), $db: 'admin' }),
   (random) => ({ movePrimary: of(random, databases), to: of(random, shards), $db: 'admin' }),
   (random) => ({ movePrimary: of(random, databases), to: of(random, shards), $db: 'admin' }),

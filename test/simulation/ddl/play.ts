@@ -21,7 +21,7 @@ const minuteMs = 60_000
 const unspeakable: ReadonlySet<number> = new Set([1, 8, 227])
 
 const ddlSteps = namedSteps.filter((step) =>
-  /^(shard\.(create|drop|rename|refine|track|move-primary|merge)|shard\.resharding|config\.resharding|config\.migration|shard\.migration)/.test(
+  /^(shard\.(create|coll-mod|drop|rename|refine|track|move-primary|merge)|shard\.resharding|config\.resharding|config\.migration|shard\.migration)/.test(
     step,
   ),
 )

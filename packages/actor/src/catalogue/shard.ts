@@ -1,4 +1,4 @@
-import type { DatabaseVersionTuple } from './commands.js'
+import type { DatabaseVersionTuple, NodeCommand } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
 export const shardExchanges = {
@@ -37,6 +37,30 @@ export const shardExchanges = {
   >(
     { ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
     { existed: true, indexCount: 1, error: null },
+  ),
+  /**
+   * The database's primary shard locks the collection, and its owners run the client's collMod or
+   * dropIndexes. `answers`: their replies; an error for a member that did not reply. Server:
+   * _shardsvrCollMod, _shardsvrDropIndexes.
+   */
+  'shard.change-definition': exchange<
+    {
+      ns: string
+      command: 'collMod' | 'dropIndexes'
+      body: Uint8Array
+      sequences: NodeCommand['sequences']
+      databaseVersion: DatabaseVersionTuple
+    },
+    { sharded: boolean; answers: readonly (readonly [member: string, body: Uint8Array])[]; error: ErrorField }
+  >(
+    {
+      ns: 'test.c',
+      command: 'collMod',
+      body: emptyDocument,
+      sequences: [['documents', [emptyDocument]]],
+      databaseVersion: ['00', 1, 1, 1],
+    },
+    { sharded: true, answers: [['shard01', emptyDocument]], error: null },
   ),
   /** Also drops the shard's cached placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(

@@ -34,6 +34,7 @@ export const namedSteps = [
   'mongos.write.targeted',
   'shard.auto-split.committed',
   'shard.auto-split.started',
+  'shard.coll-mod.migrations-stopped',
   'shard.create-collection.participants-ready',
   'shard.create-collection.validated',
   'shard.document-move.begun',

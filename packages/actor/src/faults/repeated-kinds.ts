@@ -25,6 +25,9 @@ export const repeatedKinds = [
   'config.get-zones',
   'config.mongos-ping',
   'config.resharding-outcome',
+  'config.set-allow-migrations',
+  'shard.apply-migration-decision',
+  'shard.apply-resharding-outcome',
   'shard.block-for-resharding',
   'shard.collection-counts',
   'shard.collection-sizes',
@@ -43,7 +46,5 @@ export const repeatedKinds = [
   'shard.resharding-clone',
   'shard.resharding-mods',
   'shard.resharding-status',
-  'shard.apply-migration-decision',
-  'shard.apply-resharding-outcome',
   'shard.transfer-mods',
 ] as const satisfies readonly MessageKind[]

@@ -14,7 +14,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/movePrimary',
   status: 'partial',
-  deviations: ['D853', 'D854'],
+  deviations: ['D854'],
   summary: 'Makes another shard the primary shard of a database, and moves the unsharded collections there.',
   async run(invocation) {
     const { args, body, host, operation } = invocation

@@ -185,7 +185,7 @@ export class Remote {
   }
 
   /**
-   * For any other kind of request; all are idempotent.
+   * For any other kind of request.
    * @throws as {@link command}
    */
   request<K extends MessageKind>(
@@ -193,14 +193,9 @@ export class Remote {
     kind: K,
     request: RequestOf<K>,
     requester: Requester,
+    idempotent = true,
   ): Promise<ReplyOf<K>> {
-    return this.#exchange(
-      kind,
-      request,
-      { to, requester, idempotent: true, pinned: false },
-      noFailures,
-      (reply) => reply,
-    )
+    return this.#exchange(kind, request, { to, requester, idempotent, pinned: false }, noFailures, (reply) => reply)
   }
 
   #exchange<K extends MessageKind, R>(

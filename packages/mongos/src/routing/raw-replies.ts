@@ -53,7 +53,7 @@ export async function rawReplies(
 }
 
 /** `{ raw: { "set/host:port": reply, … } }`. */
-function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]): DocumentWriter {
+export function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]): DocumentWriter {
   const writer = new DocumentWriter(512).startDocument('raw')
   for (const { member, body, error } of answers) {
     writer.startDocument(host.shards.connectionString(member))

@@ -55,7 +55,7 @@ export function ask(
   )
 }
 
-function answered(member: string, { body }: { readonly body: Uint8Array }): MemberAnswer {
+export function answered(member: string, { body }: { readonly body: Uint8Array }): MemberAnswer {
   const error = replyError(body)
   return error === null ? { member, body, error } : { member, body, error, answered: true }
 }

@@ -69,7 +69,7 @@ function noteFailure(invocation: MongosInvocation, ns: string, route: Route, err
  * A database that does not exist has no collection with that UUID.
  * @throws CommandError 361 CollectionUUIDMismatch
  */
-function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
+export function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
   const uuid = collectionUuidOf(args, host.behaviours)
   if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }

@@ -1,6 +1,6 @@
 /** The shards are real storage nodes, whose role checks versions and filters by placement. */
 import { CommandError, decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
-import { createRandom, type Disk, type NodeCommand } from '@shardlab/actor'
+import { createRandom, type Disk, type NodeCommand, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { splitNamespace } from '@shardlab/member'
 import { StorageNode, type NodeRole } from '@shardlab/node'
 import {
@@ -63,7 +63,11 @@ export class RealCluster extends FakeCluster {
       const node = new StorageNode(context, { behaviours: behavioursOf(emulate), maxWireVersion: 21 }, () => role)
       cluster.nodes.set(shard, node)
       cluster.world.members.set(shard, (kind, request) =>
-        kind === 'node.command' ? node.nodeCommand(request as NodeCommand) : exchange(node, kind, request as never),
+        kind === 'node.command'
+          ? node.nodeCommand(request as NodeCommand)
+          : kind === 'shard.change-definition'
+            ? cluster.#changeDefinition(node, request as never)
+            : exchange(node, kind, request as never),
       )
     }
     return cluster
@@ -75,6 +79,29 @@ export class RealCluster extends FakeCluster {
     const config = this.world.members.get('config')!
     const answer = (await config('config.get-collection', { ns, since: null } as never)) as PlacementAnswer
     this.placements.set(ns, applyPlacementAnswer(ns, null, answer)!)
+  }
+
+  async #changeDefinition(
+    primary: StorageNode,
+    { ns, body, sequences }: RequestOf<'shard.change-definition'>,
+  ): Promise<ReplyOf<'shard.change-definition'>> {
+    const sharded = this.placements.has(ns)
+    const command = {
+      db: ns.split('.', 1)[0]!,
+      body,
+      sequences,
+      databaseVersion: null,
+      stmtIds: null,
+      operationKey: 0,
+    }
+    const answers = []
+    for (const [shard, node] of this.nodes)
+      if (sharded || node === primary)
+        answers.push([
+          shard,
+          (await node.nodeCommand({ ...command, shardVersion: 'IGNORED', clusterTime: [1, 1] })).body,
+        ] as const)
+    return { sharded, answers, error: null }
   }
 
   async all(collection = 'c', db = 'test'): Promise<Document[]> {

@@ -37,7 +37,6 @@ export const collMod: CommandRow<NodeInvocation> = {
   ...collModSpec,
   routing: 'all-shards',
   status: 'partial',
-  deviations: ['D853'],
   missing: 'time series collections',
   summary: 'Changes options of a collection, an index or a view.',
   async run(invocation) {

@@ -19,8 +19,7 @@ import type { Access, NodeInvocation } from '../host/node-host.js'
 export const dropIndexes: CommandRow<NodeInvocation> = {
   ...dropIndexesSpec,
   routing: 'all-shards',
-  status: 'partial',
-  deviations: ['D853'],
+  status: 'full',
   summary: 'Drops indexes by name or key pattern, or all except the _id index.',
   async run(invocation) {
     invocation.host.requireRoom()

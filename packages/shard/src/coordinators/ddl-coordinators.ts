@@ -19,7 +19,7 @@ export interface Coordination extends LockRequest {
    * request runs.
    */
   readonly args: string | null
-  /** Why a request with other arguments is refused during the run; absent: it waits. */
+  /** Why a request with other arguments is refused during this run; absent: it waits. */
   readonly conflict?: string
 }
 
@@ -38,6 +38,7 @@ interface VersionHost extends PlacementHost {
 
 interface Run {
   readonly args: string
+  readonly conflict: string | undefined
   readonly done: Promise<unknown>
 }
 
@@ -106,10 +107,10 @@ export class DdlCoordinators {
     const running = this.#runs.get(key)
     if (running !== undefined) {
       if (running.args === args) return running.done as Promise<T>
-      throw new CommandError('ConflictingOperationInProgress', conflict!)
+      throw new CommandError('ConflictingOperationInProgress', running.conflict!)
     }
     const done = start().finally(() => this.#runs.delete(key))
-    this.#runs.set(key, { args, done })
+    this.#runs.set(key, { args, conflict, done })
     return done
   }
 }

@@ -9,11 +9,19 @@ import { Records } from '../common/record-store.js'
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 
 export type DdlRecord =
+  | CollModRecord
   | CreateCollectionRecord
   | DropCollectionRecord
   | RenameCollectionRecord
   | DropDatabaseRecord
   | MovePrimaryRecord
+
+export interface CollModRecord {
+  readonly operation: 'collMod'
+  readonly ns: string
+  /** The client's command. */
+  readonly body: Uint8Array
+}
 
 export interface CreateCollectionRecord {
   readonly operation: 'createCollection'
@@ -95,6 +103,8 @@ export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
 function writeRecord(record: DdlRecord): Uint8Array {
   const writer = new DocumentWriter(192).value('_id', ddlRecordId(record.operation, record.ns))
   switch (record.operation) {
+    case 'collMod':
+      return writer.document('collModRequest', record.body).finish()
     case 'createCollection':
       return writer
         .document('request', record.body)
@@ -132,6 +142,8 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
         databaseUuid: field('databaseUuid').asString(),
         existed: field('existed').isTruthy(),
       }
+    case 'collMod':
+      return { operation, ns, body: field('collModRequest').slice() }
     case 'dropCollection':
       return { operation: 'dropCollection', ns, sharded: field('sharded').isTruthy() }
     case 'renameCollection': {

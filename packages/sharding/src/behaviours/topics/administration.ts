@@ -92,6 +92,12 @@ export const administrationBehaviours = {
     ['7.0', 'reason'],
     ['8.0', 'holders'],
   ),
+  definitionChangesAreCoordinated: row<boolean>(
+    'collMod and dropIndexes run on the primary shard, which locks the collection; before, routers send them to its owners without a lock.',
+    'collmod_coordinator.cpp, shardsvr_drop_indexes_command.cpp: _shardsvrCollMod and _shardsvrDropIndexes are new in 6.0',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   databaseLockIsShared: row<boolean>(
     'Changes of the definitions of two collections of a database run at the same time; otherwise each locks the database.',
     'ddl_lock_manager.cpp, modes of locks new in 7.1; sharding_ddl_coordinator.cpp',
