@@ -224,3 +224,14 @@ t.test('some collections cannot be sharded, D811', async (t) => {
     t.same(await find('config.changelog', { ns: /^app/ }), [])
   })
 })
+
+t.test('copies of a collection keep the version of its _id index', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 1, shards: 2 })
+  const ask = async (command: Document, to = 'mongos01') =>
+    decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), { promoteLongs: true })
+  t.match(await ask({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' }), { ok: 1 })
+  t.match(await ask({ create: 'c', idIndex: { v: 1, key: { _id: 1 }, name: '_id_' } }), { ok: 1 })
+  t.match(await ask({ shardCollection: 'app.c', key: { _id: 1 }, $db: 'admin' }), { ok: 1 })
+  t.match(await ask({ moveChunk: 'app.c', find: { _id: 1 }, to: 'shard02', $db: 'admin' }), { ok: 1 })
+  t.match(await ask({ listIndexes: 'c' }, 'shard02'), { cursor: { firstBatch: [{ v: 1, key: { _id: 1 } }] } })
+})

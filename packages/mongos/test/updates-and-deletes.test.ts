@@ -160,6 +160,42 @@ t.test('a router refuses a replacement of many documents with 72 since 4.4', asy
   }
 })
 
+t.test('until 4.4 routers check updates of unsharded collections, too', async (t) => {
+  const multi = { q: {}, u: { a: 1 }, multi: true }
+  const mixed = { q: {}, u: { $set: { a: 1 }, b: 1 } }
+  const codes = async (emulate: EmulatedVersion, collection: string) => {
+    const cluster = threeShards({ emulate })
+    cluster.script(() => updated(1))
+    const { writeErrors = [] } = await cluster.run({ update: collection, updates: [multi, mixed], ordered: false })
+    return (writeErrors as Document[]).map(({ index, code }) => [index, code])
+  }
+  for (const emulate of ['2.6', '4.0'] as const) t.same(await codes(emulate, 'plain'), [[1, 12]], emulate)
+  t.same(await codes('4.4', 'plain'), [
+    [0, 72],
+    [1, 12],
+  ])
+  for (const emulate of ['5.0', '8.0'] as const) {
+    t.same(await codes(emulate, 'plain'), [], emulate)
+    t.same(
+      await codes(emulate, 'c'),
+      [
+        [0, 72],
+        [1, 12],
+      ],
+      emulate,
+    )
+  }
+})
+
+t.test('an ordered batch ends at an update that the router refuses', async (t) => {
+  const cluster = threeShards({ emulate: '4.4' })
+  cluster.script(() => updated(1))
+  const set = { q: {}, u: { $set: { a: 1 } } }
+  const reply = await cluster.run({ update: 'plain', updates: [set, { q: {}, u: { $set: { a: 1 }, b: 1 } }, set] })
+  t.match(reply, { n: 1, writeErrors: [{ index: 1, code: 12 }] })
+  t.equal(['shard01', 'shard02', 'shard03'].flatMap((shard) => cluster.commandsTo(shard)).length, 1)
+})
+
 t.test('until 7.0 a replacement is targeted by its own key, too', async (t) => {
   const cluster = threeShards({ emulate: '7.0' })
   cluster.script(() => updated(1))

@@ -58,3 +58,34 @@ t.test('returnKey excludes showRecordId', async (t) => {
   )['cursor'] as { firstBatch: Document[] }
   t.same(firstBatch, [{ _id: 1 }])
 })
+
+t.test('index specifications have the version and the namespace that the server gives them', async (t) => {
+  const listed = async (version: '2.6' | '4.0' | '4.4') => {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ create: 'plain' })
+    await node.ok({ create: 'old', idIndex: { v: 1, key: { _id: 1 }, name: '_id_' } })
+    await node.ok({ createIndexes: 'old', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
+    const indexesOf = async (again: NodeUnderTest, listIndexes: string) =>
+      ((await again.ok({ listIndexes }))['cursor'] as Document)['firstBatch'] as Document[]
+    const restarted = node.restarted()
+    const old = await indexesOf(restarted, 'old')
+    t.same(await indexesOf(node, 'old'), old, 'also after a restart')
+    const { cursor } = await restarted.ok({ listCollections: 1, filter: { name: 'old' } })
+    const [entry] = (cursor as Document)['firstBatch'] as Document[]
+    t.same(entry!['idIndex'], old[0])
+    t.same(entry!['options'], {})
+    return [...(await indexesOf(restarted, 'plain')), ...old]
+  }
+  const specs = (versions: readonly number[], ns: (collection: string) => Document) => [
+    { v: versions[0], key: { _id: 1 }, name: '_id_', ...ns('plain') },
+    { v: versions[1], key: { _id: 1 }, name: '_id_', ...ns('old') },
+    { v: versions[2], key: { a: 1 }, name: 'a_1', ...ns('old') },
+  ]
+  const named = (collection: string) => ({ ns: `test.${collection}` })
+  t.same(await listed('2.6'), specs([1, 1, 1], named))
+  t.same(await listed('4.0'), specs([2, 1, 2], named))
+  t.same(
+    await listed('4.4'),
+    specs([2, 1, 2], () => ({})),
+  )
+})

@@ -11,7 +11,14 @@ export type {
 } from './engine/types.js'
 export { describeFilter } from './explain/describe-filter.js'
 export { describeExecution, describePlan, planSummary, type ExplainStyle } from './explain/describe-plan.js'
-export { defaultIndexName, idIndexSpec, isIdKey, parseIndexSpec, type IndexSpec } from './index-specs/index-spec.js'
+export {
+  defaultIndexName,
+  idIndexSpec,
+  isIdKey,
+  parseIndexSpec,
+  type IndexSpec,
+  type IndexVersion,
+} from './index-specs/index-spec.js'
 export { prepareIndex } from './index-specs/prepare-index.js'
 export { validateIndexSpec, withoutUnknownOptions, type IndexRules } from './index-specs/validate-index-spec.js'
 export { checkIndex, type ExtraKey, type IndexCheck, type MissingKey } from './indexes/check-index.js'

@@ -100,6 +100,14 @@ t.test('elements of an array without the field have no key, but match null', asy
   )
 })
 
+t.test('a path that ends with a dot is not looked up in a wildcard index', async (t) => {
+  const documents = [{ a: [] }, { a: [1] }, { a: 5 }, { a: { b: 1 } }, { a: { '': 1 } }, { a: [{ b: [1] }] }]
+  const plain = collectionOf(documents, [])
+  const indexed = collectionOf(documents, [[{ '$**': 1 }, { name: 'w' }]])
+  for (const wanted of [{ 'a.': { $exists: true } }, { 'a.': 1 }, { 'a.': { $gt: 0 } }, { 'a.b.': 1 }] as Document[])
+    t.same(find(indexed, { filter: wanted }), find(plain, { filter: wanted }), JSON.stringify(wanted))
+})
+
 t.test('a wildcard index gives orders, follows hints and has bounds', async (t) => {
   const collection = collectionOf([{ a: 3 }, { a: 1, b: 1 }, { a: 2 }, { b: 9 }], [[{ '$**': 1 }]])
   const plan = planOf(collection, { a: { $gt: 0 } }, { sort: { a: 1 } })

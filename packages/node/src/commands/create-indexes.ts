@@ -39,7 +39,8 @@ export const createIndexes: CommandRow<NodeInvocation> = {
         defaultCollation: before?.defaultCollation ?? null,
         indexes: () => [...(before?.indexes() ?? []), ...prepared.map((each) => ({ spec: each }))],
       }
-      const index = prepareIndex(known, checked, { partialFilterOrAndIn: host.behaviours.partialFilterOrAndIn })
+      const { partialFilterOrAndIn, defaultIndexVersion: defaultVersion } = host.behaviours
+      const index = prepareIndex(known, checked, { partialFilterOrAndIn, defaultVersion })
       if (index !== null) prepared.push(index)
     }
     if (prepared.length > 0) host.role.checkDefinitionChange?.(ns)

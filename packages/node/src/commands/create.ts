@@ -1,7 +1,7 @@
-import type { CommandRow } from '@shardlab/actor'
+import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, valuesEqual } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { Collection } from '@shardlab/storage'
+import type { Collection, IndexVersion } from '@shardlab/storage'
 import { uuidText, createFields, createSpec } from '@shardlab/member'
 import { collectionOptions, listedOptions, pipelineOf, sameOptions } from '../ddl/collection-options.js'
 import { checkNewName, createCollection } from '../ddl/namespace.js'
@@ -37,13 +37,18 @@ export const create: CommandRow<NodeInvocation> = {
     } else if (args.has('viewOn')) {
       checkNewName(host, ns)
       createView(host, ns, args.string('viewOn')!, pipelineOf(options), args.document('collation') ?? null)
-    } else createCollection(host, ns, options)
+    } else createCollection(host, ns, options, { idIndexVersion: askedIdIndexVersion(args) })
     await host.flush()
     const writer = new DocumentWriter(128)
     if (args.has('autoIndexId') && host.behaviours.createNotesAutoIndexId)
       writer.string('note', 'The autoIndexId option is deprecated and will be removed in a future release')
     return writer
   },
+}
+
+function askedIdIndexVersion(args: CommandArguments): IndexVersion | undefined {
+  const idIndex = args.document('idIndex')
+  return idIndex !== undefined && findField(idIndex, 'v')?.asNumber() === 1 ? 1 : undefined
 }
 
 function otherOptions(ns: string, options: string): CommandError {

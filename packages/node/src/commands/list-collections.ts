@@ -6,8 +6,9 @@ import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@s
 import { listedOptions } from '../ddl/collection-options.js'
 import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { viewsOf } from '../views/view-catalog.js'
+import { withNamespace } from './list-indexes.js'
 import type { ViewDefinition } from '../views/view-definition.js'
-import type { NodeInvocation } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 export const listCollections: CommandRow<NodeInvocation> = {
   ...listCollectionsSpec,
@@ -20,7 +21,7 @@ export const listCollections: CommandRow<NodeInvocation> = {
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
     const entries = [
-      ...host.engine.collections(db).map((collection) => collectionEntry(collection, nameOnly)),
+      ...host.engine.collections(db).map((collection) => collectionEntry(host, collection, nameOnly)),
       ...viewsOf(host, db).map((view) => viewEntry(view, nameOnly)),
     ]
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
@@ -33,13 +34,13 @@ export const listCollections: CommandRow<NodeInvocation> = {
   },
 }
 
-function collectionEntry(collection: Collection, nameOnly: boolean): Uint8Array {
+function collectionEntry(host: NodeHost, collection: Collection, nameOnly: boolean): Uint8Array {
   const writer = new DocumentWriter(256).string('name', splitNamespace(collection.ns)[1]).string('type', 'collection')
   if (nameOnly) return writer.finish()
   writer.document('options', listedOptions(collection.options))
   writer.startDocument('info').bool('readOnly', false).uuid('uuid', collection.uuid).end()
   const id = collection.index('_id_')
-  if (id !== undefined) writer.document('idIndex', id.spec)
+  if (id !== undefined) writer.document('idIndex', withNamespace(host, collection.ns, id.spec))
   return writer.finish()
 }
 

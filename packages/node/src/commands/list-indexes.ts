@@ -4,7 +4,7 @@ import type { Collection, Index } from '@shardlab/storage'
 import { batchSizeOf, listSource, listIndexesSpec } from '@shardlab/member'
 import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { refuseView } from '../views/refuse-view.js'
-import type { NodeInvocation } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
   ...listIndexesSpec,
@@ -31,6 +31,7 @@ export const listIndexes: CommandRow<NodeInvocation> = {
     const specs = collection
       .indexes()
       .map((index) => listedSpec(collection, index))
+      .map((spec) => withNamespace(host, ns, spec))
       .map((spec) => (withBuildInfo ? new DocumentWriter(128).document('spec', spec).finish() : spec))
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
     return writeFirstListBatch(invocation, ns, listSource(specs), {
@@ -54,4 +55,11 @@ function listedSpec({ options }: Collection, { spec }: Index): Uint8Array {
     writer.value(it.name(), it.value())
   }
   return writer.finish()
+}
+
+/** The specification as the emulated version lists it. */
+export function withNamespace({ behaviours }: NodeHost, ns: string, spec: Uint8Array): Uint8Array {
+  return behaviours.indexSpecsHaveNamespace
+    ? new DocumentWriter(spec.length + ns.length + 16).fields(spec).string('ns', ns).finish()
+    : spec
 }

@@ -1,6 +1,6 @@
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { uuidV4 } from '@shardlab/actor'
-import type { Collection } from '@shardlab/storage'
+import { idIndexSpec, type Collection, type IndexVersion } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
@@ -89,27 +89,39 @@ function asTarget(code: 'IllegalOperation' | 'InvalidNamespace', check: () => vo
   }
 }
 
+const emptyOptions = new Uint8Array([5, 0, 0, 0, 0])
+
+export interface NewCollection {
+  /** Chosen by the coordinator; default: a new one. */
+  readonly uuid?: Uint8Array
+  /**
+   * Whether the member creates it for itself, under a name that clients may not choose. Default
+   * false.
+   */
+  readonly isOwn?: boolean
+  /** Default: that of the emulated version. */
+  readonly idIndexVersion?: IndexVersion | undefined
+}
+
 /**
  * @param options the options document, without `create`
- * @param uuid chosen by the coordinator; default: a new one
- * @param isOwn whether the member creates it for itself, under a name that clients may not choose;
- *   default false
  * @throws CommandError 73 InvalidNamespace
  */
 export function createCollection(
   node: NodeHost,
   ns: string,
   options: Uint8Array,
-  uuid: Uint8Array = uuidV4(node.context.random),
-  isOwn = false,
+  { uuid, isOwn = false, idIndexVersion = node.behaviours.defaultIndexVersion }: NewCollection = {},
 ): Collection {
   const [db, name] = splitNamespace(ns)
   if (!isOwn) checkNewName(node, ns)
+  const object = new DocumentWriter(256).string('create', name).fields(options)
+  if (idIndexVersion === 1) object.document('idIndex', idIndexSpec(emptyOptions, idIndexVersion))
   node.apply({
     op: 'c',
     ns: `${db}.$cmd`,
-    uuid,
-    object: new DocumentWriter(256).string('create', name).fields(options).finish(),
+    uuid: uuid ?? uuidV4(node.context.random),
+    object: object.finish(),
     id: null,
     session: null,
   })
@@ -125,4 +137,9 @@ export function collectionForWrite(invocation: NodeInvocation, ns: string): Coll
   return createCollection(host, ns, emptyOptions)
 }
 
-const emptyOptions = new Uint8Array([5, 0, 0, 0, 0])
+/** The version of the `_id` index, for a copy of the collection. */
+export function idIndexVersionOf(specs: readonly Uint8Array[]): IndexVersion | undefined {
+  const spec = specs.find((each) => findField(each, 'name')!.asString() === '_id_')
+  if (spec === undefined) return undefined
+  return findField(spec, 'v')!.asNumber() === 1 ? 1 : 2
+}

@@ -3,7 +3,7 @@ import type { Collection } from '@shardlab/storage'
 import { databaseNameOf, splitNamespace, lastingOptions } from '@shardlab/member'
 import { invalidateCursorsOfRenamed, releaseCursorsOf } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
-import { createCollection } from './namespace.js'
+import { createCollection, idIndexVersionOf } from './namespace.js'
 import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
 
@@ -37,7 +37,10 @@ export function renameLocalCollection(node: NodeHost, collection: Collection, to
 
 function copyToOtherDatabase(node: NodeHost, source: Collection, to: string, stayTemp: boolean): void {
   dropLocalCollection(node, to)
-  const target = createCollection(node, to, stayTemp ? source.options : lastingOptions(source.options))
+  const idIndexVersion = idIndexVersionOf(source.indexes().map(({ spec }) => spec))
+  const target = createCollection(node, to, stayTemp ? source.options : lastingOptions(source.options), {
+    idIndexVersion,
+  })
   const scan = source.snapshot().scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
     const { document } = record

@@ -66,10 +66,10 @@ function create(collections: Collections, ns: string, entry: LogEntry): void {
   if (collections.has(ns)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
   const uuid = entry.uuid ?? uuidOf(findField(entry.object, 'uuid'))
   if (uuid === null) throw new Error(`the log entry that creates ${ns} has no uuid`)
-  collections.set(
-    ns,
-    MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs),
-  )
+  const idIndex = findField(entry.object, 'idIndex')
+  const version = idIndex !== undefined && findField(idIndex.bytes, 'v', idIndex.start)?.asNumber() === 1 ? 1 : 2
+  const options = without(entry.object, ['create', 'uuid', 'idIndex'])
+  collections.set(ns, MemoryCollection.create(ns, uuid, options, entry.wallMs, version))
 }
 
 /** `{ createIndexes: name, v, key, name, … }`: one index. Does nothing if the index exists. */

@@ -5,7 +5,7 @@ import { beginsWithId, idOf } from '../records/document-id.js'
 import { DocumentStore } from '../records/document-store.js'
 import { duplicateKeyError } from '../indexes/duplicate-key.js'
 import { IdTable } from '../records/id-table.js'
-import { idIndexSpec } from '../index-specs/index-spec.js'
+import { idIndexSpec, type IndexVersion } from '../index-specs/index-spec.js'
 import { InsertedDocuments } from '../records/inserted-documents.js'
 import type { RestoredIndex } from '../indexes/index-parts.js'
 import { IndexFilters } from '../planner/index-filters.js'
@@ -56,9 +56,15 @@ export class MemoryCollection implements Collection {
     this.#collated = findField(options, 'collation') !== undefined
   }
 
-  static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
+  static create(
+    ns: string,
+    uuid: Uint8Array,
+    options: Uint8Array,
+    createdMs = 0,
+    idIndexVersion: IndexVersion = 2,
+  ): MemoryCollection {
     const records = new RecordTable()
-    const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
+    const indexes = [MemoryIndex.create(idIndexSpec(options, idIndexVersion), records, createdMs)]
     // Copied: the arguments may be views of a message or of a checkpoint, and so is a Buffer's
     // `slice`.
     const collection = new MemoryCollection(ns, new Uint8Array(uuid), new Uint8Array(options), records, indexes, false)

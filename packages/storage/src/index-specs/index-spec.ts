@@ -44,14 +44,16 @@ export function isIdKey(key: Uint8Array): boolean {
   return !it.next()
 }
 
+export type IndexVersion = 1 | 2
+
 /** Takes over the collection's collation, and the name of its `clusteredIndex`. */
-export function idIndexSpec(options: Uint8Array): Uint8Array {
+export function idIndexSpec(options: Uint8Array, version: IndexVersion = 2): Uint8Array {
   const collation = findField(options, 'collation')
   const clusteredIndex = findField(options, 'clusteredIndex')
   const name =
     clusteredIndex === undefined ? undefined : findField(clusteredIndex.bytes, 'name', clusteredIndex.start)?.asString()
   const writer = new DocumentWriter(64)
-    .int32('v', 2)
+    .int32('v', version)
     .startDocument('key')
     .int32('_id', 1)
     .end()

@@ -12,7 +12,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { compileCollation, formatDocument, formatValue } from '@shardlab/query'
-import { isIdKey, isSet } from './index-spec.js'
+import { isIdKey, isSet, type IndexVersion } from './index-spec.js'
 import { checkPartialFilter } from './check-partial-filter.js'
 import type { Fail } from './fail.js'
 import { checkWildcard } from '../wildcard/check-wildcard.js'
@@ -74,6 +74,8 @@ export function withoutUnknownOptions(spec: Uint8Array): Uint8Array {
 export interface IndexRules {
   /** Whether a `partialFilterExpression` may contain $or and $in, as since 6.0. Default true. */
   readonly partialFilterOrAndIn?: boolean
+  /** Of specifications without `v`. Default 2. */
+  readonly defaultVersion?: IndexVersion
 }
 
 /**
@@ -133,7 +135,7 @@ export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uin
       `The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found key: ${formatDocument(key)}`,
     )
   }
-  return storedForm(spec, key, isIdKey(key) ? '_id_' : name.asString())
+  return storedForm(spec, key, isIdKey(key) ? '_id_' : name.asString(), rules.defaultVersion ?? 2)
 }
 
 function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail): void {
@@ -301,11 +303,11 @@ function checkIdSpec(spec: Uint8Array, key: Uint8Array): void {
     )
 }
 
-function storedForm(spec: Uint8Array, key: Uint8Array, name: string): Uint8Array {
+function storedForm(spec: Uint8Array, key: Uint8Array, name: string, defaultVersion: IndexVersion): Uint8Array {
   const version = findField(spec, 'v')
   const collation = findField(spec, 'collation')
   const compiled = collation === undefined ? null : compileCollation(collation.slice())
-  const writer = new DocumentWriter(spec.length + 32).int32('v', version === undefined ? 2 : version.asNumber())
+  const writer = new DocumentWriter(spec.length + 32).int32('v', version?.asNumber() ?? defaultVersion)
   writer.document('key', key).string('name', name)
   for (const it = new FieldIterator(spec); it.next();) {
     const field = it.name()

@@ -12,7 +12,9 @@ export function entriesOf(index: Index, root: FilterNode): IndexEntry[] {
   if (index.wildcard === null) return [plainEntry(index)]
   const entries: IndexEntry[] = []
   for (const path of new Set(predicatePaths(root))) {
-    if (index.wildcard.holds(path) && !hasArrayPosition(index, path)) entries.push(wildcardEntry(index, path))
+    // A path that ends with a dot matches elements of arrays, whose keys have the path without it.
+    const isKeyPath = !path.endsWith('.') && !hasArrayPosition(index, path)
+    if (isKeyPath && index.wildcard.holds(path)) entries.push(wildcardEntry(index, path))
   }
   return entries
 }

@@ -148,7 +148,8 @@ export class BatchWriteExecutor implements WriteBatch {
       const route = collection.route!
       if (route.kind === 'missing') throw new Error('a write was routed without a database')
       if (route.kind !== 'sharded') {
-        round.batches.push(batchForMember(collection.plan, route, soleMember(route)))
+        const batch = batchForMember(collection.plan, route, soleMember(route))
+        if (batch !== null) round.batches.push(batch)
         continue
       }
       collection.targeter.use(route.placement, this.command.name === 'insert' ? [] : await host.shards.ids(operation))

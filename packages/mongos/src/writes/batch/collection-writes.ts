@@ -5,6 +5,7 @@ import type { WriteBatch } from './write-batch.js'
 import type { RoundPlan } from './plan-round.js'
 import { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
+import { updateRefusal } from '../targeting/check-update.js'
 import { StatementTargeter } from '../targeting/statement-targeter.js'
 
 export class CollectionWrites {
@@ -28,6 +29,11 @@ export class CollectionWrites {
   ) {
     const { command, invocation } = batch
     const namespace = command.namespaces[position]!
+    const { behaviours } = invocation.host
+    const refusalOf = (index: number) => {
+      const statement = command.read(index)
+      return statement.kind === 'update' ? updateRefusal(statement, behaviours) : null
+    }
     this.ns = namespace.ns
     this.invocation = namespace.invocation
     this.position = position
@@ -39,6 +45,8 @@ export class CollectionWrites {
       summary: this.summary,
       batchBytesMax: invocation.host.limits.shardBatchBytesMax,
       position,
+      refusalOf: behaviours.routersCheckUpdatesOf === 'all' && command.name === 'update' ? refusalOf : null,
+      fail,
       targetOf: (index) => this.targeter.target(index),
       onFailed: (index, error) => {
         if (this.refreshedForTargeting) fail(index, error)

@@ -36,6 +36,12 @@ export interface RoundPlan {
   readonly batchBytesMax: number
   readonly position: number
   targetOf(index: number): StatementTarget
+  /**
+   * Of a statement for an unsharded collection; null: the router does not check any, or this one
+   * may be sent.
+   */
+  readonly refusalOf: ((index: number) => CommandError | null) | null
+  fail(index: number, error: CommandError): void
   /** @returns false: the routing may be stale; nothing is sent until it is refreshed */
   onFailed(index: number, error: CommandError): boolean
 }
@@ -78,19 +84,27 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
   return true
 }
 
-/** Does no targeting. */
-export function batchForMember(plan: RoundPlan, route: Route, shard: string): ShardBatch {
-  const { command, states, summary, position } = plan
+/** Does no targeting. Null: no statement is left to send. */
+export function batchForMember(plan: RoundPlan, route: Route, shard: string): ShardBatch | null {
+  const { command, states, summary, position, refusalOf } = plan
   const batch: ShardBatch = { namespace: command.namespaces[position]!, route, shard, indexes: [], sizeBytes: 0 }
   const member = [shard]
   for (let index = states.firstReady; index < states.count; index++) {
     if (!states.isReady(index)) continue
     if (command.namespaceOf(index) !== position) {
       if (command.ordered) break
+      continue
+    }
+    const refusal = refusalOf === null ? null : refusalOf(index)
+    if (refusal !== null) {
+      // An ordered batch fails after the statements before it.
+      if (command.ordered && batch.indexes.length > 0) break
+      plan.fail(index, refusal)
+      if (command.ordered) break
     } else if (addIfItFits(plan, batch, index)) summary.add(command.kindOf(index), member, 0, [])
     else break
   }
-  return batch
+  return batch.indexes.length === 0 ? null : batch
 }
 
 /** The first statement always fits. */

@@ -21,6 +21,7 @@ import {
   type Targeting,
 } from '@shardlab/sharding'
 import { collatedTargeting, hasDefaultCollation } from '../../routing/target-read.js'
+import { updateRefusal } from './check-update.js'
 import type { StatementTarget } from './statement-target.js'
 import { keyTooLarge } from './target-insert.js'
 
@@ -57,10 +58,10 @@ export function targetModify(
 function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, document: Uint8Array): StatementTarget {
   const { placement, behaviours } = targeter
   const { multi, upsert } = update
+  const refusal = updateRefusal(update, behaviours)
+  if (refusal !== null) return failed(refusal)
   const statement = targetStatement(targeter, update)
   const { targeting } = statement
-  if (multi && behaviours.routersRefuseMultiReplacements && replacementOf(update, statement) !== null)
-    return failed(new CommandError('InvalidOptions', 'Replacement-style updates cannot be {multi:true}'))
   const policy = behaviours.updateOneWithoutShardKey
   if (policy === 'exact-id-or-61') return targetByKeyOrId(targeter, update, document, statement)
   if (targeting.exactKey !== null) return toOne(targeting)

@@ -1,7 +1,7 @@
 /** Server: sharding DDL participant commands (_shardsvr…Participant). */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
-import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
+import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, idIndexVersionOf } from '@shardlab/node'
 import type { ShardHandlers } from '../../host/handlers.js'
 import type { ShardHost, Placements, ReceivingRanges } from '../../host/host.js'
 import { renameParticipant } from './rename-collection.js'
@@ -31,7 +31,8 @@ async function createLocalCollection(
   const stale = node.collection(ns)
   // A leftover of an earlier collection of this name has another UUID and no owner.
   if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns)
-  const collection = node.collection(ns) ?? createCollection(node, ns, options, uuid)
+  const collection =
+    node.collection(ns) ?? createCollection(node, ns, options, { uuid, idIndexVersion: idIndexVersionOf(indexes) })
   for (const spec of indexes) {
     if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
   }

@@ -39,7 +39,7 @@ export async function shardHere(
   const uuid = collection?.uuid ?? uuidV4(context.random)
   const facts = { shardKey, uuid, isEmpty, chunkCount: packedCount(chunks) }
   await logShardCollectionStart(node, ns, facts)
-  const local = collection ?? createCollection(node, ns, emptyDocument, uuid)
+  const local = collection ?? createCollection(node, ns, emptyDocument, { uuid })
   if (index !== null) buildIndex(node, local, index)
   await node.flush()
   const { options, defaultCollation } = local

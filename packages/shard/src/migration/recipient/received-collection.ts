@@ -1,7 +1,7 @@
 /** Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions. */
 import { CommandError, compareDocuments, findField, sameBytes } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
-import { buildIndex, createCollection, dropIndex, type NodeHost } from '@shardlab/node'
+import { buildIndex, createCollection, dropIndex, idIndexVersionOf, type NodeHost } from '@shardlab/node'
 import { isIdKey, type Collection } from '@shardlab/storage'
 
 export interface DonorCollection {
@@ -26,7 +26,12 @@ export function prepareCollection(node: NodeHost, donor: DonorCollection, ownsNo
     )
   }
   if (existing !== undefined && ownsNothing) dropForeignIndexes(node, existing, donor.indexes)
-  const collection = existing ?? createCollection(node, donor.ns, donor.options, donor.uuid)
+  const collection =
+    existing ??
+    createCollection(node, donor.ns, donor.options, {
+      uuid: donor.uuid,
+      idIndexVersion: idIndexVersionOf(donor.indexes),
+    })
   const missing = donor.indexes.filter((spec) => collection.index(nameOf(spec)) === undefined)
   if (missing.length > 0 && collection.count > 0) {
     throw new CommandError(

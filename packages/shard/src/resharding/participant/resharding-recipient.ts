@@ -11,7 +11,14 @@ import {
   type ReshardingRecipientState,
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { buildIndex, createCollection, dropLocalCollection, raiseError, type NodeHost } from '@shardlab/node'
+import {
+  buildIndex,
+  createCollection,
+  dropLocalCollection,
+  idIndexVersionOf,
+  raiseError,
+  type NodeHost,
+} from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import { importSessions } from '../../cloning/import-sessions.js'
 import { reasonOf, repeatedRequest } from '../../common/repeated-request.js'
@@ -169,7 +176,11 @@ export class ReshardingRecipient {
     const { tempNs, id, key, provenance } = this.#facts
     // A leftover of an earlier attempt.
     dropLocalCollection(node, tempNs)
-    const collection = createCollection(node, tempNs, this.received.options, id, true)
+    const collection = createCollection(node, tempNs, this.received.options, {
+      uuid: id,
+      isOwn: true,
+      idIndexVersion: idIndexVersionOf(this.received.indexes),
+    })
     for (const spec of this.received.indexes)
       if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
     if (provenance === 'moveCollection' || provenance === 'unshardCollection') return

@@ -57,6 +57,18 @@ export const collectionBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  defaultIndexVersion: row<1 | 2>(
+    'The version of new indexes whose specification has none.',
+    'index_descriptor.h; version 2 is new in 3.4',
+    ['2.6', 1],
+    ['4.0', 2],
+  ),
+  indexSpecsHaveNamespace: row<boolean>(
+    'Listed index specifications end with the namespace of the collection.',
+    'create_indexes.cpp, parseAndValidateIndexSpecs; removed in 4.4 by SERVER-41696',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   partialFilterOrAndIn: row<boolean>(
     'partialFilterExpression may contain $or and $in.',
     'core/index-partial; index_catalog_impl.cpp',

@@ -41,8 +41,14 @@ export const writeBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  routersCheckUpdatesOf: row<'all' | 'sharded'>(
+    'A router checks whether operators and plain fields are mixed in updates of all collections, or of sharded ones.',
+    'chunk_manager_targeter.cpp, getUpdateExprType, since 5.0 validateUpdateDoc',
+    ['2.6', 'all'],
+    ['5.0', 'sharded'],
+  ),
   routersRefuseMultiReplacements: row<boolean>(
-    'A router refuses a replacement of many documents of a sharded collection with 72; otherwise the shard does, with 9.',
+    'A router refuses a replacement of many documents with 72, where it checks updates; otherwise the shard does, with 9.',
     'chunk_manager_targeter.cpp, getUpdateExprType, of 4.2',
     ['2.6', false],
     ['4.4', true],
