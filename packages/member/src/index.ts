@@ -7,7 +7,7 @@ export { collectionUuidOf, refuseUuidOfView, uuidMismatch } from './arguments/co
 export { documentsArgument } from './arguments/documents-argument.js'
 export { evaluationOf, withCollation, withLet, withTimeLimit, writeEvaluation } from './arguments/evaluation.js'
 export { hintOf } from './arguments/hint.js'
-export { checkLet } from './arguments/let-argument.js'
+export { fieldsIn, rowIn, unknownFieldsIn } from './arguments/command-language.js'
 export { namespaceArgument } from './arguments/namespace-argument.js'
 export { batchSizeOf, nonNegative } from './arguments/read-arguments.js'
 export { databaseNameOf, splitNamespace } from './arguments/split-namespace.js'
@@ -102,7 +102,7 @@ export {
   sessionsNamed,
   sessionsOfUsers,
 } from './sessions/session-patterns.js'
-export { aggregateSpec, checkCursorArgument, namespaceOfAggregate } from './specs/aggregate.js'
+export { aggregateSpec, argumentsOfAggregate, checkCursorArgument, namespaceOfAggregate } from './specs/aggregate.js'
 export {
   type BulkWriteOp,
   bulkWriteBatchSize,
@@ -194,7 +194,7 @@ export {
   type ModifyStatement,
   type UpdateStatement,
   type WriteStatement,
-  checkStatements,
+  checkedStatements,
   readModify,
   sortWithMulti,
 } from './writes/statement.js'

@@ -15,6 +15,7 @@ import {
   type ActorContext,
   type Address,
   type ClientCommand,
+  type CommandTable,
   type Deferred,
   type MessageKind,
   type Random,
@@ -31,6 +32,7 @@ import {
   noteDisconnected,
   OperationRegistry,
   ParameterSet,
+  rowIn,
   SessionCatalog,
   type CommandDescription,
   type SessionKey,
@@ -42,6 +44,7 @@ import { ShardRegistry } from './catalog/shard-registry.js'
 import { commandTable } from './command-table.js'
 import { dispatch, type DispatchHost } from './dispatch/dispatcher.js'
 import type { Operation } from './dispatch/operation.js'
+import type { MongosInvocation } from './host/mongos-host.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import {
   exportMongosState,
@@ -61,7 +64,7 @@ const housekeepingTimer = 'housekeeping'
 const housekeepingIntervalMs = 60_000
 
 export class Mongos implements Actor, DispatchHost {
-  readonly table = commandTable
+  readonly table: CommandTable<MongosInvocation>
   readonly context: ActorContext
   readonly options: MongosOptions
   readonly limits: MongosLimits
@@ -102,6 +105,8 @@ export class Mongos implements Actor, DispatchHost {
     this.options = options
     this.limits = { ...defaultMongosLimits, ...options.limits }
     this.behaviours = behavioursOf(options.emulate)
+    const { language } = this.behaviours
+    this.table = commandTable.adapted(language, (row) => rowIn(language, row))
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.failPoints = new FailPoints(this, context.random)

@@ -25,7 +25,9 @@ import {
 } from './command-shape.js'
 import { checkCollectionName } from './names.js'
 
-export type UnknownFields = 'refused' | 'ignored'
+export type UnknownFieldError = (command: string, field: string, body: Uint8Array) => CommandError
+/** Refused with an error of its own, with that of the generated parsers, or ignored. */
+export type UnknownFields = 'refused' | 'ignored' | UnknownFieldError
 
 const genericArguments: FieldSpecs = {
   $db: 'string',
@@ -66,7 +68,7 @@ const genericArguments: FieldSpecs = {
 interface Parser {
   readonly types: ReadonlyMap<string, FieldType>
   readonly required: readonly string[]
-  readonly shapes: Readonly<Record<UnknownFields, CommandShapes>>
+  readonly shapes: Readonly<Record<'refused' | 'ignored', CommandShapes>>
 }
 
 const parsers = new WeakMap<FieldSpecs, Parser>()
@@ -106,7 +108,11 @@ function checkSequences(command: string, types: Parser['types'], sequences: read
   if (sequences.length === 0) return
   const names = [...sequenceArguments].filter((name) => types.has(name))
   const unknown = names.length === 0 ? undefined : sequences.find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new CommandError(40415, `BSON field '${command}.${unknown}' is an unknown field.`)
+  if (unknown !== undefined) throw unknownField(command, unknown)
+}
+
+function unknownField(owner: string, field: string): CommandError {
+  return new CommandError(40415, `BSON field '${owner}.${field}' is an unknown field.`)
 }
 
 /** Values are views on the command's body. */
@@ -140,7 +146,8 @@ export class CommandArguments {
     unknown: UnknownFields = 'refused',
   ): CommandArguments {
     const parser = specs === null ? anything : parserOf(specs)
-    const shapes = specs === null ? null : parser.shapes[unknown]
+    // A command with a reusable shape has no field that is refused.
+    const shapes = specs === null ? null : parser.shapes[unknown === 'ignored' ? unknown : 'refused']
     const known = shapes?.find(body, sequences) ?? null
     if (known !== null) return new CommandArguments(body, known, shapes!.shifts)
     const it = new FieldIterator(body)
@@ -158,8 +165,9 @@ export class CommandArguments {
     while (it.next()) {
       const name = it.name()
       const spec = types.get(name) ?? generic.types.get(name)
-      if (spec === undefined && specs !== null && unknown === 'refused') {
-        throw new CommandError(40415, `BSON field '${command}.${name}' is an unknown field.`)
+      if (spec === undefined && specs !== null) {
+        if (unknown === 'ignored') continue
+        throw unknown === 'refused' ? unknownField(command, name) : unknown(command, name, body)
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
@@ -321,7 +329,7 @@ export function checkFields(
     const spec = types.get(field)
     if (spec === undefined) {
       if (unknown === 'ignored') continue
-      throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`)
+      throw unknown === 'refused' ? unknownField(name, field) : unknown(name, field, document)
     }
     if (it.type !== BsonType.null && it.type !== BsonType.undefined) checkType(name, field, spec, it.value())
   }

@@ -1,6 +1,6 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { FieldSpecs } from './argument-types.js'
-import type { CommandArguments } from './arguments.js'
+import type { CommandArguments, UnknownFields } from './arguments.js'
 
 export type CommandRouting =
   | 'local'
@@ -43,8 +43,10 @@ export interface CommandRow<Invocation> {
    * server.
    */
   readonly fields?: FieldSpecs
-  /** The server's parser of this command ignores unknown arguments. */
-  readonly ignoresUnknownFields?: true
+  /** Further ones in requests of members, in versions that have them in no request of a client. */
+  readonly memberFields?: FieldSpecs
+  /** Absent: refused, as by generated parsers. */
+  readonly unknownFields?: UnknownFields
   readonly retryable?: boolean
   /** A behaviour that is true in versions with this command; absent: all versions have it. */
   readonly behaviour?: string
@@ -77,6 +79,7 @@ export function refuseLacking({ name, lacks }: Pick<CommandRow<never>, 'name' | 
 export class CommandTable<Invocation> {
   readonly rows: readonly CommandRow<Invocation>[]
   readonly #byName = new Map<string, CommandRow<Invocation>>()
+  readonly #adapted = new WeakMap<object, CommandTable<Invocation>>()
 
   constructor(rows: readonly CommandRow<Invocation>[]) {
     this.rows = rows
@@ -86,6 +89,16 @@ export class CommandTable<Invocation> {
         this.#byName.set(name, row)
       }
     }
+  }
+
+  /**
+   * The same table with other rows, made once: a process may run a hundred members.
+   * @param key identifies the adaptation
+   */
+  adapted(key: object, adapt: (row: CommandRow<Invocation>) => CommandRow<Invocation>): CommandTable<Invocation> {
+    let table = this.#adapted.get(key)
+    if (table === undefined) this.#adapted.set(key, (table = new CommandTable(this.rows.map(adapt))))
+    return table
   }
 
   /**

@@ -4,23 +4,17 @@
  */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
 import { splitNamespace } from './split-namespace.js'
 
 const uuidSubtype = 4
 
 /**
  * The 16 bytes of the argument; null: absent.
- * @throws CommandError 14 TypeMismatch; before 6.0, 40415
+ * @throws CommandError 14 TypeMismatch
  */
-export function collectionUuidOf(
-  args: CommandArguments,
-  { collectionUuidArgument }: Pick<Behaviours, 'collectionUuidArgument'>,
-): Uint8Array | null {
+export function collectionUuidOf(args: CommandArguments): Uint8Array | null {
   const value = args.value('collectionUUID')
   if (value === undefined) return null
-  if (!collectionUuidArgument)
-    throw new CommandError(40415, `BSON field '${args.command}.collectionUUID' is an unknown field.`)
   return uuidIn(`${args.command}.collectionUUID`, value.slice())
 }
 

@@ -1,5 +1,7 @@
 /** Manual: reference/command/explain. */
 import type { FieldSpecs } from '@shardlab/actor'
+import type { Language } from '@shardlab/query'
+import { fieldsIn } from '../arguments/command-language.js'
 import { aggregateSpec } from '../specs/aggregate.js'
 import { countSpec } from '../specs/count.js'
 import { distinctSpec } from '../specs/distinct.js'
@@ -24,6 +26,9 @@ const explainable: ReadonlyMap<string, FieldSpecs> = new Map<string, FieldSpecs>
 ])
 
 /** undefined: the command is unknown or cannot be explained */
-export function explainableFields(name: string): FieldSpecs | undefined {
-  return explainable.get(name)
+export function explainableFields(name: string, language: Language): FieldSpecs | undefined {
+  const fields = explainable.get(name)
+  return fields === undefined
+    ? undefined
+    : fieldsIn(language, name === 'findandmodify' ? 'findAndModify' : name, fields)
 }

@@ -1,6 +1,8 @@
-import type { CommandArguments } from '@shardlab/actor'
+import { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
 import { writingStage } from '../concerns/concerns.js'
+import type { Behaviours } from '@shardlab/sharding'
+import { fieldsIn } from '../arguments/command-language.js'
 import type { CommandSpec } from './command-spec.js'
 export const aggregateSpec = {
   name: 'aggregate',
@@ -24,6 +26,7 @@ export const aggregateSpec = {
     isMapReduceCommand: 'bool',
     runtimeConstants: 'object',
   },
+  memberFields: { let: 'object' },
 } as const satisfies CommandSpec
 
 /**
@@ -46,4 +49,9 @@ export function checkCursorArgument(args: CommandArguments): void {
       'FailedToParse',
       "The 'cursor' option is required, except for aggregate with the explain argument",
     )
+}
+
+/** For the body of a command that was checked before, perhaps on another namespace. */
+export function argumentsOfAggregate(body: Uint8Array, { language }: Pick<Behaviours, 'language'>): CommandArguments {
+  return CommandArguments.parse(body, fieldsIn(language, 'aggregate', aggregateSpec.fields), [], 'ignored')
 }

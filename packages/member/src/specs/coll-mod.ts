@@ -5,7 +5,7 @@ export const collModSpec = {
   access: 'write',
   apiVersion1: true,
   manual: 'reference/command/collMod',
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   fields: {
     index: 'object',
     validator: 'object',

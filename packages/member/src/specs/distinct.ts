@@ -2,7 +2,6 @@
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
 import { hintOf } from '../arguments/hint.js'
 import type { CommandSpec } from './command-spec.js'
 
@@ -21,15 +20,9 @@ export interface DistinctQuery {
   readonly context: EvaluationContext
 }
 
-/** @throws CommandError 31032; before 7.1, 40415 for a hint; errors of the filter and the hint */
-export function compileDistinct(
-  args: CommandArguments,
-  context: EvaluationContext,
-  { distinctAcceptsHint }: Behaviours,
-): DistinctQuery {
+/** @throws CommandError 31032; errors of the filter and the hint */
+export function compileDistinct(args: CommandArguments, context: EvaluationContext): DistinctQuery {
   const key = args.string('key')!
   if (key.includes('\0')) throw new CommandError(31032, 'Key field cannot contain an embedded null byte')
-  if (args.has('hint') && !distinctAcceptsHint)
-    throw new CommandError(40415, "BSON field 'distinct.hint' is an unknown field.")
   return { key, filter: compileFilter(args.document('query') ?? emptyDocument, context), hint: hintOf(args), context }
 }

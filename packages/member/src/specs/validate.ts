@@ -8,7 +8,7 @@ export const validateSpec = {
   name: 'validate',
   access: 'admin',
   manual: 'reference/command/validate',
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   fields: {
     full: 'any',
     background: 'any',

@@ -6,13 +6,17 @@ import { checkFields, checkPipelineElements, type FieldSpecs } from '@shardlab/a
 import {
   BsonType,
   CommandError,
+  DocumentWriter,
   documentsOf,
+  fieldsOf,
   FieldIterator,
   findField,
   isEmptyDocument,
   type RawValue,
 } from '@shardlab/bson'
+import type { Language } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
+import { fieldsIn, unknownFieldsIn } from '../arguments/command-language.js'
 
 export type ModifyKind = 'update' | 'delete'
 
@@ -62,36 +66,49 @@ const updateFields = {
   arrayFilters: 'array',
   collation: 'object',
   upsertSupplied: 'bool',
+  hint: 'any',
+  sampleId: 'binary',
+  sort: 'object',
 } as const satisfies FieldSpecs
 
-const deleteFields = { q: 'object!', limit: 'number!', collation: 'object' } as const satisfies FieldSpecs
-const hintedUpdateFields = { ...updateFields, hint: 'any' } as const satisfies FieldSpecs
-const hintedDeleteFields = { ...deleteFields, hint: 'any' } as const satisfies FieldSpecs
-const sampledUpdateFields = { ...hintedUpdateFields, sampleId: 'binary' } as const satisfies FieldSpecs
-const sampledDeleteFields = { ...hintedDeleteFields, sampleId: 'binary' } as const satisfies FieldSpecs
-const sortedUpdateFields = { ...sampledUpdateFields, sort: 'object' } as const satisfies FieldSpecs
+const deleteFields = {
+  q: 'object!',
+  limit: 'number!',
+  collation: 'object',
+  hint: 'any',
+  sampleId: 'binary',
+} as const satisfies FieldSpecs
 
-/** Each set extends the previous one. */
-function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer, updateSort }: Behaviours): FieldSpecs {
-  if (kind === 'delete' && queryAnalyzer) return sampledDeleteFields
-  if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
-  if (updateSort) return sortedUpdateFields
-  if (queryAnalyzer) return sampledUpdateFields
-  return writeStatementHints ? hintedUpdateFields : updateFields
+const allFields = { update: updateFields, delete: deleteFields } as const
+const plainUpdateFields = { ...updateFields, u: 'object!' } as const satisfies FieldSpecs
+
+function statementFields(kind: ModifyKind, language: Language): FieldSpecs {
+  const takesPipelines = kind === 'delete' || language.has('form', 'updatePipelines')
+  return fieldsIn(language, statementNames[kind], takesPipelines ? allFields[kind] : plainUpdateFields)
 }
 
 /**
  * An invalid statement fails the whole command.
+ * @returns the statements without fields that the emulated version ignores
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 9 FailedToParse
  */
-export function checkStatements(kind: ModifyKind, statements: readonly Uint8Array[], behaviours: Behaviours): void {
-  const fields = statementFields(kind, behaviours)
+export function checkedStatements(
+  kind: ModifyKind,
+  statements: readonly Uint8Array[],
+  { language }: Behaviours,
+): readonly Uint8Array[] {
+  const fields = statementFields(kind, language)
+  const unknown = unknownFieldsIn(language, kind)
   for (const statement of statements) {
-    checkFields(statementNames[kind], statement, fields)
-    checkHint(findField(statement, 'hint'))
+    checkFields(statementNames[kind], statement, fields, unknown)
+    if ('hint' in fields) checkHint(findField(statement, 'hint'))
     if (kind === 'update') {
       checkModification(findField(statement, 'u')!)
-      if (findField(statement, 'sort') !== undefined && findField(statement, 'multi')?.isTruthy() === true)
+      if (
+        'sort' in fields &&
+        findField(statement, 'sort') !== undefined &&
+        findField(statement, 'multi')?.isTruthy() === true
+      )
         throw sortWithMulti()
     } else {
       const limit = findField(statement, 'limit')!.asNumber()
@@ -99,6 +116,14 @@ export function checkStatements(kind: ModifyKind, statements: readonly Uint8Arra
         throw new CommandError('FailedToParse', `The limit field in delete objects must be 0 or 1. Got ${limit}`)
     }
   }
+  return unknown === 'ignored' ? statements.map((statement) => withOnly(fields, statement)) : statements
+}
+
+function withOnly(fields: FieldSpecs, statement: Uint8Array): Uint8Array {
+  const known = fieldsOf(statement).filter(([name]) => Object.hasOwn(fields, name))
+  const writer = new DocumentWriter(statement.length)
+  for (const [name, value] of known) writer.value(name, value)
+  return writer.finish()
 }
 
 /** @throws CommandError 9 FailedToParse unless it is a document or a pipeline, 14 TypeMismatch */

@@ -2,9 +2,8 @@
 import type { CommandArguments } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import { type ModifyKind, checkStatements } from './statement.js'
+import { type ModifyKind, checkedStatements } from './statement.js'
 import { documentsArgument } from '../arguments/documents-argument.js'
-import { checkLet } from '../arguments/let-argument.js'
 
 export const writeBatchSizeMax = 100_000
 
@@ -12,11 +11,10 @@ export type WriteKind = 'insert' | ModifyKind
 
 export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
 
-/** @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
+/** @throws CommandError 16 InvalidLength, and those of {@link checkedStatements} */
 export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
-  const statements = documentsArgument(invocation, statementArguments[kind])
-  checkLet(invocation)
-  if (kind !== 'insert') checkStatements(kind, statements, invocation.host.behaviours)
+  const given = documentsArgument(invocation, statementArguments[kind])
+  const statements = kind === 'insert' ? given : checkedStatements(kind, given, invocation.host.behaviours)
   checkBatchSize(statements.length)
   return statements
 }

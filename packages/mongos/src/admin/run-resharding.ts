@@ -20,7 +20,7 @@ export async function runResharding(
   request: Uint8Array,
 ): Promise<DocumentWriter> {
   const { args, host, operation } = invocation
-  const collectionUuid = collectionUuidOf(args, host.behaviours)
+  const collectionUuid = collectionUuidOf(args)
   return withDatabase(invocation, db, false, async (database) => {
     if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
     const { error } = await host.remote.request(

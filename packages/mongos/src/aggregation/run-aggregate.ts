@@ -1,10 +1,8 @@
 /** Server: cluster_aggregate.cpp. */
-import { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import {
-  aggregateSpec,
+  argumentsOfAggregate,
   batchSizeOf,
-  checkLet,
   collationOf,
   commandOnView,
   documentOrder,
@@ -43,7 +41,6 @@ import { routerSink } from './router-sink.js'
 
 /** @throws CommandError of parsing, routing and the shards */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
-  checkLet(invocation)
   // The client may have named a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
   const batchSize = batchSizeOf(invocation.args)
@@ -135,7 +132,7 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
     const view = resolvedViewOf(error)
     if (view === null) throw error
     const body = commandOnView(invocation.body, view)
-    return withPlan({ ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) }, attempt)
+    return withPlan({ ...invocation, body, args: argumentsOfAggregate(body, invocation.host.behaviours) }, attempt)
   }
 }
 

@@ -13,6 +13,6 @@ export const abortMoveCollection: CommandRow<MongosInvocation> = {
   summary: 'Aborts the move of a collection, which stays on its shard.',
   behaviour: 'moveCollectionCommand',
   fields: {},
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run: (invocation) => abortResharding(invocation, 'moveCollection'),
 }

@@ -13,7 +13,7 @@ export const abortReshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Aborts the resharding of a collection, which stays unchanged.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run: (invocation) =>
     abortResharding(invocation, invocation.host.behaviours.moveCollectionCommand ? 'reshardCollection' : null),
 }

@@ -13,6 +13,6 @@ export const abortUnshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Aborts the unsharding of a collection, which stays unchanged.',
   behaviour: 'moveCollectionCommand',
   fields: {},
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run: (invocation) => abortResharding(invocation, 'unshardCollection'),
 }

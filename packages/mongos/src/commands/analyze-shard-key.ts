@@ -24,7 +24,7 @@ export const analyzeShardKey: CommandRow<MongosInvocation> = {
     sampleRate: 'number',
     sampleSize: 'number',
   },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run(invocation) {
     const { args } = invocation
     const ns = args.targetString()

@@ -20,7 +20,7 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   summary:
     'Compares the shards with the catalog, and the catalog with itself: for a collection, for a database, or on admin for all.',
   fields: { cursor: 'object', checkIndexes: 'bool', dbMetadataLockMaxTimeMS: 'number' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run(invocation) {
     const { args, db } = invocation
     const batchSize = batchSizeOf(args)

@@ -15,7 +15,7 @@ export const cleanupReshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Aborts the resharding of a collection, if one is running, and removes what it left.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run({ args, host, operation }) {
     const { ns } = reshardedNamespace(args)
     const { error } = await host.remote.request(configAddress, 'config.cleanup-resharding', { ns }, operation)

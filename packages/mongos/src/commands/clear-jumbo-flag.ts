@@ -19,7 +19,7 @@ export const clearJumboFlag: CommandRow<MongosInvocation> = {
   behaviour: 'clearJumboFlagCommand',
   summary: "Clears a chunk's jumbo flag, so that the balancer considers it again.",
   fields: { find: 'object', bounds: 'array' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run(invocation) {
     const { args, host, operation } = invocation
     const ns = namespaceArgument(args)

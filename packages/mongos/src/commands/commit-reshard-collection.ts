@@ -15,7 +15,7 @@ export const commitReshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Makes the resharding of a collection block writes and commit as soon as possible.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run({ args, host, operation }) {
     const { ns } = reshardedNamespace(args)
     const { error } = await host.remote.request(configAddress, 'config.commit-resharding', { ns }, operation)

@@ -19,7 +19,7 @@ export const configureQueryAnalyzer: CommandRow<MongosInvocation> = {
   deviations: ['D860', 'D861', 'D863'],
   summary: 'Starts or stops the sampling of queries on a collection.',
   fields: { mode: 'string!', samplesPerSecond: 'number' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run(invocation) {
     const { args, host, operation } = invocation
     const ns = args.targetString()

@@ -24,7 +24,7 @@ export const distinct: CommandRow<MongosInvocation> = {
 async function distinctOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const { args, body, host } = invocation
   const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
-  compileDistinct(args, context, host.behaviours)
+  compileDistinct(args, context)
   const targets = membersOfRead(invocation, ns, route, args.value('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })
   const answers = await askAll(invocation, targets.members, (member) => routedCommand(invocation, route, member, body))

@@ -17,7 +17,7 @@ export const drop: CommandRow<MongosInvocation> = {
     if (member !== null && host.behaviours.catalogCollectionsCannotBeDropped)
       throw new CommandError('IllegalOperation', `Cannot drop collection in '${db}' database in sharded cluster`)
     if (member !== null) return passThrough(invocation, member, configCommand(invocation), false)
-    const collectionUuid = collectionUuidOf(args, host.behaviours)
+    const collectionUuid = collectionUuidOf(args)
     return withDatabase(invocation, db, false, async (database) => {
       if (database === null && collectionUuid !== null) throw uuidMismatch(ns, collectionUuid, null)
       const reply =

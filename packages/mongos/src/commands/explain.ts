@@ -6,6 +6,7 @@ import {
   explainableFields,
   explainSpec,
   unknownCommand,
+  unknownFieldsIn,
   verbosityOf,
 } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -23,13 +24,13 @@ export const explain: CommandRow<MongosInvocation> = {
     const verbosity = verbosityOf(args, host.behaviours)
     const body = explainedCommand(args, db)
     const name = firstFieldName(body) ?? ''
-    const fields = explainableFields(name)
+    const fields = explainableFields(name, host.behaviours.language)
     if (fields === undefined)
       throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
     const inner: MongosInvocation = {
       ...invocation,
       body,
-      args: CommandArguments.parse(body, fields),
+      args: CommandArguments.parse(body, fields, [], unknownFieldsIn(host.behaviours.language, name)),
       sequences: [],
       txnNumber: null,
       explain: invocation.body,

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { findAndModifySpec, readFindAndModify, checkLet } from '@shardlab/member'
+import { findAndModifySpec, readFindAndModify } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
 import { runFindAndModify } from '../writes/single-document/find-and-modify.js'
@@ -14,7 +14,6 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    checkLet(invocation)
     const request = readFindAndModify(args)
     return runFindAndModify(sampleFindAndModify(invocation, ns), ns, request)
   },

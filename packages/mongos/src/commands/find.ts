@@ -2,7 +2,6 @@ import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import {
   checkFindArguments,
-  checkLet,
   compileFind,
   findError,
   evaluationOf,
@@ -34,7 +33,6 @@ export const find: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, db, host } = invocation
     const ns = args.namespace(db)
-    checkLet(invocation)
     const traits = args.fixed(traitsOf, traitsOf, traitsOf)
     host.statistics.opcounters.query++
     return withRoute(invocation, ns, false, (route) => findOn(invocation, ns, route, traits))

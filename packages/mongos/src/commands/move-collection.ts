@@ -14,6 +14,6 @@ export const moveCollection: CommandRow<MongosInvocation> = {
   summary: 'Moves an unsharded collection to another shard.',
   behaviour: 'moveCollectionCommand',
   fields: { toShard: 'string!' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run: (invocation) => gatherOnShard(invocation, 'moveCollection', invocation.args.string('toShard')),
 }

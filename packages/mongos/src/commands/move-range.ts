@@ -25,7 +25,7 @@ export const moveRange: CommandRow<MongosInvocation> = {
     waitForDelete: 'strictBool',
     _waitForDelete: 'strictBool',
   },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run({ args, host, operation }) {
     args.targetString()
     const ns = qualifiedNamespace(args)

@@ -16,7 +16,7 @@ export const refineCollectionShardKey: CommandRow<MongosInvocation> = {
   summary: 'Adds fields at the end of the shard key of a collection.',
   behaviour: 'refineCollectionShardKeyCommand',
   fields: { key: 'object!', collectionUUID: 'binary', enforceUniquenessCheck: 'strictBool' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run(invocation) {
     const { args, host, operation } = invocation
     const ns = args.targetString()
@@ -25,7 +25,7 @@ export const refineCollectionShardKey: CommandRow<MongosInvocation> = {
     const db = ns.slice(0, dot)
     checkDatabaseName(db)
     checkCollectionName(db, ns.slice(dot + 1))
-    const collectionUuid = collectionUuidOf(args, host.behaviours)
+    const collectionUuid = collectionUuidOf(args)
     return withDatabase(invocation, db, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       const { error } = await host.remote.request(

@@ -20,7 +20,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
     const [fromDb, toDb] = [databaseNameOf(from), databaseNameOf(to)]
     if (isConfigDatabase(fromDb) && isConfigDatabase(toDb))
       return passThrough(invocation, configAddress, configCommand(invocation), false)
-    const collectionUuid = collectionUuidOf(args, host.behaviours)
+    const collectionUuid = collectionUuidOf(args)
     let attempts = 0
     return withDatabase(invocation, fromDb, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${fromDb} not found`)

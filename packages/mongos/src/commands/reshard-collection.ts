@@ -17,7 +17,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Changes the shard key of a collection and redistributes its documents.',
   behaviour: 'reshardCollectionCommand',
   fields: { ...reshardCollectionFields, collectionUUID: 'binary' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run(invocation) {
     const { args, host } = invocation
     const { db, ns } = reshardedNamespace(args)

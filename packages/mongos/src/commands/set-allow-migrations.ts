@@ -15,7 +15,7 @@ export const setAllowMigrations: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Allows or forbids migrations of the chunks of a collection.',
   fields: { allowMigrations: 'strictBool!' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   async run({ args, body, host, operation }) {
     if (host.behaviours.setAllowMigrationsIsStrict) refuseUnknown(body)
     const ns = args.targetString()

@@ -14,6 +14,6 @@ export const unshardCollection: CommandRow<MongosInvocation> = {
   summary: 'Moves a sharded collection to one shard and removes its shard key.',
   behaviour: 'moveCollectionCommand',
   fields: { toShard: 'string' },
-  ignoresUnknownFields: true,
+  unknownFields: 'ignored',
   run: (invocation) => gatherOnShard(invocation, 'unshardCollection', invocation.args.string('toShard')),
 }

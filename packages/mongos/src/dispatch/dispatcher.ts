@@ -325,7 +325,7 @@ function argumentsOf(
     body,
     row.fields ?? null,
     sequences.length === 0 ? [] : sequences.map(([id]) => id),
-    row.ignoresUnknownFields === true ? 'ignored' : 'refused',
+    row.unknownFields,
   )
 }
 

@@ -1,8 +1,7 @@
 /** Server: sharded_agg_helpers.cpp, appendExplainResults. */
-import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
-  aggregateSpec,
+  argumentsOfAggregate,
   commandOnView,
   evaluationOf,
   namespaceOfAggregate,
@@ -49,7 +48,7 @@ export function explainItself(invocation: MongosInvocation): Promise<DocumentWri
 }
 
 function withBody(invocation: MongosInvocation, body: Uint8Array): MongosInvocation {
-  return { ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) }
+  return { ...invocation, body, args: argumentsOfAggregate(body, invocation.host.behaviours) }
 }
 
 async function explainOn(

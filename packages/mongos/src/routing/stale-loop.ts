@@ -69,8 +69,8 @@ function noteFailure(invocation: MongosInvocation, ns: string, route: Route, err
  * A database that does not exist has no collection with that UUID.
  * @throws CommandError 361 CollectionUUIDMismatch
  */
-export function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
-  const uuid = collectionUuidOf(args, host.behaviours)
+export function refuseUuid({ args }: MongosInvocation, ns: string): void {
+  const uuid = collectionUuidOf(args)
   if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }
 

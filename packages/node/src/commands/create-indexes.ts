@@ -20,7 +20,6 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     invocation.host.requireRoom()
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    refuseNewerArguments(args, host)
     const specs = args.documents('indexes')!
     const asked = args.bool('ignoreUnknownIndexOptions') === true ? specs.map(withoutUnknownOptions) : specs
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
@@ -64,16 +63,6 @@ export const createIndexes: CommandRow<NodeInvocation> = {
 
 /** Default commit quorum. */
 const votingMembers = stringValue('votingMembers')
-
-/** @throws CommandError 2 BadValue for arguments that the emulated version does not have */
-function refuseNewerArguments(args: CommandArguments, { behaviours }: NodeHost): void {
-  const names = [
-    ...(behaviours.indexCommitQuorum ? [] : ['commitQuorum']),
-    ...(behaviours.unknownIndexOptionsCanBeIgnored ? [] : ['ignoreUnknownIndexOptions']),
-  ]
-  for (const name of names)
-    if (args.has(name)) throw new CommandError('BadValue', `Invalid field specified for createIndexes command: ${name}`)
-}
 
 /**
  * Checked against a replica set of one member; null in versions without the argument. Server:

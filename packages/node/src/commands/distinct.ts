@@ -29,7 +29,7 @@ export const distinct: CommandRow<NodeInvocation> = {
     if (entered instanceof Promise) await entered
     const collection = host.collection(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
-    const query = compileDistinct(args, withTimeLimit(evaluation, invocation.operation), host.behaviours)
+    const query = compileDistinct(args, withTimeLimit(evaluation, invocation.operation))
     const values = new DistinctValues(query.context.strings)
     if (collection !== undefined) {
       const plan = planDistinctRows(collection, query)

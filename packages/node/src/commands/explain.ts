@@ -9,6 +9,7 @@ import {
   explainSpec,
   shownCommand,
   unknownCommand,
+  unknownFieldsIn,
   verbosityOf,
   type Verbosity,
   withoutExplain,
@@ -41,10 +42,10 @@ async function explainCommand(
 ): Promise<DocumentWriter> {
   const { host, db } = invocation
   const name = firstFieldName(body) ?? ''
-  const fields = explainableFields(name)
+  const fields = explainableFields(name, host.behaviours.language)
   if (fields === undefined)
     throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
-  const args = CommandArguments.parse(body, fields)
+  const args = CommandArguments.parse(body, fields, [], unknownFieldsIn(host.behaviours.language, name))
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
   const access = await host.role.enter(ns, invocation)

@@ -2,13 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { compileFilter, compileProjection, formatDocument, parseSort, type EvaluationContext } from '@shardlab/query'
 import type { LogSession } from '@shardlab/storage'
-import {
-  withCollation,
-  findAndModifySpec,
-  readFindAndModify,
-  type FindAndModifyRequest,
-  checkLet,
-} from '@shardlab/member'
+import { withCollation, findAndModifySpec, readFindAndModify, type FindAndModifyRequest } from '@shardlab/member'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
@@ -28,7 +22,6 @@ export const findAndModify: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db, retryable } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    checkLet(invocation)
     const request = readFindAndModify(args)
     checkWrittenName(host, ns)
     const entered = host.role.enter(ns, invocation)

@@ -5,7 +5,6 @@ import { notCappedError, type Collection } from '@shardlab/storage'
 import {
   evaluationOf,
   withTimeLimit,
-  checkLet,
   compileFind,
   findSpec,
   type FindQuery,
@@ -44,7 +43,6 @@ export const find: CommandRow<NodeInvocation> = {
 
 function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {
   const { host, args } = invocation
-  checkLet(invocation)
   checkCollectionUuid(host, ns, args)
   host.opcounters.query++
   const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch

@@ -19,7 +19,7 @@ interface UuidHost {
  * @throws CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf}
  */
 export function checkCollectionUuid(host: UuidHost, ns: string, args: CommandArguments): void {
-  expectUuid(host, ns, collectionUuidOf(args, host.behaviours))
+  expectUuid(host, ns, collectionUuidOf(args))
 }
 
 /**

@@ -201,9 +201,9 @@ function prepare(
   if (client !== null) checkDatabaseName(db)
   const args = CommandArguments.parse(
     body,
-    row.fields ?? null,
+    (routed === null ? row.fields : row.memberFields) ?? null,
     sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
-    row.ignoresUnknownFields === true ? 'ignored' : 'refused',
+    row.unknownFields,
   )
   operation.args = args
   if (routed === null) node.clock.advanceFrom(body)

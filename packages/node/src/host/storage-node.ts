@@ -125,7 +125,7 @@ export class StorageNode implements NodeHost {
       },
     })
     this.role = makeRole(this)
-    this.table = tableOf(this.role.rows)
+    this.table = tableOf(this.role.rows, this.behaviours.language)
   }
 
   start(): void {

@@ -3,6 +3,7 @@
  * changed. Parsers ask it, so that evaluation does not depend on the release. No other code of this
  * package compares releases.
  */
+import { commandFields } from './features/fields.js'
 import { expressionOperators, systemVariables } from './features/expressions.js'
 import { compareReleases, historiesOf, isPresentIn, type FeatureGroup } from './feature-group.js'
 import { filterOperators } from './features/filters.js'
@@ -20,6 +21,7 @@ export const languageFeatures = {
   window: windowFunctions,
   variable: systemVariables,
   form: forms,
+  field: commandFields,
 } as const satisfies Record<string, FeatureGroup>
 
 export type FeatureKind = keyof typeof languageFeatures
@@ -27,6 +29,8 @@ export type FeatureKind = keyof typeof languageFeatures
 export interface Language extends LanguageRules {
   /** @throws Error for a feature that is not in the table */
   has(kind: FeatureKind, name: string): boolean
+  /** A field that is not in the table is as old as its command. */
+  hasField(owner: string, name: string): boolean
 }
 
 const languages = new Map<string, Language>()
@@ -58,5 +62,6 @@ function build(release: string): Language {
       if (answer === undefined) throw new Error(`the table of the query language lacks the ${kind} ${name}`)
       return answer
     },
+    hasField: (owner, name) => present.get('field')!.get(`${owner}.${name}`) ?? true,
   }
 }

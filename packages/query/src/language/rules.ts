@@ -16,7 +16,44 @@ const rule = <T>(about: string, source: string, ...values: readonly (readonly [R
   values,
 })
 
+/**
+ * `unnamed`: as refused, without the name of the command; `unrecognized`, `quoted`, `invalid` and
+ * `option` have words of their own.
+ */
+export type UnknownFieldAnswer = 'ignored' | 'refused' | 'unnamed' | 'unrecognized' | 'quoted' | 'invalid' | 'option'
+
 export const languageRules = {
+  unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
+    'What commands do with fields that they do not know: each command, and `*` for all others.',
+    'the parsers that packages/member/src/arguments/command-language.ts names; generated parsers since 5.0',
+    ['2.6', { '*': 'ignored' }],
+    [
+      '3.6',
+      {
+        '*': 'ignored',
+        aggregate: 'unrecognized',
+        create: 'option',
+        createIndexes: 'invalid',
+        delete: 'refused',
+        find: 'quoted',
+        getMore: 'quoted',
+        insert: 'refused',
+        update: 'refused',
+      },
+    ],
+    [
+      '4.2',
+      {
+        '*': 'refused',
+        aggregate: 'unrecognized',
+        createIndexes: 'invalid',
+        find: 'quoted',
+        findAndModify: 'unnamed',
+        getMore: 'quoted',
+      },
+    ],
+    ['5.0', { '*': 'refused' }],
+  ),
   unknownStageCode: rule<number>(
     'The code for an unknown stage.',
     'pipeline.cpp (2.6), document_source.cpp, lite_parsed_document_source.cpp',

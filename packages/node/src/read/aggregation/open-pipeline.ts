@@ -11,7 +11,6 @@ import {
   evaluationOf,
   withTimeLimit,
   hintOf,
-  checkLet,
   listSource,
   emptySource,
   memoryLimitBytes,
@@ -49,7 +48,6 @@ export interface BoundPipeline {
  */
 export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
   const { host, args, db, routed } = invocation
-  if (routed === null) checkLet(invocation)
   const collection = host.collection(ns)
   const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
   const evaluation = withTimeLimit(constants, invocation.operation)

@@ -9,7 +9,7 @@ import { queryShapeHash, type ShapeWithCollation } from './query-hash.js'
 export function explainDistinct({ invocation, ns, verbosity }: ExplainRequest, writer: DocumentWriter): ExplainTail {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
-  const query = compileDistinct(args, evaluationOf(host, args, collection?.defaultCollation ?? null), host.behaviours)
+  const query = compileDistinct(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
   const plan = collection === null ? null : planDistinctRows(collection, query)
   const collation = collationOf(args.document('collation'), collection)
   const shape: ShapeWithCollation = { filter: query.filter.root, sort: null, projection: null, collation }

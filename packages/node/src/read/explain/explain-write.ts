@@ -5,7 +5,7 @@ import { planQuery, type PlanExecutor } from '@shardlab/storage'
 import {
   withCollation,
   withLet,
-  checkStatements,
+  checkedStatements,
   readModify,
   type ModifyKind,
   type ModifyStatement,
@@ -33,8 +33,7 @@ export function explainFindAndModify(request: ExplainRequest, writer: DocumentWr
 function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argument: string): ModifyStatement {
   const statements = documentsArgument(invocation, argument)
   if (statements.length !== 1) throw new CommandError('InvalidLength', 'explained write batches must be of size 1')
-  checkStatements(kind, statements, invocation.host.behaviours)
-  return readModify(kind, statements[0]!)
+  return readModify(kind, checkedStatements(kind, statements, invocation.host.behaviours)[0]!)
 }
 
 function explainStatement(

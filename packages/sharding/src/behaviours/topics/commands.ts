@@ -36,27 +36,9 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
-  updateSort: row<boolean>(
-    'An update of one document accepts sort.',
-    'reference/command/update, sort',
-    ['2.6', false],
-    ['8.0', true],
-  ),
-  writeStatementHints: row<boolean>(
-    'Statements of update and delete accept hint.',
-    'reference/command/update and delete, hint',
-    ['2.6', false],
-    ['4.4', true],
-  ),
   indexCommitQuorum: row<boolean>(
     'The reply of createIndexes has commitQuorum.',
     'reference/command/createIndexes, commitQuorum; create_indexes.idl',
-    ['2.6', false],
-    ['4.4', true],
-  ),
-  unknownIndexOptionsCanBeIgnored: row<boolean>(
-    'createIndexes accepts ignoreUnknownIndexOptions.',
-    'create_indexes.cpp, kIgnoreUnknownIndexOptionsName, new in 4.1.9',
     ['2.6', false],
     ['4.4', true],
   ),
@@ -109,23 +91,11 @@ export const commandBehaviours = {
     ['2.6', 3],
     ['4.0', 5],
   ),
-  letInCommands: row<boolean>(
-    'Commands that read or write accept variables in let.',
-    'reference/command/update and find, let',
-    ['2.6', false],
-    ['5.0', true],
-  ),
   stableApi: row<boolean>(
     'The commands for testing the Stable API exist.',
     'test_deprecation_command.cpp, test_api_version_2_commands.cpp; reference/stable-api, new in 5.0',
     ['2.6', false],
     ['5.0', true],
-  ),
-  collectionUuidArgument: row<boolean>(
-    'Commands on collections accept collectionUUID.',
-    'collection_uuid_mismatch.cpp, new in 6.0',
-    ['2.6', false],
-    ['6.0.2', true],
   ),
   indexFiltersNameIndexes: row<boolean>(
     'The indexes of planCacheSetFilter may be names; otherwise only key patterns.',
@@ -166,12 +136,6 @@ export const commandBehaviours = {
   executorErrorsNameCollection: row<boolean>(
     'Errors during the execution of a find name its collection.',
     'find_cmd.cpp, addContext',
-    ['2.6', false],
-    ['8.0', true],
-  ),
-  distinctAcceptsHint: row<boolean>(
-    'distinct accepts hint.',
-    'reference/command/distinct, new in 7.1',
     ['2.6', false],
     ['8.0', true],
   ),

@@ -1,0 +1,56 @@
+/**
+ * The fields of commands in the emulated version. Until 4.4 each command had its own parser, with
+ * its own answer to a field that it did not know. Server: query_request.cpp, getmore_request.cpp,
+ * aggregation_request.cpp, find_and_modify.cpp, create_indexes.cpp, collection_options.cpp.
+ */
+import type { CommandRow, FieldSpecs, UnknownFields } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { formatDocument, type Language, type UnknownFieldAnswer } from '@shardlab/query'
+
+const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
+  ignored: 'ignored',
+  refused: 'refused',
+  unnamed: (_command, field) => new CommandError(40415, `BSON field '${field}' is an unknown field.`),
+  unrecognized: (_command, field) => new CommandError('FailedToParse', `unrecognized field '${field}'`),
+  quoted: (_command, field, body) =>
+    new CommandError('FailedToParse', `Failed to parse: ${formatDocument(body)}. Unrecognized field '${field}'.`),
+  invalid: (command, field) => new CommandError('BadValue', `Invalid field specified for ${command} command: ${field}`),
+  option: (_command, field, body) =>
+    new CommandError(
+      'InvalidOptions',
+      `The field '${field}' is not a valid collection option. Options: ${formatDocument(body)}`,
+    ),
+}
+
+export function unknownFieldsIn({ unknownFields }: Language, command: string): UnknownFields {
+  return answers[unknownFields[command] ?? unknownFields['*']!]
+}
+
+const known = new WeakMap<Language, WeakMap<FieldSpecs, FieldSpecs>>()
+
+/**
+ * Without the fields of later versions.
+ * @param owner the command, or the list of statements in it, such as `update.updates`
+ */
+export function fieldsIn(language: Language, owner: string, specs: FieldSpecs): FieldSpecs {
+  let ofLanguage = known.get(language)
+  if (ofLanguage === undefined) known.set(language, (ofLanguage = new WeakMap()))
+  let fields = ofLanguage.get(specs)
+  if (fields === undefined) {
+    const present = Object.entries(specs).filter(([name]) => language.hasField(owner, name))
+    fields = present.length === Object.keys(specs).length ? specs : Object.fromEntries(present)
+    ofLanguage.set(specs, fields)
+  }
+  return fields
+}
+
+/** The row of a command as the emulated version has it. */
+export function rowIn<Invocation>(language: Language, row: CommandRow<Invocation>): CommandRow<Invocation> {
+  const { name, fields } = row
+  if (fields === undefined) return row
+  const present = fieldsIn(language, name, fields)
+  const unknownFields = row.unknownFields ?? unknownFieldsIn(language, name)
+  // A router that ignores fields passes them on, so they are not known to be its own.
+  const memberFields = unknownFields === 'ignored' ? present : { ...present, ...row.memberFields }
+  return { ...row, fields: present, memberFields, unknownFields }
+}
