@@ -139,11 +139,6 @@ export function checkEnumeration(command: string, name: 'validationLevel' | 'val
 
 function checkVersion(node: NodeHost, args: CommandArguments): void {
   const { behaviours } = node
-  const unknown = (name: string): CommandError =>
-    new CommandError(40415, `BSON field 'create.${name}' is an unknown field.`)
-  if (args.has('changeStreamPreAndPostImages') && !behaviours.changeStreamPreAndPostImages)
-    throw unknown('changeStreamPreAndPostImages')
-  if (args.has('recordPreImages') && behaviours.changeStreamPreAndPostImages) throw unknown('recordPreImages')
   if (args.bool('recordPreImages') === true)
     throw new CommandError('InvalidOptions', 'recordPreImages is not supported on a sharded cluster')
   for (const name of [

@@ -24,7 +24,7 @@ export type UnknownFieldAnswer = 'ignored' | 'refused' | 'unnamed' | 'unrecogniz
 
 export const languageRules = {
   unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
-    'What commands do with fields that they do not know: each command, and `*` for all others.',
+    'How commands answer fields that they do not know; `*` is for all others.',
     'the parsers that packages/member/src/arguments/command-language.ts names; generated parsers since 5.0',
     ['2.6', { '*': 'ignored' }],
     [

@@ -43,6 +43,7 @@ export const commandFields: FeatureGroup = {
     ],
     '5.0': [
       'aggregate.let',
+      'create.clusteredIndex',
       'create.expireAfterSeconds',
       'create.timeseries',
       'delete.let',
@@ -50,7 +51,6 @@ export const commandFields: FeatureGroup = {
       'findAndModify.let',
       'update.let',
     ],
-    '5.3': ['create.clusteredIndex'],
     '6.0': [
       'aggregate.collectionUUID',
       'create.changeStreamPreAndPostImages',
