@@ -21,6 +21,7 @@ const kinds = [
   'config.remove-shard-from-zone',
   'config.set-allow-migrations',
   'config.set-balancer-mode',
+  'config.set-cluster-parameter',
   'config.set-feature-compatibility-version',
   'config.start-resharding',
   'config.track-collection',

@@ -199,3 +199,6 @@ export {
   sortWithMulti,
 } from './writes/statement.js'
 export { type WriteKind, statementArguments, statementsOf, writeRetriedStmtIds } from './writes/write-statements.js'
+export { parseClusterParameter, writeClusterParameters } from './parameters/cluster-parameters.js'
+export { getClusterParameterSpec } from './specs/get-cluster-parameter.js'
+export { setClusterParameterSpec } from './specs/set-cluster-parameter.js'

@@ -87,6 +87,8 @@ import { unshardCollection } from './commands/unshard-collection.js'
 import { updateZoneKeyRange } from './commands/update-zone-key-range.js'
 import { update } from './commands/update.js'
 import { validate } from './commands/validate.js'
+import { getClusterParameter } from './commands/get-cluster-parameter.js'
+import { setClusterParameter } from './commands/set-cluster-parameter.js'
 
 export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortMoveCollection,
@@ -131,6 +133,8 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   fsync,
   getCmdLineOpts,
   getDefaultRWConcern,
+  getClusterParameter,
+  setClusterParameter,
   getMore,
   getShardMap,
   getShardVersion,

@@ -35,3 +35,8 @@ export { StorageNode } from './host/storage-node.js'
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'
 export { viewOf } from './views/view-catalog.js'
+export {
+  storeClusterParameter,
+  storedClusterParameter,
+  storedClusterParameters,
+} from './parameters/cluster-parameter.js'

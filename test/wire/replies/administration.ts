@@ -156,6 +156,18 @@ export const administrationReplies: readonly ReplyRow[] = [
   },
   { command: { fsync: 1 }, db: admin, types: { numFiles: 'int', all: 'object', 'all.*': 'anything' } },
   {
+    command: { getClusterParameter: '*' },
+    db: admin,
+    types: {
+      clusterParameters: 'array',
+      'clusterParameters[]': 'object',
+      'clusterParameters[]._id': 'string',
+      'clusterParameters[].clusterParameterTime': 'timestamp',
+      'clusterParameters[].*': 'object',
+    },
+  },
+  { command: { setClusterParameter: { changeStreamOptions: { preAndPostImages: {} } } }, db: admin, types: {} },
+  {
     command: { getDefaultRWConcern: 1 },
     db: admin,
     types: {

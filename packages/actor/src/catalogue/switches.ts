@@ -15,6 +15,16 @@ export const switchExchanges = {
     { error: null },
   ),
   'shard.set-feature-compatibility-version': exchange<{ version: string }, Empty>({ version: '6.0' }, {}),
+  /** `parameter`: `{ name: value }` as a client gave it. */
+  'config.set-cluster-parameter': exchange<{ parameter: Uint8Array }, { error: ErrorField }>(
+    { parameter: emptyDocument },
+    { error: null },
+  ),
+  /** Documents of config.clusterParameters. */
+  'shard.set-cluster-parameters': exchange<{ documents: readonly Uint8Array[] }, Empty>(
+    { documents: [emptyDocument] },
+    {},
+  ),
   /** `setting`: the document in config.settings; null: it does not exist. */
   'config.get-setting': exchange<{ id: string }, { setting: Uint8Array | null }>(
     { id: 'chunksize' },

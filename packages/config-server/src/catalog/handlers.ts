@@ -1,5 +1,6 @@
 import { balancerHandlers } from './settings/balancer-requests.js'
 import { changelogHandlers } from './changelog.js'
+import { clusterParameterHandlers } from './settings/cluster-parameters.js'
 import { chunkHandlers } from './chunks/requests.js'
 import { collectionSwitchHandlers } from './collections/collection-switches.js'
 import { collectionHandlers } from './collections/collections.js'
@@ -29,6 +30,7 @@ export const configHandlers: ConfigHandlers<ConfigKind, ConfigHost> = {
   ...collectionSwitchHandlers,
   ...defragmentationHandlers,
   ...featureCompatibilityHandlers,
+  ...clusterParameterHandlers,
   ...databaseHandlers,
   ...chunkHandlers,
   ...collectionHandlers,

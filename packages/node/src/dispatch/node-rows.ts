@@ -52,6 +52,8 @@ import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
 import { top } from '../commands/top.js'
 import { update } from '../commands/update.js'
 import { validate } from '../commands/validate.js'
+import { getClusterParameter } from '../commands/get-cluster-parameter.js'
+import { setClusterParameter } from '../commands/set-cluster-parameter.js'
 
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   ...(memberRows as readonly CommandRow<NodeInvocation>[]),
@@ -80,6 +82,8 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   fsync,
   getCmdLineOpts,
   getDefaultRWConcern,
+  getClusterParameter,
+  setClusterParameter,
   getMore,
   hello,
   insert,

@@ -5,6 +5,7 @@ import { raiseError } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
+import { pushClusterParameters } from '../settings/cluster-parameters.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
 import { byId, stringFilter } from '../store/catalog-store.js'
 import { recordDeparture } from './departures.js'
@@ -47,6 +48,7 @@ async function addShard(
     version: node.featureCompatibilityVersion,
   })
   await context.reach('config.add-shard.prepared', { shard: name })
+  await pushClusterParameters(node, setName)
   // Another addShard may have completed first.
   const faster = existingShard(catalog, target, request)
   if (faster !== null) return { shard: faster, error: null }

@@ -97,6 +97,24 @@ export const commandBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  collectionUuidArgument: row<boolean>(
+    'Commands on collections accept collectionUUID.',
+    'collection_uuid_mismatch.cpp, new in 6.0',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
+  clusterParameters: row<boolean>(
+    'The commands getClusterParameter and setClusterParameter exist.',
+    'reference/command/setClusterParameter, new in 6.0',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
+  manyClusterParameters: row<boolean>(
+    'There are more cluster parameters than changeStreamOptions.',
+    'reference/cluster-parameters of 8.0; the list that an 8.0 server audits at its start',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   indexFiltersNameIndexes: row<boolean>(
     'The indexes of planCacheSetFilter may be names; otherwise only key patterns.',
     'index_filter_commands.cpp, SetFilter::set; reference/command/planCacheSetFilter',
