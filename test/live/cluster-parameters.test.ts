@@ -48,7 +48,7 @@ t.test('a cluster parameter is stored on all members, and new shards get it', as
   t.same(await read(router), stored)
 })
 
-t.test('D715 cluster parameters by version', async (t) => {
+t.test('D719 cluster parameters by version', async (t) => {
   const names: Record<string, string[]> = {}
   for (const emulate of ['5.0', '6.0', '7.0', '8.0'] as const) {
     await using lab = await connect(emulate)

@@ -10,7 +10,7 @@ export const setClusterParameter: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   status: 'partial',
   missing: 'a defaultMaxTimeMS, and pauseMigrationsDuringMultiUpdates',
-  deviations: ['D715'],
+  deviations: ['D719'],
   summary: 'Sets a parameter of the cluster, which the config server and all shards store.',
   async run({ args, host, operation }) {
     const { target } = args

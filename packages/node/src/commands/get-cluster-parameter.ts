@@ -9,7 +9,7 @@ export const getClusterParameter: CommandRow<NodeInvocation> = {
   ...getClusterParameterSpec,
   routing: 'local',
   status: 'partial',
-  deviations: ['D715'],
+  deviations: ['D719'],
   summary: 'Reads parameters of the cluster that are stored on this member.',
   run: ({ args, host }) =>
     writeClusterParameters(new DocumentWriter(512), host.behaviours, args.target, (name) =>
