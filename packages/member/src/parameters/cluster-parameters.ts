@@ -25,7 +25,7 @@ interface ClusterField {
   readonly types: readonly string[]
   readonly initial: RawValue
   /** @throws CommandError 2 BadValue, 115 CommandNotSupported */
-  check?(value: RawValue): void
+  readonly check?: (value: RawValue) => void
 }
 
 interface ClusterParameter {

@@ -31,7 +31,7 @@ export const replSetStepDown: CommandRow<NodeInvocation> = {
       await operation.sleep(host.context, catchUpSeconds * 1000)
       throw new CommandError(
         'ExceededTimeLimit',
-        `No electable secondaries caught up as of ${new Date(host.context.now()).toISOString()}. Please use the replSetStepDown command with the argument {force: true} to force node to step down.`,
+        `No electable secondaries caught up as of ${localTime(host.context.now())}. Please use the replSetStepDown command with the argument {force: true} to force node to step down.`,
       )
     }
     host.primary.stepDown()
@@ -39,3 +39,6 @@ export const replSetStepDown: CommandRow<NodeInvocation> = {
     return new DocumentWriter(256)
   },
 }
+
+/** Server: dateToISOStringLocal, in UTC. */
+const localTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '+00:00')
