@@ -37,7 +37,7 @@ export interface ClientCommand {
 export interface ClientReply {
   readonly body: Uint8Array
   /** For a client that accepts a stream of replies: run it again and send that reply, too. */
-  readonly again?: true
+  readonly again: boolean
 }
 
 /** Instead of a reply document: the client gets no answer, and its connection is closed. */
@@ -80,7 +80,7 @@ export const commandExchanges = {
       legacy: false,
       remote: '127.0.0.1:5000',
     },
-    { body: emptyDocument },
+    { body: emptyDocument, again: false },
   ),
   /** The connection has ended, so its state can be dropped. Served as `client.command`. */
   'client.disconnected': exchange<{ connectionId: number }, Record<never, never>>({ connectionId: 1 }, {}),

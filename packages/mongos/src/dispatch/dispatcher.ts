@@ -188,7 +188,7 @@ class Dispatch {
   /** Called last and once: if building a reply fails, an error reply is built instead. */
   #ended(body: Uint8Array): ClientReply {
     if (!this.#internal) this.#host.commandEnds()
-    return this.#operation?.repeats === true ? { body, again: true } : { body }
+    return { body, again: this.#operation?.repeats === true }
   }
 }
 

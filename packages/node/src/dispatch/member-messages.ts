@@ -84,10 +84,10 @@ function replyToClient(
   { body, sequences, repeats }: CommandRequest,
   writer: DocumentWriter | null,
 ): ClientReply {
-  if (writer === null) return { body: noAnswer }
+  if (writer === null) return { body: noAnswer, again: false }
   const reply = writeTimes(writer, clock.time, clock.time).finish()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
-  return repeats ? { body: reply, again: true } : { body: reply }
+  return { body: reply, again: repeats }
 }
 
 function replyToMember(

@@ -23,7 +23,7 @@ export function followingRequest(
 ): CommandRequest | null {
   const { format, exhaustAllowed, moreToCome } = request
   if (!exhaustAllowed || moreToCome || format.legacy) return null
-  const body = answer.again === true ? request.body : followingHello(request.body, answer.body)
+  const body = answer.again ? request.body : followingHello(request.body, answer.body)
   return body === null ? null : { ...request, body, format: { ...format, responseTo: answerId } }
 }
 
