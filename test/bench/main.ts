@@ -1,12 +1,18 @@
-/** `npm run bench -- <name> [--json]`: ratios and medians measured in one run. */
+/**
+ * `npm run bench -- <name> [--json]`: ratios and medians measured in one run. `page` instead of a name
+ * writes those of all benches into the documentation.
+ */
 import { benches } from './benches.js'
+import { writePage } from './page/command.js'
+
+if (process.argv[2] === 'page') process.exit(await writePage(process.argv.slice(3)))
 
 const json = process.argv.includes('--json')
 const names = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = names.filter((name) => !Object.hasOwn(benches, name))
 if (names.length === 0 || unknown.length > 0) {
   process.stderr.write(
-    `bench: ${unknown.length > 0 ? `unknown bench ${unknown.join(', ')}` : 'name a bench'}; the benches are ${Object.keys(benches).join(', ')}.\n`,
+    `bench: ${unknown.length > 0 ? `unknown bench ${unknown.join(', ')}` : 'name a bench'}; the benches are ${Object.keys(benches).join(', ')}; page runs all of them.\n`,
   )
   process.exit(2)
 }

@@ -13,8 +13,8 @@ import type { ScenarioResult } from './simulate-scenario.js'
 type Row = BenchResult['rows'][number]
 
 /**
- * Chunks of 20 MB, too small to be checked for a split. The scenario ends when nothing moves;
- * ranges are still being deleted then, each 15 minutes after its move.
+ * Chunks of 20 MB, too small to be checked for a split. At the end of the scenario nothing moves,
+ * and all ranges are deleted, each 15 minutes after its move.
  */
 const growth = (shards: number, added: number, chunks: number): string => `version: 1
 emulate: "4.4"
@@ -22,7 +22,7 @@ cluster: { shards: ${shards}, chunkSize: 128MB }
 collections: [{ ns: app.c, key: { k: hashed }, mode: metadata, numInitialChunks: ${chunks} }]
 data: [{ ns: app.c, size: ${20 * chunks}MB, keys: { distribution: uniform } }]
 timeline: [{ at: 1m, do: addShard, count: ${added} }]
-duration: 20m
+duration: 35m
 tick: 5m
 `
 

@@ -16,6 +16,12 @@ import {
 const shardKey = ShardKeyPattern.parse(encode({ tenant: 1, ts: 1 }), { compoundHashed: true })
 const context = { nowMs: 0, random: () => 0.5 }
 let sink = 0
+/** Of the table that is being measured. */
+let chunkCount = 0
+
+function print(name: string, value: string): void {
+  console.log(`${`${chunkCount} chunks, ${name}`.padEnd(66)} ${value.padStart(9)}`)
+}
 
 function measure(name: string, calls: number, run: (i: number) => number): void {
   const rounds: number[] = []
@@ -24,12 +30,7 @@ function measure(name: string, calls: number, run: (i: number) => number): void 
     for (let i = 0; i < calls; i++) sink += run(i)
     rounds.push(((performance.now() - from) * 1e6) / calls)
   }
-  console.log(
-    `${name.padEnd(56)} ${rounds
-      .sort((a, b) => a - b)[3]!
-      .toFixed(0)
-      .padStart(9)} ns`,
-  )
+  print(name, `${rounds.sort((a, b) => a - b)[3]!.toFixed(0)} ns`)
 }
 
 function place(tenant: number, ts: number): string {
@@ -61,8 +62,10 @@ for (const count of [1_000, 100_000, 1_000_000]) {
   const table = tableOf(count)
   globalThis.gc?.()
   const after = process.memoryUsage()
-  console.log(
-    `\n${count} chunks, ${((after.heapUsed + after.external - before.heapUsed - before.external) / count).toFixed(0)} bytes each`,
+  chunkCount = count
+  print(
+    'memory of each',
+    `${((after.heapUsed + after.external - before.heapUsed - before.external) / count).toFixed(0)} bytes`,
   )
   const placement: CollectionPlacement = {
     ns: 'db.c',

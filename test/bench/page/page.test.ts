@@ -1,0 +1,88 @@
+/** The page about performance and its generator. */
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import type { BenchResult } from '../bench.js'
+import { performancePage } from './command.js'
+import { printedResult, sittingNames } from './sitting.js'
+import { partsOf, sittingPart, withSitting, type Sitting } from './tables.js'
+
+const result = (value: string): BenchResult => ({
+  title: 'codec: messages',
+  rows: [
+    { name: 'write', value },
+    { name: '  read | skip', value: `${value}0`, goal: 'goal: at least 5' },
+  ],
+  note: 'Medians of three.',
+})
+
+const sitting: Sitting = {
+  beganAt: '2026-11-24 01:00',
+  endedAt: '2026-11-24 02:00',
+  commit: '0123456789',
+  machine: 'a machine',
+  loadAverages: [0.2, 0.05],
+  measured: [{ name: 'codec', command: 'npm run bench -- codec', runs: [result('1'), result('2')] }],
+}
+
+const page = (between: string): string =>
+  `# Page\n\n<!-- measured: sitting -->\n${between}\n<!-- end -->\n\ntext\n\n<!-- measured: codec -->\n${between}\n<!-- end -->\n\nmore text\n`
+
+t.test('the page has a part for each bench, and no other', async (t) => {
+  t.strictSame(partsOf(readFileSync(performancePage, 'utf8')).sort(), [sittingPart, ...sittingNames].sort())
+})
+
+t.test('a sitting replaces the parts of the page with all runs, and nothing else', async (t) => {
+  const written = withSitting(page('old'), sitting)
+  t.equal(
+    written,
+    `# Page
+
+<!-- measured: sitting -->
+
+| | |
+| --- | --- |
+| measured | 2026-11-24 01:00 to 2026-11-24 02:00, UTC |
+| commit | 0123456789 |
+| machine | a machine |
+| load average before each run | 0.05 to 0.20 |
+| runs of each bench | codec 2 |
+
+<!-- end -->
+
+text
+
+<!-- measured: codec -->
+
+\`npm run bench -- codec\`: codec: messages.
+
+| | run 1 | run 2 | goal |
+| --- | --- | --- | --- |
+| write | 1 | 2 | |
+| read \\| skip | 10 | 20 | at least 5 |
+
+Medians of three.
+
+<!-- end -->
+
+more text
+`,
+  )
+  t.equal(withSitting(written, sitting), written, 'a second sitting replaces the first')
+})
+
+t.test('a bench without a part, and runs that differ in their rows, are refused', async (t) => {
+  t.throws(() => withSitting('# Page\n', sitting), { message: /no part for sitting/ })
+  const short = { ...result('1'), rows: [] }
+  const differing = { ...sitting, measured: [{ ...sitting.measured[0]!, runs: [result('1'), short] }] }
+  t.throws(() => withSitting(page('old'), differing), { message: 'the runs of codec have different rows' })
+})
+
+t.test('figures that a script prints become rows', async (t) => {
+  t.strictSame(
+    printedResult('bytes', 'document of 5 bytes\nfind a field      17.0 ns   3 M/s\n$inc a: 3.09 M/s, 1 ns\n\n').rows,
+    [
+      { name: 'find a field', value: '17.0 ns, 3 M/s' },
+      { name: '$inc a', value: '3.09 M/s, 1 ns' },
+    ],
+  )
+})
