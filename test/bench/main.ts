@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- <name> [--json]`: ratios and medians measured in one run. `page` instead of a name
- * writes those of all benches into the documentation.
+ * `npm run bench -- <name> [--json]`: ratios and medians measured in one run. `page` instead of a
+ * name writes those of all benches into the documentation.
  */
 import { benches } from './benches.js'
 import { writePage } from './page/command.js'
