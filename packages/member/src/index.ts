@@ -202,3 +202,5 @@ export { type WriteKind, statementArguments, statementsOf, writeRetriedStmtIds }
 export { parseClusterParameter, writeClusterParameters } from './parameters/cluster-parameters.js'
 export { getClusterParameterSpec } from './specs/get-cluster-parameter.js'
 export { setClusterParameterSpec } from './specs/set-cluster-parameter.js'
+export { lastErrorOf, noteLastError, unsatisfiedW, writeLastError } from './connections/last-error.js'
+export { getLastErrorSpec } from './specs/get-last-error.js'

@@ -89,6 +89,7 @@ import { update } from './commands/update.js'
 import { validate } from './commands/validate.js'
 import { getClusterParameter } from './commands/get-cluster-parameter.js'
 import { setClusterParameter } from './commands/set-cluster-parameter.js'
+import { getLastError } from './commands/get-last-error.js'
 
 export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortMoveCollection,
@@ -135,6 +136,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   getDefaultRWConcern,
   getClusterParameter,
   setClusterParameter,
+  getLastError,
   getMore,
   getShardMap,
   getShardVersion,

@@ -238,22 +238,24 @@ export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArg
   return name === 'aggregate' ? writingStage(name, args) !== null : access === 'write' || writingCommands.has(name)
 }
 
+/** The failure of waiting for the write concern; null: one member can satisfy it. */
+export function unsatisfied(w: WriteConcern['w']): CommandError | null {
+  if (w === 'majority' || (typeof w === 'number' && w <= 1)) return null
+  if (w === null || typeof w === 'number')
+    return new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
+  return new CommandError(
+    'UnknownReplWriteConcern',
+    `No write concern mode named '${w}' found in replica set configuration`,
+  )
+}
+
 /**
  * The error of a write concern that a set of one member cannot fulfil:
  * `{ code, codeName, errmsg, errInfo }`; null: it is fulfilled.
  */
 export function writeConcernErrorOf({ w, document }: WriteConcern, behaviours: CodeNames): Uint8Array | null {
-  let error: CommandError
-  if (typeof w === 'number') {
-    if (w <= 1) return null
-    error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
-  } else if (w === null) error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
-  else if (w === 'majority') return null
-  else
-    error = new CommandError(
-      'UnknownReplWriteConcern',
-      `No write concern mode named '${w}' found in replica set configuration`,
-    )
+  const error = unsatisfied(w)
+  if (error === null) return null
   const writer = writeCode(new DocumentWriter(256), error.code, behaviours)
     .string('errmsg', error.message)
     .startDocument('errInfo')

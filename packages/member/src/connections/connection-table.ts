@@ -1,4 +1,5 @@
 /** Server: client_metadata.cpp, session_manager_common.cpp. */
+import { nothingHappened, type LastError } from './last-error.js'
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
 export interface Connection {
@@ -8,6 +9,8 @@ export interface Connection {
   metadata: Uint8Array | null
   /** `application.name` of the metadata; empty: none. */
   appName: string
+  /** Of its last command, in versions with getLastError. */
+  lastError: LastError
 }
 
 export class ConnectionTable {
@@ -30,7 +33,7 @@ export class ConnectionTable {
   of(id: number, remote: string): Connection {
     let connection = this.#open.get(id)
     if (connection === undefined) {
-      connection = { id, remote, metadata: null, appName: '' }
+      connection = { id, remote, metadata: null, appName: '', lastError: nothingHappened }
       this.#open.set(id, connection)
       this.#created++
     }

@@ -26,6 +26,7 @@ import {
   maxTimeMsAtFailPoints,
   maxTimeMsOf,
   noteConnected,
+  noteLastError,
   readSessionOptions,
   relabelled,
   takesWriteConcern,
@@ -182,6 +183,7 @@ class Dispatch {
       ? withoutStateChanges(reply, host.stopping.signal.aborted)
       : reply
     host.statistics.exchanged(bytesOfMessage(this.#command.body, this.#command.sequences), body.length)
+    if (host.behaviours.lastErrors) noteLastError(host, this.#command, body, operation?.members ?? [])
     return this.#ended(body)
   }
 
@@ -269,6 +271,7 @@ function newOperation(host: DispatchHost, { body, connectionId, remote }: Client
     startedAtMs: host.context.now(),
   })
   operation.onInterrupt = host.endReads
+  if (host.behaviours.lastErrors) operation.members = new Set()
   return operation
 }
 

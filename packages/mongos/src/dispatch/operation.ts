@@ -1,7 +1,9 @@
-import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import { compareTimestamps, type Address, type TimestampPair } from '@shardlab/actor'
 import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
 export class Operation extends RunningOperation {
+  /** That have replied; null: not noted. */
+  members: Set<Address> | null = null
   #deadlineMs: number | null = null
   #operationTime: TimestampPair = [0, 0]
 

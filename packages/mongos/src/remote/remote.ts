@@ -147,6 +147,7 @@ export class Remote {
     const { to, idempotent } = sent
     this.#clock.advance(reply.clusterTime)
     sent.requester?.observe(reply.operationTime)
+    sent.requester?.members?.add(to)
     const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
     const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
     // Once the router has marked the member as not primary, a refused command was not executed.

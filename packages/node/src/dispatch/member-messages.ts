@@ -9,7 +9,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
-import { killOfRouter, noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
+import { killOfRouter, noteConnected, noteDisconnected, noteLastError, bytesOfMessage } from '@shardlab/member'
 import { runCommand, type CommandRequest } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
 import { stepUpTimer } from '../host/primary-state.js'
@@ -80,13 +80,15 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
 }
 
 function replyToClient(
-  { clock, statistics }: NodeHost,
-  { body, sequences, repeats }: CommandRequest,
+  node: NodeHost,
+  { body, sequences, client, repeats }: CommandRequest,
   writer: DocumentWriter | null,
 ): ClientReply {
   if (writer === null) return { body: noAnswer, again: false }
+  const { behaviours, clock, statistics } = node
   const reply = writeTimes(writer, clock.time, clock.time).finish()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
+  if (behaviours.lastErrors) noteLastError(node, client!, reply)
   return { body: reply, again: repeats }
 }
 

@@ -54,6 +54,7 @@ import { update } from '../commands/update.js'
 import { validate } from '../commands/validate.js'
 import { getClusterParameter } from '../commands/get-cluster-parameter.js'
 import { setClusterParameter } from '../commands/set-cluster-parameter.js'
+import { getLastError } from '../commands/get-last-error.js'
 
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   ...(memberRows as readonly CommandRow<NodeInvocation>[]),
@@ -84,6 +85,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   getDefaultRWConcern,
   getClusterParameter,
   setClusterParameter,
+  getLastError,
   getMore,
   hello,
   insert,

@@ -115,6 +115,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  lastErrors: row<boolean>(
+    'The command getLastError exists; members keep the outcome of the last command of each connection.',
+    'reference/command/getLastError, removed in 5.1',
+    ['2.6', true],
+    ['6.0.2', false],
+  ),
   indexFiltersNameIndexes: row<boolean>(
     'The indexes of planCacheSetFilter may be names; otherwise only key patterns.',
     'index_filter_commands.cpp, SetFilter::set; reference/command/planCacheSetFilter',
