@@ -1,4 +1,4 @@
-/** Manual: reference/command/getLastError. Server: get_last_error.cpp, cluster_get_last_error_cmd.cpp. */
+/** Server: get_last_error.cpp, cluster_get_last_error_cmd.cpp. */
 import type { Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import t from 'tap'

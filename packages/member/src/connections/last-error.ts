@@ -13,7 +13,6 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { unsatisfied } from '../concerns/concerns.js'
-import type { MemberHost } from '../member-host.js'
 import { writeCode, type CodeNames } from '../replies/code-name.js'
 
 export interface LastError {
@@ -35,6 +34,11 @@ const batchArguments = new Map([
   ['delete', 'deletes'],
 ])
 
+/** A member, as far as this file needs it. */
+interface LastErrorHost {
+  readonly connections: { find(id: number): { lastError: LastError } | undefined }
+}
+
 export interface EndedCommand {
   readonly connectionId: number
   readonly body: Uint8Array
@@ -45,7 +49,7 @@ const ownNames: ReadonlySet<string> = new Set(['getLastError', 'getlasterror'])
 
 /** Called after every command, only in versions that have getLastError. */
 export function noteLastError(
-  { connections }: MemberHost,
+  { connections }: LastErrorHost,
   ended: EndedCommand,
   reply: Uint8Array,
   members: Iterable<string> = [],
@@ -108,7 +112,7 @@ export function writeLastError(writer: DocumentWriter, last: LastError, behaviou
 }
 
 /** Taken by getLastError itself. */
-export function lastErrorOf({ connections }: MemberHost, connectionId: number): LastError {
+export function lastErrorOf({ connections }: LastErrorHost, connectionId: number): LastError {
   return connections.find(connectionId)?.lastError ?? nothingHappened
 }
 
