@@ -21,7 +21,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const specs = args.documents('indexes')!
-    const asked = args.bool('ignoreUnknownIndexOptions') === true ? specs.map(withoutUnknownOptions) : specs
+    const asked = args.bool('ignoreUnknownIndexOptions') === true ? specs.map((spec) => withoutUnknownOptions(spec, host.behaviours.language)) : specs
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
     const quorum = commitQuorumOf(args, host)
     const access = await host.role.enter(ns, invocation)
@@ -38,8 +38,8 @@ export const createIndexes: CommandRow<NodeInvocation> = {
         defaultCollation: before?.defaultCollation ?? null,
         indexes: () => [...(before?.indexes() ?? []), ...prepared.map((each) => ({ spec: each }))],
       }
-      const { partialFilterOrAndIn, defaultIndexVersion: defaultVersion } = host.behaviours
-      const index = prepareIndex(known, checked, { partialFilterOrAndIn, defaultVersion })
+      const { language, partialFilterOrAndIn, defaultIndexVersion: defaultVersion } = host.behaviours
+      const index = prepareIndex(known, checked, { language, partialFilterOrAndIn, defaultVersion })
       if (index !== null) prepared.push(index)
     }
     if (prepared.length > 0) host.role.checkDefinitionChange?.(ns)

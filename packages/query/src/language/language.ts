@@ -10,6 +10,7 @@ import { filterOperators } from './features/filters.js'
 import { forms } from './features/forms.js'
 import { accumulators, stages, windowFunctions } from './features/stages.js'
 import { updateOperators } from './features/updates.js'
+import { indexFeatures } from './features/indexes.js'
 import { languageRules, type LanguageRules } from './rules.js'
 
 export const languageFeatures = {
@@ -22,6 +23,7 @@ export const languageFeatures = {
   variable: systemVariables,
   form: forms,
   field: commandFields,
+  index: indexFeatures,
 } as const satisfies Record<string, FeatureGroup>
 
 export type FeatureKind = keyof typeof languageFeatures
@@ -31,6 +33,8 @@ export interface Language extends LanguageRules {
   has(kind: FeatureKind, name: string): boolean
   /** A field that is not in the table is as old as its command. */
   hasField(owner: string, name: string): boolean
+  /** An option that is not in the table is as old as indexes. */
+  hasIndexOption(name: string): boolean
 }
 
 const languages = new Map<string, Language>()
@@ -62,6 +66,7 @@ function build(release: string): Language {
       if (answer === undefined) throw new Error(`the table of the query language lacks the ${kind} ${name}`)
       return answer
     },
+    hasIndexOption: (name) => present.get('index')!.get(name) ?? true,
     hasField: (owner, name) => present.get('field')!.get(`${owner}.${name}`) ?? true,
   }
 }

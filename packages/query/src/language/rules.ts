@@ -72,6 +72,18 @@ export const languageRules = {
     ['2.6', [15999, 'invalid operator']],
     ['3.4', [168, 'Unrecognized expression']],
   ),
+  projectionsHaveOwnParser: rule<boolean>(
+    'An unknown expression in $project, or in the projection of find, fails with 31325: "Unknown expression".',
+    'projection_parser.cpp, new in 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  projectErrorsNameStage: rule<boolean>(
+    'Errors about the fields of $project begin with "Invalid $project".',
+    'document_source_project.cpp; parsed_aggregation_projection.cpp, new in 3.4',
+    ['2.6', false],
+    ['3.4', true],
+  ),
   errorsSuggestGetField: rule<boolean>(
     'Errors about names with a dollar sign or a dot suggest $getField and $setField.',
     'expression_parser.cpp, field_path.cpp; new in 5.0 with $getField',
@@ -89,6 +101,31 @@ export const languageRules = {
     'update_driver.cpp, validateMod; new in 4.2',
     ['2.6', false],
     ['4.2', true],
+  ),
+  unknownIndexOptions: rule<'ignored' | 'refused'>(
+    'How createIndexes answers options of an index that it does not know.',
+    'index_key_validate.cpp, new in 3.4',
+    ['2.6', 'ignored'],
+    ['3.4', 'refused'],
+  ),
+  updateOrder: rule<'written' | 'names' | 'names and indexes'>(
+    'The order in which an update adds fields: as written, by name, or by name with numbers in their order.',
+    'modifier_interface.h until 3.4; update_object_node.cpp; reference/operator/update, processing order, changed in 5.0',
+    ['2.6', 'written'],
+    ['3.6', 'names'],
+    ['5.0', 'names and indexes'],
+  ),
+  blockedPathsNamePrefix: rule<boolean>(
+    'The error for a path that a value blocks names the part of the path before it.',
+    'ops/path_support.cpp until 3.4, findLongestPrefix; update/update_leaf_node.cpp',
+    ['2.6', true],
+    ['3.6', false],
+  ),
+  updateFailureCode: rule<number | null>(
+    'The code of all errors of update operators on a document; none: each error has its own.',
+    'exec/update.cpp until 3.4, UpdateStage::transformAndUpdate',
+    ['2.6', 16837],
+    ['3.6', null],
   ),
   emptySamples: rule<boolean>(
     '{$sample: {size: 0}} gives no document; otherwise it is refused.',

@@ -137,8 +137,9 @@ class ProjectionParser {
     else if (operator === '$elemMatch') this.#elemMatch(path, argument)
     else if (operator === '$slice' && this.#find) this.#slice(path, argument, value)
     else {
-      if (findOperator('expression', expressionOperators, operator, this.#context) === undefined)
-        throw new CommandError(31325, `Unknown expression ${operator}`)
+      const { language = newestLanguage } = this.#context
+      const isKnown = findOperator('expression', expressionOperators, operator, this.#context) !== undefined
+      if (!isKnown && language.projectionsHaveOwnParser) throw new CommandError(31325, `Unknown expression ${operator}`)
       this.#computed(path, value)
     }
   }

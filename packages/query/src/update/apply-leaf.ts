@@ -9,6 +9,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import type { Filter } from '../filter/compile.js'
+import { newestLanguage } from '../language/language.js'
 import { formatField } from '../values/format.js'
 import { TreeNode } from './document-tree.js'
 import { keepValue, removeValue, type Leaf, type LeafContext } from './modifier.js'
@@ -180,6 +181,12 @@ function applyToBlocked(
 ): false {
   const names = unreached(path, at, resolved, context)
   const element = `{${formatField(resolved.at(-1) ?? '', container.toRaw())}}`
+  const { language = newestLanguage } = context.evaluation
+  if (leaf.createsPath && language.blockedPathsNamePrefix)
+    throw new CommandError(
+      'PathNotViable',
+      `cannot use the part (${names[at - 1]} of ${names.join('.')}) to traverse the element (${element})`,
+    )
   if (leaf.createsPath)
     throw new CommandError('PathNotViable', `Cannot create field '${names[at]}' in element ${element}`)
   if (leaf.toleratesBlocked !== true)

@@ -12,7 +12,7 @@ import {
 } from '@shardlab/bson'
 import { findOperator, type EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
-import { newestLanguage } from '../language/language.js'
+import { newestLanguage, type Language } from '../language/language.js'
 import { formatValue } from '../values/format.js'
 import { applyLeaf, ReachedPaths, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
@@ -23,7 +23,14 @@ import { compilePipelineUpdate } from './pipeline-update.js'
 import { immutableIdAltered, replaceDocument } from './replacement.js'
 import { checkStoredDocument } from './stored-names.js'
 import { applyTopLevel, type Step } from './top-level.js'
-import { checkConflicts, comparePaths, parseUpdatePath, withPosition, type UpdatePath } from './update-path.js'
+import {
+  checkConflicts,
+  compareNames,
+  comparePaths,
+  parseUpdatePath,
+  withPosition,
+  type UpdatePath,
+} from './update-path.js'
 
 export type UpdateSpecification = { readonly document: Uint8Array } | { readonly pipeline: readonly Uint8Array[] }
 
@@ -69,7 +76,8 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
       },
     }
   }
-  if (firstFieldName(update.document)?.startsWith('$')) return compileModifiers(update.document, options, context)
+  if (firstFieldName(update.document)?.startsWith('$'))
+    return withFailureCode(compileModifiers(update.document, options, context), context)
   if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
     throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
   return {
@@ -83,12 +91,33 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
   }
 }
 
+/** Errors about what is stored have their own codes in every release. */
+function withFailureCode(update: Update, { language = newestLanguage }: EvaluationContext): Update {
+  const { updateFailureCode } = language
+  if (updateFailureCode === null) return update
+  return {
+    ...update,
+    apply(document, options) {
+      try {
+        return update.apply(document, options)
+      } catch (error) {
+        if (!(error instanceof CommandError) || storageErrors.has(error.codeName)) throw error
+        throw new CommandError(updateFailureCode, error.message, { cause: error })
+      }
+    },
+  }
+}
+
+const storageErrors: ReadonlySet<string> = new Set(['ImmutableField', 'DollarPrefixedFieldName'])
+
 function compileModifiers(update: Uint8Array, options: UpdateOptions, context: EvaluationContext): Update {
+  const { language = newestLanguage } = context
   const steps = stepsOf(update, context)
   const paths = steps.map((step) => step.path)
   checkConflicts(paths)
   const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, update, context)
-  steps.sort((a, b) => comparePaths(a.path, b.path))
+  const order = orderOf(language)
+  if (order !== null) steps.sort((a, b) => order(a.path, b.path))
   const touchesId = paths.some((path) => path.names[0] === '_id')
   const isDynamic = paths.length > 1 && paths.some((path) => path.parts.some((part) => part.kind !== 'field'))
   const isMatched = paths.some((path) => path.parts.some((part) => part.kind === 'matched'))
@@ -115,7 +144,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       if (topLevel) return applyTopLevel(document, steps, applying)
       const root = TreeNode.ofDocument(document)
       let changed = false
-      for (const { path, leaf } of isDynamic && position >= 0 ? inOrderAt(steps, position) : steps) {
+      for (const { path, leaf } of isDynamic && position >= 0 ? inOrderAt(steps, position, order) : steps) {
         if (!applyLeaf(root, path, leaf, applying)) continue
         changed = true
         if (touchesId && path.names[0] === '_id') checkId(document, root, path)
@@ -126,9 +155,18 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
 }
 
 /** Sorts by the paths with this index in the place of `$`. */
-function inOrderAt(steps: readonly Step[], position: number): Step[] {
+function inOrderAt(steps: readonly Step[], position: number, order: PathOrder | null): readonly Step[] {
+  if (order === null) return steps
   const placed = steps.map((step) => ({ step, path: withPosition(step.path, position) }))
-  return placed.sort((a, b) => comparePaths(a.path, b.path)).map(({ step }) => step)
+  return placed.sort((a, b) => order(a.path, b.path)).map(({ step }) => step)
+}
+
+type PathOrder = (a: UpdatePath, b: UpdatePath) => number
+
+/** Null: as written. */
+function orderOf({ updateOrder }: Language): PathOrder | null {
+  if (updateOrder === 'written') return null
+  return updateOrder === 'names' ? compareNames : comparePaths
 }
 
 function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {

@@ -58,11 +58,20 @@ export function withPosition(path: UpdatePath, position: number): UpdatePath {
  * and `$[id]` are equal.
  */
 export function comparePaths(a: UpdatePath, b: UpdatePath): number {
+  return compareParts(a, b, true)
+}
+
+/** As {@link comparePaths}, with array indexes as names. */
+export function compareNames(a: UpdatePath, b: UpdatePath): number {
+  return compareParts(a, b, false)
+}
+
+function compareParts(a: UpdatePath, b: UpdatePath, indexesAreNumbers: boolean): number {
   for (let i = 0; i < a.names.length && i < b.names.length; i++) {
     const left = a.names[i]!
     const right = b.names[i]!
     if (left === right || (a.parts[i]!.kind === 'elements' && b.parts[i]!.kind === 'elements')) continue
-    if (isArrayIndex(left) && isArrayIndex(right)) return Number(left) - Number(right)
+    if (indexesAreNumbers && isArrayIndex(left) && isArrayIndex(right)) return Number(left) - Number(right)
     return Buffer.compare(Buffer.from(left), Buffer.from(right))
   }
   return a.names.length - b.names.length

@@ -11,7 +11,7 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import { compileCollation, formatDocument, formatValue } from '@shardlab/query'
+import { compileCollation, formatDocument, formatValue, newestLanguage, type Language } from '@shardlab/query'
 import { isIdKey, isSet, type IndexVersion } from './index-spec.js'
 import { checkPartialFilter } from './check-partial-filter.js'
 import type { Fail } from './fail.js'
@@ -64,14 +64,20 @@ const unsupportedPlugins: ReadonlyMap<string, string> = new Map([
 ])
 
 /** For createIndexes with ignoreUnknownIndexOptions. Server: removeUnknownFields. */
-export function withoutUnknownOptions(spec: Uint8Array): Uint8Array {
+export function withoutUnknownOptions(spec: Uint8Array, language: Language = newestLanguage): Uint8Array {
   const writer = new DocumentWriter(spec.length)
   for (const it = new FieldIterator(spec); it.next();)
-    if (allowedFields.has(it.name())) writer.value(it.name(), it.value())
+    if (isKnown(it.name(), language)) writer.value(it.name(), it.value())
   return writer.finish()
 }
 
+function isKnown(name: string, language: Language): boolean {
+  return allowedFields.has(name) && language.hasIndexOption(name)
+}
+
 export interface IndexRules {
+  /** Default: of the newest release. */
+  readonly language?: Language
   /** Whether a `partialFilterExpression` may contain $or and $in, as since 6.0. Default true. */
   readonly partialFilterOrAndIn?: boolean
   /** Of specifications without `v`. Default 2. */
@@ -83,21 +89,23 @@ export interface IndexRules {
  * @returns the stored form: `v` (added if absent), `key` and `name` first, without `ns`; the `_id`
  *   index has its name
  * @throws CommandError with the server's codes and texts: CannotCreateIndex, BadValue,
- *   TypeMismatch, FailedToParse, InvalidIndexSpecificationOption, 16764, 31303
+ *   TypeMismatch, FailedToParse, InvalidIndexSpecificationOption, 16763, 16764, 31303
  */
-export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uint8Array {
+export function validateIndexSpec(given: Uint8Array, rules: IndexRules = {}): Uint8Array {
+  const { language = newestLanguage } = rules
+  const spec = language.unknownIndexOptions === 'ignored' ? withoutUnknownOptions(given, language) : given
   const fail = (code: ConstructorParameters<typeof CommandError>[0], message: string): never => {
     throw new CommandError(code, `Error in specification ${formatDocument(spec)} :: caused by :: ${message}`)
   }
   for (const it = new FieldIterator(spec); it.next();) {
     const name = it.name()
-    if (!allowedFields.has(name))
+    if (!isKnown(name, language))
       fail(
         'InvalidIndexSpecificationOption',
         `The field '${name}' is not valid for an index specification. Specification: ${formatDocument(spec)}`,
       )
   }
-  for (const it = new FieldIterator(spec); it.next();) checkOption(spec, it.name(), it.value(), fail)
+  for (const it = new FieldIterator(spec); it.next();) checkOption(spec, it.name(), it.value(), language, fail)
   const key = findField(spec, 'key')?.slice()
   const name = findField(spec, 'name')
   if (key === undefined)
@@ -108,7 +116,7 @@ export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uin
   if (name.asString().includes('\0')) fail('CannotCreateIndex', 'index name cannot contain NUL bytes')
   if (name.asString() === '*') throw new CommandError('BadValue', "The index name '*' is not valid.")
   checkTimeToLive(spec, key, fail)
-  checkHashed(spec, key)
+  checkHashed(spec, key, language)
   const partialFilter = findField(spec, 'partialFilterExpression')
   if (partialFilter !== undefined) {
     if (isSet(spec, 'sparse')) fail('CannotCreateIndex', 'cannot mix "partialFilterExpression" and "sparse" options')
@@ -138,7 +146,7 @@ export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uin
   return storedForm(spec, key, isIdKey(key) ? '_id_' : name.asString(), rules.defaultVersion ?? 2)
 }
 
-function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail): void {
+function checkOption(spec: Uint8Array, name: string, value: RawValue, language: Language, fail: Fail): void {
   const mustBe = (type: number, description: string): void => {
     if (value.type !== type)
       fail('TypeMismatch', `The field '${name}' must be ${description}, but got ${typeName(value.type)}`)
@@ -146,7 +154,7 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
   switch (name) {
     case 'key':
       mustBe(BsonType.object, 'an object')
-      return checkKeyPattern(value.slice(), fail)
+      return checkKeyPattern(value.slice(), language, fail)
     case 'name':
       return mustBe(BsonType.string, 'a string')
     case 'hidden':
@@ -192,7 +200,7 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
   }
 }
 
-function checkKeyPattern(key: Uint8Array, fail: Fail): void {
+function checkKeyPattern(key: Uint8Array, language: Language, fail: Fail): void {
   const names = new Set<string>()
   for (const it = new FieldIterator(key); it.next();) {
     if (names.has(it.name()))
@@ -208,7 +216,7 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
   for (const it = new FieldIterator(key); it.next();) {
     const value = it.value()
     if (value.type === BsonType.string && plugin === '') plugin = value.asString()
-    if (value.isNumber() && isWildcardName(it.name())) plugin ||= 'wildcard'
+    if (value.isNumber() && isWildcardName(it.name()) && language.has('index', 'wildcard')) plugin ||= 'wildcard'
   }
   const unsupported = unsupportedPlugins.get(plugin)
   if (unsupported !== undefined) fail('CannotCreateIndex', unsupported)
@@ -275,9 +283,12 @@ function checkTimeToLive(spec: Uint8Array, key: Uint8Array, fail: Fail): void {
     fail('CannotCreateIndex', `TTL indexes are single-field indexes, compound indexes do not support TTL${suffix}`)
 }
 
-function checkHashed(spec: Uint8Array, key: Uint8Array): void {
+function checkHashed(spec: Uint8Array, key: Uint8Array, language: Language): void {
   let hashed = 0
-  for (const it = new FieldIterator(key); it.next();) if (it.type === BsonType.string) hashed++
+  let fields = 0
+  for (const it = new FieldIterator(key); it.next(); fields++) if (it.type === BsonType.string) hashed++
+  if (hashed > 0 && fields > 1 && !language.has('index', 'compoundHashed'))
+    throw new CommandError(16763, 'Currently only single field hashed index supported.')
   if (hashed > 1)
     throw new CommandError(
       31303,

@@ -39,6 +39,7 @@ function compileMatchFilter(document: Uint8Array, context: EvaluationContext, fe
 function projectionStage(
   name: string,
   argument: RawValue,
+  evaluation: EvaluationContext,
   compile: (specification: Uint8Array) => Projection,
 ): CompiledStage {
   if (argument.type !== BsonType.object)
@@ -52,15 +53,19 @@ function projectionStage(
       name === '$project' ? 51272 : 40177,
       `Invalid ${name} :: caused by :: ${name === '$project' ? 'projection specification must have at least one field' : 'specification must have at least one field'}`,
     )
-  return appliedProjection(name, () => compile(specification))
+  return appliedProjection(name, evaluation, () => compile(specification))
 }
 
-function appliedProjection(name: string, compile: () => Projection): CompiledStage {
+function appliedProjection(
+  name: string,
+  { language = newestLanguage }: EvaluationContext,
+  compile: () => Projection,
+): CompiledStage {
   let projection: Projection
   try {
     projection = compile()
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error
+    if (!(error instanceof CommandError) || !language.projectErrorsNameStage) throw error
     throw new CommandError(error.code, `Invalid ${name} :: caused by :: ${error.message}`)
   }
   return mapStage(name, (document) => projection.apply(document))
@@ -74,11 +79,11 @@ function addFields(name: string): StageOperator {
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projectionStage(name, argument, (specification) => compileAddFields(specification, evaluation)),
+      projectionStage(name, argument, evaluation, (specification) => compileAddFields(specification, evaluation)),
   }
 }
 
-function compileUnsetStage(argument: RawValue): CompiledStage {
+function compileUnsetStage(argument: RawValue, { evaluation }: StageContext): CompiledStage {
   if (argument.type !== BsonType.string && argument.type !== BsonType.array)
     throw new CommandError(31002, '$unset specification must be a string or an array')
   const names = argument.type === BsonType.array ? elementsOf(argument) : [argument]
@@ -89,7 +94,7 @@ function compileUnsetStage(argument: RawValue): CompiledStage {
       throw new CommandError(31120, '$unset specification must be a string or an array containing only string values')
     return name.asString()
   })
-  return appliedProjection('$unset', () => compileUnset(paths))
+  return appliedProjection('$unset', evaluation, () => compileUnset(paths))
 }
 
 function replaceRoot(name: string, argument: RawValue, evaluation: EvaluationContext): CompiledStage {
@@ -131,7 +136,7 @@ export const simpleStages: readonly StageOperator[] = [
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projectionStage('$project', argument, (specification) => {
+      projectionStage('$project', argument, evaluation, (specification) => {
         if (!(evaluation.language ?? newestLanguage).has('form', 'projectExclusion')) checkNarrowProject(argument)
         return compileProjection(specification, evaluation, { dialect: 'aggregate' })
       }),

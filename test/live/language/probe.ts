@@ -1,0 +1,14 @@
+import type { Document } from '@shardlab/bson'
+import type { Language } from '@shardlab/query'
+
+export interface Refusal {
+  /** Null: the feature has no effect instead. */
+  readonly code: number | null
+  readonly message: RegExp
+}
+
+export interface Probe {
+  readonly command: Document
+  /** What the command gets in a version without the feature. */
+  refusal(language: Language): Refusal
+}
