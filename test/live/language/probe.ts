@@ -10,5 +10,5 @@ export interface Refusal {
 export interface Probe {
   readonly command: Document
   /** What the command gets in a version without the feature. */
-  refusal(language: Language): Refusal
+  readonly refusal: (language: Language) => Refusal
 }

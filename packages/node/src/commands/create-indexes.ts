@@ -21,7 +21,10 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const specs = args.documents('indexes')!
-    const asked = args.bool('ignoreUnknownIndexOptions') === true ? specs.map((spec) => withoutUnknownOptions(spec, host.behaviours.language)) : specs
+    const asked =
+      args.bool('ignoreUnknownIndexOptions') === true
+        ? specs.map((spec) => withoutUnknownOptions(spec, host.behaviours.language))
+        : specs
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
     const quorum = commitQuorumOf(args, host)
     const access = await host.role.enter(ns, invocation)
