@@ -64,16 +64,17 @@ export class TimeSlice {
 
 /**
  * Lets others run, then begins the next slice.
+ * @param operation null: background work
  * @throws CommandError 50 MaxTimeMSExpired, or the one with which the operation was killed
  */
 export async function giveUpTurn(
   context: Pick<ActorContext, 'nextTurn'>,
-  operation: RunningOperation,
+  operation: RunningOperation | null,
   slice: TimeSlice,
 ): Promise<void> {
-  operation.yields++
+  if (operation !== null) operation.yields++
   await context.nextTurn()
-  operation.checkForInterrupt()
-  operation.timeLimit?.check()
+  operation?.checkForInterrupt()
+  operation?.timeLimit?.check()
   slice.begin()
 }

@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import { inTurns, type SteppedWork } from '../read/in-turns.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: dbhash.cpp. */
@@ -24,19 +25,19 @@ export const dbHash: CommandRow<NodeInvocation> = {
   summary:
     'Returns an MD5 hash of each collection of a database, over its documents in the order of their _id, and one of the database. Not on routers.',
   fields: { collections: 'any' },
-  run({ host, db, args }) {
+  async run({ host, db, args, operation }) {
     const startedMs = host.context.now()
     const wanted = wantedCollections(args.value('collections'))
     const collections = host.engine
       .collections(db)
-      .map((collection) => ({ name: collection.ns.slice(db.length + 1), collection }))
+      .map((collection) => ({ name: collection.ns.slice(db.length + 1), collection: collection.snapshot() }))
       .filter(({ name }) => db !== 'local' && name !== 'system.profile' && !name.startsWith('tmp.mr.'))
       .filter(({ name }) => wanted.size === 0 || wanted.has(name))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
     const writer = new DocumentWriter(512).string('host', host.context.endpoint).startDocument('collections')
     const all = new Md5()
     for (const { name, collection } of collections) {
-      const hash = hashOf(collection)
+      const hash = await inTurns(host, operation, hashOf(collection))
       writer.string(name, hash)
       all.add(Buffer.from(hash, 'latin1'))
     }
@@ -60,11 +61,14 @@ function wantedCollections(value: RawValue | undefined): ReadonlySet<string> {
   )
 }
 
-function hashOf(collection: Collection): string {
+function* hashOf(collection: Collection): SteppedWork<string> {
   const filter = compileFilter(emptyDocument, { nowMs: 0, random: () => 0 })
   const sort = parseSort(new DocumentWriter(16).int32('_id', 1).finish())
   const rows = executePlan(planQuery(collection, { filter, sort, skip: 0, limit: 0 }))
   const hash = new Md5()
-  for (let row = rows.next(); row !== null; row = rows.next()) hash.add(row.document)
+  for (let row = rows.next(); row !== null; row = rows.next()) {
+    hash.add(row.document)
+    yield
+  }
   return hash.text()
 }

@@ -10,6 +10,7 @@ import {
   getMoreSpec,
 } from '@shardlab/member'
 import type { OpenCursor } from '../cursors/cursor-manager.js'
+import { hasPaused, resumeSource } from '../cursors/resume-source.js'
 import { writeBatch, type WrittenBatch } from '../cursors/write-batch.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -57,9 +58,14 @@ function checkReads({ host, operation, routed }: NodeInvocation, { id, source }:
 
 async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   const { host, args, operation } = invocation
+  cursor.source.slice?.begin()
   const untilMs = host.context.now() + (args.number('maxTimeMS') ?? defaultAwaitMs)
   for (;;) {
     cursor.pending ??= closingOnError(invocation, cursor, () => cursor.source.next())
+    if (cursor.pending === null && hasPaused(cursor.source)) {
+      await resume(invocation, cursor)
+      continue
+    }
     const leftMs = untilMs - host.context.now()
     if (cursor.pending !== null || leftMs <= 0) break
     cursor.waiting = operation
@@ -70,6 +76,17 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
     }
   }
   return nextBatch(invocation, cursor, batchSize)
+}
+
+async function resume(invocation: NodeInvocation, cursor: OpenCursor): Promise<void> {
+  cursor.waiting = invocation.operation
+  try {
+    await resumeSource(invocation, cursor.source, null)
+  } catch (error) {
+    throw closedBy(invocation, cursor, error)
+  } finally {
+    cursor.waiting = null
+  }
 }
 
 function nextBatch(

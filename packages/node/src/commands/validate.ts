@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { checkValidateOptions, validateSpec } from '@shardlab/member'
+import { inTurns } from '../read/in-turns.js'
 import { inspectCollection, writeInspection } from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -12,7 +13,7 @@ export const validate: CommandRow<NodeInvocation> = {
   deviations: ['D708'],
   summary: 'Checks the documents and indexes of a collection.',
   async run(invocation) {
-    const { args, db, host } = invocation
+    const { args, db, host, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
     checkValidateOptions(args, host.behaviours)
@@ -21,6 +22,8 @@ export const validate: CommandRow<NodeInvocation> = {
       if (viewOf(host, ns) !== null) throw new CommandError('CommandNotSupportedOnView', 'Cannot validate a view')
       throw new CommandError('NamespaceNotFound', `Collection '${ns}' does not exist to validate.`)
     }
-    return writeInspection(collection, inspectCollection(host, collection), host.behaviours)
+    const state = collection.snapshot()
+    const inspection = await inTurns(host, operation, inspectCollection(host, state))
+    return writeInspection(state, inspection, host.behaviours)
   },
 }

@@ -48,13 +48,25 @@ async function nextAfterPauses(command: FillingCommand, source: CursorSource): P
 }
 
 /** Reads the source to its end, over as many turns as that takes. */
-export async function readAll(
+export function readAll(
   command: FillingCommand,
   source: CursorSource,
   visit: (document: Uint8Array) => void,
 ): Promise<void> {
+  return readWhile(command, source, (document) => {
+    visit(document)
+    return true
+  })
+}
+
+/** Reads until `visit` returns false, or to the end. */
+export async function readWhile(
+  command: FillingCommand,
+  source: CursorSource,
+  visit: (document: Uint8Array) => boolean,
+): Promise<void> {
   for (;;) {
-    for (let document = source.next(); document !== null; document = source.next()) visit(document)
+    for (let document = source.next(); document !== null; document = source.next()) if (!visit(document)) return
     if (!hasPaused(source)) return
     await resumeSource(command, source, command.operation.timeLimit)
   }

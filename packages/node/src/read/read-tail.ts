@@ -2,10 +2,11 @@
 import { CommandError } from '@shardlab/bson'
 import type { Collection, StoredRecord } from '@shardlab/storage'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import type { FindQuery } from '@shardlab/member'
+import type { FindQuery, TimeSlice } from '@shardlab/member'
 import type { CursorSource } from '../cursors/cursor-manager.js'
 import { SourceReads } from '../cursors/source-reads.js'
 import type { NodeHost } from '../host/node-host.js'
+import { newSlice } from './new-slice.js'
 
 export interface TailOptions {
   readonly host: NodeHost
@@ -18,6 +19,7 @@ export interface TailOptions {
 export class TailSource implements CursorSource {
   readonly isEOF = false
   readonly reads: SourceReads
+  readonly slice: TimeSlice
   readonly #options: TailOptions
   #lastRecordId = -1
   #toSkip: number
@@ -26,23 +28,26 @@ export class TailSource implements CursorSource {
   constructor(options: TailOptions) {
     this.#options = options
     this.reads = new SourceReads(options.host, options.collection)
+    this.slice = newSlice(options.host)
     options.host.statistics.queries.addTailable()
     this.#toSkip = options.query.skip
     this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
   }
 
   /**
-   * Null at the current end.
+   * Null at the current end, or if the slice is over.
    * @throws CommandError 136 CappedPositionLost when the collection has removed the record at the
    *   cursor's position
    */
   next(): Uint8Array | null {
     const { host, query, ownership } = this.#options
-    if (this.#left === 0) return null
+    const { slice } = this
+    if (this.#left === 0 || slice.isOver) return null
     const collection = this.#collection()
     const scan = collection.scan({ after: this.#lastRecordId })
-    for (let record = scan.next(); record !== null; record = scan.next()) {
+    for (let record = scan.next(); record !== null; record = slice.isOver ? null : scan.next()) {
       this.#lastRecordId = record.recordId
+      slice.worked()
       host.statistics.queries.scannedObjects++
       if (!query.filter.matches(record.document) || ownership?.owns(record.document) === false) continue
       if (this.#toSkip > 0) {

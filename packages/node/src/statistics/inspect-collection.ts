@@ -14,6 +14,7 @@ import {
   type MissingKey,
 } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
+import type { SteppedWork } from '../read/in-turns.js'
 
 /** Entries are listed up to this total size, the smallest first. */
 const listedBytes = 1024 * 1024
@@ -25,8 +26,8 @@ export interface Inspection {
   readonly indexes: readonly (readonly [Index, IndexCheck])[]
 }
 
-/** Reads every document and, for each index, every key. */
-export function inspectCollection(host: NodeHost, collection: Collection): Inspection {
+/** Reads every document and, for each index, every key. The collection must not change. */
+export function* inspectCollection(host: NodeHost, collection: Collection): SteppedWork<Inspection> {
   const validator = findField(collection.options, 'validator')
   const filter = validator?.type === BsonType.object ? compileFilter(validator.slice(), host.evaluation()) : null
   let records = 0
@@ -37,10 +38,12 @@ export function inspectCollection(host: NodeHost, collection: Collection): Inspe
     records++
     if (validateBson(record.document) !== null) invalid++
     else if (filter !== null && !filter.matches(record.document)) nonCompliant++
+    yield
   }
   // A broken document has no keys, so indexes cannot be compared with it.
-  const indexes =
-    invalid > 0 ? [] : collection.indexes().map((index) => [index, checkIndex(collection, index)] as const)
+  const indexes: [Index, IndexCheck][] = []
+  if (invalid === 0)
+    for (const index of collection.indexes()) indexes.push([index, yield* checkIndex(collection, index)])
   return { records, invalid, nonCompliant, indexes }
 }
 

@@ -6,10 +6,13 @@ import {
   encodeKeyString,
   findField,
   RawValue,
+  sameBytes,
   writeInt64,
 } from '@shardlab/bson'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
-import type { NodeHost, TtlCounters } from '../host/node-host.js'
+import { giveUpTurn } from '@shardlab/member'
+import type { Access, NodeHost, TtlCounters } from '../host/node-host.js'
+import { newSlice } from '../read/new-slice.js'
 
 export const ttlTimer = 'ttl-monitor'
 
@@ -62,31 +65,57 @@ export class TtlMonitor {
   async #expire(ns: string): Promise<void> {
     const node = this.#node
     try {
-      // Orphans are left to the range deleter.
-      const entered = node.role.enterInBackground?.(ns) ?? null
-      const access = entered instanceof Promise ? await entered : entered
       const collection = node.collection(ns)
       if (collection === undefined || collection.capped !== null) return
-      for (const limit of timeLimits(collection)) {
-        for (const document of expiredBy(collection, limit, node.context.now())) {
-          if (access?.ownership?.owns(document) === false) continue
-          const id = findField(document, '_id')!
-          node.apply({
-            op: 'd',
-            ns,
-            uuid: collection.uuid,
-            object: new DocumentWriter(64).value('_id', id).finish(),
-            id,
-            session: null,
-          })
-          this.counters.deletedDocuments++
-        }
-      }
+      for (const { index } of timeLimits(collection)) await this.#expireBy(index.name, ns, collection.uuid)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       node.context.log('warn', 'TTL monitor: skipped a collection', { namespace: ns, error: error.message })
     }
   }
+
+  async #expireBy(indexName: string, ns: string, uuid: Uint8Array): Promise<void> {
+    const node = this.#node
+    const slice = newSlice(node)
+    let limited = await this.#enter(indexName, ns, uuid)
+    if (limited === null) return
+    const range = expiredRange(limited.limit, node.context.now())
+    for (const recordId of recordsIn(limited.limit.index, range)) {
+      if (slice.isOver) {
+        await node.flush()
+        await giveUpTurn(node.context, null, slice)
+        limited = await this.#enter(indexName, ns, uuid)
+        if (limited === null) return
+      }
+      slice.worked()
+      const { collection, limit, access } = limited
+      const document = collection.get(recordId)?.document
+      if (document === undefined || !hasKeyIn(limit.index, range, document)) continue
+      // Orphans are left to the range deleter.
+      if (access?.ownership?.owns(document) === false) continue
+      const id = findField(document, '_id')!
+      const object = new DocumentWriter(64).value('_id', id).finish()
+      node.apply({ op: 'd', ns, uuid, object, id, session: null })
+      this.counters.deletedDocuments++
+    }
+  }
+
+  /** Await nothing between this and a change. Null: the collection or its index is gone. */
+  async #enter(indexName: string, ns: string, uuid: Uint8Array): Promise<LimitedCollection | null> {
+    const node = this.#node
+    const entered = node.role.enterInBackground?.(ns) ?? null
+    const access = entered instanceof Promise ? await entered : entered
+    const collection = node.collection(ns)
+    if (collection === undefined || !sameBytes(collection.uuid, uuid)) return null
+    const limit = timeLimits(collection).find(({ index }) => index.name === indexName)
+    return limit === undefined ? null : { collection, limit, access }
+  }
+}
+
+interface LimitedCollection {
+  readonly collection: Collection
+  readonly limit: TimeLimit
+  readonly access: Access | null
 }
 
 interface TimeLimit {
@@ -115,21 +144,30 @@ function secondsIn(document: Uint8Array): number | null {
   return value === undefined ? null : Math.trunc(value.asNumber())
 }
 
-/** Of several dates in an array the earliest counts. */
-function expiredBy(collection: Collection, { index, seconds }: TimeLimit, nowMs: number): Uint8Array[] {
+interface KeysBetween {
+  readonly low: string
+  readonly high: string
+}
+
+/** The keys of expired dates. */
+function expiredRange({ index, seconds }: TimeLimit, nowMs: number): KeysBetween {
   const cutoffMs = BigInt(nowMs) - BigInt(seconds) * 1000n
   const descending = index.pattern[0]!.direction === -1
   const earliest = encodeKeyString([dateValue(-(2n ** 63n))], [descending])
   const latest = encodeKeyString([dateValue(cutoffMs)], [descending])
-  const cursor = index.seek({
-    low: descending ? latest : earliest,
-    lowInclusive: true,
-    high: descending ? earliest : latest,
-    highInclusive: true,
-  })
+  return descending ? { low: latest, high: earliest } : { low: earliest, high: latest }
+}
+
+function recordsIn(index: Index, { low, high }: KeysBetween): ReadonlySet<number> {
+  const cursor = index.seek({ low, lowInclusive: true, high, highInclusive: true })
   const found = new Set<number>()
   for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) found.add(recordId)
-  return [...found].map((recordId) => collection.get(recordId)!.document)
+  return found
+}
+
+/** Of several dates in an array the earliest counts. */
+function hasKeyIn(index: Index, { low, high }: KeysBetween, document: Uint8Array): boolean {
+  return index.keysOf(document).some((key) => key >= low && key <= high)
 }
 
 function dateValue(ms: bigint): RawValue {

@@ -24,12 +24,13 @@ export interface ExtraKey {
   readonly key: string
 }
 
-/** Reads every document and every key. */
-export function checkIndex(collection: Collection, index: Index): IndexCheck {
+/** Reads every document and every key, and yields after each. The collection must not change. */
+export function* checkIndex(collection: Collection, index: Index): Generator<void, IndexCheck, void> {
   const expected = new Map<string, { readonly record: StoredRecord; readonly key: string }>()
   const scan = collection.scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
     for (const key of index.keysOf(record.document)) expected.set(`${record.recordId} ${key}`, { record, key })
+    yield
   }
   let keys = 0
   const extra: ExtraKey[] = []
@@ -38,6 +39,7 @@ export function checkIndex(collection: Collection, index: Index): IndexCheck {
     keys++
     const key = index.unique ? cursor.key : cursor.key.slice(0, -recordIdLength)
     if (!expected.delete(`${recordId} ${key}`)) extra.push({ recordId, key })
+    yield
   }
   const missing = [...expected.values()].map(({ record, key }) => ({
     record,

@@ -16,7 +16,7 @@ import { queryShapeHash } from './query-hash.js'
 
 export async function explainAggregate(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   const { invocation, ns, verbosity } = request
-  const { host, args } = invocation
+  const { args } = invocation
   if (args.bool('explain') === true)
     throw new CommandError('FailedToParse', "The 'explain' option is illegal when a explain verbosity is also provided")
   const stages = args.pipeline()!
@@ -28,7 +28,7 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   const shapeHash = queryShapeHash('aggregate', ns, pipeline.stages)
   const rest = pipeline.source === null ? pipeline.stages.slice(pipeline.leading.stageCount) : pipeline.stages
   if (pipeline.source === null && rest.length === 0) {
-    writePlanExplanation(writer, host, leadingPlan(request, bound, null), verbosity)
+    await writePlanExplanation(writer, invocation, leadingPlan(request, bound, null), verbosity)
     return { shapeHash, isPipeline: false }
   }
   const ran = runs ? await runPipeline(request, bound) : null
@@ -37,7 +37,8 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   if (pipeline.source === null) {
     const explained = leadingPlan(request, bound, ran)
     writer.startDocument(String(position++)).startDocument('$cursor')
-    writePlanExplanation(writer, host, explained, verbosity).end()
+    await writePlanExplanation(writer, invocation, explained, verbosity)
+    writer.end()
     if (ran !== null) writeRun(writer, ran.executed?.executor.stats.returned ?? 0)
     writer.end()
   }

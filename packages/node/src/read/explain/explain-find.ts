@@ -1,27 +1,30 @@
 import { isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { stagesOf } from '@shardlab/storage'
-import { evaluationOf, compileFind, type FindQuery } from '@shardlab/member'
+import { evaluationOf, withTimeLimit, compileFind, type FindQuery } from '@shardlab/member'
 import { planFind } from '../read-plan.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
 import { queryShapeHash } from './query-hash.js'
 
-export function explainFind(
+export async function explainFind(
   { invocation, ns, access, verbosity }: ExplainRequest,
   writer: DocumentWriter,
-): ExplainTail {
+): Promise<ExplainTail> {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
-  const query = compileFind(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
+  const query = compileFind(
+    args,
+    withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),
+  )
   const plan = collection === null ? null : planFind(collection, query, access.ownership)
   const { filter, sort, shape } = query
   const projection = shape.projectionDocument
   const collation = collationOf(args.document('collation'), collection)
   const mayBeExpress = !args.has('batchSize') && args.bool('showRecordId') !== true
-  writePlanExplanation(
+  await writePlanExplanation(
     writer,
-    host,
+    invocation,
     {
       ns,
       collection,

@@ -1,10 +1,11 @@
 /** Changes nothing. Manual: reference/command/explain, write operations. */
 import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
-import { planQuery, type PlanExecutor } from '@shardlab/storage'
+import { planQuery } from '@shardlab/storage'
 import {
   withCollation,
   withLet,
+  withTimeLimit,
   checkedStatements,
   readModify,
   type ModifyKind,
@@ -17,15 +18,15 @@ import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation, type StageAbove } from './plan-explanation.js'
 
-export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   return explainStatement(request, writer, onlyStatement(request, 'update', 'updates'), false)
 }
 
-export function explainDelete(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+export function explainDelete(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   return explainStatement(request, writer, onlyStatement(request, 'delete', 'deletes'), false)
 }
 
-export function explainFindAndModify(request: ExplainRequest, writer: DocumentWriter): ExplainTail {
+export function explainFindAndModify(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   return explainStatement(request, writer, readFindAndModify(request.invocation.args).statement, true)
 }
 
@@ -36,15 +37,15 @@ function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argumen
   return readModify(kind, checkedStatements(kind, statements, invocation.host.behaviours)[0]!)
 }
 
-function explainStatement(
+async function explainStatement(
   { invocation, ns, access, verbosity }: ExplainRequest,
   writer: DocumentWriter,
   statement: ModifyStatement,
   returnsDocument: boolean,
-): ExplainTail {
+): Promise<ExplainTail> {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
-  const evaluation = withLet(host.evaluation(), args.document('let'))
+  const evaluation = withTimeLimit(withLet(host.evaluation(), args.document('let')), invocation.operation)
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
   const filter = compileFilter(statement.filter, context)
   const sort = statement.sort === undefined || isEmptyDocument(statement.sort) ? null : parseSort(statement.sort)
@@ -59,14 +60,12 @@ function explainStatement(
         })
   const counts = { matched: 0, modified: 0 }
   const change = statement.kind === 'update' ? compileStatement(statement, context) : null
-  const run = (executor: PlanExecutor): void => {
-    for (let row = executor.next(); row !== null; row = executor.next()) {
-      // Plans of writes have no SHARDING_FILTER stage.
-      if (access.ownership?.owns(row.document) === false) continue
-      counts.matched++
-      if (change !== null && change.apply(row.document, { filter }) !== null) counts.modified++
-      if (!statement.multi) break
-    }
+  const visit = (document: Uint8Array): boolean => {
+    // Plans of writes have no SHARDING_FILTER stage.
+    if (access.ownership?.owns(document) === false) return true
+    counts.matched++
+    if (change !== null && change.apply(document, { filter }) !== null) counts.modified++
+    return statement.multi
   }
   const isUpsert = statement.kind === 'update' && statement.upsert
   // Without a collection only an upsert has a stage.
@@ -82,10 +81,10 @@ function explainStatement(
       counters: countersOf(statement, counts),
     }),
   }
-  writePlanExplanation(
+  await writePlanExplanation(
     writer,
-    host,
-    { ns, collection, plan, filter, sort, projection: null, collation, run, ...(isNothing ? {} : { above }) },
+    invocation,
+    { ns, collection, plan, filter, sort, projection: null, collation, visit, ...(isNothing ? {} : { above }) },
     verbosity,
   )
   return { shapeHash: null, isPipeline: false }

@@ -14,7 +14,7 @@ export interface Explainer {
   /**
    * Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError of the command
    */
-  explain(request: ExplainRequest, writer: DocumentWriter): ExplainTail | Promise<ExplainTail>
+  explain(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail>
 }
 
 export interface ExplainTail {

@@ -10,7 +10,6 @@ import {
   describeExecution,
   describeFilter,
   describePlan,
-  executePlan,
   type Collection,
   type ExecuteOptions,
   type ExplainStyle,
@@ -19,7 +18,10 @@ import {
   type QueryPlan,
 } from '@shardlab/storage'
 import type { Verbosity } from '@shardlab/member'
-import type { NodeHost } from '../../host/node-host.js'
+import { readWhile } from '../../cursors/resume-source.js'
+import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
+import { newSlice } from '../new-slice.js'
+import { PlanSource } from '../read-source.js'
 import { planCacheKey, queryHash, type ShapeWithCollation } from './query-hash.js'
 
 export interface ExplainedPlan {
@@ -33,8 +35,8 @@ export interface ExplainedPlan {
   readonly collection: Collection | null
   readonly plan: QueryPlan | null
   readonly execute?: ExecuteOptions
-  /** Default: reads all rows. */
-  readonly run?: (executor: PlanExecutor) => void
+  /** Called with each row's document; false: no further ones are read. Default: reads all rows. */
+  readonly visit?: (document: Uint8Array) => boolean
   readonly executed?: ExecutedPlan
   /** Stage of a write above the plan. Default: none. */
   readonly above?: StageAbove
@@ -62,14 +64,22 @@ export interface StageAbove {
 }
 
 /** Fields `queryPlanner` and, unless the verbosity is `queryPlanner`, `executionStats`. */
-export function writePlanExplanation(
+export async function writePlanExplanation(
   writer: DocumentWriter,
-  host: NodeHost,
+  invocation: NodeInvocation,
   explained: ExplainedPlan,
   verbosity: Verbosity,
-): DocumentWriter {
+): Promise<DocumentWriter> {
+  const { host } = invocation
   writePlanner(writer, host, explained)
-  return verbosity === 'queryPlanner' ? writer : writeExecution(writer, host, explained, verbosity)
+  if (verbosity === 'queryPlanner') return writer
+  return writeExecution(
+    writer,
+    host,
+    explained,
+    verbosity,
+    explained.executed ?? (await execute(invocation, explained)),
+  )
 }
 
 function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explained: ExplainedPlan): void {
@@ -115,12 +125,12 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
 
 function writeExecution(
   writer: DocumentWriter,
-  { behaviours, context }: NodeHost,
+  { behaviours }: NodeHost,
   explained: ExplainedPlan,
   verbosity: Verbosity,
+  executed: ExecutedPlan | null,
 ): DocumentWriter {
   const { above } = explained
-  const executed = explained.executed ?? execute(context, explained)
   const failure = executed?.failure ?? null
   const stats = executed?.executor.stats
   const style = styleOf(behaviours, explained)
@@ -137,13 +147,29 @@ function writeExecution(
   return writer.end()
 }
 
-function execute(context: NodeHost['context'], explained: ExplainedPlan): ExecutedPlan | null {
-  const { plan } = explained
+async function execute(invocation: NodeInvocation, explained: ExplainedPlan): Promise<ExecutedPlan | null> {
+  const { plan, execute: options = {} } = explained
   if (plan === null) return null
-  const startedMs = context.now()
-  const executor = executePlan(plan, explained.execute)
-  const failure = runOf(explained, executor)
-  return { plan, executor, failure, durationMs: context.now() - startedMs }
+  const { host } = invocation
+  const startedMs = host.context.now()
+  const source = new PlanSource(plan, { slice: newSlice(host), execute: options, host })
+  const failure = await runOf(invocation, explained, source)
+  return { plan, executor: source.executor, failure, durationMs: host.context.now() - startedMs }
+}
+
+/** As on the server, an operation that is killed or out of time explains what it has done. */
+async function runOf(
+  invocation: NodeInvocation,
+  { visit }: ExplainedPlan,
+  source: PlanSource,
+): Promise<CommandError | null> {
+  try {
+    await readWhile(invocation, source, visit ?? (() => true))
+    return null
+  } catch (error) {
+    if (error instanceof CommandError) return error
+    throw error
+  }
 }
 
 /**
@@ -168,17 +194,6 @@ function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint
     .int32('totalDocsExamined', sum('docsExamined'))
   if (behaviours.explainHasScores) writer.double('score', score)
   return writer.document('executionStages', describeExecution(root, candidateStyle(behaviours))).finish()
-}
-
-function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | null {
-  try {
-    if (run === undefined) while (executor.next() !== null) continue
-    else run(executor)
-    return null
-  } catch (error) {
-    if (error instanceof CommandError) return error
-    throw error
-  }
 }
 
 /**

@@ -1,0 +1,26 @@
+import { giveUpTurn, type RunningOperation } from '@shardlab/member'
+import type { NodeHost } from '../host/node-host.js'
+import { newSlice } from './new-slice.js'
+
+/** Long work that reads no cursor. It yields after each document, key, or other small step. */
+export type SteppedWork<T> = Generator<void, T, void>
+
+/**
+ * Runs the work over as many turns as it takes. Other commands run in between, so it reads
+ * snapshots or looks again at what it changes.
+ * @param operation null: background work, which nothing interrupts
+ * @throws CommandError 50 MaxTimeMSExpired, or the one with which the operation was killed
+ */
+export async function inTurns<T>(
+  host: Pick<NodeHost, 'context' | 'parameters'>,
+  operation: RunningOperation | null,
+  work: SteppedWork<T>,
+): Promise<T> {
+  const slice = newSlice(host)
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    slice.worked()
+    if (slice.isOver) await giveUpTurn(host.context, operation, slice)
+  }
+}

@@ -1,0 +1,114 @@
+/** Long work that is neither a plain read nor a write, with a turn given up after every step. */
+import t from 'tap'
+import type { Document } from '@shardlab/bson'
+import { NodeUnderTest } from './support/harness.js'
+import { inTurn, yieldAfter, yielding } from './support/yielding.js'
+
+const interrupted = { code: 11601, codeName: 'Interrupted' }
+const all = { b: { $lte: 0 } }
+
+/** Kills the operation of this command in its fifth turn. */
+function killLater(node: NodeUnderTest, name: string): void {
+  inTurn(node, 5, async () => {
+    const filter = { currentOp: 1, [`command.${name}`]: { $exists: true } }
+    const { inprog } = (await node.ok(filter, { db: 'admin' })) as { inprog: Document[] }
+    const id = Number(String(inprog[0]!['opid']).split(':')[1])
+    await node.ok({ killOp: 1, op: id }, { db: 'admin' })
+  })
+}
+
+t.test('validate and dbHash give up their turn, and killOp and maxTimeMS end them', async (t) => {
+  for (const command of [{ validate: 'c' }, { dbHash: 1 }]) {
+    const [name] = Object.keys(command) as [string]
+    const node = await yielding(50)
+    const { turns } = node.context
+    const { timeMillis: _, ...alone } = await node.ok(command)
+    t.ok(node.context.turns - turns >= 50, `${name}: ${node.context.turns - turns} turns`)
+    killLater(node, name)
+    t.match(await node.run(command), { ok: 0, ...interrupted }, name)
+    inTurn(node, 5, async () => void (node.context.nowMs += 1000))
+    t.match(await node.run({ ...command, maxTimeMS: 500 }), { ok: 0, code: 50 }, name)
+    inTurn(node, 5, () => node.ok({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }))
+    const { timeMillis: __, ...during } = await node.ok(command)
+    t.same(during, alone, `${name}: the collection as it was at the beginning`)
+  }
+})
+
+t.test('explain gives up its turn; when it is killed or out of time, it shows what it has done', async (t) => {
+  const explained: Record<string, Document> = {
+    find: { find: 'c', filter: all },
+    sort: { find: 'c', sort: { b: 1 } },
+    count: { count: 'c', query: all },
+    distinct: { distinct: 'c', key: 'b', query: all },
+    update: { update: 'c', updates: [{ q: all, u: { $set: { d: 1 } }, multi: true }] },
+    delete: { delete: 'c', deletes: [{ q: all, limit: 0 }] },
+  }
+  for (const [name, command] of Object.entries(explained)) {
+    const node = await yielding(50)
+    const { turns } = node.context
+    const explain = { explain: command, verbosity: 'executionStats' }
+    const whole = await node.ok(explain)
+    t.match(whole, { executionStats: { executionSuccess: true, totalDocsExamined: 50 } }, name)
+    t.ok(node.context.turns - turns >= 20, `${name}: ${node.context.turns - turns} turns`)
+    killLater(node, 'explain')
+    const part = await node.ok(explain)
+    t.match(part, { executionStats: { executionSuccess: false, errorCode: 11601 } }, name)
+    t.ok(part['executionStats'].totalDocsExamined < 50, name)
+    inTurn(node, 5, async () => void (node.context.nowMs += 1000))
+    t.match(await node.ok({ ...explain, maxTimeMS: 500 }), { executionStats: { errorCode: 50 } }, name)
+    t.equal(node.node.operations.size, 0)
+  }
+})
+
+t.test('a tailable cursor gives up its turn while it searches, also in a getMore that waits', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ create: 'c', capped: true, size: 1_000_000 })
+  const insert = () => node.ok({ insert: 'c', documents: Array.from({ length: 50 }, (_, a) => ({ a })) })
+  await insert()
+  await yieldAfter(node, 1)
+  let { turns } = node.context
+  const { cursor } = await node.ok({ find: 'c', filter: { a: 49 }, tailable: true, awaitData: true })
+  t.equal(cursor.firstBatch.length, 1)
+  t.ok(node.context.turns - turns >= 50)
+  await insert()
+  ;({ turns } = node.context)
+  const getMore = { getMore: cursor.id, collection: 'c', maxTimeMS: 10 }
+  t.equal((await node.ok(getMore))['cursor'].nextBatch.length, 1)
+  t.ok(node.context.turns - turns >= 45)
+  await insert()
+  inTurn(node, 5, () => node.ok({ killCursors: 'c', cursors: [cursor.id] }))
+  t.match(await node.run(getMore), { ok: 0, code: 237 })
+  t.equal(node.node.cursors.size, 0)
+})
+
+t.test('the TTL monitor gives up its turn, and looks again at each document', async (t) => {
+  const expiring = async () => {
+    const node = new NodeUnderTest()
+    const index = { key: { at: 1 }, name: 'at_1', expireAfterSeconds: 60 }
+    await node.ok({ createIndexes: 'c', indexes: [index] })
+    const at = new Date(node.context.nowMs - 100_000)
+    await node.ok({ insert: 'c', documents: Array.from({ length: 50 }, (_, _id) => ({ _id, at })) })
+    await yieldAfter(node, 1)
+    return node
+  }
+  const node = await expiring()
+  const { turns } = node.context
+  inTurn(node, 5, async () => {
+    await node.ok({ update: 'c', updates: [{ q: { _id: 30 }, u: { $set: { at: new Date(node.context.nowMs) } } }] })
+    await node.ok({ delete: 'c', deletes: [{ q: { _id: 31 }, limit: 1 }] })
+  })
+  await node.node.wake('ttl-monitor')
+  t.ok(node.context.turns - turns >= 45)
+  t.match(await node.all('c'), [{ _id: 30 }])
+  t.same(node.node.ttl.counters, { passes: 1, deletedDocuments: 48 })
+
+  for (const change of [{ drop: 'c' }, { dropIndexes: 'c', index: 'at_1' }]) {
+    const changed = await expiring()
+    inTurn(changed, 5, async () => {
+      await changed.ok(change)
+      if ('drop' in change) await changed.ok({ insert: 'c', documents: [{ at: new Date(0) }] })
+    })
+    await changed.node.wake('ttl-monitor')
+    t.equal((await changed.all('c')).length, 'drop' in change ? 1 : 45)
+  }
+})
