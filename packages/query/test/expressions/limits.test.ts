@@ -64,13 +64,22 @@ t.test('loops over elements of one document stop at the time limit', (t) => {
     { $filter: { input: range, cond: true } },
     { $reduce: { input: range, initialValue: 0, in: '$$this' } },
     { $concatArrays: [range, '$list'] },
+    { $sortArray: { input: '$long', sortBy: 1 } },
+    { $sortArray: { input: { $map: { input: '$long', in: { a: '$$this' } } }, sortBy: { a: 1 } } },
+    { $setUnion: ['$long', range] },
+    { $setIntersection: ['$long', range] },
+    { $setDifference: ['$long', [-1]] },
+    { $setEquals: ['$long', range] },
+    { $setIsSubset: ['$long', range] },
+    { $minN: { input: '$long', n: 2 } },
     { $map: { input: { $range: [0, 100] }, in: { $map: { input: { $range: [0, 100] }, in: '$list' } } } },
   ]
+  const long = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5000)
   for (const loop of loops) {
     checks = 0
     const pipeline = compilePipeline([encode({ $project: { a: loop, list: 1 } })], limited)
     t.match(
-      failure(() => pipeline.open().push(encode({ list: [1] }))),
+      failure(() => pipeline.open().push(encode({ list: [1], long }))),
       { code: 50 },
       JSON.stringify(loop),
     )

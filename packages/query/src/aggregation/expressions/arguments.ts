@@ -7,6 +7,7 @@ import {
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
+import { interruptChecker } from '../../values/limits.js'
 import {
   computed,
   type Expression,
@@ -83,14 +84,16 @@ export function unary(
   return operator(name, 1, 1, ([value]) => evaluate(value))
 }
 
+/** @param make `check` must be called in loops over elements: it ends the operation */
 export function withStrings(
   name: string,
-  make: (strings: StringComparator | undefined) => ExpressionOperator,
+  make: (strings: StringComparator | undefined, check: () => void) => ExpressionOperator,
 ): ExpressionOperator {
   return {
-    ...make(undefined),
+    ...make(undefined, () => {}),
     name,
-    compile: (argument, compiler) => make(compiler.context.strings).compile(argument, compiler),
+    compile: (argument, compiler) =>
+      make(compiler.context.strings, interruptChecker(compiler.context)).compile(argument, compiler),
   }
 }
 

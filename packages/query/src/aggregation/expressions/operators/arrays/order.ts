@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import { sortOrder } from '../../../../sort/sort-order.js'
 import { parseSort } from '../../../../sort/sort-pattern.js'
+import { interruptChecker } from '../../../../values/limits.js'
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated, formatField } from '../../../../values/format.js'
@@ -29,7 +30,7 @@ function compileSortArray(argument: RawValue, compiler: ExpressionCompiler): Exp
   }
   if (input === null) throw new CommandError(2942502, "$sortArray requires 'input' to be specified")
   if (sortBy === null) throw new CommandError(2942503, "$sortArray requires 'sortBy' to be specified")
-  const order = elementOrder(sortBy, compiler.context.strings)
+  const order = elementOrder(sortBy, compiler.context.strings, interruptChecker(compiler.context))
   return computed([input], (frame) => {
     const value = input.evaluate(frame)
     if (value === undefined || value.isNullish()) return nullValue
@@ -42,7 +43,11 @@ function compileSortArray(argument: RawValue, compiler: ExpressionCompiler): Exp
   })
 }
 
-function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): (elements: RawValue[]) => RawValue[] {
+function elementOrder(
+  sortBy: RawValue,
+  strings: StringComparator | undefined,
+  check: () => void,
+): (elements: RawValue[]) => RawValue[] {
   if (sortBy.type !== BsonType.object) {
     if (!sortBy.isNumber())
       throw new CommandError(
@@ -52,7 +57,11 @@ function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): 
     const direction = exactInteger(sortBy)
     if (direction !== 1n && direction !== -1n)
       throw new CommandError(2942506, 'The $sort element value must be either 1 or -1')
-    return (elements) => elements.sort((a, b) => compareValues(a, b, strings) * Number(direction))
+    return (elements) =>
+      elements.sort((a, b) => {
+        check()
+        return compareValues(a, b, strings) * Number(direction)
+      })
   }
   const sort = parseSort(sortBy.slice())
   if (sort.parts.length === 0) throw new CommandError('BadValue', '$sortArray sortBy must have at least one sort key')
@@ -63,7 +72,10 @@ function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): 
         element,
         key: order.keyOf(element.type === BsonType.object ? element.slice() : emptyDocument),
       }))
-      .sort((a, b) => order.compare(a.key, b.key))
+      .sort((a, b) => {
+        check()
+        return order.compare(a.key, b.key)
+      })
       .map(({ element }) => element)
 }
 
@@ -94,27 +106,32 @@ export const countNamed = {
 function nOperator(
   name: string,
   notObject: number,
-  pick: (elements: RawValue[], n: number, strings: StringComparator | undefined) => RawValue[],
+  pick: (elements: RawValue[], n: number, strings: StringComparator | undefined, check: () => void) => RawValue[],
 ): ExpressionOperator {
   const named: NamedArguments = {
     ...countNamed,
     notObject: (_, given) =>
       new CommandError(notObject, `specification must be an object; found ${formatField(name, given)}`),
   }
-  return withStrings(name, (strings) =>
+  return withStrings(name, (strings, check) =>
     namedOperator(name, named, ([count, input]) => {
       const n = countOperand(count)
       if (input?.type !== BsonType.array) throw new CommandError(5788200, 'Input must be an array')
-      return arrayValue(pick(elementsOf(input), n, strings))
+      return arrayValue(pick(elementsOf(input), n, strings, check))
     }),
   )
 }
 
-const extreme = (direction: 1 | -1) => (elements: RawValue[], n: number, strings: StringComparator | undefined) =>
-  elements
-    .filter((element) => !element.isNullish())
-    .sort((a, b) => compareValues(a, b, strings) * direction)
-    .slice(0, n)
+const extreme =
+  (direction: 1 | -1) =>
+  (elements: RawValue[], n: number, strings: StringComparator | undefined, check: () => void): RawValue[] =>
+    elements
+      .filter((element) => !element.isNullish())
+      .sort((a, b) => {
+        check()
+        return compareValues(a, b, strings) * direction
+      })
+      .slice(0, n)
 
 export const arrayOrderExpressions: readonly ExpressionOperator[] = [
   {

@@ -12,6 +12,7 @@ import {
   type StringComparator,
 } from '@shardlab/bson'
 import { arrayValue } from '../../../../values/build.js'
+import { valueClasses } from '../../../../values/value-classes.js'
 import { operator, typeOf, unary, withStrings, type Evaluate } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
@@ -37,15 +38,19 @@ function has(sorted: readonly RawValue[], value: RawValue, compare: Compare): bo
   return false
 }
 
-function setOperator(name: string, min: number, max: number, make: (compare: Compare) => Evaluate): ExpressionOperator {
-  return withStrings(name, (strings: StringComparator | undefined) =>
-    operator(
-      name,
-      min,
-      max,
-      make((a, b) => compareValues(a, b, strings)),
-    ),
-  )
+function setOperator(
+  name: string,
+  min: number,
+  max: number,
+  make: (compare: Compare, strings: StringComparator | undefined, check: () => void) => Evaluate,
+): ExpressionOperator {
+  return withStrings(name, (strings, check) => {
+    const compare: Compare = (a, b) => {
+      check()
+      return compareValues(a, b, strings)
+    }
+    return operator(name, min, max, make(compare, strings, check))
+  })
 }
 
 const ordinals = ['First', 'Second']
@@ -100,15 +105,20 @@ const intersection =
   }
 
 const difference =
-  (compare: Compare): Evaluate =>
+  (_: Compare, strings: StringComparator | undefined, check: () => void): Evaluate =>
   (operands) => {
     if (operands.some((operand) => operand === undefined || operand.isNullish())) return nullValue
     const [left, right] = bothArrays('$setDifference', [17048, 17049], operands)
-    const away = distinct(right, compare)
-    const kept: RawValue[] = []
-    for (const value of left)
-      if (!has(away, value, compare) && !kept.some((other) => compare(other, value) === 0)) kept.push(value)
-    return arrayValue(kept)
+    const keyOf = valueClasses(strings)
+    const seen = new Set<string>()
+    /** Whether no equal value came before. */
+    const isNew = (value: RawValue): boolean => {
+      check()
+      const key = keyOf(value)
+      return !seen.has(key) && seen.add(key) !== null
+    }
+    for (const value of right) isNew(value)
+    return arrayValue(left.filter(isNew))
   }
 
 const equals =
