@@ -29,6 +29,7 @@ export const replyRows: readonly ReplyRow[] = [
     [{ replSetGetStatus: 1 }, admin],
     [{ mapReduce: 'things', map: '', reduce: '', out: { inline: 1 } }, 'types'],
     [{ getnonce: 1 }, 'types'],
+    [{ shutdown: 1 }, 'types'],
     [{ getLastError: 1 }, 'types'],
     [{ configureFailPoint: 'unheardOf', mode: 'off' }, admin],
     [{ createSearchIndexes: 'things', indexes: [{ definition: {} }] }, 'types'],

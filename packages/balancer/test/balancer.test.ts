@@ -55,6 +55,7 @@ class Round {
       sleep: async () => {},
       nextTurn: async () => {},
       pageFaults: () => 0,
+      exit: () => {},
       all: (values) => Promise.all(values),
       detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, delayMs),

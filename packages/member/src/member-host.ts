@@ -17,6 +17,8 @@ export interface MemberHost {
   readonly behaviours: Behaviours
   readonly process: 'mongos' | 'mongod'
   readonly startedAtMs: number
+  /** Of a replica set; absent: this is a router. */
+  readonly isPrimary?: boolean
   readonly clock: ClusterClock
   readonly sessions: SessionCatalog
   readonly statistics: MemberStatistics

@@ -20,6 +20,7 @@ import { mapReduce } from './commands/map-reduce.js'
 import { ping } from './commands/ping.js'
 import { profile } from './commands/profile.js'
 import { refreshSessions } from './commands/refresh-sessions.js'
+import { shutdown } from './commands/shutdown.js'
 import { startSession } from './commands/start-session.js'
 import { testDeprecation } from './commands/test-deprecation.js'
 import { testDeprecationInVersion2 } from './commands/test-deprecation-in-version2.js'
@@ -53,6 +54,7 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   profile,
   refreshSessions,
   rotateCertificates,
+  shutdown,
   startSession,
   testDeprecation,
   testDeprecationInVersion2,

@@ -58,6 +58,9 @@ export interface ActorContext {
   /** @throws {@link RequestFailedError} `cancelled` when the signal aborts */
   sleep(durationMs: number, signal?: CancelSignal): Promise<void>
 
+  /** Ends this incarnation as a crash does: nothing that it awaits resolves, and its disk stays. */
+  exit(): void
+
   /**
    * Gives up the turn: resolves in a later one, after messages and clients that wait have been
    * served. For work that computes longer than a few milliseconds.

@@ -36,7 +36,7 @@ export interface MemberEvent {
   readonly atMs: number
   readonly member: Address
   readonly state: 'started' | 'stopped' | 'crashed'
-  /** With `crashed`: the exception; absent: a fault crashed it. */
+  /** With `crashed`: the exception; absent: a fault or the command shutdown ended it. */
   readonly error?: string
 }
 

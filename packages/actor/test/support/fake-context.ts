@@ -39,6 +39,8 @@ export class FakeContext implements ActorContext {
   attaches = false
   /** While true, sleeps end only when their signal aborts. */
   holdSleeps = false
+  /** {@link exit} was called. */
+  crashed = false
   /** Calls of {@link nextTurn}. */
   turns = 0
   /** Runs in each of these turns: what other clients do. */
@@ -79,6 +81,10 @@ export class FakeContext implements ActorContext {
       throw new RequestFailedError('cancelled', this.address, 'the sleep was cancelled')
     }
     this.nowMs += durationMs
+  }
+
+  exit(): void {
+    this.crashed = true
   }
 
   pageFaults(): number {

@@ -55,6 +55,10 @@ export class ForwardingContext implements ActorContext {
     return this.context.sleep(durationMs, signal)
   }
 
+  exit(): void {
+    this.context.exit()
+  }
+
   pageFaults(): number {
     return this.context.pageFaults()
   }

@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { checkLeavesPrimary } from '@shardlab/member'
 import { stepUpTimer } from '../host/primary-state.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -27,18 +28,9 @@ export const replSetStepDown: CommandRow<NodeInvocation> = {
     if (seconds < catchUpSeconds)
       throw new CommandError('BadValue', 'stepdown period must be longer than secondaryCatchUpPeriodSecs')
     if (!host.primary.isPrimary) throw new CommandError('NotWritablePrimary', "not primary so can't step down")
-    if (!force) {
-      await operation.sleep(host.context, catchUpSeconds * 1000)
-      throw new CommandError(
-        'ExceededTimeLimit',
-        `No electable secondaries caught up as of ${localTime(host.context.now())}. Please use the replSetStepDown command with the argument {force: true} to force node to step down.`,
-      )
-    }
+    if (!force) await checkLeavesPrimary(host, operation, catchUpSeconds)
     host.primary.stepDown()
     host.context.setTimer(stepUpTimer, seconds * 1000)
     return new DocumentWriter(256)
   },
 }
-
-/** Server: dateToISOStringLocal, in UTC. */
-const localTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '+00:00')

@@ -128,6 +128,10 @@ export class StorageNode implements NodeHost {
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
 
+  get isPrimary(): boolean {
+    return this.primary.isPrimary
+  }
+
   start(): void {
     this.#log.recover()
     dropTemporaryCollections(this)

@@ -205,7 +205,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.endpoint = endpointOf(gateway.host, gateway.port)
   }
 
-  /** `error` null: a fault ends the incarnation. */
+  /** `error` null: a fault or the actor itself ends the incarnation. */
   crash(cell: ActorCell, error: unknown): void {
     if (cell.gone) return
     const { jobs, waiting } = cell

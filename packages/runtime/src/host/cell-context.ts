@@ -74,6 +74,10 @@ export class CellContext implements ActorContext {
     return faults.active ? faults.now() : this.#host.clock.now()
   }
 
+  exit(): void {
+    if (!this.#cell.gone) this.#cell.crash(null)
+  }
+
   pageFaults(): number {
     return this.#host.pageFaults()
   }

@@ -115,6 +115,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  shutdownTimeoutSeconds: row<number>(
+    'Seconds for which the command shutdown waits by default for another primary.',
+    'reference/command/shutdown, timeoutSecs, changed in 5.0',
+    ['2.6', 10],
+    ['5.0', 15],
+  ),
   lastErrors: row<boolean>(
     'The command getLastError exists; members keep the outcome of the last command of each connection.',
     'reference/command/getLastError, removed in 5.1',

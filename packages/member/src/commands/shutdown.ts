@@ -1,0 +1,28 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+import { checkLeavesPrimary } from '../operations/leave-primary.js'
+
+const localHosts = /^(127\.|::1|::ffff:127\.|localhost)/
+
+/** Server: shutdown.h, shutdown_d.cpp. */
+export const shutdown: CommandRow<MemberInvocation> = {
+  name: 'shutdown',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/shutdown',
+  status: 'partial',
+  deviations: ['D720'],
+  summary:
+    'Ends the member without a reply; the cluster can restart it. A mongod that is primary needs force, because no other member can be elected.',
+  fields: { force: 'bool', timeoutSecs: 'number' },
+  async run({ args, host, operation, remote }) {
+    if (!localHosts.test(remote))
+      throw new CommandError('Unauthorized', 'shutdown must run from localhost when running db without auth')
+    const timeoutSeconds = args.number('timeoutSecs') ?? host.behaviours.shutdownTimeoutSeconds
+    if (args.bool('force') !== true) await checkLeavesPrimary(host, operation, timeoutSeconds)
+    host.context.exit()
+    return operation.interruptible(new Promise<never>(() => {}))
+  },
+}
