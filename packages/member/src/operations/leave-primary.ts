@@ -4,7 +4,7 @@ import type { MemberHost } from '../member-host.js'
 import type { RunningOperation } from './running-operation.js'
 
 /**
- * Waits in vain for another member that could be elected; one that is not primary may leave at once.
+ * Waits in vain for another member that could be elected. One that is no primary may leave at once.
  * @throws CommandError 262 ExceededTimeLimit
  */
 export async function checkLeavesPrimary(
