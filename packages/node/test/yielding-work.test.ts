@@ -112,3 +112,79 @@ t.test('the TTL monitor gives up its turn, and looks again at each document', as
     t.equal((await changed.all('c')).length, 'drop' in change ? 1 : 45)
   }
 })
+
+const unique = { createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1', unique: true }] }
+
+/** More documents than one step of an index build adds. */
+async function large(): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest()
+  for (let from = 0; from < 20_000; from += 10_000) {
+    const documents = Array.from({ length: 10_000 }, (_, i) => ({ _id: from + i, b: from + i, a: [i % 3, 'x'] }))
+    await node.ok({ insert: 'c', documents })
+  }
+  return node
+}
+
+async function checkedIndexes(node: NodeUnderTest): Promise<unknown> {
+  const { valid, nrecords, keysPerIndex, errors } = await node.ok({ validate: 'c' })
+  t.same(errors, [])
+  t.equal(valid, true)
+  return [nrecords, keysPerIndex]
+}
+
+t.test('an index build gives up its turn and follows the writes of other clients', async (t) => {
+  const node = await large()
+  const { turns } = node.context
+  let left = 3
+  node.context.betweenTurns = async () => {
+    if (--left === 0) node.context.betweenTurns = null
+    const at = left * 5000
+    const updates = [
+      { q: { _id: at }, u: { $set: { b: -at - 1, a: [at, 'y'] } } },
+      { q: { _id: at + 1 }, u: { $set: { b: at + 0.5 } } },
+      { q: { _id: at }, u: { $set: { a: 1 } } },
+    ]
+    await node.ok({ update: 'c', updates })
+    await node.ok({ delete: 'c', deletes: [{ q: { _id: at + 7 }, limit: 1 }] })
+    await node.ok({
+      insert: 'c',
+      documents: [
+        { _id: `new ${at}`, b: 30_000 + at },
+        { _id: `at ${at}`, b: at + 7 },
+      ],
+    })
+  }
+  await node.ok({ ...unique, indexes: [...unique.indexes, { key: { a: -1, b: 1 }, name: 'a_-1_b_1' }] })
+  t.ok(node.context.turns - turns >= 4, `${node.context.turns - turns} turns`)
+  const [count, keys] = (await checkedIndexes(node)) as [number, Record<string, number>]
+  t.same([count, keys['b_1']], [20_003, 20_003])
+  t.match(await node.run({ insert: 'c', documents: [{ b: 77 }] }), { writeErrors: [{ code: 11000 }] })
+})
+
+t.test('an index build that is killed, out of time, or finds a duplicate leaves no index', async (t) => {
+  const node = await large()
+  const refused = async (expected: Document) => {
+    t.match(await node.run({ ...unique, maxTimeMS: 500 }), { ok: 0, ...expected })
+    t.notOk(
+      ((await node.ok({ listIndexes: 'c' }))['cursor'].firstBatch as Document[]).some(({ name }) => name === 'b_1'),
+    )
+  }
+  inTurn(node, 2, async () => {
+    const { inprog } = (await node.ok({ currentOp: 1, 'command.createIndexes': 'c' }, { db: 'admin' })) as {
+      inprog: Document[]
+    }
+    await node.ok({ killOp: 1, op: Number(String(inprog[0]!['opid']).split(':')[1]) }, { db: 'admin' })
+  })
+  await refused(interrupted)
+  inTurn(node, 2, async () => void (node.context.nowMs += 1000))
+  await refused({ code: 50 })
+  inTurn(node, 2, () => node.ok({ insert: 'c', documents: [{ b: 19_999 }] }))
+  await refused({ code: 11000, errmsg: /^Index build failed: .* :: caused by :: E11000 / })
+  await node.ok({ delete: 'c', deletes: [{ q: { b: 19_999 }, limit: 1 }] })
+  inTurn(node, 2, async () => {
+    await node.ok({ drop: 'c' })
+    await node.ok({ insert: 'c', documents: [{ b: 1 }] })
+  })
+  await refused({ code: 276, codeName: 'IndexBuildAborted' })
+  t.same(await checkedIndexes(node), [1, { _id_: 1 }])
+})

@@ -8,6 +8,7 @@ export type {
   KeyRange,
   StorageEngine,
   StoredRecord,
+  IndexBuild,
 } from './engine/types.js'
 export { describeFilter } from './explain/describe-filter.js'
 export { describeExecution, describePlan, planSummary, type ExplainStyle } from './explain/describe-plan.js'

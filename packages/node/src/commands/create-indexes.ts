@@ -1,12 +1,13 @@
-import { uuidV4, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, stringValue, type RawValue } from '@shardlab/bson'
 import { prepareIndex, withoutUnknownOptions, type Collection } from '@shardlab/storage'
-import { uuidText, createIndexesSpec, membersMax } from '@shardlab/member'
+import { createIndexesSpec, membersMax } from '@shardlab/member'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { withoutClusteredOption } from '../ddl/clustered-index.js'
+import { buildFailed, isSame, startBuilds } from '../ddl/build-in-turns.js'
 import { buildIndex, dropIndex } from '../ddl/index-specs.js'
 import { createCollection } from '../ddl/namespace.js'
-import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import type { Access, NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export const createIndexes: CommandRow<NodeInvocation> = {
@@ -27,41 +28,69 @@ export const createIndexes: CommandRow<NodeInvocation> = {
         : specs
     if (asked.length === 0) throw new CommandError('BadValue', 'Must specify at least one index to create')
     const quorum = commitQuorumOf(args, host)
-    const access = await host.role.enter(ns, invocation)
-    checkCollectionUuid(host, ns, args)
-    const before = host.collection(ns)
-    if (before === undefined && viewOf(host, ns) !== null)
-      throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
-    // Check all specifications before creating the collection or building an index.
-    const prepared: Uint8Array[] = []
-    for (const spec of asked) {
-      const checked = withoutClusteredOption(spec, before)
-      const known = {
-        ns,
-        defaultCollation: before?.defaultCollation ?? null,
-        indexes: () => [...(before?.indexes() ?? []), ...prepared.map((each) => ({ spec: each }))],
+    let admitted = admit(invocation, ns, asked, await host.role.enter(ns, invocation))
+    const before = admitted.collection
+    const builds = before === undefined ? [] : await startBuilds(invocation, before, admitted.specs)
+    try {
+      if (builds.length > 0) {
+        // Other commands may have changed the collection and its placement.
+        admitted = admit(invocation, ns, asked, await host.role.enter(ns, invocation))
+        if (!isSame(before!, admitted.collection))
+          throw buildFailed(host, before!, new CommandError('IndexBuildAborted', 'collection dropped'))
       }
-      const { language, partialFilterOrAndIn, defaultIndexVersion: defaultVersion } = host.behaviours
-      const index = prepareIndex(known, checked, { language, partialFilterOrAndIn, defaultVersion })
-      if (index !== null) prepared.push(index)
+      buildAllOrNone(host, admitted.collection ?? createImplicitly(invocation, ns), admitted.specs)
+    } finally {
+      for (const build of builds) build.close()
     }
-    if (prepared.length > 0) host.role.checkDefinitionChange?.(ns)
-    for (const spec of prepared) host.role.indexRules?.checkNewIndex(access, ns, spec)
-    let collection = before
-    if (collection === undefined) {
-      host.role.checkImplicitCreate(ns, invocation)
-      collection = createCollection(host, ns, new DocumentWriter(16).finish())
-    }
-    const countBefore = before === undefined ? 1 : before.indexes().length
-    buildAllOrNone(host, collection, prepared)
     await host.flush()
+    const countBefore = admitted.collection === undefined ? 1 : admitted.indexCount
     const countAfter = host.collection(ns)!.indexes().length
     const writer = new DocumentWriter(256).int32('numIndexesBefore', countBefore).int32('numIndexesAfter', countAfter)
     const allExisted = countAfter === countBefore
-    if (!allExisted) writer.bool('createdCollectionAutomatically', before === undefined)
+    if (!allExisted) writer.bool('createdCollectionAutomatically', admitted.collection === undefined)
     if (allExisted) return writer.string('note', 'all indexes already exist')
     return quorum === null ? writer : writer.value('commitQuorum', quorum)
   },
+}
+
+interface Admitted {
+  /** undefined: it does not exist */
+  readonly collection: Collection | undefined
+  readonly indexCount: number
+  /** Complete, of the indexes that do not exist. */
+  readonly specs: readonly Uint8Array[]
+}
+
+/**
+ * Checks all specifications before an index is built. Await nothing between this and a change.
+ * @throws CommandError those of the role and of {@link prepareIndex}
+ */
+function admit(invocation: NodeInvocation, ns: string, asked: readonly Uint8Array[], access: Access): Admitted {
+  const { host, args } = invocation
+  checkCollectionUuid(host, ns, args)
+  const collection = host.collection(ns)
+  if (collection === undefined && viewOf(host, ns) !== null)
+    throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
+  const specs: Uint8Array[] = []
+  for (const spec of asked) {
+    const checked = withoutClusteredOption(spec, collection)
+    const known = {
+      ns,
+      defaultCollation: collection?.defaultCollation ?? null,
+      indexes: () => [...(collection?.indexes() ?? []), ...specs.map((each) => ({ spec: each }))],
+    }
+    const { language, partialFilterOrAndIn, defaultIndexVersion: defaultVersion } = host.behaviours
+    const index = prepareIndex(known, checked, { language, partialFilterOrAndIn, defaultVersion })
+    if (index !== null) specs.push(index)
+  }
+  if (specs.length > 0) host.role.checkDefinitionChange?.(ns)
+  for (const spec of specs) host.role.indexRules?.checkNewIndex(access, ns, spec)
+  return { collection, indexCount: collection?.indexes().length ?? 0, specs }
+}
+
+function createImplicitly(invocation: NodeInvocation, ns: string): Collection {
+  invocation.host.role.checkImplicitCreate(ns, invocation)
+  return createCollection(invocation.host, ns, new DocumentWriter(16).finish())
 }
 
 /** Default commit quorum. */
@@ -110,11 +139,6 @@ function buildAllOrNone(host: NodeHost, collection: Collection, specs: readonly 
     }
   } catch (error) {
     for (const spec of built.reverse()) dropIndex(host, collection, findField(spec, 'name')!.asString())
-    if (!(error instanceof CommandError)) throw error
-    throw new CommandError(
-      error.code,
-      `Index build failed: ${uuidText(uuidV4(host.context.random))}: Collection ${collection.ns} ( ${uuidText(collection.uuid)} ) :: caused by :: ${error.message}`,
-      { extra: error.extra },
-    )
+    throw buildFailed(host, collection, error)
   }
 }

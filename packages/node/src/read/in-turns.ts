@@ -2,8 +2,11 @@ import { giveUpTurn, type RunningOperation } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { newSlice } from './new-slice.js'
 
-/** Long work that reads no cursor. It yields after each document, key, or other small step. */
-export type SteppedWork<T> = Generator<void, T, void>
+/**
+ * Long work that reads no cursor. It yields after each document, key, or other small step, or the
+ * number of such steps.
+ */
+export type SteppedWork<T> = Generator<number | void, T, void>
 
 /**
  * Runs the work over as many turns as it takes. Other commands run in between, so it reads
@@ -20,7 +23,8 @@ export async function inTurns<T>(
   for (;;) {
     const step = work.next()
     if (step.done === true) return step.value
-    slice.worked()
+    if (typeof step.value === 'number') slice.add(step.value)
+    else slice.worked()
     if (slice.isOver) await giveUpTurn(host.context, operation, slice)
   }
 }

@@ -1,4 +1,4 @@
-import { encodeKeyString, findField, type RawValue } from '@shardlab/bson'
+import { encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from '../records/capped.js'
 import { CollectionIndexes } from '../indexes/collection-indexes.js'
 import { beginsWithId, idOf } from '../records/document-id.js'
@@ -11,6 +11,7 @@ import type { RestoredIndex } from '../indexes/index-parts.js'
 import { IndexFilters } from '../planner/index-filters.js'
 import { MemoryIndex } from '../indexes/memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from '../records/record-table.js'
+import { MemoryIndexBuild } from './index-build.js'
 import type { CappedLimits, Collection } from './types.js'
 
 const none: readonly StoredRecord[] = []
@@ -34,6 +35,7 @@ export class MemoryCollection implements Collection {
   readonly #frozen: boolean
   readonly #collated: boolean
   #snapshot: MemoryCollection | null = null
+  #builds: readonly MemoryIndexBuild[] = []
 
   private constructor(
     ns: string,
@@ -209,6 +211,7 @@ export class MemoryCollection implements Collection {
       throw new Error(`a log entry changes the _id of a document in ${this.#ns}`)
     const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
     if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
+    this.#noteChange(recordId)
     this.#documents.put(recordId, document)
     this.#dataSizeBytes += document.length - previous.document.length
     this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
@@ -219,6 +222,7 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const { recordId, document } = this.#mustFind(id)
     for (const index of this.#indexes.list) index.remove(document, recordId)
+    this.#noteChange(recordId)
     this.#records.delete(recordId)
     this.#byId?.delete(recordId, this.#byId.hashOf(id))
     this.#dataSizeBytes -= document.length
@@ -229,10 +233,25 @@ export class MemoryCollection implements Collection {
   /** @throws CommandError DuplicateKey and the errors of index keys */
   addIndex(specDocument: Uint8Array, createdMs = 0): MemoryIndex {
     this.#beforeChange()
-    const index = MemoryIndex.create(specDocument, this.#records, createdMs)
-    index.build(this.#ns)
+    const build = this.#builds.find(({ spec }) => sameBytes(spec, specDocument))
+    let index: MemoryIndex
+    if (build === undefined) {
+      index = MemoryIndex.create(specDocument, this.#records, createdMs)
+      index.build(this.#ns)
+    } else index = build.finish(this.#records)
     this.#indexes.add(index)
     return index
+  }
+
+  startIndexBuild(specification: Uint8Array, sinceMs: number): MemoryIndexBuild {
+    const build = new MemoryIndexBuild(
+      this.#ns,
+      MemoryIndex.create(specification, new RecordTable(), sinceMs),
+      () => this.#records.clone(),
+      (closed) => (this.#builds = this.#builds.filter((other) => other !== closed)),
+    )
+    this.#builds = [...this.#builds, build]
+    return build
   }
 
   /** @throws CommandError IndexNotFound */
@@ -287,6 +306,10 @@ export class MemoryCollection implements Collection {
 
   get #idIndex(): MemoryIndex {
     return this.#indexes.id
+  }
+
+  #noteChange(recordId: number): void {
+    for (const build of this.#builds) build.noteChange(recordId)
   }
 
   #beforeChange(): void {

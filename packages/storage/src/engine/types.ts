@@ -74,6 +74,18 @@ export interface Index {
   seek(range: KeyRange, reverse?: boolean): IndexCursor
 }
 
+/** Prepares an index. Commands may change the collection between two steps. */
+export interface IndexBuild {
+  /**
+   * Adds the keys of some documents.
+   * @returns about how many; 0: the index can now be created in little time
+   * @throws CommandError DuplicateKey and the errors of index keys
+   */
+  step(): number
+  /** Call it when the index is created or given up. */
+  close(): void
+}
+
 /** Manual page: core/capped-collections. */
 export interface CappedLimits {
   readonly sizeBytes: number
@@ -115,6 +127,11 @@ export interface Collection {
   scan(options?: { reverse?: boolean; after?: number }): RecordScan
   /** Unaffected by later writes. Costs no more than the number of indexes. */
   snapshot(): Collection
+  /**
+   * For an index that a log entry with this specification will create. The entry does not need it:
+   * without it the index is built at once.
+   */
+  startIndexBuild(specification: Uint8Array, sinceMs: number): IndexBuild
 }
 
 /** A checkpoint whose bytes are created on demand. Later changes do not affect them. */

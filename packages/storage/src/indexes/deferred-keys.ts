@@ -31,27 +31,36 @@ export function mayDefer({ unique, prepareUnique, partialFilter, key }: IndexSpe
 /**
  * @param from first record id
  * @param end one past the last record id
+ * @param most the record with this key is the last one
  */
-export function generateKeys(index: KeySource, table: RecordTable, from: number, end: number): DeferredKeys {
+export function generateKeys(
+  index: KeySource,
+  table: RecordTable,
+  from: number,
+  end: number,
+  most = Infinity,
+): DeferredKeys {
   // Usually the final size: growing the arrays would leave garbage.
-  const room = Math.min(table.count, end - from)
+  const room = Math.min(table.count, end - from, most)
   const keys = new Array<string>(room)
   const recordIds = new Array<number>(room)
   let count = 0
+  let last = end
   const arrays: DocumentKeys[] = []
   const records = table.scan(false, from - 1)
   while (records.step()) {
     const { recordId } = records
-    if (recordId >= end) break
+    if (recordId >= last) break
     const generated = index.generate(records.bytes, records.start)
     for (const key of generated.keys) {
       keys[count] = index.unique ? key : withRecordId(key, recordId)
       recordIds[count++] = recordId
     }
     if (generated.arrays !== null || generated.arrayPaths !== undefined) arrays.push(generated)
+    if (count >= most) last = recordId + 1
   }
   keys.length = recordIds.length = count
-  return { run: sortedRun(keys, recordIds), arrays, end }
+  return { run: sortedRun(keys, recordIds), arrays, end: last }
 }
 
 /** @throws CommandError DuplicateKey for a key that is in the run twice */

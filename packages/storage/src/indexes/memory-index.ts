@@ -225,6 +225,35 @@ export class MemoryIndex implements Index {
   }
 
   /**
+   * Adds the deferred keys of some records.
+   * @returns how many keys, or at least 1; 0: no records are left
+   * @throws CommandError DuplicateKey, or as {@link keysOf}
+   */
+  catchUpSome(ns: string, keysMost: number): number {
+    const { end } = this.#records
+    if (this.#indexedEnd >= end) return 0
+    const deferred = generateKeys(this, this.#records, this.#indexedEnd, end, keysMost)
+    if (this.unique) {
+      checkNotRepeated(this, ns, this.#records, deferred.run)
+      checkNotInTree(this, this.#tree, ns, this.#records, deferred.run)
+    }
+    this.addDeferred(deferred)
+    return Math.max(1, deferred.run.keys.length)
+  }
+
+  /**
+   * The keys of a record that was removed.
+   * @throws CommandError as {@link catchUpSome}
+   */
+  addAgain(ns: string, document: Uint8Array, recordId: number): void {
+    const generated = this.generate(document)
+    if (this.unique)
+      for (const key of generated.keys)
+        if (this.#tree.get(key) !== undefined) throw duplicateKeyError(this, ns, document, key)
+    this.#add(generated, recordId)
+  }
+
+  /**
    * Restores an index from a checkpoint: the keys of its records are known to be valid, and its
    * arrays include those of earlier documents.
    */
