@@ -188,3 +188,29 @@ t.test('an index build that is killed, out of time, or finds a duplicate leaves 
   await refused({ code: 276, codeName: 'IndexBuildAborted' })
   t.same(await checkedIndexes(node), [1, { _id_: 1 }])
 })
+
+t.test('the first read after many inserts adds the keys of the indexes over several turns', async (t) => {
+  const reads: Record<string, Document> = {
+    find: { find: 'c', filter: { b: { $gte: 19_990 } }, sort: { b: 1 } },
+    count: { count: 'c', query: { b: { $gte: 19_990 } } },
+    distinct: { distinct: 'c', key: 'b', query: { b: { $gte: 19_990 } } },
+    aggregate: { aggregate: 'c', pipeline: [{ $match: { b: { $gte: 19_990 } } }, { $sort: { b: 1 } }], cursor: {} },
+  }
+  for (const [name, read] of Object.entries(reads)) {
+    const node = new NodeUnderTest()
+    await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
+    for (let from = 0; from < 40_000; from += 10_000) {
+      const documents = Array.from({ length: 10_000 }, (_, i) => ({ _id: from + i, b: (from + i) >> 1 }))
+      await node.ok({ insert: 'c', documents })
+    }
+    const { turns } = node.context
+    inTurn(node, 3, () => node.ok({ delete: 'c', deletes: [{ q: { _id: 39_990 }, limit: 1 }] }))
+    const reply = await node.ok(read)
+    t.ok(node.context.turns - turns >= 80_000 / 4096 - 1, `${name}: ${node.context.turns - turns} turns`)
+    t.equal(reply['n'] ?? (reply['values'] ?? reply['cursor'].firstBatch).length, name === 'distinct' ? 10 : 19, name)
+    const after = node.context.turns
+    await node.ok(read)
+    t.equal(node.context.turns, after, name)
+    await checkedIndexes(node)
+  }
+})

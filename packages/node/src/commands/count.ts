@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { countBy } from '@shardlab/storage'
 import { evaluationOf, withTimeLimit, compileCount, countSpec, writeCount } from '@shardlab/member'
 import { readAll } from '../cursors/resume-source.js'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { newSlice } from '../read/new-slice.js'
 import { planCounting } from '../read/read-count.js'
 import { PlanSource } from '../read/read-source.js'
@@ -16,13 +17,15 @@ export const count: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Counts documents.',
   async run(invocation) {
-    const { host, args, db } = invocation
+    const { host, args, db, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    const waiting = catchUpKeys(host, operation, host.collection(ns))
+    if (waiting !== null) await waiting
     const entered = host.role.enter(ns, invocation)
     const { ownership } = entered instanceof Promise ? await entered : entered
     const collection = host.collection(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
-    const query = compileCount(args, withTimeLimit(evaluation, invocation.operation))
+    const query = compileCount(args, withTimeLimit(evaluation, operation))
     if (collection === undefined) return writeCount(0)
     const plan = planCounting(collection, query, ownership)
     checkTableScan(host, plan, query.hint.hint)

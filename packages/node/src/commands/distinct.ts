@@ -9,6 +9,7 @@ import {
   writeValues,
 } from '@shardlab/member'
 import { readAll } from '../cursors/resume-source.js'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { newSlice } from '../read/new-slice.js'
 import { forEachValueAt, planDistinctRows } from '../read/read-distinct.js'
 import { PlanSource } from '../read/read-source.js'
@@ -22,14 +23,16 @@ export const distinct: CommandRow<NodeInvocation> = {
   deviations: ['D304', 'D600'],
   summary: 'Lists the distinct values of a field.',
   async run(invocation) {
-    const { host, args, db } = invocation
+    const { host, args, db, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    const waiting = catchUpKeys(host, operation, host.collection(ns))
+    if (waiting !== null) await waiting
     const entered = host.role.enter(ns, invocation)
     // No ownership filter: like the server, distinct on a shard includes orphans.
     if (entered instanceof Promise) await entered
     const collection = host.collection(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
-    const query = compileDistinct(args, withTimeLimit(evaluation, invocation.operation))
+    const query = compileDistinct(args, withTimeLimit(evaluation, operation))
     const values = new DistinctValues(query.context.strings)
     if (collection !== undefined) {
       const plan = planDistinctRows(collection, query)

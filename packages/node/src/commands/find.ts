@@ -16,6 +16,7 @@ import {
 } from '@shardlab/member'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { sourceById } from '../read/read-by-id.js'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { newSlice } from '../read/new-slice.js'
 import { planFind } from '../read/read-plan.js'
 import { PlanSource } from '../read/read-source.js'
@@ -45,9 +46,18 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
   const { host, args } = invocation
   checkCollectionUuid(host, ns, args)
   host.opcounters.query++
+  return readIn(invocation, ns, access)
+}
+
+function readIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {
+  const { host, args } = invocation
   const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
   const live = host.collection(ns)
-  const { source, tailable } = openFind(invocation, live, access, batchSize)
+  const byId = live === undefined || batchSize === 0 ? null : sourceById(invocation, live, access.ownership)
+  const waiting = byId === null ? catchUpKeys(host, invocation.operation, live) : null
+  if (waiting !== null) return readAfter(waiting, invocation, ns)
+  const { source, tailable } =
+    byId === null ? openFind(invocation, live, access, batchSize) : { source: byId, tailable: 'no' as const }
   try {
     const reply = writeFirstBatch(invocation, ns, source, {
       batchSize,
@@ -61,6 +71,12 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
   } catch (error) {
     throw executorError(error, host, ns)
   }
+}
+
+async function readAfter(waiting: Promise<void>, invocation: NodeInvocation, ns: string): Promise<DocumentWriter> {
+  await waiting
+  const entered = invocation.host.role.enter(ns, invocation)
+  return readIn(invocation, ns, entered instanceof Promise ? await entered : entered)
 }
 
 // Separate: a function that may make a closure allocates a context for its variables on each call.
@@ -100,8 +116,6 @@ function openFind(
   batchSize: number,
 ): OpenedFind {
   const { host, args, operation } = invocation
-  const byId = live === undefined || batchSize === 0 ? null : sourceById(invocation, live, ownership)
-  if (byId !== null) return { source: byId, tailable: 'no' }
   const query = compileFind(args, withTimeLimit(evaluationOf(host, args, live?.defaultCollation ?? null), operation))
   return { source: plannedSource(host, live, ownership, query, batchSize), tailable: query.tailable }
 }

@@ -15,6 +15,7 @@ import { MemoryIndexBuild } from './index-build.js'
 import type { CappedLimits, Collection } from './types.js'
 
 const none: readonly StoredRecord[] = []
+const keysInStep = 4096
 
 export class MemoryCollection implements Collection {
   #ns: string
@@ -241,6 +242,20 @@ export class MemoryCollection implements Collection {
     } else index = build.finish(this.#records)
     this.#indexes.add(index)
     return index
+  }
+
+  get documentsWithoutKeys(): number {
+    let most = 0
+    for (const index of this.#indexes.list) most = Math.max(most, index.recordsBehind)
+    return most
+  }
+
+  addKeys(): number {
+    for (const index of this.#indexes.list) {
+      const added = index.catchUpSome(this.#ns, keysInStep, true)
+      if (added > 0) return added
+    }
+    return 0
   }
 
   startIndexBuild(specification: Uint8Array, sinceMs: number): MemoryIndexBuild {

@@ -127,6 +127,13 @@ export interface Collection {
   scan(options?: { reverse?: boolean; after?: number }): RecordScan
   /** Unaffected by later writes. Costs no more than the number of indexes. */
   snapshot(): Collection
+  /** How many inserted documents an index has deferred, at most. */
+  readonly documentsWithoutKeys: number
+  /**
+   * Adds deferred keys to an index.
+   * @returns about how many; 0: none are deferred
+   */
+  addKeys(): number
   /**
    * For an index that a log entry with this specification will create. The entry does not need it:
    * without it the index is built at once.

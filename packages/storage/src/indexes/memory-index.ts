@@ -224,16 +224,22 @@ export class MemoryIndex implements Index {
     this.#catchUp(ns)
   }
 
+  /** How many records may have deferred keys. */
+  get recordsBehind(): number {
+    return this.#records.end - this.#indexedEnd
+  }
+
   /**
    * Adds the deferred keys of some records.
+   * @param isChecked whether the keys are known to be valid and different
    * @returns how many keys, or at least 1; 0: no records are left
    * @throws CommandError DuplicateKey, or as {@link keysOf}
    */
-  catchUpSome(ns: string, keysMost: number): number {
+  catchUpSome(ns: string, keysMost: number, isChecked = false): number {
     const { end } = this.#records
     if (this.#indexedEnd >= end) return 0
     const deferred = generateKeys(this, this.#records, this.#indexedEnd, end, keysMost)
-    if (this.unique) {
+    if (this.unique && !isChecked) {
       checkNotRepeated(this, ns, this.#records, deferred.run)
       checkNotInTree(this, this.#tree, ns, this.#records, deferred.run)
     }

@@ -19,6 +19,7 @@ import type { CursorSource } from '../../cursors/cursor-manager.js'
 import { hasPaused } from '../../cursors/resume-source.js'
 import { resolveView } from '../../views/resolve-view.js'
 import { viewOf } from '../../views/view-catalog.js'
+import { catchUpKeys } from '../catch-up-keys.js'
 import { planLeading } from './leading-plan.js'
 import { PipelineSource, type ForeignReader } from './pipeline-source.js'
 import type { NodeInvocation } from '../../host/node-host.js'
@@ -60,9 +61,12 @@ export async function enterForeign(
     if (entered.has(ns)) continue
     const view = invocation.host.collection(ns) === undefined ? viewOf(invocation.host, ns) : null
     const below = view === null ? { ns, pipeline: [] } : resolveView(invocation.host, view)
-    const { ownership } = await invocation.host.role.enter(below.ns, entering)
+    const { host, operation } = invocation
+    const waiting = catchUpKeys(host, operation, host.collection(below.ns))
+    if (waiting !== null) await waiting
+    const { ownership } = await host.role.enter(below.ns, entering)
     entered.set(ns, {
-      collection: invocation.host.collection(below.ns)?.snapshot(),
+      collection: host.collection(below.ns)?.snapshot(),
       ownership,
       pipeline: below.pipeline,
     })

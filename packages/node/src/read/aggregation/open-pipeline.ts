@@ -18,6 +18,7 @@ import {
   withConstants,
 } from '@shardlab/member'
 import { checkCollectionUuid } from '../../ddl/collection-uuid.js'
+import { catchUpKeys } from '../catch-up-keys.js'
 import { newSlice } from '../new-slice.js'
 import { PlanSource } from '../read-source.js'
 import { checkTableScan } from '../table-scan.js'
@@ -88,6 +89,8 @@ export async function openPipeline(
     const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
     return new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader, slice)
   }
+  const waiting = catchUpKeys(host, invocation.operation, host.collection(ns))
+  if (waiting !== null) await waiting
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
   // Needed even without other collections: a join may read $documents.

@@ -146,7 +146,6 @@ export const densifyStage: StageOperator = {
   name: '$densify',
   manualPage: 'aggregation/densify',
   status: 'partial',
-  deviations: ['D607'],
   sharded: 'merger',
   compile: compileDensify,
 }
