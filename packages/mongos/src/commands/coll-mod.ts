@@ -14,6 +14,7 @@ export const collMod: CommandRow<MongosInvocation> = {
   ...collModSpec,
   routing: 'all-shards',
   status: 'partial',
+  deviations: ['D607'],
   missing: 'time series collections',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
   run(invocation) {

@@ -11,7 +11,8 @@ import { withRoute } from '../routing/stale-loop.js'
 export const dropIndexes: CommandRow<MongosInvocation> = {
   ...dropIndexesSpec,
   routing: 'all-shards',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D607'],
   summary: 'Drops indexes on every shard that owns a part of the collection.',
   run(invocation) {
     const { args, db, host } = invocation

@@ -37,6 +37,7 @@ export const collMod: CommandRow<NodeInvocation> = {
   ...collModSpec,
   routing: 'all-shards',
   status: 'partial',
+  deviations: ['D607'],
   missing: 'time series collections',
   summary: 'Changes options of a collection, an index or a view.',
   async run(invocation) {

@@ -145,7 +145,7 @@ function sortBy(paths: readonly string[]) {
 export const densifyStage: StageOperator = {
   name: '$densify',
   manualPage: 'aggregation/densify',
-  status: 'partial',
+  status: 'complete',
   sharded: 'merger',
   compile: compileDensify,
 }
