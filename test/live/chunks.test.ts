@@ -114,7 +114,14 @@ for (const emulate of ['2.6', '4.4', '7.0'] as const)
         t.match(await chunks(ns), [/^min shard02 /])
       }
       for (const to of ['shard09', `shard09/${host}`, '127.0.0.1'])
-        t.match(await run({ moveChunk: 'db.c0', find: { a: 1 }, to }), { ok: 0, code: 70 }, to)
+        t.match(await run({ moveChunk: 'db.c0', find: { a: 1 }, to }), {
+          ok: 0,
+          code: 70,
+          errmsg:
+            emulate === '2.6'
+              ? `Could not move chunk in 'db.c0' to shard '${to}' because that shard does not exist`
+              : 'moveChunk destination shard does not exist',
+        })
       t.match(await run({ movePrimary: 'db', to: host }), { ok: 1 })
     })
   })

@@ -17,6 +17,8 @@ export interface MemberHost {
   readonly behaviours: Behaviours
   readonly process: 'mongos' | 'mongod'
   readonly startedAtMs: number
+  /** Connection strings of the shards and the config server. Absent: the member knows none. */
+  replicaSets?(): Iterable<string>
   /** Of a replica set; absent: this is a router. */
   readonly isPrimary?: boolean
   readonly clock: ClusterClock

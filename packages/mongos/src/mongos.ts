@@ -267,6 +267,11 @@ export class Mongos implements Actor, DispatchHost {
     }
   }
 
+  *replicaSets(): Generator<string, void, void> {
+    for (const [, connection] of this.shards.entries()) yield connection
+    if (this.options.configHost !== undefined) yield this.options.configHost
+  }
+
   hostOf(member: Address): string {
     return member === configAddress
       ? (this.options.configHost ?? configAddress).split('/').at(-1)!

@@ -40,6 +40,15 @@ t.test('getCmdLineOpts and serverStatus of a router', async (t) => {
   t.match(await cluster.run({ serverStatus: 1 }), { sharding: { maxChunkSizeInBytes: Long.fromNumber(65_536) } })
 })
 
+t.test('D702 connPoolStats of a router lists the replica sets that it knows', async (t) => {
+  const cluster = new FakeCluster()
+  await cluster.world.drain()
+  await cluster.mongos.wake!('ping')
+  const { replicaSets, pools, totalInUse } = await cluster.run({ connPoolStats: 1 })
+  t.same([pools, totalInUse], [{}, 0])
+  t.match(replicaSets['shard01'], { hosts: [{ addr: String, ok: true, ismaster: true, pingTimeMillis: 0 }] })
+})
+
 t.test('sizes in listDatabases of a router are plain numbers until 4.4', async (t) => {
   for (const emulate of ['4.4', '5.0'] as const) {
     const number = (value: number) => (emulate === '4.4' ? value : Long.fromNumber(value))

@@ -89,7 +89,7 @@ async function typedArguments(
     throw new CommandError('InvalidOptions', 'cannot specify bounds and query at the same time')
   if (find === undefined && bounds === undefined)
     throw new CommandError('InvalidOptions', 'need to specify query or bounds')
-  const to = await destination(invocation, args.string('to')!)
+  const to = await destination(invocation, ns, args.string('to')!)
   const chunk =
     find === undefined
       ? await chunkWithBounds(invocation, ns, placement, bounds!, typedRefusals)
@@ -108,7 +108,7 @@ async function untypedArguments(
   if (target?.type !== BsonType.string) throw new CommandError('TypeMismatch', "'to' must be of type String")
   const name = target.asString()
   if (name === '') throw new CommandError(noCode, 'you have to specify where you want to move the chunk')
-  const to = await destination(invocation, name)
+  const to = await destination(invocation, ns, name)
   const findValue = args.value('find')
   const find = findValue?.type === BsonType.object && !isEmptyDocument(findValue.slice()) ? findValue.slice() : null
   const boundsValue = args.value('bounds')
@@ -146,8 +146,13 @@ function checkThrottle(args: CommandArguments): void {
 }
 
 /** @throws CommandError 70 ShardNotFound */
-async function destination({ host, operation }: MongosInvocation, name: string): Promise<string> {
+async function destination({ host, operation }: MongosInvocation, ns: string, name: string): Promise<string> {
   const shard = await host.shards.find(name, operation)
-  if (shard === undefined) throw new CommandError('ShardNotFound', 'moveChunk destination shard does not exist')
-  return shard
+  if (shard !== undefined) return shard
+  throw new CommandError(
+    'ShardNotFound',
+    host.behaviours.moveChunkNamesUnknownShard
+      ? `Could not move chunk in '${ns}' to shard '${name}' because that shard does not exist`
+      : 'moveChunk destination shard does not exist',
+  )
 }

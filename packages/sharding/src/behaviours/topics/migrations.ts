@@ -20,6 +20,12 @@ export const migrationBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  moveChunkNamesUnknownShard: row<boolean>(
+    'The error of moveChunk to an unknown shard names the shard and the collection.',
+    'cluster_move_chunk_cmd.cpp; plain since its log messages are structured, 4.4',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   migrationConflict: row<'migration' | 'chunk' | 'range'>(
     'The text of the error if a shard takes part in another migration: it cannot start a new migration, or a new balancer operation, while it donates a chunk or a range, which may have only one bound.',
     'active_migrations_registry.cpp, constructErrorStatus',
