@@ -2,7 +2,7 @@
  * Clients send DDL and sharding commands through several routers while members crash at named
  * steps. Afterwards catalog, shards and routers must agree.
  */
-import { createRandom, namedSteps, type MutationName, type Random } from '@shardlab/actor'
+import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -10,21 +10,13 @@ import { PatientClient } from '../patient-client.js'
 import { contradictions, documents, runner, type Run } from './checks.js'
 import { databases, destroyedBy, namespaces, randomCommand } from './commands.js'
 import { Inserted } from './inserted.js'
+import { ddlSteps, isLeftOpen, unspeakable } from './rules.js'
 
 const versions: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0']
 const withoutConsistencyCheck: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0']
 const clients = 4
 const commandsOfEach = 10
 const minuteMs = 60_000
-
-/** Errors that tell a client of a defect: InternalError, and those that routers handle. */
-const unspeakable: ReadonlySet<number> = new Set([1, 8, 227])
-
-const ddlSteps = namedSteps.filter((step) =>
-  /^(shard\.(create|coll-mod|drop|rename|refine|track|move-primary|merge)|shard\.resharding|config\.resharding|config\.migration|shard\.migration)/.test(
-    step,
-  ),
-)
 
 export interface DdlRun {
   readonly problems: readonly string[]
@@ -158,8 +150,7 @@ class Scene implements DdlRun {
     this.#noteReply(command, reply)
     if (destruction === null || reply === null) return
     destruction.succeeded = reply['ok'] === 1
-    // An error of an unreachable member leaves it open whether the command continues.
-    if (destruction.succeeded || ![6, 133, 91, 46].includes(reply['code'])) destruction.endedMs = this.#cluster.now()
+    if (destruction.succeeded || !isLeftOpen(reply['code'])) destruction.endedMs = this.#cluster.now()
   }
 
   #noteReply(command: Document, reply: Document | null): void {

@@ -1,0 +1,233 @@
+/**
+ * The DDL fuzz on worker threads: real clients, real time and real crashes. Each round has its own
+ * cluster. A failure cannot be replayed exactly, because threads have no seeded order.
+ */
+import { createRandom, type Random } from '@shardlab/actor'
+import { MongoClient, MongoServerError, type Document } from 'mongodb'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ShardedCluster, type EmulatedVersion } from 'shardlab'
+import { contradictions, documents, type Run } from '../../simulation/ddl/checks.js'
+import { databases, destroyedBy, namespaces, randomCommand } from '../../simulation/ddl/commands.js'
+import { Inserted } from '../../simulation/ddl/inserted.js'
+import { ddlSteps, isLeftOpen, unspeakable } from '../../simulation/ddl/rules.js'
+
+const versions: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0']
+const withConsistencyCheck: readonly EmulatedVersion[] = ['7.0', '8.0']
+const workers = 6
+const commandsOfEach = 30
+const restMsMax = 120_000
+
+/** Records of work that a restart has interrupted or that waits for another member. */
+const records = [
+  'system.sharding_ddl_coordinators',
+  'migrationCoordinators',
+  'localReshardingOperations.donor',
+  'localReshardingOperations.recipient',
+  'reshardingOperations',
+]
+
+export interface Round {
+  readonly problems: readonly string[]
+  readonly commands: number
+  readonly succeeded: number
+  readonly strikes: number
+  readonly journal: readonly string[]
+}
+
+export async function playRound(seed: number): Promise<Round> {
+  const random = createRandom(seed).fork('ddl on threads')
+  const emulate = versions[random.below(versions.length)]!
+  const cluster = await ShardedCluster.start({
+    emulate,
+    shards: 3,
+    mongos: 2,
+    runtime: 'threads',
+    findReplicaSetHostTimeoutMs: 1000,
+    balancerRoundIntervalMs: 3_600_000,
+  })
+  const scene = new Scene(cluster, emulate, random)
+  try {
+    await scene.play()
+  } catch (error) {
+    scene.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  } finally {
+    await scene.close()
+    await cluster.stop()
+  }
+  return scene
+}
+
+class Scene implements Round {
+  readonly problems: string[] = []
+  readonly journal: string[] = []
+  commands = 0
+  succeeded = 0
+  strikes = 0
+  readonly #cluster: ShardedCluster
+  readonly #emulate: EmulatedVersion
+  readonly #random: Random
+  readonly #inserted = new Inserted()
+  readonly #clients = new Map<string, MongoClient>()
+  #lastId = 0
+
+  constructor(cluster: ShardedCluster, emulate: EmulatedVersion, random: Random) {
+    this.#cluster = cluster
+    this.#emulate = emulate
+    this.#random = random
+    this.journal.push(emulate)
+  }
+
+  async play(): Promise<void> {
+    for (const db of databases) await this.#run({ enableSharding: db, $db: 'admin' })
+    await this.#armFaults()
+    await Promise.all(Array.from({ length: workers }, (_, i) => this.#work(this.#random.fork(`worker ${i}`))))
+    await this.#rest()
+    await this.#check()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()))
+  }
+
+  /** At steps, and at any time. */
+  async #armFaults(): Promise<void> {
+    const random = this.#random.fork('faults')
+    const members = this.#cluster.members().map(({ address }) => address)
+    const durationMs = () => 100 + random.below(1500)
+    for (let i = random.below(6); i > 0; i--) {
+      const step = ddlSteps[random.below(ddlSteps.length)]!
+      const verb = random.chance(1, 3) ? 'fail' : 'crash'
+      await this.#apply(`${verb} at ${step} first 1${verb === 'fail' ? '' : ` for ${durationMs()}ms`}`)
+    }
+    for (let i = random.below(3); i > 0; i--)
+      await this.#apply(
+        `crash ${members[random.below(members.length)]!} after ${random.below(4000)}ms for ${durationMs()}ms`,
+      )
+  }
+
+  async #apply(fault: string): Promise<void> {
+    this.#note(fault)
+    await this.#cluster.faults.apply(fault)
+  }
+
+  async #work(random: Random): Promise<void> {
+    for (let i = 0; i < commandsOfEach; i++) await (random.chance(1, 3) ? this.#insert(random) : this.#change(random))
+  }
+
+  async #insert(random: Random): Promise<void> {
+    const ns = namespaces[random.below(namespaces.length)]!
+    const [db, name] = ns.split('.') as [string, string]
+    const id = ++this.#lastId
+    const insertion = this.#inserted.beginInsert(id, ns, performance.now())
+    const k = random.below(100)
+    const reply = await this.#send({ insert: name, documents: [{ _id: id, k, m: k }], $db: db }, random)
+    this.#noteReply({ insert: ns, id }, reply)
+    if (reply?.['n'] === 1) insertion.endedMs = performance.now()
+  }
+
+  async #change(random: Random): Promise<void> {
+    const command = randomCommand(random)
+    const names = destroyedBy(command)
+    const destruction =
+      names.length === 0
+        ? null
+        : this.#inserted.beginDestruction(names, 'renameCollection' in command, performance.now())
+    const reply = await this.#send(command, random)
+    this.#noteReply(command, reply)
+    if (destruction === null || reply === null) return
+    destruction.succeeded = reply['ok'] === 1
+    if (destruction.succeeded || !isLeftOpen(reply['code'])) destruction.endedMs = performance.now()
+  }
+
+  #noteReply(command: Document, reply: Document | null): void {
+    this.commands++
+    const [error] = [
+      ...((reply?.['writeErrors'] ?? []) as Document[]),
+      ...(reply?.['ok'] === 1 ? [] : [reply ?? { errmsg: 'no reply' }]),
+    ]
+    if (error === undefined) this.succeeded++
+    this.#note(`${JSON.stringify(command)}: ${error === undefined ? 'ok' : `${error['code']} ${error['errmsg']}`}`)
+    if (unspeakable.has(error?.['code']))
+      this.problems.push(`${JSON.stringify(command)}: ${error!['code']} ${error!['errmsg']}`)
+  }
+
+  #note(text: string): void {
+    this.journal.push(`${Math.round(performance.now())} ${text}`)
+  }
+
+  /** Through any router, once. Null: the outcome is unknown. */
+  async #send(command: Document, random: Random): Promise<Document | null> {
+    const routers = this.#cluster.members().filter(({ role }) => role === 'mongos')
+    return this.#run(command, routers[random.below(routers.length)]!.address).catch((error: unknown) => {
+      this.#note(String(error))
+      return null
+    })
+  }
+
+  readonly #run: Run = async ({ $db, ...command }, to = 'mongos01') => {
+    const defined = Object.fromEntries(Object.entries(command).filter(([, value]) => value !== undefined))
+    try {
+      return await (await this.#client(to)).db($db as string).command(defined, { promoteLongs: true })
+    } catch (error) {
+      if (!(error instanceof MongoServerError)) throw error
+      return { ...error.errorResponse, ok: 0 }
+    }
+  }
+
+  async #client(member: string): Promise<MongoClient> {
+    const known = this.#clients.get(member)
+    if (known !== undefined) return known
+    const { endpoint } = this.#cluster.members().find(({ address }) => address === member)!
+    const options = { directConnection: true, serverSelectionTimeoutMS: 5000, retryWrites: false, retryReads: false }
+    const client = new MongoClient(`mongodb://${endpoint}/`, options)
+    this.#clients.set(member, client)
+    return client.connect()
+  }
+
+  /** Resolves when all members run and no work is unfinished. */
+  async #rest(): Promise<void> {
+    for (const { strikes } of this.#cluster.faults.list()) this.strikes += strikes ?? 0
+    await this.#cluster.faults.heal()
+    const untilMs = performance.now() + restMsMax
+    for (let left = await this.#unfinished(); left !== null; left = await this.#unfinished()) {
+      if (performance.now() > untilMs) {
+        this.problems.push(`not at rest after ${restMsMax} ms: ${left}`)
+        return
+      }
+      await pause(100)
+    }
+  }
+
+  async #unfinished(): Promise<string | null> {
+    for (const { address, role, state } of this.#cluster.members()) {
+      if (state !== 'running') return `${address} is ${state}`
+      if (role !== 'shard' && role !== 'config') continue
+      for (const name of records) {
+        const filter = { find: name, filter: { _id: { $exists: true } }, $db: 'config' }
+        const [record] = await documents(this.#run, filter, address)
+        if (record !== undefined) return `${address} has in config.${name} ${JSON.stringify(record)}`
+      }
+    }
+    return null
+  }
+
+  async #check(): Promise<void> {
+    const run = this.#run
+    this.problems.push(...(await contradictions(run, withConsistencyCheck.includes(this.#emulate))))
+    for (const ns of namespaces) {
+      for (const router of ['mongos01', 'mongos02']) {
+        const [db, name] = ns.split('.') as [string, string]
+        const ids = (await documents(run, { find: name, $db: db }, router)).map(({ _id }) => _id as number)
+        this.problems.push(...this.#inserted.problems(ns, ids).map((each) => `${router}: ${each}`))
+        const id = ++this.#lastId
+        const reply = await run({ insert: name, documents: [{ _id: id, k: id, m: id }], $db: db }, router)
+        if (reply['n'] !== 1) this.problems.push(`${router}: insert into ${ns}: ${JSON.stringify(reply)}`)
+      }
+    }
+    for (const db of databases) {
+      const reply = await run({ dropDatabase: 1, $db: db })
+      if (reply['ok'] !== 1) this.problems.push(`dropDatabase ${db}: ${JSON.stringify(reply)}`)
+    }
+    this.problems.push(...(await contradictions(run, false)).map((each) => `after dropDatabase: ${each}`))
+  }
+}
