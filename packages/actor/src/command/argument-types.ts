@@ -4,7 +4,8 @@ import { BsonType, CommandError, typeName, type RawValue } from '@shardlab/bson'
 /**
  * `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: a bool only;
  * `any`: not checked; `string|object`: either of the two; `pipeline`: an array, with its own
- * error. A trailing `!` marks a required argument.
+ * error; `absent`: unknown, although it is a generic argument. A trailing `!` marks a required
+ * argument.
  */
 export type FieldType =
   | 'object'
@@ -20,7 +21,14 @@ export type FieldType =
   | 'string|object'
   | 'array|object'
   | 'pipeline'
+  | 'absent'
 export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
+
+/**
+ * Checks a field of a command as a handwritten parser did, null and undefined included.
+ * @throws CommandError for a wrong type
+ */
+export type FieldCheck = (command: string, name: string, wanted: FieldType, value: RawValue, body: Uint8Array) => void
 
 /** @throws CommandError 14 TypeMismatch */
 export function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {

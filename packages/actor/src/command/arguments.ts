@@ -13,7 +13,7 @@ import {
   typeName,
   valueEnd,
 } from '@shardlab/bson'
-import { checkType, wrongType, type FieldSpecs, type FieldType } from './argument-types.js'
+import { checkType, wrongType, type FieldCheck, type FieldSpecs, type FieldType } from './argument-types.js'
 import {
   CommandShape,
   CommandShapes,
@@ -144,6 +144,7 @@ export class CommandArguments {
     specs: FieldSpecs | null,
     sequences: readonly string[] = [],
     unknown: UnknownFields = 'refused',
+    check?: FieldCheck,
   ): CommandArguments {
     const parser = specs === null ? anything : parserOf(specs)
     // A command with a reusable shape has no field that is refused.
@@ -164,15 +165,17 @@ export class CommandArguments {
     const { types, required } = parser
     while (it.next()) {
       const name = it.name()
-      const spec = types.get(name) ?? generic.types.get(name)
-      if (spec === undefined && specs !== null) {
+      const declared = types.get(name)
+      const spec = declared ?? generic.types.get(name)
+      if ((spec === undefined || spec === 'absent') && specs !== null) {
         if (unknown === 'ignored') continue
         throw unknown === 'refused' ? unknownField(command, name) : unknown(command, name, body)
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
+      if (declared !== undefined && check !== undefined) check(command, name, declared, value, body)
       // The generated parsers treat null and undefined as absent.
-      if (spec !== undefined && !value.isNullish()) checkType(command, name, spec, value)
+      else if (spec !== undefined && !value.isNullish()) checkType(command, name, spec, value)
       if (value.isNullish() && spec !== 'any') continue
       values.set(name, {
         name,

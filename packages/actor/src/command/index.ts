@@ -1,5 +1,5 @@
 export * from './answering.js'
-export type { FieldSpecs, FieldType } from './argument-types.js'
+export { checkType, type FieldCheck, type FieldSpecs, type FieldType } from './argument-types.js'
 export * from './arguments.js'
 export * from './cluster-time.js'
 export * from './names.js'

@@ -6,6 +6,7 @@
 import type { CommandRow, FieldSpecs, UnknownFields } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { formatDocument, type Language, type UnknownFieldAnswer } from '@shardlab/query'
+import { fieldCheckIn } from './own-types.js'
 
 const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
   ignored: 'ignored',
@@ -36,12 +37,21 @@ export function fieldsIn(language: Language, owner: string, specs: FieldSpecs): 
   let ofLanguage = known.get(language)
   if (ofLanguage === undefined) known.set(language, (ofLanguage = new WeakMap()))
   let fields = ofLanguage.get(specs)
-  if (fields === undefined) {
-    const present = Object.entries(specs).filter(([name]) => language.hasField(owner, name))
-    fields = present.length === Object.keys(specs).length ? specs : Object.fromEntries(present)
-    ofLanguage.set(specs, fields)
-  }
+  if (fields === undefined) ofLanguage.set(specs, (fields = build(language, owner, specs)))
   return fields
+}
+
+function build(language: Language, owner: string, specs: FieldSpecs): FieldSpecs {
+  const present = Object.entries(specs).filter(([name]) => language.hasField(owner, name))
+  const comment = owner.includes('.') ? undefined : commentIn(language, owner)
+  if (comment === undefined && present.length === Object.keys(specs).length) return specs
+  return { ...Object.fromEntries(present), ...(comment === undefined ? {} : { comment }) }
+}
+
+/** undefined: it is a generic argument */
+function commentIn({ comments }: Language, command: string): 'string' | 'absent' | undefined {
+  const type = comments[command] ?? comments['*']
+  return type === 'any' ? undefined : type
 }
 
 /** The row of a command as the emulated version has it. */
@@ -52,5 +62,6 @@ export function rowIn<Invocation>(language: Language, row: CommandRow<Invocation
   const unknownFields = row.unknownFields ?? unknownFieldsIn(language, name)
   // A router that ignores fields passes them on, so they are not known to be its own.
   const memberFields = unknownFields === 'ignored' ? present : { ...present, ...row.memberFields }
-  return { ...row, fields: present, memberFields, unknownFields }
+  const checkField = fieldCheckIn(language, name)
+  return { ...row, fields: present, memberFields, unknownFields, ...(checkField === undefined ? {} : { checkField }) }
 }

@@ -1,15 +1,21 @@
 import { DocumentWriter, BsonType, elementsOf, type RawValue } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
 import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
 
-export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connectionId: number): DocumentWriter {
-  return writer
+export function writeHelloLimits(
+  writer: DocumentWriter,
+  nowMs: number,
+  connectionId: number,
+  { helloConnectionId }: Behaviours,
+): DocumentWriter {
+  writer
     .int32('maxBsonObjectSize', maxBsonObjectSize)
     .int32('maxMessageSizeBytes', maxMessageSizeBytes)
     .int32('maxWriteBatchSize', maxWriteBatchSize)
     .date('localTime', nowMs)
     .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
-    .int32('connectionId', connectionId)
+  return helloConnectionId ? writer.int32('connectionId', connectionId) : writer
 }
 
 /** Appends nothing if the sides have no compressor in common. */

@@ -26,7 +26,7 @@ export const aggregateSpec = {
     isMapReduceCommand: 'bool',
     runtimeConstants: 'object',
   },
-  memberFields: { let: 'object' },
+  memberFields: { let: 'object', collation: 'object' },
 } as const satisfies CommandSpec
 
 /**

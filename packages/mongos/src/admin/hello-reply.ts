@@ -28,7 +28,7 @@ export async function writeHello(
       .int64('counter', topologyCounter)
       .end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-  writeHelloLimits(writer, context.now(), connectionId)
+  writeHelloLimits(writer, context.now(), connectionId, host.behaviours)
     .int32('maxWireVersion', options.nativeWire ? nativeWireVersion : announcedWireVersion)
     .int32('minWireVersion', 0)
   return writeAgreedCompression(writer, args.value('compression'))

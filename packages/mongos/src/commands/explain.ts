@@ -5,6 +5,7 @@ import {
   explainedCommand,
   explainableFields,
   explainSpec,
+  fieldCheckIn,
   unknownCommand,
   unknownFieldsIn,
   verbosityOf,
@@ -24,13 +25,14 @@ export const explain: CommandRow<MongosInvocation> = {
     const verbosity = verbosityOf(args, host.behaviours)
     const body = explainedCommand(args, db)
     const name = firstFieldName(body) ?? ''
-    const fields = explainableFields(name, host.behaviours.language)
+    const { language } = host.behaviours
+    const fields = explainableFields(name, language)
     if (fields === undefined)
       throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
     const inner: MongosInvocation = {
       ...invocation,
       body,
-      args: CommandArguments.parse(body, fields, [], unknownFieldsIn(host.behaviours.language, name)),
+      args: CommandArguments.parse(body, fields, [], unknownFieldsIn(language, name), fieldCheckIn(language, name)),
       sequences: [],
       txnNumber: null,
       explain: invocation.body,

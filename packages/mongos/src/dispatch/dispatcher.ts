@@ -329,6 +329,7 @@ function argumentsOf(
     row.fields ?? null,
     sequences.length === 0 ? [] : sequences.map(([id]) => id),
     row.unknownFields,
+    row.checkField,
   )
 }
 

@@ -7,6 +7,7 @@ import {
   cannotExplain,
   explainedCommand,
   explainSpec,
+  fieldCheckIn,
   shownCommand,
   unknownCommand,
   unknownFieldsIn,
@@ -42,10 +43,11 @@ async function explainCommand(
 ): Promise<DocumentWriter> {
   const { host, db } = invocation
   const name = firstFieldName(body) ?? ''
-  const fields = explainableFields(name, host.behaviours.language)
+  const { language } = host.behaviours
+  const fields = explainableFields(name, language)
   if (fields === undefined)
     throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
-  const args = CommandArguments.parse(body, fields, [], unknownFieldsIn(host.behaviours.language, name))
+  const args = CommandArguments.parse(body, fields, [], unknownFieldsIn(language, name), fieldCheckIn(language, name))
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
   const access = await host.role.enter(ns, invocation)

@@ -81,7 +81,7 @@ export async function writeHello(
   opTime('majorityOpTime')
   writer.date('majorityWriteDate', seconds * 1000).end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-  writeHelloLimits(writer, context.now(), connectionId)
+  writeHelloLimits(writer, context.now(), connectionId, host.behaviours)
     .int32('minWireVersion', 0)
     .int32('maxWireVersion', host.options.maxWireVersion)
     .bool('readOnly', false)

@@ -204,6 +204,7 @@ function prepare(
     (routed === null ? row.fields : row.memberFields) ?? null,
     sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
     row.unknownFields,
+    row.checkField,
   )
   operation.args = args
   if (routed === null) node.clock.advanceFrom(body)

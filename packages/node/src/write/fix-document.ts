@@ -25,7 +25,7 @@ export interface FixOptions {
  * Returns the document as it is stored: `_id` first, generated if it is missing, and empty
  * timestamps of the top level replaced by the time. Returns the same bytes if nothing changes.
  * @throws CommandError 2 BadValue, 15 Overflow for a document that is nested too deeply, 52
- *   DollarPrefixedFieldName
+ *   DollarPrefixedFieldName; until 3.4, 57 DottedFieldName
  */
 export function fixDocumentForInsert(
   node: NodeHost,
@@ -86,7 +86,7 @@ export function fixDocumentForInsert(
 }
 
 /** @throws CommandError for values that `_id` cannot have */
-function checkId(id: RawValue, { invalidIdHasOwnCode }: Behaviours): void {
+function checkId(id: RawValue, { invalidIdHasOwnCode, language }: Behaviours): void {
   switch (id.type) {
     case BsonType.array:
     case BsonType.undefined:
@@ -97,7 +97,9 @@ function checkId(id: RawValue, { invalidIdHasOwnCode }: Behaviours): void {
         : new CommandError('BadValue', `can't use ${id.type === BsonType.array ? 'an' : 'a'} ${type} for _id`)
     }
     case BsonType.object: {
-      const name = firstDollarField(id.bytes, id.start)
+      const name = firstInvalidField(id.bytes, id.start, language.has('form', 'dottedNames'))
+      if (name?.startsWith('$') === false)
+        throw new CommandError('DottedFieldName', `${name} is not valid for storage.`)
       if (name !== null)
         throw new CommandError(
           'DollarPrefixedFieldName',
@@ -110,11 +112,12 @@ function checkId(id: RawValue, { invalidIdHasOwnCode }: Behaviours): void {
 const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
 
 /** At any depth; null: none. Server: BSONObj::storageValidEmbedded. */
-function firstDollarField(bytes: Uint8Array, start: number): string | null {
+function firstInvalidField(bytes: Uint8Array, start: number, dotsAllowed: boolean): string | null {
   for (const it = new FieldIterator(bytes, start); it.next();) {
     if (bytes[it.nameStart] === dollarSign && !dbRefFields.has(it.name())) return it.name()
+    if (!dotsAllowed && it.name().includes('.')) return it.name()
     if (it.type !== BsonType.object && it.type !== BsonType.array) continue
-    const inner = firstDollarField(bytes, it.valueStart)
+    const inner = firstInvalidField(bytes, it.valueStart, dotsAllowed)
     if (inner !== null) return inner
   }
   return null

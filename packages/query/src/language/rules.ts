@@ -22,11 +22,14 @@ const rule = <T>(about: string, source: string, ...values: readonly (readonly [R
  */
 export type UnknownFieldAnswer = 'ignored' | 'refused' | 'unnamed' | 'unrecognized' | 'quoted' | 'invalid' | 'option'
 
+/** `article`: must be a boolean, not a string; `found`: Expected bool, found string. */
+export type WrongTypeAnswer = 'article' | 'found' | 'quoted'
+
 export const languageRules = {
   unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
     'How commands answer fields that they do not know; `*` is for all others.',
-    'the parsers that packages/member/src/arguments/command-language.ts names; generated parsers since 5.0',
-    ['2.6', { '*': 'ignored' }],
+    'pipeline.cpp of 2.6; the parsers that packages/member/src/arguments/command-language.ts names; generated ones since 5.0',
+    ['2.6', { '*': 'ignored', aggregate: 'unrecognized' }],
     [
       '3.6',
       {
@@ -53,6 +56,20 @@ export const languageRules = {
       },
     ],
     ['5.0', { '*': 'refused' }],
+  ),
+  comments: rule<Readonly<Record<string, 'any' | 'string' | 'absent'>>>(
+    'The type of the field comment; `*` is for all other commands. Current drivers repeat it in getMore.',
+    'SERVER-29794 in 4.3.1; query_request.cpp, parsed_distinct.cpp; aggregation_request.cpp since 3.6',
+    ['2.6', { '*': 'absent', distinct: 'string', find: 'string', getMore: 'any' }],
+    ['3.6', { '*': 'absent', aggregate: 'string', distinct: 'string', find: 'string', getMore: 'any' }],
+    ['4.4', { '*': 'any' }],
+  ),
+  wrongTypes: rule<Readonly<Record<string, WrongTypeAnswer>>>(
+    'How commands answer fields of the wrong type; absent ones as generated parsers do.',
+    'query_request.cpp, aggregation_request.cpp until 4.4; parsed_distinct.cpp until 4.0',
+    ['2.6', { aggregate: 'article', distinct: 'found', find: 'quoted' }],
+    ['4.2', { aggregate: 'article', find: 'quoted' }],
+    ['5.0', {}],
   ),
   unknownStageCode: rule<number>(
     'The code for an unknown stage.',

@@ -20,6 +20,9 @@ export const forms: FeatureGroup = {
     '3.6': [
       // 'a.$[]', 'a.$[id]' and the field arrayFilters: release notes 3.6.
       'arrayFilters',
+      // Names with a dot in what an update stores, and in an _id: update.cpp, storageValid, and
+      // BSONObj::storageValidEmbedded until 3.4.
+      'dottedNames',
       // {$push: {a: {$each, $position: -1}}}: release notes 3.6.
       'negativePushPosition',
     ],

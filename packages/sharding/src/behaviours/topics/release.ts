@@ -40,6 +40,12 @@ export const releaseBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  helloConnectionId: row<boolean>(
+    'hello has the number of the connection.',
+    'driver specification of command monitoring, serverConnectionId; new in 4.2',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   featureCompatibilityVersion: row<string>(
     'The parameter featureCompatibilityVersion.',
     'reference/command/setFeatureCompatibilityVersion',
