@@ -1,5 +1,7 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
-import { exceptions, type Exception } from '../conformance/exceptions.js'
+import { exceptions } from '../conformance/exceptions.js'
+import { readResults } from '../conformance/results.js'
+import { conformancePage, specificationSection } from './conformance.js'
 import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationLink, deviationSection, deviationsPath, parseDeviations } from './deviations.js'
 import { faultsPage } from './faults.js'
@@ -31,6 +33,7 @@ export async function generatePages(repository: Repository, root: string): Promi
   const modules = await loadCommandModules(repository, root)
   const commands = commandsSection(modules, link)
   if (commands === null) return []
+  const results = readResults()
   const lines = [
     notice,
     '',
@@ -47,29 +50,14 @@ export async function generatePages(repository: Repository, root: string): Promi
       ...modules.flatMap(({ entry }) => [...exportedRows(entry.exports)]),
       ...operatorFamilies().flatMap(({ rows }) => [...rows]),
     ]),
-    ...specificationSection(exceptions),
+    ...specificationSection(results),
   ]
   return [
     { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
+    { path: `${referenceFolder}/conformance.md`, text: conformancePage(notice, results, exceptions) },
     { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
     { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
     { path: `${referenceFolder}/language.md`, text: languagePage(notice) },
-  ]
-}
-
-/** The unified specification tests of the drivers that do not pass, with reasons. */
-export function specificationSection(list: readonly Exception[]): string[] {
-  return [
-    "## Drivers' specification tests",
-    '',
-    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that',
-    'need authentication, client-side encryption, Atlas Search, transactions or change streams, and',
-    'these:',
-    '',
-    '| file | tests | reason |',
-    '| --- | --- | --- |',
-    ...list.map(({ path, tests, reason }) => `| ${[path, tests?.join('; ') ?? 'all', reason].map(cell).join(' | ')} |`),
-    '',
   ]
 }
 

@@ -1,12 +1,14 @@
 /**
- * `npm run conformance`: the drivers' Unified Test Format against a running cluster, or one that it
- * starts itself.
+ * `npm run conformance`: the drivers' Unified Test Format against a running cluster, or clusters
+ * that it starts itself.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { ClusterOptions, ShardedCluster } from 'shardlab'
+import { defaultVersion, emulatedVersions, parseEmulatedVersion, type EmulatedVersion } from '@shardlab/sharding'
+import { runProfile } from './profile-run.js'
+import { resultsPath, writeResults } from './results.js'
 import { runConformance, type Report } from './runner.js'
-import { defaultSpecFolder } from './spec-files.js'
+import { defaultSpecFolder, loadSpecFiles } from './spec-files.js'
 
 const help = `Runs test files of the MongoDB drivers' Unified Test Format through the official Node.js driver.
 
@@ -15,15 +17,20 @@ const help = `Runs test files of the MongoDB drivers' Unified Test Format throug
   --uri URI       the cluster, with all its routers; default: starts one with two routers
   --dir FOLDER    folder with the JSON files; default: $SHARDLAB_SPEC_DIR, or ../shared/conformance/spec
   --only TEXT     only tests where "path > description" contains TEXT
-  --emulate V     version of the started cluster
-  --json          prints only {"totals":{"passed","failed","skipped"},"folders":{…},"failures":[…]}
+  --emulate V     version of the started cluster: ${emulatedVersions.join(', ')}
+  --all-versions  starts a cluster of each version, one after the other
+  --write         with --all-versions: also writes ${resultsPath}
+  --json          prints only {"totals":{"passed","failed","skipped"},"folders":{…},"files":{…},"failures":[…]},
+                  with --all-versions one such object for each version
   --help          this text
 
+Tests that are known to fail under Shardlab run as well: one that passes is a failure.
 Exit code 0: no test failed; 1: a test failed; 2: wrong options.
 
 Examples:
   npm run conformance
-  npm run conformance -- --dir ~/specifications/source/crud/tests/unified --only "find with"
+  npm run conformance -- --emulate 4.0 --only "find with"
+  npm run conformance -- --dir ~/specifications/source/crud/tests/unified
   npm run conformance -- --uri mongodb://127.0.0.1:27017,127.0.0.1:27018/ --json
 `
 
@@ -40,6 +47,8 @@ function options() {
         dir: { type: 'string' },
         only: { type: 'string' },
         emulate: { type: 'string' },
+        'all-versions': { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -49,35 +58,42 @@ function options() {
   }
 }
 
-const { uri, dir = defaultSpecFolder(), only, emulate, json, help: wantsHelp } = options()
+const { uri, dir = defaultSpecFolder(), only, emulate, 'all-versions': all, write, json, help: wantsHelp } = options()
 if (wantsHelp) {
   process.stdout.write(help)
   process.exit(0)
 }
 if (dir === null || !existsSync(dir))
   fail(`there is no folder ${dir ?? '../shared/conformance/spec'}; name one with --dir`)
-if (uri !== undefined && emulate !== undefined)
-  fail('--emulate applies only to a cluster started here; remove --uri or --emulate')
+if ([uri !== undefined, emulate !== undefined, all].filter(Boolean).length > 1)
+  fail('--uri, --emulate and --all-versions exclude each other; keep one of them')
+if (write && (!all || only !== undefined))
+  fail('--write records complete runs: use it with --all-versions and no --only')
 
-const cluster = uri === undefined ? await startCluster().catch((error: Error) => fail(error.message)) : undefined
-try {
-  const report = await runConformance({
-    uri: uri ?? cluster!.uri,
-    dir,
-    ...(only === undefined ? {} : { only }),
-    onTest: (done, total) => progress(done, total),
-  }).catch((error: Error) => fail(error.message))
-  process.stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report))
-  process.exitCode = report.totals.failed > 0 ? 1 : 0
-} finally {
-  await cluster?.stop()
+const selection = { dir, ...(only === undefined ? {} : { only }) }
+const reports = await run().catch((error: Error) => fail(error.message))
+if (write) writeResults(loadSpecFiles(dir), reports as Map<EmulatedVersion, Report>)
+if (json) {
+  process.stdout.write(`${JSON.stringify(all ? Object.fromEntries(reports) : [...reports.values()][0])}\n`)
+} else {
+  for (const [name, report] of reports) process.stdout.write(`${all ? `== ${name}\n` : ''}${textOf(report)}`)
+}
+process.exitCode = [...reports.values()].some(({ totals }) => totals.failed > 0) ? 1 : 0
+
+/** The reports by version; of a running cluster, by its connection string. */
+async function run(): Promise<Map<string, Report>> {
+  if (uri !== undefined) return new Map([[uri, await runConformance({ ...selection, uri, onTest: progress })]])
+  const results = new Map<string, Report>()
+  for (const version of all ? emulatedVersions : [versionOf(emulate)])
+    results.set(version, await runProfile(version, { ...selection, onTest: progress }))
+  return results
 }
 
-async function startCluster(): Promise<ShardedCluster> {
-  // Loaded only here: a run against another cluster does not need Shardlab.
-  const { ShardedCluster } = await import('shardlab')
-  const version = emulate === undefined ? {} : { emulate: emulate as NonNullable<ClusterOptions['emulate']> }
-  return ShardedCluster.start({ mongos: 2, ...version })
+function versionOf(text: string | undefined): EmulatedVersion {
+  if (text === undefined) return defaultVersion
+  return (
+    parseEmulatedVersion(text) ?? fail(`--emulate ${text} is unknown; the versions: ${emulatedVersions.join(', ')}`)
+  )
 }
 
 function progress(done: number, total: number): void {

@@ -1,6 +1,7 @@
 /** Facts about the server, and whether a test may run on it. */
 import { MongoServerError, type Document, type MongoClient } from 'mongodb'
 import { matchNested } from './matching.js'
+import type { Skip } from './skip-kinds.js'
 import type { Operation, RunOnRequirement, SpecFile, SpecTest } from './spec-files.js'
 
 /** The facts that requirements refer to. */
@@ -9,6 +10,8 @@ export interface ServerFacts {
   readonly version: readonly number[]
   readonly parameters: Document
   readonly topology: string
+  /** hello announces a higher wire version than servers of this version have. */
+  readonly wireVersionIsRaised: boolean
   /** Missing features, each with the reason shown for a skipped test. */
   readonly missing: ReadonlyMap<Feature, string>
 }
@@ -89,7 +92,17 @@ export async function serverFacts(client: MongoClient): Promise<ServerFacts> {
     })
   }
   const topology = hello['msg'] === 'isdbgrid' ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replicaset'
-  return { version: numbersOf(version), parameters, topology, missing }
+  const numbers = numbersOf(version)
+  const wireVersionIsRaised =
+    isBefore(numbers, firstAccepted.version) && hello['maxWireVersion'] >= firstAccepted.wireVersion
+  return { version: numbers, parameters, topology, wireVersionIsRaised, missing }
+}
+
+/** The first server that the driver connects to. */
+const firstAccepted = { version: [4, 4], wireVersion: 9 } as const
+
+export function isBefore(version: readonly number[], other: readonly number[]): boolean {
+  return compareVersions(version, other) < 0
 }
 
 const numbersOf = (version: string): number[] => version.split('-')[0]!.split('.').map(Number)
@@ -99,17 +112,27 @@ function compareVersions(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
-/** Why none of the alternatives holds; null: one does, or there are none. */
+/**
+ * Why none of the alternatives holds; null: one does, or there are none. An alternative for this
+ * topology names the reason, if there is one.
+ */
 export function unmetRequirement(
   requirements: readonly RunOnRequirement[] | undefined,
   facts: ServerFacts,
-): string | null {
+): Skip | null {
   if (requirements === undefined || requirements.length === 0) return null
-  const reasons = requirements.map((each) => unmet(each, facts))
-  return reasons.includes(null) ? null : [...new Set(reasons)].join(', or ')
+  const skips: Skip[] = []
+  for (const each of requirements) {
+    const skip = unmet(each, facts)
+    if (skip === null) return null
+    skips.push(skip)
+  }
+  const ofTopology = skips.filter(({ kind }) => kind !== 'topology')
+  const [{ kind }] = [...ofTopology, ...skips] as [Skip]
+  return { kind, reason: [...new Set(skips.map(({ reason }) => reason))].join(', or ') }
 }
 
-function unmet(requirement: RunOnRequirement, facts: ServerFacts): string | null {
+function unmet(requirement: RunOnRequirement, facts: ServerFacts): Skip | null {
   const {
     minServerVersion: min,
     maxServerVersion: max,
@@ -121,21 +144,23 @@ function unmet(requirement: RunOnRequirement, facts: ServerFacts): string | null
   } = requirement
   const ofSharded = facts.topology === 'sharded' ? ['sharded', 'sharded-replicaset'] : [facts.topology]
   if (topologies !== undefined && !topologies.some((each) => ofSharded.includes(each)))
-    return `is for topology ${topologies.join(', ')}`
-  if (min !== undefined && compareVersions(facts.version, numbersOf(min)) < 0) return `is for servers from ${min}`
+    return { kind: 'topology', reason: `is for topology ${topologies.join(', ')}` }
+  if (min !== undefined && compareVersions(facts.version, numbersOf(min)) < 0)
+    return { kind: 'version', reason: `is for servers from ${min}` }
   // A maximum of 4.0 includes all of 4.0.x.
   if (max !== undefined) {
     const parts = numbersOf(max)
-    if (compareVersions(facts.version.slice(0, parts.length), parts) > 0) return `is for servers up to ${max}`
+    if (compareVersions(facts.version.slice(0, parts.length), parts) > 0)
+      return { kind: 'version', reason: `is for servers up to ${max}` }
   }
-  if (auth === true) return 'needs authentication'
-  if (csfle !== undefined && csfle !== false) return 'needs client-side encryption'
-  if (serverless === 'require') return 'is for serverless'
+  if (auth === true) return { kind: 'setup', reason: 'needs authentication' }
+  if (csfle !== undefined && csfle !== false) return { kind: 'setup', reason: 'needs client-side encryption' }
+  if (serverless === 'require') return { kind: 'topology', reason: 'is for serverless' }
   for (const [name, value] of Object.entries(serverParameters ?? {})) {
     try {
       matchNested(facts.parameters[name], value, noEntities)
     } catch {
-      return `needs the server parameter ${name}`
+      return { kind: 'setup', reason: `needs the server parameter ${name}` }
     }
   }
   return null
@@ -147,13 +172,17 @@ const none = (name: string): never => {
 const noEntities = { entity: none, lsid: none }
 
 /** Why a test is not run on this server; null: it runs. */
-export function skipReason(file: SpecFile, test: SpecTest, facts: ServerFacts): string | null {
-  if (!file.schemaVersion.startsWith('1.')) return `has schema version ${file.schemaVersion}`
+export function skipOf(file: SpecFile, test: SpecTest, facts: ServerFacts): Skip | null {
+  if (!file.schemaVersion.startsWith('1.'))
+    return { kind: 'specification', reason: `has schema version ${file.schemaVersion}` }
   const unmetHere = unmetRequirement(file.runOnRequirements, facts) ?? unmetRequirement(test.runOnRequirements, facts)
   if (unmetHere !== null) return unmetHere
-  if (test.skipReason !== undefined) return 'is skipped by the specification itself'
-  if (test.expectTracingMessages !== undefined) return 'expects tracing, which the driver does not offer'
+  if (test.skipReason !== undefined) return { kind: 'specification', reason: 'is skipped by the specification itself' }
+  if (test.expectTracingMessages !== undefined)
+    return { kind: 'driver', reason: 'expects tracing, which the driver does not offer' }
   const operations = operationsOf(test.operations)
-  for (const [feature, reason] of facts.missing) if (features[feature].isNeeded(operations, test, file)) return reason
+  for (const [feature, reason] of facts.missing) {
+    if (features[feature].isNeeded(operations, test, file)) return { kind: 'feature', reason }
+  }
   return null
 }

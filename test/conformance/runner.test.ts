@@ -116,6 +116,36 @@ const basics = {
   ],
 }
 
+t.test('an exception applies where its reason does, and one that passes is a failure', async (t) => {
+  const dir = t.testdir()
+  const path = 'crud/unified/find-allowdiskuse-clientError.json'
+  mkdirSync(join(dir, 'crud', 'unified'), { recursive: true })
+  const tests = [
+    { description: 'of 4.0 to 4.2', runOnRequirements: [{ minServerVersion: '4.0', maxServerVersion: '4.2' }] },
+    { description: 'of other servers', runOnRequirements: [{ minServerVersion: '4.0.99', maxServerVersion: '4.2' }] },
+    { description: 'of replica sets', runOnRequirements: [{ topologies: ['replicaset'] }] },
+    {
+      description: 'of replica sets, or later servers',
+      runOnRequirements: [{ topologies: ['replicaset'] }, { minServerVersion: '4.1' }],
+    },
+  ].map((each) => ({ ...each, operations: [] }))
+  writeFileSync(join(dir, path), JSON.stringify({ ...basics, tests }))
+  await using old = await ShardedCluster.start({ shards: 1, emulate: '4.0', runtime: 'inline' })
+  t.same((await runConformance({ uri: old.uri, dir })).files[path], { wire: 1, version: 2, topology: 1 })
+  const { files, failures } = await runConformance({ uri: old.uri, dir, checkExceptions: true })
+  t.same(files[path], { failed: 1, version: 2, topology: 1 }, 'hello announces 9, and 4.0.28 is the version')
+  t.match(failures, [
+    { test: 'of 4.0 to 4.2', message: /^passes, but is listed as an exception because drivers refuse allowDiskUse/ },
+  ])
+  await using newer = await ShardedCluster.start({ shards: 1, emulate: '4.4', runtime: 'inline' })
+  const report = await runConformance({ uri: newer.uri, dir, checkExceptions: true })
+  t.same(
+    report.files[path],
+    { version: 2, topology: 1, passed: 1 },
+    'no exception where wire version 9 is the real one',
+  )
+})
+
 t.test('the runner counts results and gives reasons for skipped and failed tests', async (t) => {
   const dir = t.testdir()
   mkdirSync(join(dir, 'own', 'deeper'), { recursive: true })
@@ -161,6 +191,9 @@ t.test('the runner counts results and gives reasons for skipped and failed tests
       [['--dir', join(dir, 'nowhere')], /there is no folder .*nowhere/],
       [['--dir', dir, '--uri', cluster.uri, '--only', 'nothing like it'], /holds no test that matches/],
       [['--dir', dir, '--uri', 'http://x/'], /is no mongodb:\/\/ URI/],
+      [['--emulate', '9.9'], /9\.9 is unknown; the versions: 2\.6, 4\.0/],
+      [['--emulate', '4.0', '--all-versions'], /exclude each other/],
+      [['--all-versions', '--write', '--only', 'x'], /--write records complete runs/],
     ] as const) {
       const { code, stdout, stderr } = await run(process.execPath, [main, ...args])
       t.equal(code, 2, args.join(' '))

@@ -80,6 +80,7 @@ export interface LoadedFile {
   readonly folder: string
   /** Path relative to the root, with forward slashes. */
   readonly path: string
+  readonly text: string
   readonly file: SpecFile
 }
 
@@ -101,14 +102,16 @@ export function defaultSpecFolder(): string | null {
 export function loadSpecFiles(root: string): LoadedFile[] {
   return pathsBelow(root).flatMap((full): LoadedFile[] => {
     const path = relative(root, full).split(sep).join('/')
+    const text = readFileSync(full, 'utf8')
     let file: SpecFile
     try {
-      file = BSON.EJSON.parse(readFileSync(full, 'utf8'), { relaxed: true }) as SpecFile
+      file = BSON.EJSON.parse(text, { relaxed: true }) as SpecFile
     } catch (error) {
       throw new Error(`${full} is no Extended JSON`, { cause: error })
     }
     if (typeof file.schemaVersion !== 'string' || !Array.isArray(file.tests)) return []
-    return [{ folder: path.includes('/') ? path.slice(0, path.indexOf('/')) : basename(resolve(root)), path, file }]
+    const folder = path.includes('/') ? path.slice(0, path.indexOf('/')) : basename(resolve(root))
+    return [{ folder, path, text, file }]
   })
 }
 

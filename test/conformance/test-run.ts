@@ -71,6 +71,7 @@ class TestRun {
   async all(file: SpecFile, test: SpecTest): Promise<void> {
     this.at = 'its initial data'
     const names = new Set(operationsOf(test.operations).map(({ name }) => name))
+    if (file.initialData === undefined) await this.#dropCollections(file.createEntities ?? [])
     for (const each of file.initialData ?? []) await this.#fill(each)
     if (transactional.some((name) => names.has(name)) && names.has('distinct')) await this.#touchOnEveryRouter(file)
     this.at = 'making its entities'
@@ -115,6 +116,17 @@ class TestRun {
       await db.createCollection(collectionName, { ...createOptions, ...majority })
     if (documents.length > 0)
       await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
+  }
+
+  /** The result of a file without initial data must not depend on the files before it. */
+  async #dropCollections(entities: readonly Document[]): Promise<void> {
+    const databases = new Map<string, string>()
+    for (const { database, collection } of entities) {
+      if (database !== undefined) databases.set(database['id'], database['databaseName'])
+      const name = collection === undefined ? 'admin' : databases.get(collection['database'])
+      // Routers refuse to drop collections of admin.
+      if (name !== 'admin') await this.#internal.db(name).dropCollection(collection['collectionName'], majority)
+    }
   }
 
   /**
