@@ -69,6 +69,14 @@ export const formProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
     ),
   ],
   [
+    'form dottedNames',
+    always(
+      update({ $set: { a: { 'b.c': 1 } } }),
+      57,
+      /^The dotted field 'b\.c' in 'a\.b\.c' is not valid for storage\.$/,
+    ),
+  ],
+  [
     'form negativePushPosition',
     always(
       update({ $push: { l: { $each: [1], $position: -1 } } }),

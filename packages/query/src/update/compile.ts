@@ -108,7 +108,7 @@ function withFailureCode(update: Update, { language = newestLanguage }: Evaluati
   }
 }
 
-const storageErrors: ReadonlySet<string> = new Set(['ImmutableField', 'DollarPrefixedFieldName'])
+const storageErrors: ReadonlySet<string> = new Set(['ImmutableField', 'DollarPrefixedFieldName', 'DottedFieldName'])
 
 function compileModifiers(update: Uint8Array, options: UpdateOptions, context: EvaluationContext): Update {
   const { language = newestLanguage } = context
