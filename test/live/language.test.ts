@@ -59,3 +59,23 @@ function splitField(name: string): [owner: string, field: string] {
   const at = name.lastIndexOf('.')
   return [name.slice(0, at), name.slice(at + 1)]
 }
+
+t.test('a router of 2.6 replies to an aggregate without a cursor with all results', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', emulate: '2.6' })
+  const client = await RawClient.connect(new URL(cluster.uri).host)
+  t.teardown(async () => {
+    client.close()
+    await cluster.stop()
+  })
+  const run = (command: Document, db = 'app') => client.command({ ...command, $db: db })
+  await run({ enableSharding: 'app' }, 'admin')
+  await run({ shardCollection: 'app.c', key: { _id: 'hashed' } }, 'admin')
+  await run({ insert: 'c', documents: Array.from({ length: 300 }, (_, i) => ({ _id: i })) })
+  const reply = await run({ aggregate: 'c', pipeline: [{ $match: { _id: { $gte: 50 } } }, { $sort: { _id: 1 } }] })
+  t.same(
+    (reply['result'] as Document[]).map(({ _id }) => _id as number),
+    Array.from({ length: 250 }, (_, i) => i + 50),
+  )
+  t.equal(reply['cursor'], undefined)
+  t.match(await run({ aggregate: 'missing', pipeline: [] }), { ok: 1, result: [] })
+})

@@ -103,6 +103,7 @@ export {
   sessionsNamed,
   sessionsOfUsers,
 } from './sessions/session-patterns.js'
+export { wantsSingleReply, withSingleReply } from './aggregation/single-reply.js'
 export { aggregateSpec, argumentsOfAggregate, checkCursorArgument, namespaceOfAggregate } from './specs/aggregate.js'
 export {
   type BulkWriteOp,

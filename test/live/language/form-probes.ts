@@ -100,7 +100,11 @@ export const formProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   ],
   [
     'form outDatabase',
-    always(pipeline({ $out: { db: 'app', coll: 'o' } }), 16990, /^\$out only supports a string argument, not object$/),
+    always(
+      pipeline({ $out: { db: 'app', coll: 'o' } }),
+      16990,
+      /^\$out only supports a string argument, not (o|O)bject$/,
+    ),
   ],
   [
     'form emptyModifiers',

@@ -28,8 +28,8 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
       )
   }
   // Older servers take any array as a replacement with the indexes as names.
-  const isPipeline =
-    update.type === BsonType.array && (context.language ?? newestLanguage).has('form', 'updatePipelines')
+  const takesPipelines = (context.language ?? newestLanguage).has('form', 'updatePipelines')
+  const isPipeline = update.type === BsonType.array && takesPipelines
   if (constants !== undefined && !isPipeline)
     throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
   const change = compileUpdate(
@@ -41,7 +41,12 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
     context,
   )
   if (multi && change.isReplacement)
-    throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
+    throw new CommandError(
+      'FailedToParse',
+      takesPipelines
+        ? 'multi update is not supported for replacement-style update'
+        : 'multi update only works with $ operators',
+    )
   return change
 }
 

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { aggregateSpec, batchSizeOf, checkCursorArgument } from '@shardlab/member'
+import { aggregateSpec, batchSizeOf, checkCursorArgument, wantsSingleReply, withSingleReply } from '@shardlab/member'
 import { runAggregate } from '../aggregation/run-aggregate.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { explainItself } from '../explain/explain-pipeline.js'
@@ -12,9 +12,10 @@ export const aggregate: CommandRow<MongosInvocation> = {
   summary:
     'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or on the router.',
   run(invocation) {
-    const { args } = invocation
-    checkCursorArgument(args)
+    const { args, host } = invocation
     if (args.bool('explain') === true) return explainItself(invocation)
+    if (wantsSingleReply(invocation)) return withSingleReply(invocation, runAggregate, (id) => host.cursors.kill(id))
+    checkCursorArgument(args)
     batchSizeOf(args)
     return runAggregate(invocation)
   },

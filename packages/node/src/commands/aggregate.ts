@@ -10,6 +10,8 @@ import {
   checkCursorArgument,
   defaultFirstBatch,
   namespaceOfAggregate,
+  wantsSingleReply,
+  withSingleReply,
 } from '@shardlab/member'
 import { bindPipeline, openPipeline } from '../read/aggregation/open-pipeline.js'
 import { nodeSink } from '../read/aggregation/writers/node-sink.js'
@@ -27,10 +29,17 @@ export const aggregate: CommandRow<NodeInvocation> = {
   deviations: ['D203', 'D609'],
   summary: 'Runs an aggregation pipeline.',
   run(invocation) {
-    const { args } = invocation
-    checkCursorArgument(args)
+    const { args, host } = invocation
+    const ns = namespaceOfAggregate(invocation)
     if (args.bool('explain') === true) return explainItself(invocation)
-    return runAggregate(invocation, namespaceOfAggregate(invocation))
+    if (wantsSingleReply(invocation))
+      return withSingleReply(
+        invocation,
+        (whole) => runAggregate(whole, ns),
+        (id) => host.cursors.close(id),
+      )
+    checkCursorArgument(args)
+    return runAggregate(invocation, ns)
   },
 }
 

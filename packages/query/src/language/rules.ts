@@ -174,6 +174,24 @@ export const languageRules = {
     ['2.6', false],
     ['6.1', true],
   ),
+  aggregateNeedsCursor: rule<boolean>(
+    'An aggregate without `cursor` or `explain` is refused; otherwise its reply has all results in `result`.',
+    'pipeline_command.cpp; release notes 3.6, aggregate',
+    ['2.6', false],
+    ['3.6', true],
+  ),
+  typesHaveClassicNames: rule<boolean>(
+    'Errors of aggregations name types as NumberDouble; otherwise as double.',
+    'bsontypes.cpp, new in 3.4',
+    ['2.6', true],
+    ['3.4', false],
+  ),
+  unwindNeedsArray: rule<boolean>(
+    '$unwind of a value that is neither an array nor null fails with 15978; otherwise it is one element.',
+    'document_source_unwind.cpp; release notes 3.2, $unwind',
+    ['2.6', true],
+    ['3.2', false],
+  ),
   mergeCursorsIsReserved: rule<boolean>(
     '$mergeCursors in a request of a client fails with 5491300; otherwise it is an unknown stage.',
     'lite_parsed_pipeline.cpp, new in 5.0',

@@ -137,7 +137,8 @@ export const simpleStages: readonly StageOperator[] = [
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
       projectionStage('$project', argument, evaluation, (specification) => {
-        if (!(evaluation.language ?? newestLanguage).has('form', 'projectExclusion')) checkNarrowProject(argument)
+        const { language = newestLanguage } = evaluation
+        if (!language.has('form', 'projectExclusion')) checkNarrowProject(argument, language)
         return compileProjection(specification, evaluation, { dialect: 'aggregate' })
       }),
   },

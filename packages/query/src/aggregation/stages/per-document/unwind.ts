@@ -13,6 +13,7 @@ import {
 } from '@shardlab/bson'
 import { checkFieldPath } from '../../expressions/field-path.js'
 import { newestLanguage } from '../../../language/language.js'
+import { typeNameIn } from '../../../values/type-name.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
 /** Longer arrays are unwound in steps. */
@@ -26,6 +27,16 @@ function compileUnwind(argument: RawValue, { evaluation }: StageContext): Compil
   const path = names.join('.')
   const withIndex = (result: Uint8Array, index: RawValue) =>
     indexNames === null ? result : setAt(result, indexNames, index)
+
+  /** For a single value instead of an array. */
+  const alone = language.unwindNeedsArray
+    ? (_document: Uint8Array, value: RawValue): never => {
+        throw new CommandError(
+          15978,
+          `Value at end of $unwind field path '$${path}' must be an Array, but is a ${typeNameIn(value.type, language)}`,
+        )
+      }
+    : (document: Uint8Array) => withIndex(document, nullValue)
 
   function* unwound(document: Uint8Array, elements: readonly RawValue[]): Generator<Uint8Array, void> {
     for (const [i, element] of elements.entries())
@@ -48,7 +59,7 @@ function compileUnwind(argument: RawValue, { evaluation }: StageContext): Compil
             rest.emit(next, unwound(document, elements), resume)
           } else if (elements.length > 0) for (const result of unwound(document, elements)) next.push(result)
           else if (preserve) next.push(withIndex(setAt(document, names, undefined), nullValue))
-        } else if (value !== undefined && !value.isNullish()) next.push(withIndex(document, nullValue))
+        } else if (value !== undefined && !value.isNullish()) next.push(alone(document, value))
         else if (preserve) next.push(withIndex(document, nullValue))
       }
       const resume = (): void => {

@@ -1,6 +1,7 @@
 /** Manual: aggregation/out; server: document_source_out.cpp. */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { newestLanguage, type Language } from '../../../language/language.js'
+import { typeNameIn } from '../../../values/type-name.js'
 import { passThroughStage, type StageOperator } from '../stage.js'
 import { internalDatabases } from './internal-databases.js'
 
@@ -15,7 +16,7 @@ export interface OutTarget {
  */
 export function parseOut(argument: RawValue, db: string, language: Language = newestLanguage): OutTarget {
   if (argument.type !== BsonType.string && !language.has('form', 'outDatabase'))
-    throw new CommandError(16990, `$out only supports a string argument, not ${typeName(argument.type)}`)
+    throw new CommandError(16990, `$out only supports a string argument, not ${typeNameIn(argument.type, language)}`)
   const target = argument.type === BsonType.string ? { db, collection: argument.asString() } : parseObject(argument)
   if (!isValidTarget(target))
     throw new CommandError('InvalidNamespace', `Invalid $out target namespace, ${target.db}.${target.collection}`)

@@ -1,0 +1,147 @@
+import type { Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { NodeUnderTest } from './support/harness.js'
+
+async function filled(version: EmulatedVersion, ...documents: Document[]): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest({ version })
+  await node.ok({ insert: 'c', documents })
+  return node
+}
+
+const aggregate = (...pipeline: Document[]): Document => ({ aggregate: 'c', pipeline })
+
+t.test('an aggregate of 2.6 without a cursor replies with all results in one document', async (t) => {
+  const node = await filled('2.6', { _id: 1, a: 1 }, { _id: 2, a: 2 })
+  const reply = await node.ok(aggregate({ $match: {} }, { $sort: { _id: -1 } }))
+  t.same(reply['result'], [
+    { _id: 2, a: 2 },
+    { _id: 1, a: 1 },
+  ])
+  t.equal(reply['cursor'], undefined)
+  t.equal(node.node.cursors.size, 0)
+  t.match(await node.ok({ ...aggregate(), cursor: { batchSize: 1 } }), { cursor: { firstBatch: [{ _id: 1, a: 1 }] } })
+  t.match(await (await filled('4.0', { _id: 1 })).run(aggregate()), { code: 9, errmsg: /^The 'cursor' option/ })
+})
+
+t.test('results of 2.6 that do not fit into one document are refused, and no cursor stays open', async (t) => {
+  const node = new NodeUnderTest({ version: '2.6' })
+  for (let i = 0; i < 5; i++) await node.ok({ insert: 'c', documents: [{ _id: i, pad: 'x'.repeat(4 * 1024 * 1024) }] })
+  t.match(await node.run(aggregate()), {
+    code: 16389,
+    errmsg: 'aggregation result exceeds maximum document size (16MB)',
+  })
+  t.equal(node.node.cursors.size, 0)
+})
+
+t.test('$unwind of 2.6 refuses values other than arrays', async (t) => {
+  const unwind = { ...aggregate({ $unwind: '$a' }), cursor: {} }
+  t.match(await (await filled('2.6', { _id: 1, a: 1.5 })).run(unwind), {
+    code: 15978,
+    errmsg: /Value at end of \$unwind field path '\$a' must be an Array, but is a NumberDouble$/,
+  })
+  t.match(await (await filled('2.6', { _id: 1, a: null }, { _id: 2, a: [] })).ok(unwind), {
+    cursor: { firstBatch: [] },
+  })
+  t.match(await (await filled('4.0', { _id: 1, a: 1.5 })).ok(unwind), { cursor: { firstBatch: [{ _id: 1, a: 1.5 }] } })
+})
+
+t.test('updates of 2.6 add fields as written, later ones by name, since 5.0 with numbers in order', async (t) => {
+  const names = async (version: EmulatedVersion): Promise<string> => {
+    const node = await filled(version, { _id: 1, d: {} })
+    await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { 'd.b': 1, 'd.10': 1, 'd.9': 1, 'd.a': 1 } } }] })
+    const [document] = await node.all('c')
+    return Object.keys(
+      Object.fromEntries(Object.entries(document!['d'] as Document).map(([k, v]) => [`_${k}`, v])),
+    ).join(' ')
+  }
+  // A JavaScript object moves numbers to its front, so only the other names show the order.
+  t.equal((await names('2.6')).replaceAll(/_\d+ /g, ''), '_b _a')
+  t.equal((await names('4.0')).replaceAll(/_\d+ /g, ''), '_a _b')
+})
+
+t.test('errors of update operators of 2.6 have one code', async (t) => {
+  const failing = { update: 'c', updates: [{ q: {}, u: { $inc: { a: 1 } } }] }
+  const codeIn = async (version: EmulatedVersion) =>
+    ((await (await filled(version, { _id: 1, a: 'x' })).run(failing))['writeErrors'] as Document[])[0]!['code']
+  t.equal(await codeIn('2.6'), 16837)
+  t.equal(await codeIn('4.0'), 14)
+})
+
+t.test('$pushAll and $isolated exist in 2.6 only', async (t) => {
+  const push = { update: 'c', updates: [{ q: { $isolated: 1 }, u: { $pushAll: { a: [1, 2] } } }] }
+  const node = await filled('2.6', { _id: 1 })
+  await node.ok(push)
+  t.same(await node.all('c'), [{ _id: 1, a: [1, 2] }])
+  t.match(await (await filled('4.0', { _id: 1 })).run(push), { writeErrors: [{ code: /2|9/ }] })
+})
+
+t.test('options of later servers have no effect in 2.6', async (t) => {
+  const node = await filled('2.6', { _id: 1, a: 'x' })
+  await node.ok({ create: 'v', viewOn: 'c', pipeline: [] })
+  t.same(await node.all('v'), [], 'a collection, not a view')
+  await node.ok({ create: 'w', validator: { a: 1 }, collation: { locale: 'en' } })
+  await node.ok({ insert: 'w', documents: [{ _id: 1 }] })
+  const collated = { find: 'c', filter: { a: 'X' }, collation: { locale: 'en', strength: 1 } }
+  t.match(await node.ok(collated), { cursor: { firstBatch: [] } })
+  const update = { q: {}, u: { $set: { b: 1 } }, multi: true, arrayFilters: [{ x: 1 }], hint: 'none' }
+  t.match(await node.ok({ update: 'c', updates: [update] }), { n: 1, nModified: 1 })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a', partialFilterExpression: { a: 'none' } }] })
+  t.match(await node.ok({ find: 'c', filter: { a: 'x' }, hint: 'a' }), { cursor: { firstBatch: [{ _id: 1 }] } })
+})
+
+t.test('projections of find are flat until 4.2', async (t) => {
+  const node = await filled('4.0', { _id: 1, a: 1, b: [1, 2, 3] })
+  const find = (projection: Document) => node.run({ find: 'c', projection })
+  t.match(await find({ a: 'any string includes', _id: 0 }), { cursor: { firstBatch: [{ a: 1 }] } })
+  t.match(await find({ b: { $slice: 1 } }), { cursor: { firstBatch: [{ _id: 1, a: 1, b: [1] }] } })
+  for (const [projection, errmsg] of [
+    [{ a: { $add: [1, 2] } }, 'Unsupported projection option: a: { $add: [ 1, 2 ] }'],
+    [{ a: { b: 1 } }, 'Unsupported projection option: a: { b: 1 }'],
+    [{ a: 1, b: 0 }, 'Projection cannot have a mix of inclusion and exclusion.'],
+    [{ _id: 1, a: 0 }, 'Projection cannot have a mix of inclusion and exclusion.'],
+    [{ 'b.$': 1 }, "Positional projection 'b.$' does not match the query document."],
+    [{ b: { $slice: [1, 0] } }, '$slice limit must be positive'],
+    [{ a: { x: 1, y: 1 } }, '>1 field in obj: { x: 1, y: 1 }'],
+  ] as const)
+    t.match(await find(projection), { code: 2, errmsg }, JSON.stringify(projection))
+  t.match(await (await filled('2.6', { _id: 1 })).run({ find: 'c', projection: { a: 1, b: 0 } }), {
+    code: 17287,
+    errmsg: "Can't canonicalize query: BadValue Projection cannot have a mix of inclusion and exclusion.",
+  })
+})
+
+t.test('unknown expressions of $project have a code of their own since 4.4', async (t) => {
+  const project = { ...aggregate({ $project: { v: { $nope: 1 } } }), cursor: {} }
+  const answers: [EmulatedVersion, number, string][] = [
+    ['2.6', 15999, "invalid operator '$nope'"],
+    ['4.0', 168, "Invalid $project :: caused by :: Unrecognized expression '$nope'"],
+    ['4.4', 31325, 'Invalid $project :: caused by :: Unknown expression $nope'],
+  ]
+  for (const [version, code, errmsg] of answers)
+    t.match(await (await filled(version, {})).run(project), { code, errmsg })
+})
+
+t.test('a replacement of many documents is refused in the words of each version', async (t) => {
+  const replace = { update: 'c', updates: [{ q: {}, u: { a: 1 }, multi: true }] }
+  const textIn = async (version: EmulatedVersion) =>
+    ((await (await filled(version, {})).run(replace))['writeErrors'] as Document[])[0]!['errmsg']
+  t.equal(await textIn('4.0'), 'multi update only works with $ operators')
+  t.equal(await textIn('4.4'), 'multi update is not supported for replacement-style update')
+})
+
+t.test('D110 profile 2.6 has the commands of drivers, and names types in arguments as later servers', async (t) => {
+  const node = await filled('2.6', { _id: 1 }, { _id: 2 })
+  const { id } = (await node.ok({ find: 'c', batchSize: 1 }))['cursor'] as { id: unknown }
+  t.match(await node.ok({ getMore: id, collection: 'c' }), { cursor: { nextBatch: [{ _id: 2 }] } })
+  t.match(await node.ok({ listIndexes: 'c' }), { ok: 1 })
+  t.match(await node.run({ update: 'c', updates: [{ q: {}, u: [] }] }), {
+    code: 14,
+    errmsg: "BSON field 'update.updates.u' is the wrong type 'array', expected type 'object'",
+  })
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a', hidden: true }] })
+  t.strictSame(
+    ((await node.ok({ listIndexes: 'c' }))['cursor'] as { firstBatch: Document[] }).firstBatch[1]!['hidden'],
+    undefined,
+  )
+})
