@@ -10,7 +10,13 @@ const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 const own = [
   { name: 'zebra', type: 'int', initial: 7, max: 9, ...runtime },
   { name: 'aardvark', type: 'bool', initial: false, ...runtime, behaviour: 'queryAnalyzer' },
-  { name: 'fixed', type: 'bool', initial: false, ...runtime, refusal: 'not here' },
+  {
+    name: 'fixed',
+    type: 'bool',
+    initial: false,
+    ...runtime,
+    refusal: { accepts: false, code: 'IllegalOperation', message: 'not here' },
+  },
 ] as const satisfies readonly ParameterRow[]
 
 function parametersOf(version: EmulatedVersion) {

@@ -180,3 +180,34 @@ t.test('notablescan refuses queries without an index', async (t) => {
   await node.ok({ setParameter: 1, notablescan: false }, admin)
   await node.ok({ find: 'c', filter })
 })
+
+t.test(
+  '7.0 and 8.0 have the parameters of the rate limiter for new connections, which cannot be enabled',
+  async (t) => {
+    const prefix = 'ingressConnectionEstablishment'
+    const names = ['BurstCapacitySecs', 'MaxQueueDepth', 'RateLimiterEnabled', 'RatePerSec'].map(
+      (name) => prefix + name,
+    )
+    const asked = Object.fromEntries(names.map((name) => [name, 1]))
+    for (const version of ['7.0', '8.0'] as const) {
+      const node = new NodeUnderTest({ version })
+      const { ok: _, ...values } = await node.ok({ getParameter: 1, ...asked }, admin)
+      t.same(values, Object.fromEntries(names.map((name, i) => [name, [Number.MAX_VALUE, 0, false, 0x7fff_ffff][i]])))
+      const set = (name: string, value: unknown) => node.run({ setParameter: 1, [prefix + name]: value }, admin)
+      t.match(await set('RatePerSec', 20), { was: 0x7fff_ffff, ok: 1 })
+      t.match(await set('RatePerSec', 0), { code: 2 })
+      t.match(await set('RateLimiterEnabled', false), { ok: 1 })
+      t.match(await set('RateLimiterEnabled', true), { code: 115 })
+    }
+    t.match(await new NodeUnderTest({ version: '6.0' }).run({ getParameter: 1, ...asked }, admin), { code: 72 })
+  },
+)
+
+t.test('requireApiVersion of a shard stays false', async (t) => {
+  const node = new NodeUnderTest()
+  t.match(await node.run({ setParameter: 1, requireApiVersion: true }, admin), {
+    code: 20,
+    errmsg: 'Cannot set parameter requireApiVersion=true on a shard or config server',
+  })
+  t.match(await node.run({ setParameter: 1, requireApiVersion: false }, admin), { was: false, ok: 1 })
+})

@@ -1,3 +1,4 @@
+import { ingressParameters } from './ingress-parameters.js'
 import { parseLogComponents, verbositiesOf, writeLogComponents } from './log-components.js'
 import type { ParameterRow } from './parameter.js'
 import { analyzeShardKeyParameters, queryAnalysisParameters } from './query-analysis-parameters.js'
@@ -31,6 +32,7 @@ export const memberParameters = [
   { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
   { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
   { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
+  ...ingressParameters,
   { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
   {
     name: 'logComponentVerbosity',

@@ -10,6 +10,14 @@ import {
 } from './parameter.js'
 import { memberParameters, type MemberParameterName } from './member-parameters.js'
 
+/** @throws CommandError those of {@link parseParameter}, and the row's refusal */
+function acceptedValue(row: ParameterRow, value: RawValue): ParameterValue {
+  const parsed = parseParameter(row, value)
+  const { refusal } = row
+  if (refusal !== undefined && parsed !== refusal.accepts) throw new CommandError(refusal.code, refusal.message)
+  return parsed
+}
+
 /** By version and by the table of the role, without the fail points. Members share the rows. */
 const rowsByBehaviours = new WeakMap<Behaviours, Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>>()
 
@@ -74,7 +82,7 @@ export class ParameterSet<Name extends string = never> {
    */
   set(name: string, value: RawValue): void {
     const row = this.checkSettable(name)
-    const changes = row.parse?.(value, this.#host) ?? [[name, parseParameter(row, value)] as const]
+    const changes = row.parse?.(value, this.#host) ?? [[name, acceptedValue(row, value)] as const]
     for (const [changed, parsed] of changes) this.#values.set(changed, parsed)
     this.#watchers.get(name)?.()
   }
@@ -106,7 +114,6 @@ export class ParameterSet<Name extends string = never> {
         `attempted to set unrecognized parameter [${name}], use help:true to see options `,
       )
     if (!row.settableAtRuntime) throw new CommandError('IllegalOperation', `not allowed to change [${name}] at runtime`)
-    if (row.refusal !== undefined) throw new CommandError('IllegalOperation', row.refusal)
     return row
   }
 

@@ -26,8 +26,12 @@ export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly below?: number
   readonly settableAtRuntime: boolean
   readonly settableAtStartup: boolean
-  /** Error message of setting it at runtime; absent: it can be set. */
-  readonly refusal?: string
+  /** The failure of setting it to another value than `accepts`; absent: it can be set. */
+  readonly refusal?: {
+    readonly accepts: ParameterValue
+    readonly code: 'IllegalOperation' | 'CommandNotSupported'
+    readonly message: string
+  }
   /** Name of the behaviour that has it; absent: all versions do. */
   readonly behaviour?: string
   /**

@@ -36,7 +36,11 @@ export const nodeParameters = [
     type: 'bool',
     initial: false,
     ...runtime,
-    refusal: 'Cannot set parameter requireApiVersion=true on a shard or config server',
+    refusal: {
+      accepts: false,
+      code: 'IllegalOperation',
+      message: 'Cannot set parameter requireApiVersion=true on a shard or config server',
+    },
   },
   { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime },
   { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime },

@@ -115,6 +115,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  connectionRateLimiter: row<boolean>(
+    'There are parameters of a rate limiter for new connections.',
+    'reference/parameters, ingressConnectionEstablishmentRateLimiterEnabled, new in 8.1.1, 8.0.12 and 7.0.23',
+    ['2.6', false],
+    ['7.0', true],
+  ),
   shutdownTimeoutSeconds: row<number>(
     'Seconds for which the command shutdown waits by default for another primary.',
     'reference/command/shutdown, timeoutSecs, changed in 5.0',
