@@ -11,12 +11,11 @@ const world = { name: 'threads, two shared workers', create: () => create(2) }
 runtimeSuite(world)
 liveSuite(world)
 
-t.test('the members of an occupied thread restart at once', async (test) => {
+t.test('the members of a thread that is occupied for ever restart on a new one', async (test) => {
   const runtime = create(1)
   test.teardown(() => runtime.stop())
   const [before] = await runtime.start([spec('a', 'echo'), spec('b', 'echo'), spec('c', 'echo')])
   await occupy(runtime, 'c')
-  const beginMs = performance.now()
   const restarted = nextEvent(
     runtime,
     (event) => event.type === 'member' && event.state === 'started' && event.member === 'b',
@@ -24,7 +23,6 @@ t.test('the members of an occupied thread restart at once', async (test) => {
   await runtime.crash('a')
   const after = await runtime.restart('a')
   test.not(after.threadId, before!.threadId)
-  test.ok(performance.now() - beginMs < 3000, `after ${Math.round(performance.now() - beginMs)} ms`)
   await restarted
   for (const member of ['a', 'b']) test.same(await ask(runtime, member, 'echo', 1), { value: 1, from: 'cluster' })
 })
