@@ -4,7 +4,7 @@ import { Shards } from './support/shards.js'
 
 const find = { find: 'c' }
 
-t.test('until 5.0 a delete through a router includes orphans; D802 an update never does', async (t) => {
+t.test('until 5.0 updates and deletes through a router include orphans', async (t) => {
   for (const [version, included] of [
     ['2.6', true],
     ['4.0', true],
@@ -23,9 +23,16 @@ t.test('until 5.0 a delete through a router includes orphans; D802 an update nev
       const shardVersion = limit === 0 ? ('IGNORED' as const) : shards.config.version('db.c', 'shard01')
       const updates = [{ q, u: { $set: { seen: 1 } }, multi: limit === 0 }]
       const owned = limit === 0 ? 2 : 0
-      t.match(await shards.routed('shard01', { update: 'c', updates }, { shardVersion }), { n: owned }, version)
-      const deletes = [{ q, limit }]
       const n = included ? owned + 1 : owned
+      t.match(await shards.routed('shard01', { update: 'c', updates }, { shardVersion }), { n, nModified: n }, version)
+      const findAndModify = { findAndModify: 'c', query: { _id: 3 }, update: { $set: { seen: 2 } } }
+      t.match(
+        await shards.routed('shard01', findAndModify, { shardVersion: shards.config.version('db.c', 'shard01') }),
+        {
+          lastErrorObject: { n: included ? 1 : 0 },
+        },
+      )
+      const deletes = [{ q, limit }]
       t.match(await shards.routed('shard01', { delete: 'c', deletes }, { shardVersion }), { n }, version)
       t.equal((await shards.ids('shard01', find, 'direct')).includes(3), !included)
     }

@@ -8,8 +8,7 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const update: CommandRow<NodeInvocation> = {
   ...updateSpec,
   routing: 'shard-key',
-  status: 'partial',
-  deviations: ['D802'],
+  status: 'full',
   summary: 'Updates, replaces or upserts documents.',
   async run(invocation) {
     const { host } = invocation

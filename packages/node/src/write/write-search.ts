@@ -10,7 +10,7 @@ import {
 import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { executePlan, planQuery, type Collection, type LogSession, type StoredRecord } from '@shardlab/storage'
-import type { ModifyKind, ModifyStatement } from '@shardlab/member'
+import type { ModifyStatement } from '@shardlab/member'
 import { SourceReads } from '../cursors/source-reads.js'
 import { checkTableScan } from '../read/table-scan.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
@@ -66,7 +66,7 @@ export function modifyDocuments<T>(options: ModifiedDocuments<T>): Promise<T> | 
   const document = collection.findById(id)?.document
   if (document !== undefined) {
     scope.invocation.host.statistics.queries.addLookupById()
-    if (isFound(scope.access.ownership, statement.kind, document)) options.modify(document)
+    if (isFound(scope.access.ownership, document)) options.modify(document)
   }
   return options.complete()
 }
@@ -104,7 +104,7 @@ class FoundDocuments<T> {
     const { ownership } = scope.access
     this.#executor = executePlan(
       this.#plan,
-      ownership === null ? {} : { rowFilter: (document) => isFound(ownership, statement.kind, document) },
+      ownership === null ? {} : { rowFilter: (document) => isFound(ownership, document) },
       sliceOf(scope),
     )
   }
@@ -156,16 +156,15 @@ class FoundDocuments<T> {
 
   /** Null: the document is gone, does not match any more, or belongs to another shard now. */
   #current({ recordId, document: found }: StoredRecord): Uint8Array | null {
-    const { scope, collection, statement, filter } = this.#options
+    const { scope, collection, filter } = this.#options
     const document = collection.get(recordId)?.document
-    if (document === undefined || !isFound(scope.access.ownership, statement.kind, document)) return null
+    if (document === undefined || !isFound(scope.access.ownership, document)) return null
     return sameBytes(document, found) || filter.filter.matches(document) ? document : null
   }
 }
 
-function isFound(ownership: OwnershipFilter | null, kind: ModifyKind, document: Uint8Array): boolean {
-  if (ownership === null) return true
-  return kind === 'delete' ? ownership.deletes(document) : ownership.owns(document)
+function isFound(ownership: OwnershipFilter | null, document: Uint8Array): boolean {
+  return ownership === null || ownership.isWritable(document)
 }
 
 function onlyId({ root }: Filter, strings: StringComparator | undefined): RawValue | null {

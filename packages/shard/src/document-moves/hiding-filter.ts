@@ -16,8 +16,8 @@ export class HidingFilter extends OwnershipFilter {
     return super.owns(document) && !this.#hides(document)
   }
 
-  override deletes(document: Uint8Array): boolean {
-    return super.deletes(document) && !this.#hides(document)
+  override isWritable(document: Uint8Array): boolean {
+    return super.isWritable(document) && !this.#hides(document)
   }
 
   #hides(document: Uint8Array): boolean {

@@ -2,9 +2,9 @@ import type { ValuesByPath } from '../model/shard-key-pattern.js'
 import type { Behaviours } from '../behaviours/table.js'
 import type { CollectionPlacement } from './placement.js'
 
-export type OwnershipRules = Pick<Behaviours, 'missingShardKeyFieldsAreNull' | 'deletesIncludeOrphans'>
+export type OwnershipRules = Pick<Behaviours, 'missingShardKeyFieldsAreNull' | 'writesIncludeOrphans'>
 
-const latestRules: OwnershipRules = { missingShardKeyFieldsAreNull: true, deletesIncludeOrphans: false }
+const latestRules: OwnershipRules = { missingShardKeyFieldsAreNull: true, writesIncludeOrphans: false }
 
 /**
  * Excludes orphans from versioned reads. Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
@@ -13,13 +13,13 @@ export class OwnershipFilter {
   readonly placement: CollectionPlacement
   readonly shard: string
   readonly #extraction: { readonly missingIsNull: boolean }
-  readonly #deletesIncludeOrphans: boolean
+  readonly #writesIncludeOrphans: boolean
 
   constructor(placement: CollectionPlacement, shard: string, rules: OwnershipRules = latestRules) {
     this.placement = placement
     this.shard = shard
     this.#extraction = { missingIsNull: rules.missingShardKeyFieldsAreNull }
-    this.#deletesIncludeOrphans = rules.deletesIncludeOrphans
+    this.#writesIncludeOrphans = rules.writesIncludeOrphans
   }
 
   /** False for a document without a shard key, such as one with an array on its path. */
@@ -28,9 +28,9 @@ export class OwnershipFilter {
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
   }
 
-  /** Whether a delete may find the document. */
-  deletes(document: Uint8Array): boolean {
-    return this.#deletesIncludeOrphans || this.owns(document)
+  /** Whether a write may find the document. */
+  isWritable(document: Uint8Array): boolean {
+    return this.#writesIncludeOrphans || this.owns(document)
   }
 
   /** @param byPath the document's values on the paths of the shard key */

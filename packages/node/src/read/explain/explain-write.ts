@@ -62,7 +62,7 @@ async function explainStatement(
   const change = statement.kind === 'update' ? compileStatement(statement, context) : null
   const visit = (document: Uint8Array): boolean => {
     // Plans of writes have no SHARDING_FILTER stage.
-    if (access.ownership?.owns(document) === false) return true
+    if (access.ownership?.isWritable(document) === false) return true
     counts.matched++
     if (change !== null && change.apply(document, { filter }) !== null) counts.modified++
     return statement.multi

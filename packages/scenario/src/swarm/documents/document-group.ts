@@ -32,10 +32,10 @@ export class DocumentGroup {
     return { q: { herd: this.#owner }, u: { $inc: { m: 1 } }, multi: true }
   }
 
-  /** @param times null: unknown */
-  incremented(times: number | null): void {
-    this.#least += times ?? 0
-    this.#most += times ?? size * attemptsMax
+  /** @param most null: unknown */
+  incremented(least: number, most: number | null): void {
+    this.#least += least
+    this.#most += most ?? size * attemptsMax
   }
 
   differences(documents: readonly Document[], where: string): Finding[] {

@@ -22,8 +22,8 @@ export class DocumentsWorker {
   readonly #verdicts: Verdicts
   readonly #collections: readonly SwarmCollection[]
   readonly #keysChange: boolean
-  /** The number of deleted documents then says little. */
-  readonly #deletesIncludeOrphans: boolean
+  /** The number of written documents then says little. */
+  readonly #writesIncludeOrphans: boolean
   readonly #losses: Pick<RetryHistoryLosses, 'count'>
   readonly #models = new Map<string, Model>()
   readonly #groups = new Map<string, DocumentGroup>()
@@ -47,7 +47,7 @@ export class DocumentsWorker {
   ) {
     this.#losses = losses
     this.#keysChange = !behaviours.shardKeyValuesAreImmutable
-    this.#deletesIncludeOrphans = behaviours.deletesIncludeOrphans
+    this.#writesIncludeOrphans = behaviours.writesIncludeOrphans
     this.number = number
     this.#client = client
     this.#random = random
@@ -229,19 +229,22 @@ export class DocumentsWorker {
     const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#retryMode(ns))
     const n = answer?.reply['n'] as number | undefined
     this.#must(
-      n === undefined || n <= documents.length || this.#deletesIncludeOrphans,
+      n === undefined || n <= documents.length || this.#writesIncludeOrphans,
       `a delete of ${documents.length} documents of ${ns} said n: ${n}`,
       ns,
       ...documents.map(({ _id }) => _id),
     )
     for (const { _id } of documents) {
-      if (n === documents.length && !this.#deletesIncludeOrphans) model.isGone(_id)
+      if (n === documents.length && !this.#writesIncludeOrphans) model.isGone(_id)
       else model.mayBe(_id, null)
     }
     this.#note(answer)
   }
 
-  /** May miss a moving document, or find it on both shards, which the reply counts. */
+  /**
+   * May miss a moving document, or find it on both shards, which the reply counts: one of the two
+   * may be an orphan.
+   */
   async #updateGroup(ns: string): Promise<void> {
     const group = this.#groups.get(ns)!
     const answer = await this.#client.try(
@@ -249,7 +252,8 @@ export class DocumentsWorker {
       [],
       this.#retryMode(ns),
     )
-    group.incremented(answer === null ? null : (answer.reply['nModified'] as number))
+    const times = answer === null ? null : (answer.reply['nModified'] as number)
+    group.incremented(this.#writesIncludeOrphans ? 0 : (times ?? 0), times)
     this.#note(answer)
   }
 

@@ -53,9 +53,9 @@ export const writeBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
-  deletesIncludeOrphans: row<boolean>(
-    'A delete through a router includes matching orphans on the shards that it goes to, and counts them.',
-    'delete_stage.cpp; SERVER-59832 in 5.3: write_stage_common.cpp, PreWriteFilter',
+  writesIncludeOrphans: row<boolean>(
+    'Updates and deletes through a router include matching orphans on the shards that they go to, and count them.',
+    'update_stage.cpp, delete_stage.cpp; SERVER-59832 in 5.3: write_stage_common.cpp, PreWriteFilter',
     ['2.6', true],
     ['6.0.2', false],
   ),
