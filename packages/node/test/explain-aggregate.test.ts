@@ -86,3 +86,43 @@ t.test('explain of aggregate shows the plan, then the other stages', async (t) =
     { ok: 1 },
   )
 })
+
+t.test('until 4.0 explain shows every pipeline as stages, without their results', async (t) => {
+  const node = await filled('4.0')
+  const explained = async (pipeline: Document[], verbosity = 'queryPlanner') => {
+    const reply = await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity })
+    t.same(namesOf(reply), ['stages', 'ok'])
+    return reply['stages'] as Document[]
+  }
+  const [whole] = await explained([{ $match: { a: 2 } }, { $limit: 1 }])
+  t.same(namesOf(whole!['$cursor']), ['query', 'limit', 'queryPlanner'])
+  t.match(whole, { $cursor: { query: { a: 2 }, limit: { low: 1 } } })
+  const planner = namesOf(whole!['$cursor'].queryPlanner)
+  t.same(planner, ['plannerVersion', 'namespace', 'indexFilterSet', 'parsedQuery', 'winningPlan', 'rejectedPlans'])
+  const [cursor, group] = await explained(
+    [{ $match: { b: 1 } }, { $sort: { b: 1 } }, { $group: { _id: '$a', n: { $sum: 1 } } }],
+    'executionStats',
+  )
+  t.same(namesOf(cursor), ['$cursor'])
+  t.same(namesOf(group), ['$group'])
+  t.same(cursor!['$cursor'].fields, { a: 1, _id: 0 })
+  const stats = cursor!['$cursor'].executionStats.executionStages as Document
+  t.same(stages(stats), ['PROJECTION', 'SORT', 'SORT_KEY_GENERATOR', 'COLLSCAN'])
+  const sort = stats['inputStage'] as Document
+  t.same(namesOf(sort).slice(-4), ['sortPattern', 'memUsage', 'memLimit', 'inputStage'])
+  t.equal(sort['invalidates'], 0)
+  t.equal(sort['inputStage'].works, sort['inputStage'].inputStage.works + 1)
+  const found = await node.ok({ explain: { find: 'c', filter: { a: 2 } }, verbosity: 'executionStats' })
+  t.match(found, { executionStats: { executionStages: { inputStage: { seenInvalidated: 0 } } }, serverInfo: {} })
+})
+
+t.test('4.4 counts the results of stages and shows a pipeline that a plan answers like a find', async (t) => {
+  const node = await filled('4.4')
+  const explain = (pipeline: Document[]) =>
+    node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
+  t.match(await explain([{ $match: { a: 2 } }]), { queryPlanner: { queryHash: String }, serverInfo: {} })
+  const [cursor, group] = (await explain([{ $match: { a: 2 } }, { $group: { _id: '$a' } }]))['stages'] as Document[]
+  t.same(namesOf(cursor), ['$cursor', 'nReturned', 'executionTimeMillisEstimate'])
+  t.same(namesOf(cursor!['$cursor']), ['queryPlanner', 'executionStats'])
+  t.same(namesOf(group), ['$group', 'nReturned', 'executionTimeMillisEstimate'])
+})

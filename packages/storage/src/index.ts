@@ -11,7 +11,8 @@ export type {
   IndexBuild,
 } from './engine/types.js'
 export { describeFilter } from './explain/describe-filter.js'
-export { describeExecution, describePlan, planSummary, type ExplainStyle } from './explain/describe-plan.js'
+export type { ExplainStyle } from './explain/describe-express.js'
+export { describeExecution, describePlan, planSummary } from './explain/describe-plan.js'
 export {
   defaultIndexName,
   idIndexSpec,

@@ -65,7 +65,8 @@ async function explainOn(
   })
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter: false })
   if (plan.kind === 'nothing') return writeEmptyCursor(ns)
-  const writer = writeServerParameters(writeServerInfo(new DocumentWriter(4096), host), host)
+  const writer = new DocumentWriter(4096)
+  if (host.behaviours.explainShowsWholePlans) writeServerParameters(writeServerInfo(writer, host), host)
   if (plan.kind === 'member' && route.kind === 'unsharded' && host.behaviours.unshardedPipelinesPassThrough)
     return explainOnPrimary(writer, invocation, { ns, route, plan, verbosity })
   return writeCommand(

@@ -60,7 +60,7 @@ async function explainCommand(
   )
   if (shapeHash !== null && host.behaviours.explainHasQueryShapeHash) writer.string('queryShapeHash', shapeHash)
   if (explainIsVersioned && !isPipeline) writer.document('command', shownCommand(body, db))
-  writeServerParameters(writeServerInfo(writer, host), host)
+  if (!isPipeline || host.behaviours.explainShowsWholePlans) writeServerParameters(writeServerInfo(writer, host), host)
   return explainIsVersioned && isPipeline ? writer.document('command', shownCommand(body, db)) : writer
 }
 

@@ -3,23 +3,14 @@
  * of logs. Server: query/plan_explainer_impl.cpp. Manual page: reference/explain-results.
  */
 import { BsonType, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { formatDocument, formatValue, isPoint, type Interval, type SortPattern } from '@shardlab/query'
+import { formatDocument, formatValue, type Interval, type SortPattern } from '@shardlab/query'
 import { inputsOf, stagesOf, type IndexEntry, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
 import type { QueryPlan } from '../plans/query-plan.js'
 import { sortMemoryLimitBytes } from '../stages/sorter.js'
 import { singlePointsOf } from '../stages/scan-range.js'
 import type { Stage } from '../stages/stage.js'
+import { expressOf, writeExpress, type ExplainStyle } from './describe-express.js'
 import { describeFilter } from './describe-filter.js'
-
-export interface ExplainStyle {
-  /**
-   * Which queries show as EXPRESS_IXSCAN, as since 8.0. `id`: those for one `_id`. `equality`: also
-   * those for one value of a field whose index guarantees at most one document. Default: none.
-   */
-  readonly express?: 'id' | 'equality'
-  /** Whether the outermost stage has `isCached`, as since 8.0. Default false. */
-  readonly isCached?: boolean
-}
 
 export function describePlan(root: PlanStage, style: ExplainStyle = {}): Uint8Array {
   const writer = new DocumentWriter(512)
@@ -46,92 +37,58 @@ export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): stri
 function writeRoot(writer: DocumentWriter, plan: PlanStage, run: Stage | null, style: ExplainStyle): void {
   if (style.isCached === true) writer.bool('isCached', false)
   const express = expressOf(plan, run, style)
-  if (express === null) writeStage(writer, plan, run)
+  if (express === null) writeStage(writer, plan, run, style)
   else writeExpress(writer, express, run)
 }
 
-interface Express {
-  readonly keyPattern: string
-  readonly indexName: string
-  readonly projection: Uint8Array | null
-  readonly keysExamined: number
-  readonly docsExamined: number
-}
-
-/** A plan that looks up one key, below at most a shard filter, a simple projection and a limit. */
-function expressOf(plan: PlanStage, run: Stage | null, { express }: ExplainStyle): Express | null {
-  if (express === undefined) return null
-  let projection: Uint8Array | null = null
-  let limit = 0
-  let stage = plan
-  let stats = run
-  const descend = (input: PlanStage): void => {
-    stage = input
-    stats = stats === null ? null : stats.inputs[0]!
-  }
-  for (;;) {
-    if (stage.stage === 'PROJECTION_SIMPLE') projection = stage.projection.document ?? null
-    else if (stage.stage === 'LIMIT') limit = stage.amount
-    else if (stage.stage !== 'SHARDING_FILTER') break
-    descend(stage.input)
-  }
-  const found = (keyPattern: string, indexName: string, scan: Stage | null): Express => ({
-    keyPattern,
-    indexName,
-    projection,
-    keysExamined: scan?.keysExamined ?? 0,
-    docsExamined: stats?.docsExamined ?? 0,
-  })
-  if (stage.stage === 'IDHACK') return found('{ _id: 1 }', '_id_', stats)
-  if (express === 'id' || projection !== null || stage.stage !== 'FETCH' || stage.filter !== null) return null
-  const { input } = stage
-  if (input.stage !== 'IXSCAN' || input.filter !== null) return null
-  const { index, keyPattern, pattern, multikey, wildcardPath } = input.scan.entry
-  const [first, ...others] = input.scan.bounds.fields
-  const isEquality =
-    first!.intervals.length === 1 &&
-    isPoint(first!.intervals[0]!) &&
-    !others.some(({ intervals }) => intervals.every(isPoint))
-  const isSingle = limit === 1 || (index.unique && pattern.length === 1)
-  if (!isEquality || !isSingle || multikey || wildcardPath !== null || pattern[0]!.direction === 'hashed') return null
-  return found(formatDocument(keyPattern), index.name, stats === null ? null : stats.inputs[0]!)
-}
-
-function writeExpress(
-  writer: DocumentWriter,
-  { keyPattern, indexName, projection, keysExamined, docsExamined }: Express,
-  run: Stage | null,
-): void {
-  writer.string('stage', 'EXPRESS_IXSCAN').string('keyPattern', keyPattern).string('indexName', indexName)
-  if (projection !== null) writer.document('projection', projection).bool('projectionCovered', false)
-  if (run === null) return
-  writer.int32('keysExamined', keysExamined).int32('docsExamined', docsExamined).int32('nReturned', run.rows)
-}
-
-function writeStage(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
-  writer.string('stage', plan.stage)
+function writeStage(writer: DocumentWriter, plan: PlanStage, run: Stage | null, style: ExplainStyle): void {
+  const invalidated = style.invalidated === true
+  writer.string('stage', invalidated && plan.stage.startsWith('PROJECTION') ? 'PROJECTION' : plan.stage)
   if ('filter' in plan && plan.filter !== null) writer.document('filter', describeFilter(plan.filter.root))
-  if (run !== null) writeCommon(writer, run)
+  if (run !== null) writeCommon(writer, run, invalidated)
+  if (invalidated && plan.stage === 'SORT') return writeOldSort(writer, plan, run, style)
   writeOwn(writer, plan, run)
+  if (invalidated && plan.stage === 'IXSCAN' && run !== null) writer.int32('seenInvalidated', 0)
   const inputs = inputsOf(plan)
   const stageOf = (i: number): Stage | null => (run === null ? null : run.inputs[i]!)
   if (inputs.length === 1) {
     writer.startDocument('inputStage')
-    writeStage(writer, inputs[0]!, stageOf(0))
+    writeStage(writer, inputs[0]!, stageOf(0), style)
     writer.end()
   } else if (inputs.length > 1) {
     writer.startArray('inputStages')
     inputs.forEach((input, i) => {
       writer.startDocument(String(i))
-      writeStage(writer, input, stageOf(i))
+      writeStage(writer, input, stageOf(i), style)
       writer.end()
     })
     writer.end()
   }
 }
 
-function writeCommon(writer: DocumentWriter, run: Stage): void {
-  const { works, rows, isEof } = run
+/** Until 4.0 a stage of its own made the sort keys, with one unit of work before the first. */
+function writeOldSort(
+  writer: DocumentWriter,
+  { sort, limit, input }: Extract<PlanStage, { stage: 'SORT' }>,
+  run: Stage | null,
+  style: ExplainStyle,
+): void {
+  const sorted = run === null ? null : run.inputs[0]!
+  writer.document('sortPattern', sortDocument(sort))
+  if (run !== null) {
+    const counters = new Map(run.counters())
+    writer.integer('memUsage', Number(counters.get('totalDataSizeSorted') ?? 0)).int32('memLimit', sortMemoryLimitBytes)
+  }
+  if (limit > 0) writer.integer('limitAmount', limit)
+  writer.startDocument('inputStage').string('stage', 'SORT_KEY_GENERATOR')
+  if (sorted !== null) writeCommon(writer, sorted, true, sorted.works + 1)
+  writer.startDocument('inputStage')
+  writeStage(writer, input, sorted, style)
+  writer.end().end()
+}
+
+function writeCommon(writer: DocumentWriter, run: Stage, invalidated: boolean, works = run.works): void {
+  const { rows, isEof } = run
   const needTime = Math.max(0, works - rows - (isEof ? 1 : 0))
   writer.int32('nReturned', rows).int32('executionTimeMillisEstimate', 0).int32('works', works).int32('advanced', rows)
   writer
@@ -140,6 +97,7 @@ function writeCommon(writer: DocumentWriter, run: Stage): void {
     .int32('saveState', 0)
     .int32('restoreState', 0)
     .int32('isEOF', isEof ? 1 : 0)
+  if (invalidated) writer.int32('invalidates', 0)
 }
 
 function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {

@@ -4,7 +4,7 @@
  * `Pipeline::writeExplainOps`, document_source_cursor.cpp.
  */
 import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
-import { compileFilter, parseSort } from '@shardlab/query'
+import { compileFilter, parseSort, type LeadingQuery } from '@shardlab/query'
 import { stageMemoryOf, hintOf, shownStages } from '@shardlab/member'
 import { readAll } from '../../cursors/resume-source.js'
 import { planLeading } from '../aggregation/leading-plan.js'
@@ -27,7 +27,8 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
     throw new CommandError(51184, `explain of ${pipeline.writer.name} is not allowed with verbosity ${verbosity}`)
   const shapeHash = queryShapeHash('aggregate', ns, pipeline.stages)
   const rest = pipeline.source === null ? pipeline.stages.slice(pipeline.leading.stageCount) : pipeline.stages
-  if (pipeline.source === null && rest.length === 0) {
+  const { explainShowsWholePlans, explainCountsStageResults } = host.behaviours
+  if (pipeline.source === null && rest.length === 0 && explainShowsWholePlans) {
     await writePlanExplanation(writer, invocation, leadingPlan(request, bound, null), verbosity)
     return { shapeHash, isPipeline: false }
   }
@@ -37,14 +38,15 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   if (pipeline.source === null) {
     const explained = leadingPlan(request, bound, ran)
     writer.startDocument(String(position++)).startDocument('$cursor')
+    if (host.behaviours.explainCursorsShowQuery) writeLeading(writer, pipeline.leading)
     await writePlanExplanation(writer, invocation, explained, verbosity)
     writer.end()
-    if (ran !== null) writeRun(writer, ran.executed?.executor.stats.returned ?? 0)
+    if (ran !== null && explainCountsStageResults) writeRun(writer, ran.executed?.executor.stats.returned ?? 0)
     writer.end()
   }
   for (const { shown, last } of shownStages(rest)) {
     writer.startDocument(String(position++)).fields(shown)
-    if (ran !== null) writeRun(writer, ran.emitted.at(last - rest.length)!)
+    if (ran !== null && explainCountsStageResults) writeRun(writer, ran.emitted.at(last - rest.length)!)
     writer.end()
   }
   writer.end()
@@ -97,6 +99,14 @@ function leadingPlan(
     express: args.has('hint') ? 'none' : leading.sort === null && leading.skip === 0 ? 'equality' : 'id',
     ...(executed === null ? {} : { executed }),
   }
+}
+
+/** Server: document_source_cursor.cpp, serialize. */
+function writeLeading(writer: DocumentWriter, { filter, sort, limit, projection }: LeadingQuery): void {
+  writer.document('query', filter ?? emptyDocument)
+  if (sort !== null) writer.document('sort', sort)
+  if (limit > 0) writer.int64('limit', limit)
+  if (projection !== null) writer.document('fields', projection.document)
 }
 
 function writeRun(writer: DocumentWriter, returned: number): void {

@@ -92,7 +92,7 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
   writer.document('parsedQuery', describeFilter(filter.root))
   if (collation !== null) writer.document('collation', collation)
   if (explainShowsPlanCache) writer.bool('indexFilterSet', explained.plan?.isFiltered === true)
-  if (collection !== null) {
+  if (collection !== null && behaviours.explainHasQueryHash) {
     const shape: ShapeWithCollation = {
       filter: filter.root,
       sort: explained.sort,
@@ -200,17 +200,16 @@ function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint
  * Since 8.0 the top stage shows `isCached`, which is always false in an explain, and lookups by
  * `_id` have an EXPRESS stage.
  */
-function styleOf(
-  { expressPlans, explainShowsPlanCache }: Behaviours,
-  { above, express = 'id' }: ExplainedPlan,
-): ExplainStyle {
+function styleOf(behaviours: Behaviours, { above, express = 'id' }: ExplainedPlan): ExplainStyle {
+  const { expressPlans } = behaviours
+  const style = candidateStyle(behaviours)
   if (above !== undefined)
-    return expressPlans && above.express !== undefined ? { express: 'id', isCached: explainShowsPlanCache } : {}
-  return { isCached: explainShowsPlanCache, ...(expressPlans && express !== 'none' ? { express } : {}) }
+    return expressPlans && above.express !== undefined ? { ...style, express: 'id' } : { ...style, isCached: false }
+  return expressPlans && express !== 'none' ? { ...style, express } : style
 }
 
-function candidateStyle({ explainShowsPlanCache }: Behaviours): ExplainStyle {
-  return { isCached: explainShowsPlanCache }
+function candidateStyle({ explainShowsPlanCache, explainStages }: Behaviours): ExplainStyle {
+  return { isCached: explainShowsPlanCache, invalidated: explainStages === 'invalidated' }
 }
 
 function withTop(behaviours: Behaviours, above: StageAbove | undefined, input: Uint8Array, ran = false): Uint8Array {
@@ -218,7 +217,7 @@ function withTop(behaviours: Behaviours, above: StageAbove | undefined, input: U
   const { expressPlans, explainShowsPlanCache } = behaviours
   if (expressPlans && above.express !== undefined && findField(input, 'stage')?.asString() === 'EXPRESS_IXSCAN')
     return expressAbove(above.express, above, input, ran)
-  const top = stageAbove(above, input, ran)
+  const top = stageAbove(behaviours, above, input, ran)
   return explainShowsPlanCache ? new DocumentWriter(top.length + 16).bool('isCached', false).fields(top).finish() : top
 }
 
@@ -238,7 +237,7 @@ function expressAbove(stage: string, above: StageAbove, input: Uint8Array, ran: 
   return writer.finish()
 }
 
-function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
+function stageAbove({ explainStages }: Behaviours, above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
   const writer = new DocumentWriter(input.length + 256).string('stage', above.stage)
   if (ran) {
     const { returned, counters } = above.outcome()
@@ -253,17 +252,18 @@ function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Ar
       .int32('saveState', 0)
       .int32('restoreState', 0)
       .int32('isEOF', 1)
+    if (explainStages === 'invalidated') writer.int32('invalidates', 0)
     for (const [name, value] of counters) writer.int32(name, value)
   }
   return writer.document('inputStage', input).finish()
 }
 
-function eofPlan({ isCached }: ExplainStyle, ran = false): Uint8Array {
+function eofPlan({ isCached, invalidated }: ExplainStyle, ran = false): Uint8Array {
   const writer = new DocumentWriter(256)
   if (isCached === true) writer.bool('isCached', false)
   writer.string('stage', 'EOF')
   if (!ran) return writer.finish()
-  return writer
+  writer
     .int32('nReturned', 0)
     .int32('executionTimeMillisEstimate', 0)
     .int32('works', 1)
@@ -273,5 +273,6 @@ function eofPlan({ isCached }: ExplainStyle, ran = false): Uint8Array {
     .int32('saveState', 0)
     .int32('restoreState', 0)
     .int32('isEOF', 1)
-    .finish()
+  if (invalidated === true) writer.int32('invalidates', 0)
+  return writer.finish()
 }

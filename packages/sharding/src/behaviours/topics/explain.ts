@@ -2,6 +2,36 @@
 import { row } from '../row.js'
 
 export const explainBehaviours = {
+  explainShowsWholePlans: row<boolean>(
+    'A pipeline that a plan answers as a whole is explained like a find; otherwise as the stage $cursor. Either way has serverInfo; otherwise pipelines have none.',
+    'pipeline_d.cpp, canOptimizeAwayPipeline, new in 4.2; explain.cpp, explainPipelineExecutor',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  explainCursorsShowQuery: row<boolean>(
+    'The stage $cursor shows the query, sort, limit and fields that its plan answers.',
+    'document_source_cursor.cpp, serialize, until 4.2',
+    ['2.6', true],
+    ['4.4', false],
+  ),
+  explainCountsStageResults: row<boolean>(
+    'The stages of an executed pipeline have nReturned and executionTimeMillisEstimate.',
+    'pipeline.cpp, writeExplainOps, new in 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  explainHasQueryHash: row<boolean>(
+    'queryPlanner has queryHash and planCacheKey.',
+    'reference/explain-results, new in 4.2',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  explainStages: row<'invalidated' | 'named'>(
+    'The stages of plans count invalidations, with PROJECTION and SORT_KEY_GENERATOR; later projections have the names of their kinds, and sorts show their limits.',
+    'explain.cpp of 4.0, statsToBSON; plan_explainer_impl.cpp',
+    ['2.6', 'invalidated'],
+    ['4.4', 'named'],
+  ),
   explainIsVersioned: row<boolean>(
     'Explain has explainVersion, the command, server parameters and the limits that the planner reached; otherwise plannerVersion.',
     'reference/explain-results of 4.4 and 5.0',
