@@ -4,6 +4,7 @@
  */
 import { asBuffer, type RawValue } from '../values/raw-value.js'
 import { readInt32, writeDouble, writeInt32, writeInt64, writeInt64Number } from '../bytes/little-endian.js'
+import { bytesOfText } from '../values/raw-text.js'
 import { BsonType } from '../values/types.js'
 
 /** Small documents share a slab and are not copied out. */
@@ -130,11 +131,22 @@ export class DocumentWriter {
       this.#reserve(units + 5)
       if (this.#ascii(value, units)) return this
     }
+    const text = bytesOfText(value)
+    if (text !== null) return this.#text(text)
     const length = Buffer.byteLength(value)
     this.#reserve(length + 5)
     writeInt32(this.#buffer, this.#at, length + 1)
     this.#buffer.write(value, this.#at + 4, length, 'utf8')
     this.#at += 4 + length
+    this.#buffer[this.#at++] = 0
+    return this
+  }
+
+  #text(text: Uint8Array): this {
+    this.#reserve(text.length + 5)
+    writeInt32(this.#buffer, this.#at, text.length + 1)
+    this.#buffer.set(text, this.#at + 4)
+    this.#at += 4 + text.length
     this.#buffer[this.#at++] = 0
     return this
   }

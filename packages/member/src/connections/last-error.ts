@@ -8,6 +8,7 @@ import {
   elementsOf,
   findField,
   firstFieldName,
+  textOf,
   type CommandError,
   type DocumentWriter,
   type RawValue,
@@ -63,7 +64,7 @@ export function noteLastError(
 function outcomeOf(command: string, { body, sequences }: EndedCommand, reply: Uint8Array): LastError {
   if (findField(reply, 'ok')?.asNumber() !== 1) {
     const code = findField(reply, 'code')?.asNumber() ?? 0
-    return { ...nothingHappened, error: { code, message: findField(reply, 'errmsg')?.asString() ?? '' } }
+    return { ...nothingHappened, error: { code, message: textOf(findField(reply, 'errmsg')) } }
   }
   const argument = batchArguments.get(command)
   if (argument === undefined) return nothingHappened

@@ -1,4 +1,4 @@
-import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode } from '@shardlab/bson'
+import { CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode, textOf } from '@shardlab/bson'
 
 export function isOk(body: Uint8Array): boolean {
   return findField(body, 'ok')?.isTruthy() === true
@@ -27,7 +27,7 @@ export function commandErrorFrom(document: Uint8Array): CommandError {
         code = it.value().asNumber()
         break
       case 'errmsg':
-        if (it.type === BsonType.string) message = it.value().asString()
+        message = textOf(it.value())
         break
       case 'errorLabels':
         errorLabels = elementsOf(it.value()).map((label) => label.asString())

@@ -1,4 +1,13 @@
-import { BsonType, CommandError, elementsOf, FieldIterator, findField, DocumentWriter, noCode } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findField,
+  noCode,
+  textOf,
+} from '@shardlab/bson'
 
 const standardFields = new Set(['ok', 'errmsg', 'code', 'codeName', 'errorLabels'])
 
@@ -7,14 +16,10 @@ export function toCommandError(document: Uint8Array): CommandError {
   const extra = new DocumentWriter(128)
   for (const it = new FieldIterator(document); it.next();)
     if (!standardFields.has(it.name())) extra.value(it.name(), it.value())
-  return new CommandError(
-    findField(document, 'code')?.asNumber() ?? noCode,
-    findField(document, 'errmsg')?.asString() ?? '',
-    {
-      extra: extra.length > 4 ? extra.finish() : null,
-      errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map((label) => label.asString()) : [],
-    },
-  )
+  return new CommandError(findField(document, 'code')?.asNumber() ?? noCode, textOf(findField(document, 'errmsg')), {
+    extra: extra.length > 4 ? extra.finish() : null,
+    errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map((label) => label.asString()) : [],
+  })
 }
 
 export function raiseError(document: Uint8Array | null): void {

@@ -5,6 +5,7 @@ import {
   decimalText,
   FieldIterator,
   readInt32,
+  readText,
   readUint32,
   readUtf8,
   type RawValue,
@@ -68,9 +69,8 @@ export function formatValue(value: RawValue | undefined): string {
   }
 }
 
-/** A character cut in the middle becomes a replacement character. */
-const firstBytes = (value: RawValue, bytes: number) =>
-  asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
+/** The bytes of a character that is cut in the middle stay as they are. */
+const firstBytes = (value: RawValue, bytes: number) => readText(value.bytes, value.start + 4, value.start + 4 + bytes)
 
 /** UUIDs (subtype 4) as UUIDs, other data in hexadecimal; more than 80 bytes are cut to 70. */
 function formatBinary(value: RawValue): string {

@@ -2,7 +2,7 @@
  * $out and $merge write by ordinary commands of the member that runs the pipeline, a node or a
  * router.
  */
-import { CommandError, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
+import { CommandError, documentsOf, DocumentWriter, fieldsOf, findField, textOf } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import { withContext } from '../../replies/with-context.js'
 
@@ -71,10 +71,10 @@ const ownFields = new Set(['ok', 'code', 'codeName', 'errmsg', 'index', '$cluste
 
 function errorIn(document: Uint8Array): CommandError {
   const code = findField(document, 'code')?.asNumber() ?? 8
-  const message = findField(document, 'errmsg')
+  const message = textOf(findField(document, 'errmsg'))
   const extra = new DocumentWriter(64)
   for (const [name, value] of fieldsOf(document)) if (!ownFields.has(name)) extra.value(name, value)
-  return new CommandError(code, message?.asString() ?? '', { extra: extra.finish() })
+  return new CommandError(code, message, { extra: extra.finish() })
 }
 
 /** For list commands, whose cursors have a single batch. */

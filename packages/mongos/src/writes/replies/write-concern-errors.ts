@@ -1,5 +1,5 @@
 /** Server: batch_write_op.cpp, wc_error.cpp, sharded_ddl_util. */
-import { DocumentWriter, ErrorCodes, errorCodeName, FieldIterator, findField } from '@shardlab/bson'
+import { DocumentWriter, errorCodeName, ErrorCodes, FieldIterator, findField, textOf } from '@shardlab/bson'
 import { codeNameOf, writeCode, type CodeNames } from '@shardlab/member'
 
 export interface ShardConcernError {
@@ -13,7 +13,7 @@ export function mergedConcernError(errors: readonly ShardConcernError[], behavio
   if (errors.length === 1) return concernErrorAt(first!)
   const texts = errors.map(
     ({ shard, error }) =>
-      `${codeNameOf(behaviours, codeOf(error)) ?? errorCodeName(codeOf(error))}: ${textOf(error)} at ${shard}`,
+      `${codeNameOf(behaviours, codeOf(error)) ?? errorCodeName(codeOf(error))}: ${messageOf(error)} at ${shard}`,
   )
   return writeCode(new DocumentWriter(256), ErrorCodes.WriteConcernTimeout, behaviours)
     .string('errmsg', `multiple errors reported : ${texts.join(' :: and :: ')}`)
@@ -23,7 +23,7 @@ export function mergedConcernError(errors: readonly ShardConcernError[], behavio
 export function concernErrorAt({ shard, error }: ShardConcernError): Uint8Array {
   const writer = new DocumentWriter(error.length + 32)
   for (const it = new FieldIterator(error); it.next();) {
-    if (it.name() === 'errmsg') writer.string('errmsg', `${textOf(error)} at ${shard}`)
+    if (it.name() === 'errmsg') writer.string('errmsg', `${messageOf(error)} at ${shard}`)
     else writer.value(it.name(), it.value())
   }
   return writer.finish()
@@ -33,6 +33,6 @@ function codeOf(error: Uint8Array): number {
   return findField(error, 'code')?.asNumber() ?? 0
 }
 
-function textOf(error: Uint8Array): string {
-  return findField(error, 'errmsg')?.asString() ?? ''
+function messageOf(error: Uint8Array): string {
+  return textOf(findField(error, 'errmsg'))
 }

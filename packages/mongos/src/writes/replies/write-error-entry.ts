@@ -2,7 +2,7 @@
  * Server: `WriteError::serialize`; until 5.0 batched_command_response.cpp and
  * write_error_detail.cpp.
  */
-import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField, textOf } from '@shardlab/bson'
 import { writeCode } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import { codeIn } from './shard-write-reply.js'
@@ -32,7 +32,7 @@ export function combinedError(index: number, entries: readonly Uint8Array[], sty
 }
 
 export function messageIn(entry: Uint8Array): string {
-  return findField(entry, 'errmsg')!.asString()
+  return textOf(findField(entry, 'errmsg'))
 }
 
 function entryOf(
