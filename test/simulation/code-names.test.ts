@@ -22,7 +22,7 @@ for (const [emulate, named] of Object.entries(names) as [keyof typeof names, Rec
       t.equal(actual, code)
       t.equal(codeName, named[code], String(code))
     }
-    await nameOf(40415, ask(cluster, { count: 'things', colour: 1 }))
+    await nameOf(40415, ask(cluster, { delete: 'things', deletes: [{ q: {}, limit: 1, colour: 1 }] }))
     const { writeConcernError } = await ask(cluster, { create: 'other', writeConcern: { w: 5 } })
     await nameOf(100, Promise.resolve(writeConcernError as Record<string, unknown>))
     if (13334 in named) {
@@ -38,7 +38,7 @@ for (const [emulate, named] of Object.entries(names) as [keyof typeof names, Rec
 
 t.test('errors of 2.6 have no codeName', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 1, shards: 1, emulate: '2.6' })
-  const reply = await ask(cluster, { count: 'things', colour: 1 })
+  const reply = await ask(cluster, { noSuchCommand: 1 })
   t.match(reply, { ok: 0, code: Number })
   t.notOk('codeName' in reply)
 })

@@ -30,10 +30,10 @@ function textWithRawBytes(bytes: Uint8Array, start: number, end: number): string
 function characterLength(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at]!
   const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
-  if (at + length > end) return 0
+  if (length === 0 || at + length > end) return 0
   for (let i = at + 1; i < at + length; i++) if ((bytes[i]! & 0xc0) !== 0x80) return 0
-  const isCharacter = length < 3 || asBuffer(bytes).utf8Slice(at, at + length) !== '\uFFFD\uFFFD\uFFFD'
-  return isCharacter ? length : 0
+  // Surrogates and numbers that are too small or too large become more units than a character has.
+  return asBuffer(bytes).utf8Slice(at, at + length).length === (length === 4 ? 2 : 1) ? length : 0
 }
 
 const rawBytes = /((?<![\uD800-\uDBFF])[\uDC80-\uDCFF]+)/

@@ -27,7 +27,7 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
     throw new CommandError(51184, `explain of ${pipeline.writer.name} is not allowed with verbosity ${verbosity}`)
   const shapeHash = queryShapeHash('aggregate', ns, pipeline.stages)
   const rest = pipeline.source === null ? pipeline.stages.slice(pipeline.leading.stageCount) : pipeline.stages
-  const { explainShowsWholePlans, explainCountsStageResults } = host.behaviours
+  const { explainShowsWholePlans, explainCursorsShowQuery, explainCountsStageResults } = invocation.host.behaviours
   if (pipeline.source === null && rest.length === 0 && explainShowsWholePlans) {
     await writePlanExplanation(writer, invocation, leadingPlan(request, bound, null), verbosity)
     return { shapeHash, isPipeline: false }
@@ -38,7 +38,7 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   if (pipeline.source === null) {
     const explained = leadingPlan(request, bound, ran)
     writer.startDocument(String(position++)).startDocument('$cursor')
-    if (host.behaviours.explainCursorsShowQuery) writeLeading(writer, pipeline.leading)
+    if (explainCursorsShowQuery) writeLeading(writer, pipeline.leading)
     await writePlanExplanation(writer, invocation, explained, verbosity)
     writer.end()
     if (ran !== null && explainCountsStageResults) writeRun(writer, ran.executed?.executor.stats.returned ?? 0)
