@@ -3,6 +3,7 @@ import type { Bench } from './bench.js'
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   codec: () => import('./codec.js'),
   fork: () => import('./fork.js'),
+  memory: () => import('./memory.js'),
   migration: () => import('./migration.js'),
   operations: () => import('./operations.js'),
   routing: () => import('./routing.js'),

@@ -41,4 +41,12 @@ export type {
   SplitEvent,
 } from '@shardlab/actor'
 export { BusyWorldError } from '@shardlab/runtime'
-export type { LatencyOption, LatencyRange, MemberInfo, ReachedStep, StepControls } from '@shardlab/runtime'
+export type {
+  LatencyOption,
+  LatencyRange,
+  MemberInfo,
+  MemoryUsage,
+  ReachedStep,
+  StepControls,
+  ThreadMemory,
+} from '@shardlab/runtime'

@@ -5,6 +5,7 @@ import {
   defaultWatched,
   type InlineRuntime,
   type MemberInfo,
+  type MemoryUsage,
   type Runtime,
 } from '@shardlab/runtime'
 import { EventEmitter } from 'eventemitter3'
@@ -188,6 +189,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Plain data about a member, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
+  }
+
+  /** Where the memory of the process is: its threads, and disks that they share. */
+  memory(): Promise<MemoryUsage> {
+    return this.#runtime.memory()
   }
 
   /** Ends a member at once and without warning. Its disk keeps everything it has acknowledged. */

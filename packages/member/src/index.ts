@@ -98,10 +98,11 @@ export { SessionCatalog, sessionTimeoutMinutes, type SessionId, type SessionKey 
 export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'
 export { type SessionOptions, readSessionOptions } from './sessions/session-options.js'
 export {
-  type SessionPredicate,
+  noUserDigest,
   sessionsByPattern,
   sessionsNamed,
   sessionsOfUsers,
+  type SessionPredicate,
 } from './sessions/session-patterns.js'
 export { wantsSingleReply, withSingleReply } from './aggregation/single-reply.js'
 export { aggregateSpec, argumentsOfAggregate, checkCursorArgument, namespaceOfAggregate } from './specs/aggregate.js'

@@ -215,8 +215,14 @@ t.test('a cursor does not survive an error', async (t) => {
 
 t.test('the cursor table has a limit', async (t) => {
   const { CursorManager } = await import('../src/cursors/cursor-manager.js')
-  const table = new CursorManager(() => 1n, { cursorsMax: 1 })
+  const limits: unknown[] = []
+  const table = new CursorManager(
+    () => 1n,
+    (limit, value) => limits.push([limit, value]),
+    { cursorsMax: 1 },
+  )
   const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false }
   table.open(options, 0)
   t.throws(() => table.open(options, 0), { code: 365 })
+  t.same(limits, [['cursorsMax', 1]])
 })

@@ -89,6 +89,32 @@ t.test('a checkpoint replaces the log and is not written for each change', async
   t.match(await node.restarted().all('c'), [{ _id: 1, y: 19 }])
 })
 
+t.test('a checkpoint follows once most of the disk was dropped or deleted', async (t) => {
+  const documents = Array.from({ length: 100 }, (_, _id) => ({ _id, x: 'x'.repeat(1000) }))
+  const node = new NodeUnderTest({ checkpointAfterBytes: 50_000 })
+  const { disk } = node.context
+  const usedBytes = (): number => disk.usage().logBytes + disk.usage().checkpointBytes
+  await node.ok({ insert: 'kept', documents: documents.slice(0, 5) })
+  await node.ok({ insert: 'c', documents })
+  t.ok(usedBytes() > 100_000)
+  await node.ok({ drop: 'c' })
+  t.ok(usedBytes() < 10_000, `${usedBytes()} bytes after the drop`)
+  const { checkpointCount } = disk
+  for (let i = 0; i < 10; i++) {
+    await node.ok({ insert: 'small', documents: documents.slice(0, 2) })
+    await node.ok({ drop: 'small' })
+  }
+  t.ok(disk.checkpointCount - checkpointCount < 4, 'not after each small one')
+  await node.ok({ insert: 'c', documents })
+  await node.ok({ insert: 'd', documents: documents.slice(0, 1) })
+  await node.ok({ renameCollection: 'test.d', to: 'test.c', dropTarget: true }, { db: 'admin' })
+  t.ok(usedBytes() < 10_000, `${usedBytes()} bytes after the rename`)
+  await node.ok({ insert: 'e', documents })
+  await node.ok({ dropDatabase: 1 })
+  t.ok(usedBytes() < 10_000, `${usedBytes()} bytes after the drop of the database`)
+  t.same(await contents(node.restarted()), await contents(node))
+})
+
 t.test('a write is acknowledged when it and all earlier ones are on the disk', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 0 }] })

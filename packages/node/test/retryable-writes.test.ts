@@ -227,3 +227,35 @@ t.test('statements expire 30 minutes after the write, also those from before a r
   void after.node.wake('housekeeping')
   t.equal(after.node.retries.statementCount, 0)
 })
+
+t.test('beyond the limit of the retry history, the oldest writes can no longer be repeated', async (t) => {
+  const node = new NodeUnderTest({ retryHistoryBytesMax: 50_000, checkpointAfterBytes: 20_000 })
+  const writeOf = (i: number): Document => ({
+    findAndModify: 'c',
+    query: { _id: i },
+    update: { $inc: { n: 1 }, $set: { x: 'x'.repeat(1000) } },
+    upsert: true,
+    new: true,
+    lsid: session(i),
+    txnNumber: long(1),
+  })
+  for (let i = 0; i < 100; i++) await node.ok(writeOf(i))
+  const { retries } = node.node
+  t.ok(retries.sizeBytes <= 50_000 && retries.statementCount > 20, `${retries.statementCount} statements are left`)
+  t.match(node.context.events.filter(({ type }) => type === 'limit')[0], { limit: 'retryHistoryBytesMax' })
+  const object = encodeSessionsImage(retries.exportOf('test.c'))
+  t.same(retries.exportOf('test.other'), [])
+  const recipient = new NodeUnderTest()
+  recipient.node.apply({ op: 'n', ns: 'config.transactions', uuid: null, object, id: null, session: null })
+  await recipient.node.flush()
+  for (const member of [node, node.restarted(), recipient]) {
+    t.match(await member.run(writeOf(0)), {
+      code: 217,
+      errmsg: `Incomplete history detected for transaction 1 on session ${session(0).id.toString()} - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - `,
+    })
+    t.equal((await member.ok(writeOf(99)))['retriedStmtId'], 0)
+    t.ok((await member.all('c')).every(({ n }) => n === 1))
+  }
+  t.match(await node.ok({ ...writeOf(0), txnNumber: long(2) }), { value: { n: 2 } })
+  t.equal((await node.ok({ ...writeOf(0), txnNumber: long(2) }))['retriedStmtId'], 0)
+})

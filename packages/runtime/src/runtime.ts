@@ -2,6 +2,7 @@ import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, Req
 import type { NewHostFault } from './host/faults/host-fault.js'
 import type { ReachedStep, StepFaultAction } from './host/faults/step-faults.js'
 import type { Alarm } from './host/time/clock.js'
+import type { MemoryUsage } from './memory-usage.js'
 
 /** Plain data, because it may be posted to a worker. */
 export interface MemberSpec {
@@ -101,6 +102,7 @@ export interface Runtime {
   restart(address: Address): Promise<MemberInfo>
   /** The result of `Actor.describe`; rejects when the member is not running. */
   describe(address: Address): Promise<Record<string, unknown>>
+  memory(): Promise<MemoryUsage>
   /**
    * For work next to a call that the caller awaits. Differs in a simulation only, where these
    * methods do not advance the virtual time.

@@ -2,7 +2,7 @@ import { DiskFullError, type Disk } from '@shardlab/actor'
 import fc from 'fast-check'
 import t from 'tap'
 import { MemoryDisk } from '../src/disks/memory-disk.js'
-import { createSharedDisk, SharedDisk } from '../src/disks/shared-disk.js'
+import { createSharedDisk, SharedDisk, sizeOfSharedDisk } from '../src/disks/shared-disk.js'
 
 /** `reopen` gives the disk that an actor has after a crash. */
 interface Kind {
@@ -22,7 +22,10 @@ const kinds: readonly Kind[] = [
     name: 'shared disk',
     create(limitBytes) {
       const buffers = createSharedDisk(limitBytes)
-      return { disk: new SharedDisk(buffers), reopen: () => new SharedDisk(structuredClone(buffers)) }
+      return {
+        disk: new SharedDisk(buffers, () => {}),
+        reopen: () => new SharedDisk(structuredClone(buffers), () => {}),
+      }
     },
   },
 ]
@@ -111,12 +114,45 @@ t.test('memory disks and shared disks behave the same', async (test) => {
 
 t.test('a shared disk grows as it fills', async (test) => {
   const buffers = createSharedDisk(16 * 1024 * 1024)
-  const disk = new SharedDisk(buffers)
+  const disk = new SharedDisk(buffers, () => {})
   test.equal(buffers.areas[0].byteLength, 0)
   for (let i = 0; i < 100; i++) await disk.append(new Uint8Array(100_000).fill(i))
   test.ok(buffers.areas[0].byteLength >= 10_000_400)
-  const records = [...new SharedDisk(buffers).read().records]
+  const records = [...new SharedDisk(buffers, () => {}).read().records]
   test.ok(records.every((record, i) => record.length === 100_000 && record[0] === i && record.at(-1) === i))
+})
+
+t.test('a shared disk gives up the memory of contents that it no longer has', async (test) => {
+  const buffers = createSharedDisk(1024 * 1024 * 1024)
+  const owner = structuredClone(buffers)
+  const reopened = () => contents(new SharedDisk(structuredClone(owner), () => {}))
+  const disk = new SharedDisk(buffers, ({ diskId, area, buffer }, replacedBytes) => {
+    test.equal(diskId, owner.id)
+    test.equal(replacedBytes, owner.areas[area]!.byteLength)
+    owner.areas[area] = buffer
+    test.same(reopened(), contents(disk), 'a writer that ends now loses nothing')
+  })
+  const record = new Uint8Array(1_000_000)
+  for (let i = 0; i < 60; i++) await disk.append(record)
+  await disk.writeCheckpoint(new Uint8Array(50_000_000))
+  const steady = [...buffers.areas]
+  for (let i = 0; i < 100; i++) await disk.append(record)
+  await disk.writeCheckpoint(new Uint8Array(50_000_000))
+  test.same([...buffers.areas], steady, 'the areas are kept while the contents have one size')
+  test.ok(sizeOfSharedDisk(owner) > 200_000_000)
+  await disk.append(Buffer.from('before'))
+  await disk.writeCheckpoint(Buffer.from('little'))
+  test.ok(sizeOfSharedDisk(owner) < 1_000_000, `${sizeOfSharedDisk(owner)} bytes after a small checkpoint`)
+  await disk.append(Buffer.from('after'))
+  test.same(reopened(), { checkpoint: 'little', records: ['after'] })
+
+  for (let i = 0; i < 10; i++) await disk.append(record)
+  await disk.writeCheckpoint(Buffer.from('little'))
+  await disk.append(Buffer.from('after'))
+  test.ok(sizeOfSharedDisk(owner) > 10_000_000, 'a small area is kept for the next checkpoint')
+  disk.trim()
+  test.ok(sizeOfSharedDisk(owner) < 1_000_000, 'but not on an idle disk')
+  test.same(reopened(), { checkpoint: 'little', records: ['after'] })
 })
 
 t.test(

@@ -78,14 +78,20 @@ export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
+  readonly #onLimit: (limit: keyof CursorLimits, value: number) => void
   /** Of operations that have given up their turn and have no cursor yet. */
   readonly pausedReads = new Set<SourceReads>()
   timedOutCount = 0
   onEnd: (() => void) | null = null
 
   /** @param newId draws a random positive number */
-  constructor(newId: () => bigint, limits: CursorLimits = { cursorsMax: 100_000 }) {
+  constructor(
+    newId: () => bigint,
+    onLimit: (limit: keyof CursorLimits, value: number) => void = () => {},
+    limits: CursorLimits = { cursorsMax: 100_000 },
+  ) {
     this.#newId = newId
+    this.#onLimit = onLimit
     this.#limits = limits
   }
 
@@ -103,8 +109,11 @@ export class CursorManager {
 
   /** @throws CommandError 365 TemporarilyUnavailable when the table is full */
   open(options: CursorOptions, nowMs: number): OpenCursor {
-    if (this.#cursors.size >= this.#limits.cursorsMax)
-      throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${this.#limits.cursorsMax}`)
+    const { cursorsMax } = this.#limits
+    if (this.#cursors.size >= cursorsMax) {
+      this.#onLimit('cursorsMax', cursorsMax)
+      throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${cursorsMax}`)
+    }
     let id = this.#newId()
     while (this.#cursors.has(id)) id = this.#newId()
     const cursor: OpenCursor = {

@@ -120,6 +120,8 @@ export interface StorageNodeOptions {
   readonly findReplicaSetHostTimeoutMs?: number
   /** See {@link NodeLogOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
+  /** See {@link RetryHistoryOptions.bytesMax}. Default: 64 MB. */
+  readonly retryHistoryBytesMax?: number
 }
 
 export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {

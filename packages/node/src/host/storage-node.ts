@@ -57,9 +57,11 @@ import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
+/** Room for a million inserts. On the server, the size of the oplog limits the history. */
+const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
 /** An image is never copied, but after it each page is copied at its first change. */
 const checkpointAfterBytesOfImages = 64 * 1024 * 1024
-/** A disk that copies keeps the memory of its longest log, twice: small nodes have short logs. */
+/** A disk that copies has the memory of its longest log twice: small nodes have short logs. */
 const checkpointAfterBytesOfCopies = 8 * 1024 * 1024
 
 export class StorageNode implements NodeHost {
@@ -97,7 +99,12 @@ export class StorageNode implements NodeHost {
     this.failPoints = new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints, () => this.role.memberName)
     this.options = options
-    this.retries = new RetryHistory(context.mutated('retryDedupeOff'))
+    const { retryHistoryBytesMax = defaultRetryHistoryBytesMax } = options
+    this.retries = new RetryHistory({
+      bytesMax: retryHistoryBytesMax,
+      isForgetful: context.mutated('retryDedupeOff'),
+      onLimit: () => this.limitReached('retryHistoryBytesMax', retryHistoryBytesMax),
+    })
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.snapshots = new SnapshotHistory(this.engine)
@@ -107,7 +114,10 @@ export class StorageNode implements NodeHost {
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
     this.#cursorIds = context.random.fork('cursor-ids')
-    this.cursors = new CursorManager(() => cursorId(this.#cursorIds))
+    this.cursors = new CursorManager(
+      () => cursorId(this.#cursorIds),
+      (limit, value) => this.limitReached(limit, value),
+    )
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
@@ -138,6 +148,10 @@ export class StorageNode implements NodeHost {
     this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
     this.ttl.start()
+  }
+
+  limitReached(limit: string, value: number): void {
+    this.context.emit({ type: 'limit', atMs: this.context.now(), member: this.context.address, limit, value })
   }
 
   exportState(): NodeState {

@@ -2,7 +2,7 @@
  * The one log of a node. Every change of documents and collections is an entry that is applied to
  * the engine and written to the disk. Recovery is replay.
  */
-import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
+import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
 import {
   decodeLogEntry,
@@ -13,6 +13,7 @@ import {
 } from '@shardlab/storage'
 import type { SessionKey } from '@shardlab/member'
 import { RetryHistory } from '../retry/retry-history.js'
+import { CheckpointSchedule } from './checkpoint-schedule.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
 import {
@@ -36,7 +37,8 @@ export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => v
 export interface NodeLogOptions {
   /**
    * A checkpoint is written when the log on disk is larger than this and than twice the last
-   * checkpoint, or a sixteenth of it on a disk that keeps images.
+   * checkpoint, or a sixteenth of it on a disk that keeps images. Also when the disk has more than
+   * an eighth of this, and more than four times as much as is still needed.
    */
   readonly checkpointAfterBytes: number
 }
@@ -48,7 +50,6 @@ export class NodeLog {
   readonly #now: () => number
   readonly #detach: (work: Promise<unknown>) => void
   readonly #retries: RetryHistory
-  readonly #options: NodeLogOptions
   /** Not called during recovery. */
   readonly observers = new Set<ChangeObserver>()
   #unwritten: Pending[] = []
@@ -60,11 +61,7 @@ export class NodeLog {
   #appending: Promise<void> | null = null
   #inAppend: readonly Pending[] = none
   #checkpointing: Promise<void> | null = null
-  /**
-   * Bytes that may be appended before the log checks whether a checkpoint is due. An upper bound,
-   * so that most appends do not query the disk's usage.
-   */
-  #untilCheckpoint = 0
+  readonly #schedule: CheckpointSchedule
 
   constructor(parts: {
     engine: StorageEngine
@@ -82,7 +79,7 @@ export class NodeLog {
     this.#now = parts.now
     this.#detach = parts.detach
     this.#retries = parts.retries
-    this.#options = parts.options
+    this.#schedule = new CheckpointSchedule(parts.disk, parts.options.checkpointAfterBytes, () => this.#liveBytes())
     this.#reservedBytes = parts.disk.usage().limitBytes / reserveDivisor
   }
 
@@ -131,11 +128,22 @@ export class NodeLog {
    */
   apply(change: LogChange): LogEntry {
     const entry = stamped(change, this.#clock.tick(), this.#now())
-    const preImage = this.#engine.apply(entry)
+    const preImage = entry.op === 'c' ? this.#applyCatalog(entry) : this.#engine.apply(entry)
     this.#retries.record(entry)
     this.#queue(pendingOf(entry))
     for (const observer of this.observers) observer(entry, preImage)
     return entry
+  }
+
+  #applyCatalog(entry: LogEntry): null {
+    const before = this.#engine.droppedBytes
+    this.#engine.apply(entry)
+    this.#schedule.dropped(this.#engine.droppedBytes - before)
+    return null
+  }
+
+  #liveBytes(): number {
+    return this.#engine.collections().reduce((sum, { dataSizeBytes }) => sum + dataSizeBytes, this.#retries.sizeBytes)
   }
 
   /**
@@ -221,10 +229,7 @@ export class NodeLog {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
     // A checkpoint would follow anyway, so write only that.
-    const exceedsCheckpoint =
-      this.#claimedBytes > this.#options.checkpointAfterBytes &&
-      this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
-    return exceedsCheckpoint ? this.#flushAsCheckpoint() : this.#append()
+    return this.#schedule.isExceededBy(this.#claimedBytes) ? this.#flushAsCheckpoint() : this.#append()
   }
 
   /**
@@ -241,12 +246,6 @@ export class NodeLog {
     // Check again after the await: another waiter may already be writing these entries.
     while (this.#writing !== null) await hasSucceeded(this.#writing)
     if (this.#unwritten.length > 0) await this.#append()
-  }
-
-  #checkpointAt({ checkpointBytes }: DiskUsage): number {
-    const { checkpointAfterBytes } = this.#options
-    // Images share unchanged pages, so a checkpoint costs only the copies of changed pages.
-    return Math.max(checkpointAfterBytes, this.#disk.keepsImages === true ? checkpointBytes / 16 : 2 * checkpointBytes)
   }
 
   #isCheckpointWritten(): Promise<boolean> {
@@ -301,11 +300,7 @@ export class NodeLog {
   }
 
   #appended(bytes: number): Promise<void> | undefined {
-    this.#untilCheckpoint -= bytes + entryHeaderBytes
-    if (this.#untilCheckpoint >= 0) return undefined
-    const usage = this.#disk.usage()
-    this.#untilCheckpoint = this.#checkpointAt(usage) - usage.logBytes
-    return this.#untilCheckpoint < 0 ? this.#checkpoint().catch(ignoreFullDisk) : undefined
+    return this.#schedule.appended(bytes + entryHeaderBytes) ? this.#checkpoint().catch(ignoreFullDisk) : undefined
   }
 
   readonly #onRefused = (error: unknown): Promise<void> =>
@@ -353,7 +348,7 @@ export class NodeLog {
     )
     try {
       await this.#disk.writeCheckpoint(image)
-      this.#untilCheckpoint = 0
+      this.#schedule.written()
       this.#fullAtBytes = -1
     } catch (error) {
       this.#unwritten = [...unwritten, ...this.#unwritten]

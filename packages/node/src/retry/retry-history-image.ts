@@ -14,6 +14,8 @@ export interface SessionImage {
   readonly txnNumber: bigint
   /** Server: `lastWriteDate` of config.transactions. */
   readonly lastWriteAtMs: number
+  /** Some of its statements were dropped. */
+  readonly isIncomplete: boolean
   readonly namespaces: readonly StatementsImage[]
 }
 

@@ -5,7 +5,7 @@
  */
 import { CommandError, findField } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
-import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { noUserDigest, SessionCatalog, uuidText, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
 import type { ExecutedStatement } from './executed-statement.js'
 import type { RetryHistoryImage, SessionImage } from './retry-history-image.js'
@@ -20,17 +20,28 @@ export interface InsertedStatements {
   readonly documents: readonly Uint8Array[]
 }
 
-export class RetryHistory {
-  readonly #sessions = new Map<SessionKey, SessionHistory>()
-  #owner: object = {}
-  readonly #isForgetful: boolean
+export interface RetryHistoryOptions {
+  /** Beyond this, the statements of the sessions that have not written for longest are dropped. */
+  readonly bytesMax: number
+  /** Deliberate defect for the checkers: the history never finds an executed statement. */
+  readonly isForgetful?: boolean
+  readonly onLimit?: () => void
+}
 
-  /**
-   * @param isForgetful deliberate defect for the checkers: the history never finds an executed
-   * statement
-   */
-  constructor(isForgetful = false) {
-    this.#isForgetful = isForgetful
+export class RetryHistory {
+  /** Sessions that have begun to write most recently are last. */
+  readonly #sessions = new Map<SessionKey, SessionHistory>()
+  readonly #options: RetryHistoryOptions
+  #owner: object = {}
+  #sizeBytes = 0
+
+  constructor(options: RetryHistoryOptions) {
+    this.#options = options
+  }
+
+  /** An estimate of its memory. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
   }
 
   get statementCount(): number {
@@ -60,13 +71,23 @@ export class RetryHistory {
       )
     }
     if (history === undefined || txnNumber > history.txnNumber)
-      this.#sessions.set(key, new SessionHistory(this.#owner, txnNumber, nowMs))
+      this.#replace(key, new SessionHistory(this.#owner, txnNumber, nowMs))
   }
 
-  /** undefined: the statement was not executed */
+  /**
+   * @returns undefined: the statement was not executed
+   * @throws CommandError 217 IncompleteTransactionHistory when the statement may have been dropped
+   */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
-    return history?.txnNumber !== txnNumber || this.#isForgetful ? undefined : history.find(stmtId)
+    if (history?.txnNumber !== txnNumber || this.#options.isForgetful === true) return undefined
+    const statement = history.find(stmtId)
+    if (statement === undefined && history.isIncomplete)
+      throw new CommandError(
+        'IncompleteTransactionHistory',
+        `Incomplete history detected for transaction ${txnNumber} on session ${sessionText(key)}`,
+      )
+    return statement
   }
 
   /**
@@ -82,6 +103,7 @@ export class RetryHistory {
     if (history === null) return
     const image = entry.session.image ?? null
     const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
+    const before = history.sizeBytes
     for (const stmtId of entry.session.stmtIds)
       history.add(entry.ns, stmtId, {
         op: entry.op,
@@ -89,13 +111,19 @@ export class RetryHistory {
         // Copied: a view would keep its whole message or log block alive.
         image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
       })
+    this.#grown(key, history.sizeBytes - before)
   }
 
   recordInserts(key: SessionKey, txnNumber: bigint, { ns, wallMs, stmtIds, documents }: InsertedStatements): void {
-    this.#writable(key, txnNumber, wallMs)?.addRun(ns, InsertedRun.of(stmtIds, documents))
+    const history = this.#writable(key, txnNumber, wallMs)
+    if (history === null) return
+    const before = history.sizeBytes
+    history.addRun(ns, InsertedRun.of(stmtIds, documents))
+    this.#grown(key, history.sizeBytes - before)
   }
 
   drop(key: SessionKey): void {
+    this.#sizeBytes -= this.#sessions.get(key)?.sizeBytes ?? 0
     this.#sessions.delete(key)
   }
 
@@ -105,7 +133,7 @@ export class RetryHistory {
    */
   expire(beforeMs: number, isActive: (key: SessionKey) => boolean): void {
     for (const [key, { lastWriteAtMs }] of this.#sessions)
-      if (lastWriteAtMs < beforeMs && !isActive(key)) this.#sessions.delete(key)
+      if (lastWriteAtMs < beforeMs && !isActive(key)) this.drop(key)
   }
 
   /** All of it, for a checkpoint. */
@@ -129,12 +157,13 @@ export class RetryHistory {
 
   import(image: RetryHistoryImage): void {
     this.#sessions.clear()
+    this.#sizeBytes = 0
     for (const session of image) this.#merge(session)
   }
 
   /** Costs O(sessions): the statements of a session are copied on write. */
   clone(): RetryHistory {
-    const copy = new RetryHistory(this.#isForgetful)
+    const copy = new RetryHistory(this.#options)
     copy.adopt(this)
     return copy
   }
@@ -143,26 +172,68 @@ export class RetryHistory {
     other.#owner = {}
     this.#sessions.clear()
     for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
+    this.#sizeBytes = other.#sizeBytes
   }
 
   #merge(session: SessionImage): void {
-    this.#writable(session.key, session.txnNumber, session.lastWriteAtMs)?.merge(session)
+    const { key, txnNumber, lastWriteAtMs, isIncomplete } = session
+    const history = this.#writable(key, txnNumber, lastWriteAtMs, isIncomplete)
+    if (history === null) return
+    const before = history.sizeBytes
+    history.merge(session)
+    this.#grown(key, history.sizeBytes - before)
+  }
+
+  #replace(key: SessionKey, history: SessionHistory): void {
+    this.#sizeBytes += history.sizeBytes - (this.#sessions.get(key)?.sizeBytes ?? 0)
+    this.#sessions.delete(key)
+    this.#sessions.set(key, history)
+  }
+
+  /** @param writing its statements are kept: further ones of the same write must be executed */
+  #grown(writing: SessionKey, bytes: number): void {
+    this.#sizeBytes += bytes
+    if (this.#sizeBytes > this.#options.bytesMax) this.#dropOldest(writing)
+  }
+
+  #dropOldest(writing: SessionKey): void {
+    this.#options.onLimit?.()
+    // An eighth more, so that the next writes need not drop any.
+    const bytesMax = this.#options.bytesMax * (7 / 8)
+    for (const [key, history] of [...this.#sessions]) {
+      if (this.#sizeBytes <= bytesMax) return
+      if (key !== writing && history.sizeBytes > 0) this.#replace(key, history.incomplete(this.#owner))
+    }
   }
 
   /**
    * Null: the session has used a newer number, before work finished by another member arrived here.
    */
-  #writable(key: SessionKey, txnNumber: bigint, wallMs: number): SessionHistory | null {
+  #writable(key: SessionKey, txnNumber: bigint, wallMs: number, isIncomplete = false): SessionHistory | null {
     const known = this.#sessions.get(key)
     if (known !== undefined && known.txnNumber > txnNumber) return null
-    if (known !== undefined && known.txnNumber === txnNumber && known.owner === this.#owner) {
+    if (
+      known !== undefined &&
+      known.txnNumber === txnNumber &&
+      known.owner === this.#owner &&
+      (known.isIncomplete || !isIncomplete)
+    ) {
       if (wallMs > known.lastWriteAtMs) known.lastWriteAtMs = wallMs
       return known
     }
     const history =
-      known?.txnNumber === txnNumber ? known.copyFor(this.#owner) : new SessionHistory(this.#owner, txnNumber, wallMs)
+      known?.txnNumber === txnNumber
+        ? known.copyFor(this.#owner, isIncomplete)
+        : new SessionHistory(this.#owner, txnNumber, wallMs, isIncomplete)
     if (wallMs > history.lastWriteAtMs) history.lastWriteAtMs = wallMs
-    this.#sessions.set(key, history)
+    this.#replace(key, history)
     return history
   }
+}
+
+/** As the server's, for sessions that are not part of a transaction. */
+function sessionText(key: SessionKey): string {
+  const bytes = Buffer.from(key, 'latin1')
+  const user = bytes.length > 16 ? bytes.subarray(16) : noUserDigest
+  return `${uuidText(bytes.subarray(0, 16))} - ${Buffer.from(user).toString('base64')} -  - `
 }

@@ -10,23 +10,41 @@ interface NamespaceStatements {
   readonly known: Map<number, Known>
 }
 
+/** Of a statement in its map, roughly. */
+const statementBytes = 48
+/** Of a statement that was not inserted in a run. */
+const executedBytes = 160
+
 /** The executed statements of one session's newest retryable write. */
 export class SessionHistory {
   /** The history that may add statements; others that share this object must copy it first. */
   readonly owner: object
   readonly txnNumber: bigint
   lastWriteAtMs: number
+  /** Statements were dropped, so an unknown one may have been executed. */
+  readonly isIncomplete: boolean
+  /** An estimate of the memory of its statements. */
+  sizeBytes = 0
   /** Most often one: only bulkWrite has several namespaces. */
   readonly #namespaces: NamespaceStatements[] = []
 
-  constructor(owner: object, txnNumber: bigint, lastWriteAtMs: number) {
+  constructor(owner: object, txnNumber: bigint, lastWriteAtMs: number, isIncomplete = false) {
     this.owner = owner
     this.txnNumber = txnNumber
     this.lastWriteAtMs = lastWriteAtMs
+    this.isIncomplete = isIncomplete
   }
 
-  copyFor(owner: object): SessionHistory {
-    const copy = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs)
+  /** Without the statements. Their namespaces stay, for recipients of migrations. */
+  incomplete(owner: object): SessionHistory {
+    const emptied = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, true)
+    for (const { ns } of this.#namespaces) emptied.#namespaces.push({ ns, known: new Map() })
+    return emptied
+  }
+
+  copyFor(owner: object, isIncomplete = false): SessionHistory {
+    const copy = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, this.isIncomplete || isIncomplete)
+    copy.sizeBytes = this.sizeBytes
     for (const { ns, known } of this.#namespaces) copy.#namespaces.push({ ns, known: new Map(known) })
     return copy
   }
@@ -57,19 +75,29 @@ export class SessionHistory {
 
   add(ns: string, stmtId: number, statement: ExecutedStatement): void {
     this.#on(ns).set(stmtId, statement)
+    this.sizeBytes += executedBytes + (statement.image?.document.length ?? 0)
   }
 
   addRun(ns: string, run: InsertedRun): void {
     const known = this.#on(ns)
     for (const stmtId of run.stmtIds()) known.set(stmtId, run)
+    this.sizeBytes += run.bytes.length + run.count * statementBytes
   }
 
   /** Statements that are already known stay. */
   merge({ namespaces }: SessionImage): void {
     for (const { ns, statements, runs } of namespaces) {
       const known = this.#on(ns)
-      for (const { stmtId, ...executed } of statements) if (!known.has(stmtId)) known.set(stmtId, executed)
-      for (const run of runs) for (const stmtId of run.stmtIds()) if (!known.has(stmtId)) known.set(stmtId, run)
+      for (const { stmtId, ...executed } of statements) if (!known.has(stmtId)) this.add(ns, stmtId, executed)
+      for (const run of runs) {
+        let isNew = false
+        for (const stmtId of run.stmtIds()) {
+          if (known.has(stmtId)) continue
+          isNew = true
+          known.set(stmtId, run)
+        }
+        if (isNew) this.sizeBytes += run.bytes.length + run.count * statementBytes
+      }
     }
   }
 
@@ -79,8 +107,8 @@ export class SessionHistory {
     const isWanted = (each: NamespaceStatements) => ns === null || each.ns === ns || this.isConvertedToTransaction
     const wanted = this.#namespaces.filter(isWanted)
     if (wanted.length === 0 && ns !== null) return null
-    const { txnNumber, lastWriteAtMs } = this
-    return { key, txnNumber, lastWriteAtMs, namespaces: wanted.map(imageOf) }
+    const { txnNumber, lastWriteAtMs, isIncomplete } = this
+    return { key, txnNumber, lastWriteAtMs, isIncomplete, namespaces: wanted.map(imageOf) }
   }
 
   #on(ns: string): Map<number, Known> {

@@ -22,11 +22,15 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
   return writer.end().finish()
 }
 
-function writeSession(writer: DocumentWriter, { key, txnNumber, lastWriteAtMs, namespaces }: SessionImage): void {
+function writeSession(
+  writer: DocumentWriter,
+  { key, txnNumber, lastWriteAtMs, isIncomplete, namespaces }: SessionImage,
+): void {
   writer
     .binary('key', 0, Buffer.from(key, 'latin1'))
     .int64('txnNumber', txnNumber)
     .date('lastWriteDate', lastWriteAtMs)
+    .bool('incomplete', isIncomplete)
     .startArray('namespaces')
   namespaces.forEach(({ ns, statements, runs }, n) => {
     writer.startDocument(arrayIndexName(n)).string('ns', ns).startArray('statements')
@@ -55,6 +59,7 @@ export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {
     key: Buffer.from(findField(session, 'key')!.asBinary()).toString('latin1'),
     txnNumber: findField(session, 'txnNumber')!.asBigInt(),
     lastWriteAtMs: Number(findField(session, 'lastWriteDate')!.asBigInt()),
+    isIncomplete: findField(session, 'incomplete')?.isTruthy() === true,
     namespaces: documentsOf(findField(session, 'namespaces')!).map(readStatements),
   }))
 }

@@ -2,6 +2,7 @@ import type { NodeCommand } from '@shardlab/actor'
 import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, findField, Long, typeName, UUID, type Document } from '@shardlab/bson'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import type { StorageNodeOptions } from '../../src/host/node-host.js'
 import { StorageNode, type NodeRole } from '../../src/index.js'
 
 export interface RunOptions {
@@ -9,6 +10,8 @@ export interface RunOptions {
   sequences?: readonly (readonly [string, readonly Document[]])[]
   stmtIds?: readonly number[]
 }
+
+type Limits = Partial<Pick<StorageNodeOptions, 'checkpointAfterBytes' | 'retryHistoryBytesMax'>>
 
 const plainRole: NodeRole = {
   name: 'shard',
@@ -25,24 +28,24 @@ export class NodeUnderTest {
   readonly node: StorageNode
   readonly #version: EmulatedVersion
   readonly #role: NodeRole
-  readonly #checkpointAfterBytes: number | undefined
+  readonly #limits: Limits
 
   constructor({
     disk = new FakeDisk(),
     version = '7.0' as EmulatedVersion,
     role = plainRole,
-    checkpointAfterBytes,
-  }: { disk?: FakeDisk; version?: EmulatedVersion; role?: NodeRole; checkpointAfterBytes?: number } = {}) {
+    ...limits
+  }: { disk?: FakeDisk; version?: EmulatedVersion; role?: NodeRole } & Limits = {}) {
     this.#version = version
     this.#role = role
-    this.#checkpointAfterBytes = checkpointAfterBytes
+    this.#limits = limits
     this.context = new FakeContext('shard01', { disk, endpoint: '127.0.0.1:27018' })
     this.node = new StorageNode(
       this.context,
       {
         behaviours: behavioursOf(version),
         maxWireVersion: 21,
-        ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }),
+        ...limits,
       },
       () => role,
     )
@@ -55,7 +58,7 @@ export class NodeUnderTest {
       disk: this.context.disk,
       version: this.#version,
       role: this.#role,
-      ...(this.#checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: this.#checkpointAfterBytes }),
+      ...this.#limits,
     })
   }
 

@@ -22,6 +22,7 @@ import type { Alarm } from '../host/time/clock.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
 import { VirtualClock } from '../host/time/virtual-clock.js'
+import { threadMemory, type MemoryUsage } from '../memory-usage.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
@@ -218,6 +219,10 @@ class InlineWorld implements InlineRuntime {
 
   async describe(address: Address): Promise<Record<string, unknown>> {
     return this.#host.describe(this.#members.get(address).index)
+  }
+
+  async memory(): Promise<MemoryUsage> {
+    return { residentBytes: process.memoryUsage.rss(), threads: [threadMemory(0)], sharedDiskBytes: 0 }
   }
 
   during<T>(work: Promise<T>): Promise<T> {

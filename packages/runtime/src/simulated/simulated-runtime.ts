@@ -20,6 +20,7 @@ import { EventSink } from '../host/event-sink.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import type { Alarm } from '../host/time/clock.js'
 import { VirtualClock } from '../host/time/virtual-clock.js'
+import { threadMemory, type MemoryUsage } from '../memory-usage.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
@@ -188,6 +189,10 @@ class Simulation implements SimulatedRuntime {
     const { index, state } = this.#members.get(address)
     if (state !== 'running') throw new Error(`${address} is ${state}`)
     return this.#network.node(index)!.host.describe(index)
+  }
+
+  async memory(): Promise<MemoryUsage> {
+    return { residentBytes: process.memoryUsage.rss(), threads: [threadMemory(0)], sharedDiskBytes: 0 }
   }
 
   async peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {

@@ -3,14 +3,21 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const checkEveryMs = 2000
-/** A thread that has grown less since its start is left alone. */
-const growthBytesMin = 32 * 1024 * 1024
 /** Share of a period in which an idle thread works. */
 const idleShare = 0.05
 /** Work after which a thread probably has garbage again. */
 const workMs = 50
 const waitMsMin = 4000
 const waitMsMax = 64_000
+/** Memory that V8 does not count: less is left until a collection has another reason. */
+const uncountedBytesMin = 1024 * 1024
+
+export interface MemoryTrimmerOptions {
+  /** A thread whose memory has grown less since its start is left alone. */
+  readonly growthBytesMin: number
+  /** Called once the thread is idle after work, before garbage is collected. */
+  readonly onIdle?: () => void
+}
 
 /**
  * Collects the garbage of an idle thread. V8 collects while a thread allocates, so the memory of
@@ -18,14 +25,27 @@ const waitMsMax = 64_000
  * Collections that free little become rarer, from every 4 seconds to every 64.
  */
 export class MemoryTrimmer {
-  readonly #startBytes = usedBytes()
+  readonly #options: MemoryTrimmerOptions
+  readonly #startBytes = heldBytes()
+  readonly #timer: NodeJS.Timeout
   #lastCheck: EventLoopUtilization = performance.eventLoopUtilization()
   #collectedAtMs = 0
   #workedMs = 0
   #waitMs = waitMsMin
+  #uncountedBytes = 0
 
-  constructor() {
-    setInterval(() => this.#check(), checkEveryMs).unref()
+  constructor(options: MemoryTrimmerOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => this.#check(), checkEveryMs).unref()
+  }
+
+  /** Shared memory that this thread no longer uses: V8 does not count it as garbage. */
+  released(bytes: number): void {
+    this.#uncountedBytes += bytes
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
   }
 
   #check(): void {
@@ -34,22 +54,35 @@ export class MemoryTrimmer {
     this.#lastCheck = now
     this.#workedMs += active
     if (utilization > idleShare) return
-    if (this.#workedMs > workMs) this.#waitMs = waitMsMin
-    const before = usedBytes()
+    if (this.#workedMs > workMs) {
+      this.#waitMs = waitMsMin
+      this.#options.onIdle?.()
+    }
     const atMs = performance.now()
-    if (before - this.#startBytes < growthBytesMin || atMs - this.#collectedAtMs < this.#waitMs) return
+    if (this.#uncountedBytes < uncountedBytesMin) {
+      const hasGrown = heldBytes() - this.#startBytes >= this.#options.growthBytesMin
+      if (!hasGrown || atMs - this.#collectedAtMs < this.#waitMs) return
+    }
+    this.#collect(atMs)
+  }
+
+  #collect(atMs: number): void {
+    const before = heldBytes()
+    // A collection leaves the memory of buffers to be freed by the next one.
     collectGarbage?.()
-    const freedMost = before - usedBytes() > (before - this.#startBytes) / 8
+    collectGarbage?.()
+    const freedMost = before - heldBytes() > (before - this.#startBytes) / 8
     this.#waitMs = freedMost ? waitMsMin : Math.min(this.#waitMs * 2, waitMsMax)
     this.#collectedAtMs = atMs
     this.#workedMs = 0
+    this.#uncountedBytes = 0
     this.#lastCheck = performance.eventLoopUtilization()
   }
 }
 
-function usedBytes(): number {
-  const { used_heap_size, external_memory } = getHeapStatistics()
-  return used_heap_size + external_memory
+function heldBytes(): number {
+  const { total_heap_size, external_memory } = getHeapStatistics()
+  return total_heap_size + external_memory
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
-import type { SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { NewArea, SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostFault } from '../host/faults/host-fault.js'
 import type { ReachedStep, StepFault } from '../host/faults/step-faults.js'
 import type { HostLimits } from '../host/limits.js'
+import type { ThreadMemory } from '../memory-usage.js'
 import type { PortableError } from './portable-error.js'
 
 export interface MemberLocation {
@@ -49,6 +50,7 @@ export interface HostCommands {
   stop(): Promise<void>
   /** For the watchdog. */
   ping(): void
+  memory(): ThreadMemory
   describe(index: number): Record<string, unknown>
   arm(fault: StepFault): void
   heal(faultId: number): void
@@ -77,4 +79,5 @@ export type HostReport =
       readonly error: PortableError | null
     }
   | { readonly type: 'struck'; readonly faultId: number; readonly reached: ReachedStep }
+  | { readonly type: 'area'; readonly area: NewArea }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

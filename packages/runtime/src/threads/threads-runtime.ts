@@ -9,7 +9,7 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import { createSharedDisk } from '../disks/shared-disk.js'
+import { createSharedDisk, sizeOfSharedDisk, type NewArea } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
@@ -17,6 +17,7 @@ import { defaultLimits, type HostLimits } from '../host/limits.js'
 import type { Alarm } from '../host/time/clock.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
+import { threadMemory, type MemoryUsage } from '../memory-usage.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
@@ -24,6 +25,7 @@ import { settleAll } from '../supervisor/keep-alive.js'
 import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { sharedHostCount } from './layout.js'
+import { MemoryTrimmer } from './memory-trimmer.js'
 import { fromPortable } from './portable-error.js'
 import type { HostReport, MemberLocation } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
@@ -54,6 +56,8 @@ class ThreadsRuntime implements Runtime {
   readonly #fleet = new WorkerFleet()
   readonly #peers: WorkerPeers
   #watched: readonly EventType[] = defaultWatched
+  /** Created when the first disk releases memory. */
+  #trimmer: MemoryTrimmer | null = null
   #stopped = false
 
   constructor(options: ThreadsRuntimeOptions) {
@@ -154,6 +158,15 @@ class ThreadsRuntime implements Runtime {
     return member.place.host!.remote.call('describe', [member.index])
   }
 
+  async memory(): Promise<MemoryUsage> {
+    const disks = this.#members.all().map(({ place }) => sizeOfSharedDisk(place.disk))
+    return {
+      residentBytes: process.memoryUsage.rss(),
+      threads: [threadMemory(0), ...(await this.#fleet.memory())],
+      sharedDiskBytes: disks.reduce((sum, bytes) => sum + bytes, 0),
+    }
+  }
+
   during<T>(work: Promise<T>): Promise<T> {
     return work
   }
@@ -195,6 +208,7 @@ class ThreadsRuntime implements Runtime {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#trimmer?.stop()
     const workers = [...this.#fleet.workers]
     await Promise.all(
       workers.map(async (worker) => {
@@ -295,12 +309,24 @@ class ThreadsRuntime implements Runtime {
       case 'struck':
         this.steps.report(report.faultId, report.reached)
         break
+      case 'area':
+        this.#replaceArea(report.area)
+        break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
         if (member !== undefined && isUp(member) && member.incarnation === report.incarnation)
           void this.#crashMember(member, report.error === null ? null : fromPortable(report.error))
       }
     }
+  }
+
+  #replaceArea({ diskId, area, buffer }: NewArea): void {
+    // The disk may have been replaced after its writer sent this.
+    const disk = this.#members.all().find(({ place }) => place.disk.id === diskId)?.place.disk
+    if (disk === undefined || this.#stopped) return
+    this.#trimmer ??= new MemoryTrimmer({ growthBytesMin: Number.POSITIVE_INFINITY })
+    this.#trimmer.released(disk.areas[area]!.byteLength)
+    disk.areas[area] = buffer
   }
 
   #crashMember(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {

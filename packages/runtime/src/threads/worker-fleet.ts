@@ -1,3 +1,4 @@
+import type { ThreadMemory } from '../memory-usage.js'
 import type { Member } from '../supervisor/member-table.js'
 import type { HostCommandName, HostCommands } from './protocol.js'
 import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
@@ -31,6 +32,12 @@ export class WorkerFleet {
     } as WorkerPlace
     added.push(worker)
     return worker
+  }
+
+  /** Of the workers that answer. */
+  async memory(): Promise<ThreadMemory[]> {
+    const answers = await Promise.allSettled([...this.workers].map(({ remote }) => remote.call('memory', [])))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 
   /** Ignores workers that end before they answer: the supervisor handles their end. */

@@ -1,12 +1,13 @@
-import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { parentPort, threadId, workerData, type MessagePort } from 'node:worker_threads'
 import { AddressDirectory, createRandom, type ActorFactory, type Address, type ClusterEvent } from '@shardlab/actor'
-import { SharedDisk } from '../disks/shared-disk.js'
+import { SharedDisk, type NewArea } from '../disks/shared-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'
 import { EventSink } from '../host/event-sink.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
+import { threadMemory, type ThreadMemory } from '../memory-usage.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
@@ -40,7 +41,8 @@ export function runWorkerHost(options: WorkerHostOptions): void {
   if (parentPort === null || boot === undefined)
     throw new Error('runWorkerHost is called by the worker entry of a threads runtime')
   new WorkerHost(parentPort, boot, options.roles)
-  new MemoryTrimmer()
+  // It would keep the first areas of the disks in memory.
+  Reflect.deleteProperty(workerData as object, 'shardlabHost')
 }
 
 class WorkerHost implements HostCommands {
@@ -50,6 +52,7 @@ class WorkerHost implements HostCommands {
   readonly #directory = new AddressDirectory()
   readonly #host: ActorHost
   readonly #peers = new Map<number, Peer>()
+  readonly #trimmer = new MemoryTrimmer({ growthBytesMin: 16 * 1024 * 1024, onIdle: () => this.#trimDisks() })
   #events: ClusterEvent[] = []
 
   constructor(control: MessagePort, boot: HostBoot, roles: Readonly<Record<string, RoleLoader>>) {
@@ -92,7 +95,11 @@ class WorkerHost implements HostCommands {
   }
 
   add({ boot, disk }: HostedMember): void {
-    this.#host.addCell(boot, new SharedDisk(disk))
+    const onNewArea = (area: NewArea, replacedBytes: number) => {
+      this.#report({ type: 'area', area })
+      this.#trimmer.released(replacedBytes)
+    }
+    this.#host.addCell(boot, new SharedDisk(disk, onNewArea))
   }
 
   setLocations(locations: readonly MemberLocation[]): void {
@@ -137,6 +144,10 @@ class WorkerHost implements HostCommands {
 
   ping(): void {}
 
+  memory(): ThreadMemory {
+    return threadMemory(threadId)
+  }
+
   describe(index: number): Record<string, unknown> {
     return this.#host.describe(index)
   }
@@ -159,6 +170,10 @@ class WorkerHost implements HostCommands {
 
   watch(types: readonly ClusterEvent['type'][]): void {
     this.#host.events.watch(types)
+  }
+
+  #trimDisks(): void {
+    for (const { disk } of this.#host.cells()) if (disk instanceof SharedDisk) disk.trim()
   }
 
   #answer({ callId, command, args }: HostCall): void {

@@ -20,35 +20,42 @@ import { prepareIndex } from '../index-specs/prepare-index.js'
 type Collections = Map<string, MemoryCollection>
 
 /**
+ * @returns size of the documents whose collection was dropped
  * @throws CommandError NamespaceExists, NamespaceNotFound, IndexNotFound and the errors of invalid
  *   indexes; nothing has changed then
  */
-export function applyCommand(collections: Collections, entry: LogEntry): void {
+export function applyCommand(collections: Collections, entry: LogEntry): number {
   const db = entry.ns.slice(0, entry.ns.indexOf('.'))
   const command = firstFieldName(entry.object)
   switch (command) {
-    case 'create':
-      return create(collections, targetNs(entry, db, 'create'), entry)
     case 'drop':
-      mustFind(collections, targetNs(entry, db, 'drop'))
-      collections.delete(targetNs(entry, db, 'drop'))
-      return
-    case 'dropDatabase':
-      for (const ns of [...collections.keys()]) if (ns.startsWith(`${db}.`)) collections.delete(ns)
-      return
-    case 'createIndexes':
-      return createIndex(mustFind(collections, targetNs(entry, db, 'createIndexes')), entry)
-    case 'dropIndexes':
-      return mustFind(collections, targetNs(entry, db, 'dropIndexes')).dropIndex(
-        findField(entry.object, 'index')!.asString(),
-      )
+      return drop(collections, mustFind(collections, targetNs(entry, db, 'drop')))
+    case 'dropDatabase': {
+      const dropped = [...collections.values()].filter(({ ns }) => ns.startsWith(`${db}.`))
+      return dropped.reduce((bytes, collection) => bytes + drop(collections, collection), 0)
+    }
     case 'renameCollection':
       return rename(collections, entry.object)
+    case 'create':
+      create(collections, targetNs(entry, db, 'create'), entry)
+      return 0
+    case 'createIndexes':
+      createIndex(mustFind(collections, targetNs(entry, db, 'createIndexes')), entry)
+      return 0
+    case 'dropIndexes':
+      mustFind(collections, targetNs(entry, db, 'dropIndexes')).dropIndex(findField(entry.object, 'index')!.asString())
+      return 0
     case 'collMod':
-      return modify(mustFind(collections, targetNs(entry, db, 'collMod')), entry.object)
+      modify(mustFind(collections, targetNs(entry, db, 'collMod')), entry.object)
+      return 0
     default:
       throw new Error(`unknown command in a log entry: ${command}`)
   }
+}
+
+function drop(collections: Collections, { ns, dataSizeBytes }: MemoryCollection): number {
+  collections.delete(ns)
+  return dataSizeBytes
 }
 
 function targetNs(entry: LogEntry, db: string, command: string): string {
@@ -84,18 +91,21 @@ function createIndex(collection: MemoryCollection, { object, wallMs }: LogEntry)
  * `{ renameCollection: from, to, stayTemp?, dropTarget? }` with full names. Clears `temp` unless
  * `stayTemp` is set.
  */
-function rename(collections: Collections, command: Uint8Array): void {
+function rename(collections: Collections, command: Uint8Array): number {
   const from = findField(command, 'renameCollection')!.asString()
   const to = findField(command, 'to')!.asString()
   const collection = mustFind(collections, from)
-  if (collections.has(to) && !(findField(command, 'dropTarget')?.isTruthy() ?? false)) {
+  const target = collections.get(to)
+  if (target !== undefined && !(findField(command, 'dropTarget')?.isTruthy() ?? false)) {
     throw new CommandError('NamespaceExists', 'target namespace exists')
   }
+  const droppedBytes = target === undefined || target === collection ? 0 : drop(collections, target)
   collections.delete(from)
   collection.rename(to)
   if (findField(collection.options, 'temp') !== undefined && findField(command, 'stayTemp')?.isTruthy() !== true)
     collection.changeOptions(without(collection.options, ['temp']))
   collections.set(to, collection)
+  return droppedBytes
 }
 
 /** `{ collMod: name, index?: { name | keyPattern, hidden?, expireAfterSeconds? }, …options }`. */

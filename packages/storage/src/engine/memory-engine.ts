@@ -12,6 +12,7 @@ export function createMemoryEngine(): StorageEngine {
 
 class MemoryEngine implements StorageEngine {
   readonly #collections: Map<string, MemoryCollection>
+  droppedBytes = 0
 
   constructor(collections: Map<string, MemoryCollection>) {
     this.#collections = collections
@@ -27,7 +28,7 @@ class MemoryEngine implements StorageEngine {
       case 'd':
         return this.#mustFind(entry).delete(idOf(entry))
       case 'c':
-        applyCommand(this.#collections, entry)
+        this.droppedBytes += applyCommand(this.#collections, entry)
         return null
       case 'n':
         return null

@@ -172,6 +172,8 @@ export interface StorageEngine {
   collection(ns: string): Collection | undefined
   /** Sorted by name. `db` undefined: of all databases. */
   collections(db?: string): Collection[]
+  /** Of documents whose collection was dropped, since the engine was created. */
+  readonly droppedBytes: number
   /** Databases that have a collection, sorted. */
   databases(): string[]
   checkpoint(): CheckpointImage
