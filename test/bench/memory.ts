@@ -21,7 +21,7 @@ export async function measure(): Promise<BenchResult> {
   for (const [name, workload] of Object.entries({ soak, retry, large })) {
     if (wanted !== undefined && !wanted.includes(name)) continue
     await using cluster = await ClusterProcess.start()
-    const report = async (stage: string) => {
+    const report = async (stage: string): Promise<void> => {
       const row = { name: `${name}: ${stage}`, value: describe(await cluster.memory()) }
       process.stderr.write(`${row.name.padEnd(40)} ${row.value}\n`)
       rows.push(row)
@@ -58,7 +58,25 @@ async function soak(client: MongoClient, report: (stage: string) => Promise<void
 async function retry(client: MongoClient, report: (stage: string) => Promise<void>): Promise<void> {
   await insertRetryably(client, 'retry.rows', 500_000)
   await report('500,000 inserted')
+  const longestMs = await longestMoveMs(client)
+  await report(`empty chunks moved, in at most ${longestMs.toFixed(0)} ms each`)
   await client.db('retry').dropDatabase()
+}
+
+/** Of empty chunks of another collection. */
+async function longestMoveMs(client: MongoClient): Promise<number> {
+  const [admin, config] = [client.db('admin'), client.db('config')]
+  await admin.command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+  for (let customer = 0; customer < 10; customer++) await admin.command({ split: 'shop.orders', middle: { customer } })
+  const { primary } = (await config.collection('databases').findOne({ _id: 'shop' as never }))!
+  const { _id: to } = (await config.collection('shards').findOne({ _id: { $ne: primary } }))!
+  let longestMs = 0
+  for (let customer = 0; customer < 10; customer++) {
+    const startedMs = performance.now()
+    await admin.command({ moveChunk: 'shop.orders', find: { customer }, to })
+    longestMs = Math.max(longestMs, performance.now() - startedMs)
+  }
+  return longestMs
 }
 
 async function large(client: MongoClient, report: (stage: string) => Promise<void>): Promise<void> {
