@@ -1,6 +1,6 @@
 /**
- * Where the memory of a cluster is, after each stage of three workloads. Each runs in a cluster
- * with a process of its own.
+ * The memory of a cluster after each stage of three loads, each in a cluster with a process of its
+ * own. Standard error shows each thread: heap in use, heap and buffers.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
@@ -10,60 +10,67 @@ import { createFillReadDrop, insertLargeMessages, insertRetryably } from '../sup
 import type { BenchResult } from './bench.js'
 
 const soakMs = Number(process.env['SHARDLAB_SOAK_SECONDS'] ?? 60) * 1000
-/** Idle threads collect their garbage. */
+/** Idle threads collect their garbage meanwhile. */
 const settleMs = 30_000
-const wanted = process.env['SHARDLAB_MEMORY']?.split(',')
 
-type Row = BenchResult['rows'][number]
+type Report = (name: string, value?: string, goal?: string) => Promise<void>
+type Load = (client: MongoClient, report: Report) => Promise<void>
+
+const goals: Record<string, string> = {
+  soak: 'goal: at most 150 MB more than at the start',
+  'retryable inserts': 'goal: at most 100 MB more than at the start',
+}
 
 export async function measure(): Promise<BenchResult> {
-  const rows: Row[] = []
-  for (const [name, workload] of Object.entries({ soak, retry, large })) {
-    if (wanted !== undefined && !wanted.includes(name)) continue
+  const rows: BenchResult['rows'][number][] = []
+  const loads: Record<string, Load> = { soak, 'retryable inserts': retryableInserts, 'large messages': largeMessages }
+  for (const [load, run] of Object.entries(loads)) {
     await using cluster = await ClusterProcess.start()
-    const report = async (stage: string): Promise<void> => {
-      const row = { name: `${name}: ${stage}`, value: describe(await cluster.memory()) }
-      process.stderr.write(`${row.name.padEnd(40)} ${row.value}\n`)
-      rows.push(row)
+    const report: Report = async (name, value, goal) => {
+      const memory = await cluster.memory()
+      process.stderr.write(`${load}: ${name}: ${value ?? ''} ${valueOf(memory)} [${threadsOf(memory)}]\n`)
+      rows.push({ name: `${load}: ${name}`, value: value ?? valueOf(memory), ...(goal === undefined ? {} : { goal }) })
     }
-    await report('start')
     const client = await MongoClient.connect(cluster.uri)
-    await workload(client, report)
-    await report('at the end')
+    await report('start')
+    await run(client, report)
     await sleep(settleMs)
-    await report('idle')
+    await report('dropped and idle', undefined, goals[load])
     await client.close()
-    await sleep(settleMs)
-    await report('client closed')
   }
   return {
-    title:
-      'memory: resident; heaps; buffers of threads; shared disks; the rest (code, stacks, free memory of malloc). MB',
+    title: 'memory: resident, and of that heaps, buffers of threads, disks that threads share',
     rows,
-    note: 'Figures of the emulator, not of MongoDB. Three shards on threads; the driver is in another process.',
+    note: 'Figures of the emulator, not of MongoDB. Three shards on threads; the driver is in another process. Reserved memory that was never used is in the parts, and not in the resident memory.',
   }
 }
 
-async function soak(client: MongoClient, report: (stage: string) => Promise<void>): Promise<void> {
+async function soak(client: MongoClient, report: Report): Promise<void> {
   const endMs = performance.now() + soakMs
   let round = 0
-  const work = async () => {
+  const work = async (): Promise<void> => {
     while (performance.now() < endMs) await createFillReadDrop(client, round++)
   }
   await Promise.all([work(), work()])
-  await report(`${round} rounds`)
+  await report('collections that came and went', String(round))
+  const { metrics } = await client.db('admin').command({ serverStatus: 1 })
+  await report('open cursors', String(metrics.cursor.open.total))
+  await report('under load')
   for (let i = 0; i < 4; i++) await client.db(`soak${i}`).dropDatabase()
 }
 
-async function retry(client: MongoClient, report: (stage: string) => Promise<void>): Promise<void> {
+async function retryableInserts(client: MongoClient, report: Report): Promise<void> {
   await insertRetryably(client, 'retry.rows', 500_000)
   await report('500,000 inserted')
-  const longestMs = await longestMoveMs(client)
-  await report(`empty chunks moved, in at most ${longestMs.toFixed(0)} ms each`)
+  await report(
+    'longest of ten moves of empty chunks',
+    `${(await longestMoveMs(client)).toFixed(0)} ms`,
+    'goal: at most 200 ms',
+  )
   await client.db('retry').dropDatabase()
 }
 
-/** Of empty chunks of another collection. */
+/** Of another collection. */
 async function longestMoveMs(client: MongoClient): Promise<number> {
   const [admin, config] = [client.db('admin'), client.db('config')]
   await admin.command({ shardCollection: 'shop.orders', key: { customer: 1 } })
@@ -79,20 +86,22 @@ async function longestMoveMs(client: MongoClient): Promise<number> {
   return longestMs
 }
 
-async function large(client: MongoClient, report: (stage: string) => Promise<void>): Promise<void> {
+async function largeMessages(client: MongoClient, report: Report): Promise<void> {
   await insertLargeMessages(client, 'large.rows', 10)
-  await report('ten messages of 46 MB')
+  await report('ten inserts of 46 MB')
   await client.db('large').dropDatabase()
 }
 
-function describe({ residentBytes, threads, sharedDiskBytes }: MemoryUsage): string {
-  const sum = (of: (thread: MemoryUsage['threads'][number]) => number) =>
-    threads.reduce((all, thread) => all + of(thread), 0)
-  const [heaps, used, buffers] = [sum((t) => t.heapBytes), sum((t) => t.heapUsedBytes), sum((t) => t.bufferBytes)]
-  const rest = residentBytes - heaps - buffers - sharedDiskBytes
-  const mb = (bytes: number) => String(Math.round(bytes / 2 ** 20))
-  const each = threads
-    .map((t) => `${t.threadId}:${mb(t.heapUsedBytes)}/${mb(t.heapBytes)}+${mb(t.bufferBytes)}`)
-    .join(' ')
-  return `${mb(residentBytes)}; ${mb(used)}/${mb(heaps)}; ${mb(buffers)}; ${mb(sharedDiskBytes)}; ${mb(rest)}  [${each}]`
+const mb = (bytes: number): string => String(Math.round(bytes / 2 ** 20))
+
+function valueOf({ residentBytes, threads, sharedDiskBytes }: MemoryUsage): string {
+  const heaps = threads.reduce((sum, { heapBytes }) => sum + heapBytes, 0)
+  const buffers = threads.reduce((sum, { bufferBytes }) => sum + bufferBytes, 0)
+  return `${mb(residentBytes)} MB: ${mb(heaps)}, ${mb(buffers)}, ${mb(sharedDiskBytes)}`
+}
+
+function threadsOf({ threads }: MemoryUsage): string {
+  return threads
+    .map((each) => `${each.threadId}: ${mb(each.heapUsedBytes)}/${mb(each.heapBytes)} + ${mb(each.bufferBytes)}`)
+    .join(', ')
 }
