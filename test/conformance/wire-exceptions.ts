@@ -27,24 +27,70 @@ const hinted: readonly Hinted[] = [
   { file: 'updateOne', operation: 'updateOne', since: '4.2' },
 ]
 
-/** Files in which a driver refuses an option before it sends anything. */
-const refusedByDrivers: readonly (readonly [file: string, option: string, wireVersion: number])[] = [
-  ['bulkWrite-arrayFilters', 'array filters', 6],
-  ['bulkWrite-delete-hint', 'the hint of a delete', 5],
-  ['bulkWrite-update-hint', 'the hint of an update', 5],
-  ['deleteMany-hint', 'the hint of a delete', 5],
-  ['deleteOne-hint', 'the hint of a delete', 5],
-  ['find-allowdiskuse', 'allowDiskUse of a find', 4],
-  ['findOneAndDelete-hint', 'the hint of a findAndModify', 8],
-  ['findOneAndReplace-hint', 'the hint of a findAndModify', 8],
-  ['findOneAndUpdate-hint', 'the hint of a findAndModify', 8],
-  ['updateMany-hint', 'the hint of an update', 5],
-  ['updateOne-hint', 'the hint of an update', 5],
+interface Refused {
+  readonly file: string
+  readonly option: string
+  /** Below it, a driver refuses the option before it sends anything. */
+  readonly wireVersion: number
+  readonly tests: readonly string[]
+}
+
+const byHintType = (operation: string): string[] =>
+  ['string', 'document'].map((type) => `${operation} with hint ${type} unsupported (client-side error)`)
+
+const refusedByDrivers: readonly Refused[] = [
+  {
+    file: 'bulkWrite-arrayFilters',
+    option: 'array filters',
+    wireVersion: 6,
+    tests: ['', ' with arrayFilters on second op'].map(
+      (end) => `BulkWrite on server that doesn't support arrayFilters${end}`,
+    ),
+  },
+  {
+    file: 'bulkWrite-delete-hint',
+    option: 'the hint of a delete',
+    wireVersion: 5,
+    tests: ['deleteOne', 'deleteMany'].map((name) => `BulkWrite ${name} with hints unsupported (client-side error)`),
+  },
+  {
+    file: 'bulkWrite-update-hint',
+    option: 'the hint of an update',
+    wireVersion: 5,
+    tests: ['updateOne', 'updateMany', 'replaceOne'].map(
+      (name) => `BulkWrite ${name} with update hints unsupported (client-side error)`,
+    ),
+  },
+  { file: 'deleteMany-hint', option: 'the hint of a delete', wireVersion: 5, tests: byHintType('DeleteMany') },
+  { file: 'deleteOne-hint', option: 'the hint of a delete', wireVersion: 5, tests: byHintType('DeleteOne') },
+  {
+    file: 'find-allowdiskuse',
+    option: 'allowDiskUse of a find',
+    wireVersion: 4,
+    tests: ['true', 'false'].map(
+      (value) => `Find fails when allowDiskUse ${value} is specified against pre 3.2 server`,
+    ),
+  },
+  {
+    file: 'findOneAndDelete-hint',
+    option: 'the hint of a findAndModify',
+    wireVersion: 8,
+    tests: ['FindOneAndDelete with hint string unsupported (client-side error)', 'FindOneAndDelete with hint document'],
+  },
+  ...['Replace', 'Update'].map((verb) => ({
+    file: `findOneAnd${verb}-hint`,
+    option: 'the hint of a findAndModify',
+    wireVersion: 8,
+    tests: byHintType(`FindOneAnd${verb}`),
+  })),
+  { file: 'updateMany-hint', option: 'the hint of an update', wireVersion: 5, tests: byHintType('UpdateMany') },
+  { file: 'updateOne-hint', option: 'the hint of an update', wireVersion: 5, tests: byHintType('UpdateOne') },
 ]
 
 export const wireExceptions: readonly Exception[] = [
-  ...refusedByDrivers.map(([file, option, wireVersion]): Exception => ({
+  ...refusedByDrivers.map(({ file, option, wireVersion, tests }): Exception => ({
     path: `crud/unified/${file}-clientError.json`,
+    tests,
     kind: 'wire',
     reason: `drivers refuse ${option} below wire version ${wireVersion}`,
   })),
