@@ -58,7 +58,7 @@ function activitiesOf(random: Random, shards: number): ActivityName[] {
     'unique-keys': 50,
     membership: shards > 2 ? 45 : 0,
     resharding: 50,
-    upkeep: 40,
+    maintenance: 40,
     'unique-library': 25,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))

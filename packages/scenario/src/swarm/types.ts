@@ -33,7 +33,7 @@ export const activityNames = [
   'unique-keys',
   'membership',
   'resharding',
-  'upkeep',
+  'maintenance',
   'unique-library',
 ] as const
 

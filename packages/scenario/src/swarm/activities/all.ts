@@ -15,7 +15,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   'unique-keys': (world) => new UniqueKeys(world),
   membership: (world) => new Membership(world),
   resharding: (world) => new Resharding(world),
-  upkeep: (world) => new MaintenanceCommands(world),
+  maintenance: (world) => new MaintenanceCommands(world),
   'unique-library': (world) => new UniqueLibrary(world),
 }
 

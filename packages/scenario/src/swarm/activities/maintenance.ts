@@ -9,12 +9,12 @@ const actionsMax = 30
 const collections = ['ranged', 'hashed', 'compound', 'refined'] as const
 
 export class MaintenanceCommands extends Activity {
-  readonly name = 'upkeep'
+  readonly name = 'maintenance'
 
   async run(): Promise<void> {
     const { random: root, pace } = this.world
-    const random = root.fork('upkeep')
-    const client = this.world.client('upkeep')
+    const random = root.fork('maintenance')
+    const client = this.world.client('maintenance')
     for (let i = 0; i < actionsMax && pace.isAnyClientWorking; i++) {
       await this.#act(client, random)
       await client.pause(150)
@@ -25,7 +25,7 @@ export class MaintenanceCommands extends Activity {
   override async finish(): Promise<void> {
     const { behaviours } = this.world
     if (!behaviours.collectionBalancingCanBeConfigured) return
-    const client = this.world.client('upkeep at the end')
+    const client = this.world.client('maintenance at the end')
     for (const ns of collections)
       await client.untilDone({ configureCollectionBalancing: `app.${ns}`, defragmentCollection: false, $db: 'admin' }, [
         codes.namespaceNotFound,
