@@ -126,10 +126,11 @@ export function runtimeSuite(world: World): void {
     [spec('a', 'sleeper'), spec('b', 'echo')],
     async (test, runtime) => {
       const never = 3_600_000
-      await ask(runtime, 'a', 'arm', { c: 60, a: 20, b: 40, cleared: never, replaced: never })
-      await ask(runtime, 'a', 'clear', 'cleared')
-      await ask(runtime, 'a', 'arm', { replaced: 100, cleared: never, c: 60 })
-      await ask(runtime, 'a', 'clear', 'cleared')
+      await ask(runtime, 'a', 'rearm', {
+        first: { c: 60, a: 20, b: 40, cleared: never, replaced: never },
+        cleared: 'cleared',
+        second: { replaced: 100, cleared: never, c: 60 },
+      })
       let woken: { name: string; lateMs: number }[] = []
       while (woken.length < 5) {
         await ask(runtime, 'b', 'after', 20)

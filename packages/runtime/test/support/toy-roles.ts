@@ -252,6 +252,12 @@ const collector: ActorFactory<never> = () => {
   }
 }
 
+interface Rearming {
+  readonly first: Readonly<Record<string, number>>
+  readonly cleared: string
+  readonly second: Readonly<Record<string, number>>
+}
+
 const sleeper: ActorFactory<never> = (context) => {
   const woken: { name: string; lateMs: number }[] = []
   const due = new Map<string, number>()
@@ -264,6 +270,13 @@ const sleeper: ActorFactory<never> = (context) => {
       arm: (timers: Readonly<Record<string, number>>) =>
         Object.entries(timers).forEach(([name, delayMs]) => arm(name, delayMs)),
       clear: (name: string) => context.clearTimer(name),
+      /** Arms, clears, arms again and clears again in one turn, in which no timer can fire. */
+      rearm: ({ first, cleared, second }: Rearming) => {
+        for (const timers of [first, second]) {
+          for (const [name, delayMs] of Object.entries(timers)) arm(name, delayMs)
+          context.clearTimer(cleared)
+        }
+      },
       woken: () => woken,
     },
     {
