@@ -1,6 +1,7 @@
 import { ShardedCluster, type EmulatedVersion } from '@shardlab/cluster'
 import { MongoClient, type Db, type Document } from 'mongodb'
 import t from 'tap'
+import { connected, type Connected } from '../support/connected.js'
 
 async function refusal(db: Db, command: Document): Promise<Document | null> {
   return db.command(command).then(
@@ -9,19 +10,8 @@ async function refusal(db: Db, command: Document): Promise<Document | null> {
   )
 }
 
-async function connect(standby: readonly string[], emulate: EmulatedVersion = '7.0', shards = 0) {
-  const cluster = await ShardedCluster.start({ shards, standby, emulate, runtime: 'inline', seed: 5 })
-  const client = await MongoClient.connect(cluster.uri)
-  return {
-    cluster,
-    client,
-    admin: client.db('admin'),
-    async [Symbol.asyncDispose]() {
-      await client.close()
-      await cluster.stop()
-    },
-  }
-}
+const connect = (standby: readonly string[], emulate: EmulatedVersion = '7.0', shards = 0): Promise<Connected> =>
+  connected({ shards, standby, emulate, seed: 5 })
 
 /** As a shard stores it. */
 function shardIdentity(shard: MongoClient): Promise<Document | null> {
@@ -44,8 +34,8 @@ const contexts = {
 
 t.test('a cluster without shards answers reads with nothing, and refuses writes and databases', async (t) => {
   for (const emulate of versions) {
-    await using connected = await connect([], emulate)
-    const { client, admin, cluster } = connected
+    await using started = await connect([], emulate)
+    const { client, admin, cluster } = started
     const shop = client.db('shop')
     t.same(cluster.shards, [])
     t.same(await shop.collection('orders').find().toArray(), [], `${emulate}: find`)
@@ -79,8 +69,8 @@ t.test('a cluster without shards answers reads with nothing, and refuses writes 
 
 t.test('no command of a router without shards crashes a member', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
-    await using connected = await connect([], emulate)
-    const { client, admin, cluster } = connected
+    await using started = await connect([], emulate)
+    const { client, admin, cluster } = started
     const { commands } = await admin.command({ listCommands: 1 })
     const unexpected: unknown[] = []
     for (const name of Object.keys(commands as Document)) {
@@ -107,8 +97,8 @@ t.test('no command of a router without shards crashes a member', async (t) => {
 
 t.test('an administrator adds a standby with the name of its set, or another one', async (t) => {
   for (const emulate of ['4.0', '7.0', '8.0'] as const) {
-    await using connected = await connect(['rs0', 'rs1'], emulate)
-    const { client, admin, cluster } = connected
+    await using started = await connect(['rs0', 'rs1'], emulate)
+    const { client, admin, cluster } = started
     const [rs0, rs1] = cluster.standby
     t.match(rs0, { id: 'rs0', host: /^rs0\/127\.0\.0\.1:\d+$/, uri: /^mongodb:\/\/127\.0\.0\.1:\d+\// })
     t.match(await admin.command({ addShard: rs0!.host }), { shardAdded: 'rs0' }, emulate)
@@ -162,8 +152,8 @@ t.test('an administrator adds a standby with the name of its set, or another one
 })
 
 t.test('a standby is a replica set member for its clients before it joins', async (t) => {
-  await using connected = await connect(['rs0'], '7.0', 1)
-  const { cluster, admin, client } = connected
+  await using started = await connect(['rs0'], '7.0', 1)
+  const { cluster, admin, client } = started
   const direct = await MongoClient.connect(cluster.standby[0]!.uri)
   t.match(await direct.db('admin').command({ hello: 1 }), { setName: 'rs0', isWritablePrimary: true })
   await direct.db('own').collection('c').insertOne({ a: 1 })
@@ -181,8 +171,8 @@ t.test('a standby is a replica set member for its clients before it joins', asyn
 })
 
 t.test('D840: addShard refuses unknown hosts, and names of other members', async (t) => {
-  await using connected = await connect(['rs0', 'rs1'])
-  const { cluster, admin } = connected
+  await using started = await connect(['rs0', 'rs1'])
+  const { cluster, admin } = started
   const [rs0, rs1] = cluster.standby
   const hostOf = (info: { host: string }) => info.host.split('/')[1]!
   const noPrimary = (set: string) => `Could not find host matching read preference { mode: "primary" } for set ${set}`
@@ -217,8 +207,8 @@ t.test('D840: addShard refuses unknown hosts, and names of other members', async
 })
 
 t.test('a removed shard keeps its identity, and joins again under the same name only', async (t) => {
-  await using connected = await connect(['rs0', 'rs1'])
-  const { cluster, admin } = connected
+  await using started = await connect(['rs0', 'rs1'])
+  const { cluster, admin } = started
   const [rs0, rs1] = cluster.standby
   await admin.command({ addShard: rs0!.host })
   await admin.command({ addShard: rs1!.host, name: 'east' })

@@ -1,31 +1,15 @@
 /**
  * Shards join, drain and leave; zones and the status of collections: through the official driver.
  */
-import { ShardedCluster, type EmulatedVersion } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/cluster'
 import { MaxKey, MinKey, MongoClient, MongoServerError, type Db, type Document } from 'mongodb'
 import t from 'tap'
+import { connected, type Connected } from '../support/connected.js'
 
 const inline = { runtime: 'inline', balancerRoundIntervalMs: 100_000 } as const
 
-interface Connected extends AsyncDisposable {
-  readonly cluster: ShardedCluster
-  readonly client: MongoClient
-  readonly admin: Db
-}
-
-async function connect(emulate: EmulatedVersion, shards = 2, mongos = 1): Promise<Connected> {
-  const cluster = await ShardedCluster.start({ ...inline, emulate, shards, mongos })
-  const client = await MongoClient.connect(cluster.uri)
-  return {
-    cluster,
-    client,
-    admin: client.db('admin'),
-    async [Symbol.asyncDispose]() {
-      await client.close()
-      await cluster.stop()
-    },
-  }
-}
+const connect = (emulate: EmulatedVersion, shards = 2, mongos = 1): Promise<Connected> =>
+  connected({ ...inline, emulate, shards, mongos })
 
 /** Code and message of the command's error; null: it succeeded. */
 async function refusal(admin: Db, command: Document): Promise<{ code: unknown; message: string } | null> {
@@ -42,8 +26,8 @@ const own = ({ $clusterTime: _time, operationTime: _operationTime, ...reply }: D
 
 t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
   for (const emulate of ['4.4', '7.0', '8.0'] as const) {
-    await using connected = await connect(emulate, 2, 2)
-    const { cluster, client, admin } = connected
+    await using started = await connect(emulate, 2, 2)
+    const { cluster, client, admin } = started
     await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
     await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
     const rows = Array.from({ length: 100 }, (_, k) => ({ _id: k, k }))
@@ -130,8 +114,8 @@ t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
 })
 
 t.test('a primary shard leaves: movePrimary, then moveChunk, then removeShard', async (t) => {
-  await using connected = await connect('7.0')
-  const { client, admin } = connected
+  await using started = await connect('7.0')
+  const { client, admin } = started
   await admin.command({ enableSharding: 'app', primaryShard: 'shard02' })
   await client
     .db('app')
@@ -160,8 +144,8 @@ t.test('balancerCollectionStatus reports zone violations and imbalance', async (
     ['6.0', false],
     ['8.0', false],
   ] as const) {
-    await using connected = await connect(emulate)
-    const { client, admin } = connected
+    await using started = await connect(emulate)
+    const { client, admin } = started
     await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
     await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
     const status = async () => own(await admin.command({ balancerCollectionStatus: 'app.c' }))
@@ -208,11 +192,11 @@ t.test('removeShard counts jumbo chunks since 4.0', async (t) => {
     ['2.6', ['chunks', 'dbs']],
     ['4.0', ['chunks', 'dbs', 'jumboChunks']],
   ] as const) {
-    await using connected = await connect(emulate)
-    const { admin } = connected
+    await using started = await connect(emulate)
+    const { admin } = started
     await admin.command({ enableSharding: 'app', ...(emulate === '2.6' ? {} : { primaryShard: 'shard02' }) })
     await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
-    const chunk = await connected.client.db('config').collection('chunks').findOne({ ns: 'app.c' })
+    const chunk = await started.client.db('config').collection('chunks').findOne({ ns: 'app.c' })
     await admin.command({ removeShard: chunk?.['shard'] })
     t.same(Object.keys((await admin.command({ removeShard: chunk?.['shard'] }))['remaining']), counts, emulate)
   }
@@ -237,7 +221,7 @@ t.test('each version has its own member commands', async (t) => {
     ['6.0.2', []],
     ['8.0', []],
   ] as const) {
-    await using connected = await connect(emulate, 1)
+    await using started = await connect(emulate, 1)
     const commands = [
       'addShard',
       'removeShard',
@@ -255,7 +239,7 @@ t.test('each version has its own member commands', async (t) => {
     ]
     const absent: string[] = []
     for (const command of commands)
-      if ((await refusal(connected.admin, { [command]: {} }))?.code === 59) absent.push(command)
+      if ((await refusal(started.admin, { [command]: {} }))?.code === 59) absent.push(command)
     const families = new Set<string>(missing)
     const expected = commands.filter(
       (command) =>
@@ -269,8 +253,8 @@ t.test('each version has its own member commands', async (t) => {
 
 t.test('zone commands check their arguments', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
-    await using connected = await connect(emulate, 1)
-    const { admin, client } = connected
+    await using started = await connect(emulate, 1)
+    const { admin, client } = started
     await admin.command({ addShardToZone: 'shard01', zone: 'x' })
     t.match(await refusal(admin, { addShardToZone: 'shard01' }), { code: 4 }, emulate)
     const wrongType = { code: 14, message: /^"zone" had the wrong type\. Expected string, found int$/ }
@@ -289,8 +273,8 @@ t.test('zone commands check their arguments', async (t) => {
 })
 
 t.test('D842: the feature compatibility version is the same on all members', async (t) => {
-  await using connected = await connect('7.0')
-  const { cluster, admin } = connected
+  await using started = await connect('7.0')
+  const { cluster, admin } = started
   const told = async () => {
     const versions: unknown[] = []
     for (const { uri } of cluster.shards) {

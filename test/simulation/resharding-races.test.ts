@@ -1,7 +1,7 @@
 /** What happens between the steps of a resharding: shards that leave, outcomes that come early. */
 import t from 'tap'
 import { Binary, Long, type Document } from '@shardlab/bson'
-import { createSimulatedCluster } from '@shardlab/cluster'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { admin, ask, start } from './two-shard-cluster.js'
 
 const lsid = { id: new Binary(Buffer.alloc(16, 1), 4) }
@@ -51,6 +51,22 @@ t.test('a resharding fails when a planned recipient has left the cluster', async
   t.equal(found['cursor'].firstBatch.length, 50)
 })
 
+/** Shard03 gets no chunks, and crashes while the commit waits. */
+async function reshardWhileShard03Crashes(cluster: SimulatedCluster): Promise<{ readonly reply: Promise<Document> }> {
+  const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })
+  const shardDistribution = [{ shard: 'shard01' }, { shard: 'shard02' }]
+  const reply = admin(cluster, {
+    reshardCollection: 'app.things',
+    key: { _id: 1 },
+    numInitialChunks: 1,
+    shardDistribution,
+  })
+  await cluster.steps.struck(committing)
+  await cluster.crash('shard03')
+  await cluster.steps.heal(committing)
+  return { reply }
+}
+
 t.test('a shard that is down at the commit and does not take part drops its copy when it is back', async (t) => {
   const cluster = await start(t, { emulate: '8.0', shards: 3 })
   for (const to of ['shard03', 'shard02'])
@@ -60,40 +76,20 @@ t.test('a shard that is down at the commit and does not take part drops its copy
     return (reply['cursor'].firstBatch as Document[]).map(({ name }) => name as string)
   }
   t.same(await names(), ['things'])
-  const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })
-  const shardDistribution = [{ shard: 'shard01' }, { shard: 'shard02' }]
-  const resharding = admin(cluster, {
-    reshardCollection: 'app.things',
-    key: { _id: 1 },
-    numInitialChunks: 1,
-    shardDistribution,
-  })
-  await cluster.steps.struck(committing)
-  await cluster.crash('shard03')
-  await cluster.steps.heal(committing)
+  const resharding = await reshardWhileShard03Crashes(cluster)
   await cluster.advance(60_000)
   await cluster.crash('config')
   await cluster.restart('config')
   await cluster.advance(60_000)
   await cluster.restart('shard03')
-  t.match(await resharding, { ok: 1 })
+  t.match(await resharding.reply, { ok: 1 })
   t.same(await names(), [])
   t.match(await admin(cluster, { moveChunk: 'app.things', find: { _id: 1 }, to: 'shard03' }), { ok: 1 })
 })
 
 t.test('a resharding ends when a shard that is down leaves the cluster', async (t) => {
   const cluster = await start(t, { emulate: '8.0', shards: 3 })
-  const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })
-  const shardDistribution = [{ shard: 'shard01' }, { shard: 'shard02' }]
-  const resharding = admin(cluster, {
-    reshardCollection: 'app.things',
-    key: { _id: 1 },
-    numInitialChunks: 1,
-    shardDistribution,
-  })
-  await cluster.steps.struck(committing)
-  await cluster.crash('shard03')
-  await cluster.steps.heal(committing)
+  const resharding = await reshardWhileShard03Crashes(cluster)
   for (const state of ['started', 'completed']) t.match(await admin(cluster, { removeShard: 'shard03' }), { state })
-  t.match(await resharding, { ok: 1 })
+  t.match(await resharding.reply, { ok: 1 })
 })

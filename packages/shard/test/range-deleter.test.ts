@@ -1,9 +1,7 @@
 import { createRandom } from '@shardlab/actor'
-import { FakeContext } from '@shardlab/actor/testing'
 import { encode, findField, UUID, uuidValue, type Document } from '@shardlab/bson'
-import { StorageNode, type NodeRole } from '@shardlab/node'
+import { NodeUnderTest } from '@shardlab/node/testing'
 import { RangeDeleter, rangeDeleterTimer, StoredRangeStore } from '@shardlab/shard'
-import { behavioursOf } from '@shardlab/sharding'
 import t from 'tap'
 
 const seeds = process.env['SHARDLAB_SEED'] === undefined ? [1, 2, 3, 4] : [Number(process.env['SHARDLAB_SEED'])]
@@ -13,9 +11,7 @@ const idOf = (n: number) => new Uint8Array(16).fill(n)
 const rangeOf = (low: number, high: number) => ({ min: encode({ a: low }), max: encode({ a: high }) })
 
 function start() {
-  const context = new FakeContext('shard01')
-  const role = { name: 'shard', setName: 'shard01', rows: [] } as unknown as NodeRole
-  const node = new StorageNode(context, { behaviours: behavioursOf('7.0'), maxWireVersion: 21 }, () => role)
+  const { context, node } = new NodeUnderTest()
   const deleter = new RangeDeleter(node, new StoredRangeStore(node), { noteDeleted: () => {} })
   const add = (n: number, [low, high] = [n, n + 1], pending = false) => {
     const task = {

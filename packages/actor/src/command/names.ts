@@ -17,8 +17,17 @@ let lastValidName = 'admin'
  */
 export function checkDatabaseName(db: string): void {
   if (db === lastValidName) return
-  if (db === '' || Buffer.byteLength(db) > 63 || /[\0/\\. "]/.test(db)) {
-    throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
-  }
+  if (!isDatabaseName(db)) throw new CommandError('InvalidNamespace', `Invalid database name: '${db}'`)
   lastValidName = db
+}
+
+function isDatabaseName(db: string): boolean {
+  return db !== '' && Buffer.byteLength(db) <= 63 && !/[\0/\\. "]/.test(db)
+}
+
+/** Whether it names a collection. Server: `NamespaceString::isValid`. */
+export function isNamespace(ns: string): boolean {
+  const dot = ns.indexOf('.')
+  const name = ns.slice(dot + 1)
+  return dot > 0 && name !== '' && !name.startsWith('.') && !name.includes('\0') && isDatabaseName(ns.slice(0, dot))
 }

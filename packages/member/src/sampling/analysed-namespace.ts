@@ -1,4 +1,5 @@
 /** Server: validateNamespace of analyze_shard_key_util.cpp. */
+import { isNamespace } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
 /**
@@ -6,18 +7,10 @@ import { CommandError } from '@shardlab/bson'
  *   server
  */
 export function checkAnalysedNamespace(ns: string): readonly [db: string, collection: string] {
+  if (!isNamespace(ns)) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
   const dot = ns.indexOf('.')
-  const db = dot < 0 ? ns : ns.slice(0, dot)
-  const name = dot < 0 ? '' : ns.slice(dot + 1)
-  if (
-    db === '' ||
-    name === '' ||
-    name.startsWith('.') ||
-    Buffer.byteLength(db) > 63 ||
-    /[\0/\\ "$]/.test(db) ||
-    name.includes('\0')
-  )
-    throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
+  const db = ns.slice(0, dot)
+  const name = ns.slice(dot + 1)
   if (db === 'admin' || db === 'config' || db === 'local')
     throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
   if (name.startsWith('system.')) throw new CommandError('IllegalOperation', 'Cannot run against a system collection')

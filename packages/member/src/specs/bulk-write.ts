@@ -1,5 +1,5 @@
 /** Server: bulk_write_common.cpp, bulk_write.idl. */
-import { checkFields, type FieldSpecs } from '@shardlab/actor'
+import { checkFields, isNamespace, type FieldSpecs } from '@shardlab/actor'
 import { CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { documentsArgument } from '../arguments/documents-argument.js'
@@ -122,18 +122,9 @@ function readOp(document: Uint8Array): BulkWriteOp {
 }
 
 function checkedNamespace(ns: string): string {
-  const dot = ns.indexOf('.')
-  const db = dot < 0 ? ns : ns.slice(0, dot)
-  const name = dot < 0 ? '' : ns.slice(dot + 1)
-  if (
-    db === '' ||
-    name === '' ||
-    name.startsWith('.') ||
-    Buffer.byteLength(db) > 63 ||
-    /[\0/\\ "$]/.test(db) ||
-    name.includes('\0')
-  )
-    throw new CommandError('InvalidNamespace', `Invalid namespace specified for bulkWrite: '${name === '' ? db : ns}'`)
+  // Without a collection, the server prints the database alone.
+  if (!isNamespace(ns))
+    throw new CommandError('InvalidNamespace', `Invalid namespace specified for bulkWrite: '${ns.replace(/\.$/, '')}'`)
   return ns
 }
 
