@@ -184,6 +184,8 @@ export interface TimelinePoint {
 }
 
 export interface Measured {
+  /** Of the run, to name it in notes and comparisons. A sweep has one for each step. */
+  readonly id: string
   /** `Shardlab (an emulator) as MongoDB 7.0.14`, `MongoDB 7.0.14`. */
   readonly server: string
   readonly isEmulator: boolean

@@ -25,6 +25,7 @@ export interface MeasuredParts {
   readonly placementChanged: boolean
   readonly results: readonly LaneResult[]
   readonly marks: LoadReport['marks']
+  readonly id: string
   readonly startedAt: string
   readonly durationSecs: number
   readonly interrupted: boolean
@@ -191,10 +192,11 @@ function derivationOf({ isRouted, isKnown, key }: PlacementData): string {
   return "each operation's key against config.chunks as read before the first operation"
 }
 
-function measuredOf({ load, control, options, placement, startedAt }: MeasuredParts): LoadReport['measured'] {
+function measuredOf({ load, control, options, placement, id, startedAt }: MeasuredParts): LoadReport['measured'] {
   const processors = cpus()
   const { isEmulator, version } = control
   return {
+    id,
     server: isEmulator
       ? `Shardlab, an emulator, as MongoDB ${version}`
       : `a server that calls itself MongoDB ${version}`,

@@ -287,7 +287,7 @@ function sweep(report: LoadReport): string {
 
 function measured({ measured: what }: LoadReport): string {
   const { client } = what
-  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in its main thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p>${what.notLearned.length === 0 ? '' : `<p>What the server did not tell:</p><ul>${what.notLearned.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`}<p>${escape(what.caveat)}</p></footer>`
+  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, run <code>${escape(what.id)}</code> at ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in its main thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p>${what.notLearned.length === 0 ? '' : `<p>What the server did not tell:</p><ul>${what.notLearned.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`}<p>${escape(what.caveat)}</p></footer>`
 }
 
 const shownRatio = (ratio: number | null): string => (ratio === null ? '–' : `${ratio.toFixed(2)} ×`)

@@ -124,8 +124,8 @@ function sweep(report: LoadReport): string {
   ].join('\n')
 }
 
-const clientOf = ({ measured: { client, engine, threads, startedAt } }: LoadReport): string =>
-  `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`}, ${startedAt}`
+const clientOf = ({ measured: { id, client, engine, threads, startedAt } }: LoadReport): string =>
+  `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`}, run ${id} at ${startedAt}`
 
 const notLearnedLines = ({ measured }: LoadReport): string[] =>
   measured.notLearned.map((sentence) => `  not learned: ${sentence}`)

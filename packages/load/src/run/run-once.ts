@@ -23,6 +23,7 @@ import { prepareCollection } from './prepare.js'
 import { rehearse } from './rehearse.js'
 import { ProgressTeller } from './progress.js'
 import { resolveLoad, type ResolvedLoad } from './resolve-options.js'
+import { newRunId } from './run-id.js'
 import { Stopping } from './stopping.js'
 
 const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
@@ -79,6 +80,7 @@ async function measure(
   const countersBefore = await counters.read()
   const schedule = new Schedule(workload)
   const phaseMarks: Mark[] = []
+  const id = newRunId()
   const startedAt = new Date().toISOString()
   let cycles = 0
   let measuredFrom = 0
@@ -134,7 +136,7 @@ async function measure(
       journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
     const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
     return buildReport({
-      ...{ load, control, options, placement, results, startedAt, interrupted },
+      ...{ load, control, options, placement, results, id, startedAt, interrupted },
       endCheck: endCheck ?? unchecked(load.check ? 'interrupted' : 'not asked for'),
       marks: withinRun(
         [...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])],
