@@ -47,6 +47,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   load: {
     mongodb: { reason: 'reaches any server: the engine driver, and preparing, loading and checking' },
     'hdr-histogram-js': { reason: 'latencies: histograms that can be merged and compared' },
+    nanoid: { reason: 'ids of runs, which people see and type' },
     yaml: { reason: 'workload files, with the position of every node' },
     zod: { reason: 'what a workload file may say' },
   },

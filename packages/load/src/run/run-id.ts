@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { createShortId } from '@shardlab/actor'
+import { customAlphabet } from 'nanoid'
 
-export const newRunId = createShortId({ bytes: (length) => randomBytes(length) })
+/** Without letters and digits that people confuse. */
+export const newRunId = customAlphabet('23456789abcdefghjkmnpqrstuvwxyz', 8)
