@@ -73,7 +73,8 @@ t.test('no command of a router without shards crashes a member', async (t) => {
     const { client, admin, cluster } = started
     const { commands } = await admin.command({ listCommands: 1 })
     const unexpected: unknown[] = []
-    for (const name of Object.keys(commands as Document)) {
+    // Shutdown ends the router, as it should.
+    for (const name of Object.keys(commands as Document).filter((each) => each !== 'shutdown')) {
       for (const [db, argument] of [
         ['shop', 'orders'],
         ['admin', 'shop.orders'],
