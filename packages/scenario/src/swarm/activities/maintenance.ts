@@ -55,6 +55,9 @@ export class MaintenanceCommands extends Activity {
       })
     } else if (choice === 4 && plan.balancing && behaviours.balancerCommands) {
       await this.#do(client, 'balancer', { [random.chance(1, 2) ? 'balancerStop' : 'balancerStart']: 1, $db: 'admin' })
+    } else if (choice === 5 && behaviours.definitionChangesAreCoordinated) {
+      // Without a change: a shard that keeps an empty copy would keep the former options.
+      await this.#do(client, 'collMod', { collMod: ns.slice('app.'.length), $db: 'app' })
     }
   }
 
