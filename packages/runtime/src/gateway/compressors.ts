@@ -2,13 +2,23 @@ import { createRequire } from 'node:module'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CompressorId, type Compressor } from '@shardlab/wire'
 
+/** Above zlib's highest ratio, 1032. */
+const zlibMaxRatio = 1100
+const zlibMinChunkBytes = 64
+
 /** Above Snappy's highest ratio: a copy of three bytes gives 64. */
 const snappyMaxRatio = 32
 
 const zlib: Compressor = {
   id: CompressorId.zlib,
   compress: (bytes) => deflateSync(bytes),
-  uncompress: (bytes, sizeBytes) => inflateSync(bytes, { maxOutputLength: Math.max(1, sizeBytes) }),
+  uncompress(bytes, sizeBytes) {
+    if (sizeBytes > bytes.length * zlibMaxRatio) throw new Error('the announced size is impossible')
+    // One output, instead of one for each 16 KiB, which would be joined. A byte more than announced
+    // shows that there is no further one.
+    const chunkSize = Math.max(zlibMinChunkBytes, sizeBytes + 1)
+    return inflateSync(bytes, { maxOutputLength: Math.max(1, sizeBytes), chunkSize })
+  },
 }
 
 let snappy: Compressor | undefined
