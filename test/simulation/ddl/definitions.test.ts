@@ -194,3 +194,23 @@ t.test('dropIndexes runs once on each owner when a chunk moves meanwhile', async
       shard,
     )
 })
+
+t.test('a step that fails while a coordinator resumes does not end its member', async (t) => {
+  for (const [step, command] of [
+    ['shard.create-collection.participants-ready', { shardCollection: 'app.c', key: { a: 'hashed' } }],
+    ['shard.coll-mod.migrations-stopped', { collMod: 'sharded', $db: 'app' }],
+  ] as const) {
+    const { cluster, run, primary } = await start(t, '7.0')
+    await run({ shardCollection: 'app.sharded', key: { a: 1 } })
+    const crash = await cluster.steps.arm(step, 'crash', { times: 1 })
+    const running = run(command)
+    await cluster.during(cluster.steps.struck(crash))
+    const fail = await cluster.steps.arm(step, 'fail', { times: 1 })
+    await cluster.restart(primary)
+    await cluster.during(cluster.steps.struck(fail))
+    await cluster.advance(60_000)
+    await running
+    t.equal(cluster.members().find(({ address }) => address === primary)!.state, 'running', step)
+    t.match(await run(command), { ok: 1 }, step)
+  }
+})

@@ -4,7 +4,7 @@
  * Server: sharding_ddl_coordinator.cpp (RecoverableShardingDDLCoordinator),
  * sharding_ddl_coordinator_service.cpp.
  */
-import { RequestFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
+import { RequestFailedError, StepFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { DatabasePlacements, PlacementHost } from '../host/host.js'
@@ -91,9 +91,10 @@ export class DdlCoordinators {
         recovery.hold(host, record, () => recovery.resume(host, record)),
       )
       resumed.catch((error: unknown) => {
-        // After a shutdown the next start resumes. After a change of the catalog nothing is left to
-        // do.
-        if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
+        // After a shutdown the next start resumes. After a change of the catalog, or a fault that made
+        // a step fail, nothing is left to do.
+        const isExpected = error instanceof RequestFailedError || error instanceof StepFailedError
+        if (!isExpected && !(error instanceof CommandError)) throw error
       })
     }
   }
