@@ -91,8 +91,8 @@ export class DdlCoordinators {
         recovery.hold(host, record, () => recovery.resume(host, record)),
       )
       resumed.catch((error: unknown) => {
-        // After a shutdown the next start resumes. After a change of the catalog, or a fault that made
-        // a step fail, nothing is left to do.
+        // After a shutdown the next start resumes. After a change of the catalog, or a fault that
+        // made a step fail, nothing is left to do.
         const isExpected = error instanceof RequestFailedError || error instanceof StepFailedError
         if (!isExpected && !(error instanceof CommandError)) throw error
       })
