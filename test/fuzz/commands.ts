@@ -117,7 +117,10 @@ const updates: readonly unknown[] = [
 ]
 
 const seeds: readonly FuzzedCommand[] = [
-  ...replyRows.map(({ command, db = 'fuzz' }) => ({ command, db: db === 'types' ? 'fuzz' : db })),
+  // `shutdown` rightly ends the member.
+  ...replyRows
+    .filter(({ command }) => !('shutdown' in command))
+    .map(({ command, db = 'fuzz' }) => ({ command, db: db === 'types' ? 'fuzz' : db })),
   ...pipelines.map((pipeline) => ({
     db: 'fuzz',
     command: { aggregate: 'things', pipeline, cursor: { batchSize: 2 }, let: { x: 1 } },

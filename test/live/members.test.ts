@@ -65,8 +65,8 @@ t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
             .collection('c')
             .updateMany({}, { $inc: { n: 1 } })
         ).modifiedCount,
-        100,
-        'a broadcast reaches it',
+        emulate === '4.4' ? 150 : 100,
+        'a broadcast reaches it, and in 4.4 the orphans that the donor still has',
       )
       await router.close()
     }

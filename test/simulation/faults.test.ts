@@ -18,7 +18,7 @@ t.test('a fault on an unknown member, link or step is an error, and nothing is a
     ['drop between clients and clients', /^clients have no links to each other/],
     [
       'hold at shard.migration.nowhere',
-      /^unknown step: shard\.migration\.nowhere; this protocol has shard\.migration\.begun, /,
+      /^unknown step: shard\.migration\.nowhere; this protocol has shard\.migration\.applied, /,
     ],
     ['hold at nowhere', /^unknown step: nowhere; the protocols are balancer\.defragmentation, .*shard\.migration/],
     [

@@ -221,6 +221,8 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a view', { configureQueryAnalyzer: 'app.view', mode: 'full', samplesPerSecond: 1 }, { '7.0': 166 }),
   wrong('the catalog', { configureQueryAnalyzer: 'config.chunks', mode: 'full', samplesPerSecond: 1 }, { '7.0': 20 }),
 
+  wrong('a parameter that is unknown', { setClusterParameter: { nothing: { intData: 5 } } }, { '4.4': 59, '7.0': 4 }),
+
   wrong('a number for a version', { setFeatureCompatibilityVersion: 7 }, 14),
   wrong('a version that is none', { setFeatureCompatibilityVersion: '1.0' }, { '4.4': 2, '7.0': 4926900 }),
   wrong('no confirmation', { setFeatureCompatibilityVersion: '7.0' }, { '7.0': 7369100, '8.0': 'untried' }),

@@ -14,7 +14,6 @@ const unbuilt: readonly Document[] = [
   { stopShardDraining: 'shard02' },
   { commitShardRemoval: 'shard02' },
   { setUserWriteBlockMode: 1, global: true },
-  { setClusterParameter: { testIntClusterParameter: { intData: 5 } } },
   { _configsvrMoveRange: 'app.c' },
   { _shardsvrMoveRange: 'app.c' },
   { splitChunk: 'app.c' },

@@ -53,7 +53,12 @@ export class World {
   }
 
   static async start(version: TriedVersion): Promise<World> {
-    const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', emulate: version })
+    const cluster = await ShardedCluster.start({
+      shards: 2,
+      runtime: 'inline',
+      emulate: version,
+      findReplicaSetHostTimeoutMs: 100,
+    })
     const uris = [cluster.uri, ...cluster.shards.map(({ uri }) => uri)]
     const world = new World(
       version,
