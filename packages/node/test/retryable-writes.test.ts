@@ -1,7 +1,7 @@
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
-import { encodeSessionsImage } from '../src/index.js'
-import { long, NodeUnderTest, session } from './support/harness.js'
+import { encodeSessionsImage, type NodeRole } from '../src/index.js'
+import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
 
 const lsid = session(1)
 
@@ -121,6 +121,33 @@ t.test('a lower transaction number is refused', async (t) => {
     { n: 1, ok: 1 },
     'each session has its own numbers',
   )
+})
+
+t.test('a write that waits while its session uses a higher number is refused', async (t) => {
+  const waiters: (() => void)[] = []
+  let waits = false
+  const role: NodeRole = {
+    ...plainRole,
+    enter: async () => {
+      if (waits) await new Promise<void>((resolve) => waiters.push(resolve))
+      return { ownership: null }
+    },
+  }
+  const node = new NodeUnderTest({ role })
+  const write = (txnNumber: number): Document => ({
+    update: 'c',
+    updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }],
+    lsid,
+    txnNumber: long(txnNumber),
+  })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, n: 0 }] })
+  waits = true
+  const older = node.run(write(3))
+  waits = false
+  await node.ok(write(4))
+  waiters[0]!()
+  t.match(await older, { ok: 0, code: 225, codeName: 'TransactionTooOld' })
+  t.match(await node.all('c'), [{ n: 1 }])
 })
 
 t.test('commands that cannot be retried refuse a transaction number', async (t) => {

@@ -58,12 +58,7 @@ export class RetryHistory {
    */
   begin(key: SessionKey, txnNumber: bigint, nowMs: number): void {
     const history = this.#sessions.get(key)
-    if (history !== undefined && txnNumber < history.txnNumber) {
-      throw new CommandError(
-        'TransactionTooOld',
-        `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
-      )
-    }
+    checkNotOlder(history, txnNumber)
     if (history !== undefined && txnNumber === history.txnNumber && history.isConvertedToTransaction) {
       throw new CommandError(
         'IncompleteTransactionHistory',
@@ -75,11 +70,15 @@ export class RetryHistory {
   }
 
   /**
+   * Called in the turn in which the statement would be executed: since {@link begin}, the session
+   * may have used a newer number.
    * @returns undefined: the statement was not executed
-   * @throws CommandError 217 IncompleteTransactionHistory when the statement may have been dropped
+   * @throws CommandError 225 TransactionTooOld, 217 IncompleteTransactionHistory when the statement
+   *   may have been dropped
    */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
+    checkNotOlder(history, txnNumber)
     if (history?.txnNumber !== txnNumber || this.#options.isForgetful === true) return undefined
     const statement = history.find(stmtId)
     if (statement === undefined && history.isIncomplete)
@@ -229,6 +228,14 @@ export class RetryHistory {
     this.#replace(key, history)
     return history
   }
+}
+
+function checkNotOlder(history: SessionHistory | undefined, txnNumber: bigint): void {
+  if (history === undefined || txnNumber >= history.txnNumber) return
+  throw new CommandError(
+    'TransactionTooOld',
+    `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
+  )
 }
 
 /** As the server's, for sessions that are not part of a transaction. */

@@ -25,9 +25,15 @@ const interruptions: ReadonlySet<number> = new Set([
   ErrorCodes.InterruptedDueToReplStateChange,
 ])
 
-/** An interruption ends the command instead of becoming a write error. Earlier writes stay. */
-export function failsBatch(error: CommandError): boolean {
-  return interruptions.has(error.code)
+/** Server: `TransactionParticipant`, which is asked before a statement runs. */
+const refusedBySession: ReadonlySet<number> = new Set([
+  ErrorCodes.TransactionTooOld,
+  ErrorCodes.IncompleteTransactionHistory,
+])
+
+/** The error ends the command instead of becoming a write error. Earlier writes stay. */
+export function failsBatch({ code }: CommandError): boolean {
+  return interruptions.has(code) || refusedBySession.has(code)
 }
 
 /**

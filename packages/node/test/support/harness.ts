@@ -13,7 +13,7 @@ export interface RunOptions {
 
 type Limits = Partial<Pick<StorageNodeOptions, 'checkpointAfterBytes' | 'retryHistoryBytesMax'>>
 
-const plainRole: NodeRole = {
+export const plainRole: NodeRole = {
   name: 'shard',
   setName: 'shard01',
   memberName: 'shard01',

@@ -84,7 +84,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   if (targeting.shards.length === 1) return toOne(targeting)
   const replacement = replacementOf(update, statement)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
-  if (statement.isExactId) return byId(targeting)
+  if (statement.isExactId) return byId(targeter, targeting)
   return failed(
     new CommandError(
       'InvalidOptions',
@@ -122,7 +122,7 @@ function targetByKeyOrId(
     return failed(new CommandError('ShardKeyNotFound', message))
   }
   if (update.multi) return toMany(targeter, targeting)
-  if (statement.isExactId) return byId(targeting)
+  if (statement.isExactId) return byId(targeter, targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -151,7 +151,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
     default:
       if (behaviours.singleWritesTargetByQuery && targeting.shards.length === 1) return toOne(targeting)
   }
-  if (statement.isExactId) return byId(targeting)
+  if (statement.isExactId) return byId(targeter, targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -233,8 +233,13 @@ function toOne(targeting: Targeting): StatementTarget {
   return new ToOne(targeting)
 }
 
-/** Any shard may have the document, so all are asked; each has at most one. */
-function byId({ shards, chunks, bounds }: Targeting): StatementTarget {
+/**
+ * Any shard may have the document, so all are asked; each has at most one. Where an orphan may
+ * match, a match does not prove that the owner was reached, so the placement must not matter.
+ */
+function byId(targeter: ModifyTargeter, targeting: Targeting): StatementTarget {
+  if (targeter.behaviours.writesIncludeOrphans) return toMany(targeter, targeting)
+  const { shards, chunks, bounds } = targeting
   return { kind: 'all', shards, version: 'placement', chunks, bounds }
 }
 
