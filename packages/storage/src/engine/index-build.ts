@@ -1,3 +1,4 @@
+import { CommandError } from '@shardlab/bson'
 import type { MemoryIndex } from '../indexes/memory-index.js'
 import type { RecordTable } from '../records/record-table.js'
 import type { IndexBuild } from './types.js'
@@ -28,6 +29,7 @@ export class MemoryIndexBuild implements IndexBuild {
   readonly #ns: string
   readonly #liveRecords: () => RecordTable
   readonly #onClose: (build: MemoryIndexBuild) => void
+  readonly #empty: MemoryIndex
   #records: RecordTable
   #index: MemoryIndex
   /** Record ids of documents that were replaced or deleted. */
@@ -45,6 +47,7 @@ export class MemoryIndexBuild implements IndexBuild {
     this.#ns = ns
     this.#liveRecords = liveRecords
     this.#onClose = onClose
+    this.#empty = index
     this.#records = liveRecords()
     this.#index = index.clone(this.#records)
   }
@@ -70,8 +73,15 @@ export class MemoryIndexBuild implements IndexBuild {
    * @throws CommandError as {@link step}
    */
   finish(records: RecordTable): MemoryIndex {
-    this.#settle()
-    this.#follow(records)
+    try {
+      this.#settle()
+      this.#follow(records)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      // The document that cannot be added may have changed since the state that was followed.
+      this.#replacement = null
+      this.#index = this.#empty.clone(records)
+    }
     this.#settle()
     return this.#index
   }
