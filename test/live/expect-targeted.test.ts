@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { MongoClient, type Document } from 'mongodb'
-import { expectTargeted, ShardedCluster, TargetingError, type TargetedOperation } from 'shardlab'
+import { expectTargeted, ShardedCluster, TargetingError, type ExpectedRouting, type TargetedOperation } from 'shardlab'
 
 for (const runtime of ['threads', 'inline'] as const) {
   t.test(`expectTargeted fails when an operation asks more shards than allowed, ${runtime}`, async (t) => {
@@ -26,41 +26,52 @@ for (const runtime of ['threads', 'inline'] as const) {
       'a cursor is read to its end',
     )
     t.equal((await expectTargeted(cluster, 1, () => orders.find({ customer: 'c3' }).batchSize(1).toArray())).length, 3)
-    t.equal((await expectTargeted(cluster, 3, () => orders.find({ total: { $gt: 20 } }))).length, 9)
+    t.equal((await expectTargeted(cluster, 'broadcast', () => orders.find({ total: { $gt: 20 } }))).length, 9)
     t.equal(
       (await expectTargeted(cluster, 1, () => orders.updateOne({ customer: 'c3' }, { $inc: { total: 1 } })))
         .modifiedCount,
       1,
     )
-    t.equal((await expectTargeted(cluster, 3, () => orders.deleteMany({ total: { $lt: 3 } }))).deletedCount, 3)
+    t.equal(
+      (await expectTargeted(cluster, { kind: 'broadcast', shards: 3 }, () => orders.deleteMany({ total: { $lt: 3 } })))
+        .deletedCount,
+      3,
+    )
     t.equal(
       (await expectTargeted(cluster, 1, () => orders.aggregate([{ $match: { customer: 'c3' } }, { $count: 'n' }])))
         .length,
       1,
     )
-    await expectTargeted(cluster, 1, () => client.db('shop').collection('plain').find())
+    await expectTargeted(cluster, 'unsharded', () => client.db('shop').collection('plain').find())
 
-    const failing: [TargetedOperation<unknown>, number, string | RegExp][] = [
+    const failing: [TargetedOperation<unknown>, ExpectedRouting, string | RegExp][] = [
       [
         () => orders.find({ total: 5 }),
         1,
-        'find on shop.orders asked 3 shards (shard01, shard02, shard03), a broadcast, because it does not constrain the shard key {"customer":"hashed"}; expected 1 shard',
+        'find on shop.orders asked 3 shards (shard01, shard02, shard03), a broadcast, because it does not constrain the shard key {"customer":"hashed"}; expected 1 shard by the shard key',
       ],
       [
         () => orders.find({ customer: 'c3' }),
         2,
-        /^find on shop\.orders asked 1 shard \(shard0\d\), because its bounds in the shard key \{"customer":"hashed"\} are \{"customer":-?\d+\}, which overlap 1 chunk; expected 2 shards$/,
+        /^find on shop\.orders asked 1 shard \(shard0\d\), because its bounds in the shard key \{"customer":"hashed"\} are \{"customer":-?\d+\}, which overlap 1 chunk; expected 2 shards by the shard key$/,
       ],
       [
         () => client.db('shop').collection('plain').find(),
         3,
-        'find on shop.plain asked 1 shard (shard01), because the collection is not sharded; expected 3 shards',
+        'find on shop.plain asked 1 shard (shard01), because the collection is not sharded; expected 3 shards by the shard key',
       ],
-      [() => Promise.resolve(), 1, 'nothing was routed to a collection; expected an operation on 1 shard'],
+      [
+        () => client.db('shop').collection('plain').find(),
+        1,
+        /because the collection is not sharded; expected 1 shard by/,
+      ],
+      [() => orders.find({ customer: 'c3' }), 'broadcast', /expected the kind broadcast$/],
+      [() => orders.find({ total: 5 }), { kind: 'targeted', shards: 1 }, /expected the kind targeted on 1 shard$/],
+      [() => Promise.resolve(), 1, 'nothing was routed to a collection; expected 1 shard by the shard key'],
       [() => client.db('config').collection('shards').find(), 1, /^nothing was routed/],
     ]
-    for (const [operation, shardCount, message] of failing) {
-      const error = await expectTargeted(cluster, shardCount, operation).then(
+    for (const [operation, expected, message] of failing) {
+      const error = await expectTargeted(cluster, expected, operation).then(
         () => null,
         (thrown: unknown) => thrown,
       )
@@ -74,6 +85,57 @@ for (const runtime of ['threads', 'inline'] as const) {
     t.equal(cluster.listenerCount('routed'), 0, 'no listener is left')
   })
 }
+
+t.test('with one chunk, operations without the shard key are broadcasts and fail', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', emulate: '8.0' })
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+  const orders = client.db('shop').collection('orders')
+  await expectTargeted(cluster, 1, () => orders.insertOne({ customer: 'ada', total: 1 }))
+  const set = { $set: { paid: true } }
+  const without: Record<string, TargetedOperation<unknown>> = {
+    find: () => orders.find({ total: 1 }),
+    countDocuments: () => orders.countDocuments({ total: 1 }),
+    distinct: () => orders.distinct('total'),
+    updateOne: () => orders.updateOne({ total: 1 }, set),
+    updateMany: () => orders.updateMany({ total: 1 }, set),
+    findOneAndUpdate: () => orders.findOneAndUpdate({ total: 1 }, set),
+    bulkWrite: () =>
+      orders.bulkWrite([{ deleteOne: { filter: { customer: 'bob' } } }, { deleteMany: { filter: { total: 7 } } }]),
+    deleteMany: () => orders.deleteMany({ total: 7 }),
+    deleteOne: () => orders.deleteOne({ total: 1 }),
+  }
+  for (const [name, operation] of Object.entries(without)) {
+    await t.rejects(
+      expectTargeted(cluster, 1, operation),
+      { message: /a broadcast, because it does not constrain/ },
+      name,
+    )
+    await t.resolves(expectTargeted(cluster, 'broadcast', operation), name)
+  }
+})
+
+t.test('wrong arguments are refused with one sentence', async (t) => {
+  await using cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
+  const operation = async () => {}
+  const wrong: [unknown[], RegExp][] = [
+    [[cluster, 0, operation], /^expectTargeted: 0 must be a number of shards from 1, a kind \(targeted, multi/],
+    [[cluster, '1', operation], /"1" must be/],
+    [[cluster, operation], /^expectTargeted: undefined must be/],
+    [[cluster, {}, operation], /\{\} must be/],
+    [[{}, 1, operation], /the first argument must be a ShardedCluster/],
+    [[cluster, 1, Promise.resolve()], /the third argument must be a function/],
+    [[cluster, 1, () => {}], /must return a promise or a cursor/],
+  ]
+  for (const [args, message] of wrong) {
+    const call = expectTargeted as (...args: unknown[]) => Promise<unknown>
+    await t.rejects(call(...args), { name: 'OptionError', message })
+  }
+})
 
 t.test("the guide's table shows the shards that each operation asks", async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline', emulate: '7.0' })
@@ -140,6 +202,9 @@ t.test("the guide's table shows the shards that each operation asks", async (t) 
   for (const [operation, count] of rows) {
     const [wanted, run] = operations[operation]!
     t.equal(count, wanted, operation)
-    await t.resolves(expectTargeted(cluster, count, run), operation)
+    await t.resolves(
+      expectTargeted(cluster, { kind: count === 1 ? 'targeted' : 'broadcast', shards: count }, run),
+      operation,
+    )
   }
 })

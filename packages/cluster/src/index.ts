@@ -1,7 +1,13 @@
 export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
 export type { ClusterEvents } from './cluster-events.js'
 export { ClusterSnapshot } from './copies/snapshot.js'
-export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
+export {
+  expectTargeted,
+  TargetingError,
+  type ExpectedRouting,
+  type RoutingKind,
+  type TargetedOperation,
+} from './expect-targeted.js'
 export { Faults, type AppliedFault } from './faults/faults.js'
 export { faultForms, faultReference, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'

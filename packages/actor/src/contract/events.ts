@@ -20,8 +20,8 @@ export interface RoutedEvent {
   /** Relaxed Extended JSON; null: an unsharded collection. */
   readonly shardKey: string | null
   /**
-   * `targeted`, `multi`: the shard key led to one shard, or to several. `broadcast`: to every shard
-   * that owns chunks.
+   * `targeted`, `multi`: the shard key led to one shard, or to several. `broadcast`: every shard
+   * that owns chunks was asked, even if that is one. Unsharded: `targeted`.
    */
   readonly kind: 'targeted' | 'multi' | 'broadcast'
   readonly shards: readonly string[]

@@ -226,12 +226,8 @@ export class BatchWriteExecutor implements WriteBatch {
   /** @returns false: the statement has to be routed again */
   async #runLone(lone: LoneStatement): Promise<boolean> {
     const { index, target } = lone
-    this.#collections[this.command.namespaceOf(index)]!.summary.add(
-      this.command.kindOf(index),
-      target.shards,
-      target.chunks,
-      target.bounds,
-    )
+    const { summary } = this.#collections[this.command.namespaceOf(index)]!
+    summary.add(this.command.kindOf(index), target.shards, target)
     if (target.kind === 'first-match') {
       const result = await writeFirstMatch(this, lone.route, index, target)
       if (result === 'stale') return false

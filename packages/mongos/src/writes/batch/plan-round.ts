@@ -75,8 +75,7 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
     } else {
       const into = batch ?? { namespace, route, shard: target.shard, indexes: [], sizeBytes: 0 }
       if (batch === undefined) batches.set(target.shard, into)
-      if (addIfItFits(plan, into, index))
-        summary.add(command.kindOf(index), [target.shard], target.chunks, target.bounds)
+      if (addIfItFits(plan, into, index)) summary.add(command.kindOf(index), [target.shard], target)
       else if (ordered) break
     }
   }
@@ -101,7 +100,7 @@ export function batchForMember(plan: RoundPlan, route: Route, shard: string): Sh
       if (command.ordered && batch.indexes.length > 0) break
       plan.fail(index, refusal)
       if (command.ordered) break
-    } else if (addIfItFits(plan, batch, index)) summary.add(command.kindOf(index), member, 0, [])
+    } else if (addIfItFits(plan, batch, index)) summary.addShards(command.kindOf(index), member)
     else break
   }
   return batch.indexes.length === 0 ? null : batch

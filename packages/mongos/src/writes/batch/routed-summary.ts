@@ -2,10 +2,9 @@ import type { WriteKind } from '@shardlab/member'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import type { Route } from '../../routing/route.js'
 import type { CountedTargets, RoutedTo } from '../../statistics/routed.js'
+import type { StatementBounds } from '../targeting/statement-target.js'
 
 const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
-
-type Bounds = readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 
 /** Covers all statements of one command on one collection. */
 export class RoutedSummary {
@@ -14,19 +13,24 @@ export class RoutedSummary {
   readonly #boundsMax: number
   readonly #bounds: (readonly [Uint8Array, Uint8Array])[] = []
   #chunks = 0
-  /** The largest number of shards that one statement was sent to. */
-  #widest = 0
+  #isBroadcast = false
 
   constructor({ host }: MongosInvocation) {
     this.#boundsMax = host.context.wants('routed') ? host.limits.eventBoundsMax : 0
   }
 
-  add(kind: WriteKind, shards: readonly string[], chunks: number, bounds: Bounds): void {
+  add(kind: WriteKind, shards: readonly string[], { isBroadcast, chunks, bounds }: StatementBounds): void {
+    this.addShards(kind, shards)
+    if (isBroadcast) this.#isBroadcast = true
+    this.#chunks += chunks
+    if (this.#bounds.length >= this.#boundsMax) return
+    for (const bound of bounds) if (this.#bounds.length < this.#boundsMax) this.#bounds.push(bound)
+  }
+
+  /** Of a statement that is not targeted by a shard key. */
+  addShards(kind: WriteKind, shards: readonly string[]): void {
     const seen = this.#shards[kind]
     for (const shard of shards) if (!seen.includes(shard)) seen.push(shard)
-    if (shards.length > this.#widest) this.#widest = shards.length
-    this.#chunks += chunks
-    for (const bound of bounds) if (this.#bounds.length < this.#boundsMax) this.#bounds.push(bound)
   }
 
   /** Server: Stats::updateMetrics of the write executor. */
@@ -40,17 +44,17 @@ export class RoutedSummary {
   }
 
   /**
-   * Broadcast means that one statement went to all shards, not many statements to one shard each.
+   * Broadcast: the shard key did not target a statement, or it went to all shards. Many statements
+   * for one shard each are no broadcast.
    */
   finish(ns: string, route: Route): RoutedTo {
     const shards = [...new Set(writeKinds.flatMap((kind) => this.#shards[kind]))].sort()
-    const owners = route.kind === 'sharded' ? route.placement.table.owners().length : 1
     const chunks = route.kind === 'sharded' ? Math.min(this.#chunks, route.placement.table.chunkCount) : 0
     return {
       ns,
       route,
       shards,
-      kind: shards.length <= 1 ? 'targeted' : this.#widest >= owners && this.#widest > 1 ? 'broadcast' : 'multi',
+      kind: this.#isBroadcast ? 'broadcast' : shards.length <= 1 ? 'targeted' : 'multi',
       chunks,
       bounds: this.#bounds,
     }

@@ -8,7 +8,7 @@ import { replyWriterFor } from '../../remote/command-reply.js'
 import { routedCommand, soleMember, type Route, type ShardedRoute } from '../../routing/route.js'
 import { ask } from '../../routing/scatter.js'
 import { withRoute } from '../../routing/stale-loop.js'
-import { noteRouted, routedToPrimary } from '../../statistics/routed.js'
+import { noteRouted, routedBy, routedToPrimary } from '../../statistics/routed.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import { targetStatement, type TargetedFilter } from '../targeting/target-modify.js'
 import { isOwnershipChange, moveConflict, moveDocument, ownershipChange } from './move-document.js'
@@ -252,10 +252,7 @@ class ShardedFindAndModify {
   }
 
   #note({ targeting }: TargetedFilter): void {
-    const { shards, chunks, bounds } = targeting
-    const owners = this.#route.placement.table.owners().length
-    const kind = shards.length <= 1 ? 'targeted' : shards.length >= owners ? 'broadcast' : 'multi'
-    noteRouted(this.#invocation, [], { ns: this.#ns, route: this.#route, shards, kind, chunks, bounds })
+    noteRouted(this.#invocation, [], routedBy(this.#ns, this.#route, targeting))
   }
 }
 

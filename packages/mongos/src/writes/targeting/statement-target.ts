@@ -1,6 +1,8 @@
 import type { CommandError } from '@shardlab/bson'
 
 export interface StatementBounds {
+  /** Every shard that owns chunks has to be asked, or every shard is. */
+  readonly isBroadcast: boolean
   readonly chunks: number
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 }

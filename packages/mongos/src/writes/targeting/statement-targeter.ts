@@ -52,7 +52,10 @@ export class StatementTargeter {
   /** All documents for a shard share one target. */
   #toShard(shard: string): StatementTarget {
     let target = this.#inserts.get(shard)
-    if (target === undefined) this.#inserts.set(shard, (target = { kind: 'one', shard, chunks: 1, bounds: [] }))
+    if (target === undefined) {
+      target = { kind: 'one', shard, isBroadcast: false, chunks: 1, bounds: [] }
+      this.#inserts.set(shard, target)
+    }
     return target
   }
 }

@@ -35,7 +35,7 @@ export function targetInsert(
   const shard = table.shardOf(key.keyString)
   if (toShard !== null) return toShard(shard)
   const bound = shardKey.boundDocument(key.values)
-  return { kind: 'one', shard, chunks: 1, bounds: [[bound, bound]] }
+  return { kind: 'one', shard, isBroadcast: false, chunks: 1, bounds: [[bound, bound]] }
 }
 
 /** Null: a document with this shard key can be inserted. */

@@ -77,6 +77,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
       shards: targeting.shards,
       search: upsert || !statement.isExactId,
       upsert,
+      isBroadcast: targeting.kind === 'broadcast',
       chunks: targeting.chunks,
       bounds: targeting.bounds,
     }
@@ -145,6 +146,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
         shards: targeting.shards,
         search: !statement.isExactId,
         upsert: false,
+        isBroadcast: targeting.kind === 'broadcast',
         chunks: targeting.chunks,
         bounds: targeting.bounds,
       }
@@ -220,6 +222,10 @@ class ToOne {
     return this.#targeting.shards[0]!
   }
 
+  get isBroadcast(): boolean {
+    return this.#targeting.kind === 'broadcast'
+  }
+
   get chunks(): number {
     return this.#targeting.chunks
   }
@@ -239,8 +245,8 @@ function toOne(targeting: Targeting): StatementTarget {
  */
 function byId(targeter: ModifyTargeter, targeting: Targeting): StatementTarget {
   if (targeter.behaviours.writesIncludeOrphans) return toMany(targeter, targeting)
-  const { shards, chunks, bounds } = targeting
-  return { kind: 'all', shards, version: 'placement', chunks, bounds }
+  const { shards, kind, chunks, bounds } = targeting
+  return { kind: 'all', shards, version: 'placement', isBroadcast: kind === 'broadcast', chunks, bounds }
 }
 
 /**
@@ -249,7 +255,8 @@ function byId(targeter: ModifyTargeter, targeting: Targeting): StatementTarget {
  */
 function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementTarget {
   if (targeting.shards.length === 1) return toOne(targeting)
-  return { kind: 'all', shards: allShards, version: 'ignored', chunks: targeting.chunks, bounds: targeting.bounds }
+  const { chunks, bounds } = targeting
+  return { kind: 'all', shards: allShards, version: 'ignored', isBroadcast: true, chunks, bounds }
 }
 
 /** With the filter's `_id`; null: modifiers or a pipeline. */
@@ -279,7 +286,7 @@ function byReplacement(
     )
   }
   const bound = shardKey.boundDocument(key.values)
-  return { kind: 'one', shard: table.shardOf(key.keyString), chunks: 1, bounds: [[bound, bound]] }
+  return { kind: 'one', shard: table.shardOf(key.keyString), isBroadcast: false, chunks: 1, bounds: [[bound, bound]] }
 }
 
 function failed(error: CommandError): StatementTarget {
