@@ -1,6 +1,7 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
 import { exceptions } from '../conformance/exceptions.js'
 import { readResults } from '../conformance/results.js'
+import { clusterParametersPage } from './cluster-parameters.js'
 import { conformancePage, specificationSection } from './conformance.js'
 import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationLink, deviationSection, deviationsPath, parseDeviations } from './deviations.js'
@@ -42,7 +43,9 @@ export async function generatePages(repository: Repository, root: string): Promi
     'Commands, stages and operators that Shardlab supports, and how completely. A part that it "refuses"',
     'gets an error. A part that it "lacks" is silently missing; `shardlab up --strict` refuses the whole',
     'command, stage or operator (CommandNotSupported 115). A number such as D302 is a deviation: what the',
-    'server does, and what happens here instead.',
+    'server does, and what happens here instead. A command is "full" when nothing is known to be',
+    'refused, missing or different: every argument of the emulated version has its effect, and replies',
+    "and errors are the server's. [Cluster parameters](cluster-parameters.md) have their own page.",
     '',
     ...commands,
     ...operatorFamilies().flatMap((family) => operatorSection(family, link)),
@@ -56,6 +59,7 @@ export async function generatePages(repository: Repository, root: string): Promi
     { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
     { path: `${referenceFolder}/conformance.md`, text: conformancePage(notice, results, exceptions) },
     { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
+    { path: `${referenceFolder}/cluster-parameters.md`, text: clusterParametersPage(notice) },
     { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
     { path: `${referenceFolder}/language.md`, text: languagePage(notice) },
   ]

@@ -5,10 +5,10 @@ export const skipKinds = {
   setup: { title: 'setup', about: 'needs users, encryption or a server parameter' },
   feature: { title: 'feature', about: 'needs a feature that the server refuses' },
   wire: { title: 'wire version', about: "needs the version's own wire version" },
-  driver: { title: 'driver', about: 'fails because of the driver' },
+  driver: { title: 'driver', about: 'fails because the Node.js driver differs from the specification' },
   specification: {
     title: 'specification',
-    about: 'is skipped by the specification, or expects what the version does not do',
+    about: 'is skipped by the specification, or expects more than the version does',
   },
 } as const
 

@@ -202,7 +202,7 @@ export {
   sortWithMulti,
 } from './writes/statement.js'
 export { type WriteKind, statementArguments, statementsOf, writeRetriedStmtIds } from './writes/write-statements.js'
-export { parseClusterParameter, writeClusterParameters } from './parameters/cluster-parameters.js'
+export { clusterParameters, parseClusterParameter, writeClusterParameters } from './parameters/cluster-parameters.js'
 export { getClusterParameterSpec } from './specs/get-cluster-parameter.js'
 export { setClusterParameterSpec } from './specs/set-cluster-parameter.js'
 export { lastErrorOf, noteLastError, unsatisfiedW, writeLastError } from './connections/last-error.js'

@@ -11,7 +11,7 @@ export const getLog: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getLog',
   status: 'full',
-  summary: 'Lists recent log lines: connections, slow operations, changed parameters.',
+  summary: 'Returns the latest lines of the log: accepted connections, slow operations, parameters that were set.',
   run({ args, host }) {
     if (args.target.type !== BsonType.string)
       throw new CommandError(

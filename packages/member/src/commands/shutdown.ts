@@ -15,7 +15,7 @@ export const shutdown: CommandRow<MemberInvocation> = {
   status: 'partial',
   deviations: ['D720'],
   summary:
-    'Ends the member without a reply; the cluster can restart it. A mongod that is primary needs force, because no other member can be elected.',
+    'Ends the member without a reply; `cluster.restart` or the fault `restart` starts it again. A mongod that is primary needs force, because no other member can be elected.',
   fields: { force: 'bool', timeoutSecs: 'number' },
   async run({ args, host, operation, remote }) {
     if (!localHosts.test(remote))

@@ -28,7 +28,7 @@ interface ClusterField {
   readonly check?: (value: RawValue) => void
 }
 
-interface ClusterParameter {
+export interface ClusterParameter {
   readonly name: string
   /** Name of its type in the server's messages. */
   readonly type: string
@@ -36,6 +36,8 @@ interface ClusterParameter {
   readonly inside?: string
   readonly fields: readonly ClusterField[]
   readonly behaviour: 'clusterParameters' | 'manyClusterParameters'
+  /** What it changes in an emulated cluster, for the reference page. */
+  readonly effect: string
 }
 
 const whole: readonly string[] = ['int', 'long', 'double', 'decimal']
@@ -45,12 +47,13 @@ function refuse(isRefused: boolean, what: string): void {
   if (isRefused) throw new CommandError('CommandNotSupported', `${what} is not supported`)
 }
 
-const parameters: readonly ClusterParameter[] = [
+export const clusterParameters: readonly ClusterParameter[] = [
   {
     name: 'changeStreamOptions',
     type: 'ChangeStreamOptions',
     inside: 'preAndPostImages',
     behaviour: 'clusterParameters',
+    effect: 'none: there are no change streams',
     fields: [
       { name: 'expireAfterSeconds', types: ['string', ...whole], initial: stringValue('off'), check: checkExpiry },
     ],
@@ -59,12 +62,14 @@ const parameters: readonly ClusterParameter[] = [
     name: 'configServerReadPreferenceForCatalogQueries',
     type: 'ConfigServerReadPreferenceForCatalogQueriesParam',
     behaviour: 'manyClusterParameters',
+    effect: 'none: the config server has one member',
     fields: [{ name: 'mustAlwaysUseNearest', types: ['bool'], initial: boolValue(false) }],
   },
   {
     name: 'defaultMaxTimeMS',
     type: 'DefaultMaxTimeMSParam',
     behaviour: 'manyClusterParameters',
+    effect: 'not built: a value other than 0 is refused',
     fields: [
       {
         name: 'readOperations',
@@ -78,6 +83,7 @@ const parameters: readonly ClusterParameter[] = [
     name: 'fleCompactionOptions',
     type: 'FLECompactionOptions',
     behaviour: 'manyClusterParameters',
+    effect: 'none: there are no encrypted collections',
     fields: [
       { name: 'maxCompactionSize', types: whole, initial: int32Value(268_435_456) },
       { name: 'maxAnchorCompactionSize', types: whole, initial: int32Value(268_435_456) },
@@ -88,12 +94,14 @@ const parameters: readonly ClusterParameter[] = [
     name: 'internalQueryCutoffForSampleFromRandomCursor',
     type: 'InternalQueryCutoffForSampleFromRandomCursor',
     behaviour: 'manyClusterParameters',
+    effect: 'none: `$sample` has one way to choose documents',
     fields: [{ name: 'sampleCutoff', types: whole, initial: doubleValue(0.05) }],
   },
   {
     name: 'internalSearchOptions',
     type: 'InternalSearchOptions',
     behaviour: 'manyClusterParameters',
+    effect: 'none: there are no search indexes',
     fields: [
       { name: 'oversubscriptionFactor', types: whole, initial: doubleValue(1.064) },
       { name: 'batchSizeGrowthFactor', types: whole, initial: doubleValue(1.5) },
@@ -103,6 +111,7 @@ const parameters: readonly ClusterParameter[] = [
     name: 'pauseMigrationsDuringMultiUpdates',
     type: 'MigrationBlockingOperationEnabled',
     behaviour: 'manyClusterParameters',
+    effect: 'not built: true is refused',
     fields: [
       {
         name: 'enabled',
@@ -123,7 +132,7 @@ function checkExpiry(value: RawValue): void {
 }
 
 function parametersOf(behaviours: Behaviours): readonly ClusterParameter[] {
-  return parameters.filter(({ behaviour }) => behaviours[behaviour])
+  return clusterParameters.filter(({ behaviour }) => behaviours[behaviour])
 }
 
 /** @throws CommandError 4 NoSuchKey */

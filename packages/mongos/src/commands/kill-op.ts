@@ -11,7 +11,7 @@ export const killOp: CommandRow<MongosInvocation> = {
   status: 'partial',
   deviations: ['D607', 'D707'],
   summary:
-    'Ends an operation of this router (a number) or of a shard (`shard01:123`); succeeds even if it does not exist.',
+    'Ends an operation of this router (a number) or of a shard (`shard01:123`), createIndexes included; succeeds even if it does not exist.',
   async run(invocation) {
     const { args, host } = invocation
     const op = args.value('op')
