@@ -8,7 +8,7 @@ export { documentsArgument } from './arguments/documents-argument.js'
 export { evaluationOf, withCollation, withLet, withTimeLimit, writeEvaluation } from './arguments/evaluation.js'
 export { hintOf } from './arguments/hint.js'
 export { fieldsIn, rowIn, unknownFieldsIn } from './arguments/command-language.js'
-export { fieldCheckIn } from './arguments/own-types.js'
+export { handwrittenParserIn } from './arguments/handwritten-parsers.js'
 export { namespaceArgument } from './arguments/namespace-argument.js'
 export { batchSizeOf, nonNegative } from './arguments/read-arguments.js'
 export { databaseNameOf, splitNamespace } from './arguments/split-namespace.js'
@@ -74,6 +74,7 @@ export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.
 export { ParameterSet } from './parameters/parameter-set.js'
 export type { ParameterOwner, ParameterRow, ParameterValue } from './parameters/parameter.js'
 export { DistinctValues, writeValues } from './reads/distinct-values.js'
+export { parseQuerySort } from './reads/query-sort.js'
 export {
   type BulkWriteResult,
   type BulkWriteSummary,

@@ -6,6 +6,7 @@ import { connectionStatus } from './commands/connection-status.js'
 import { connPoolStats } from './commands/conn-pool-stats.js'
 import { features } from './commands/features.js'
 import { listCommands } from './commands/list-commands.js'
+import { resetError } from './commands/reset-error.js'
 import { rotateCertificates } from './commands/rotate-certificates.js'
 import { setParameter } from './commands/set-parameter.js'
 import { createSearchIndexes } from './commands/create-search-indexes.js'
@@ -13,6 +14,7 @@ import { dropSearchIndex } from './commands/drop-search-index.js'
 import { endSessions } from './commands/end-sessions.js'
 import { getLog } from './commands/get-log.js'
 import { getNonce } from './commands/get-nonce.js'
+import { getPrevError } from './commands/get-prev-error.js'
 import { getParameter } from './commands/get-parameter.js'
 import { hostInfo } from './commands/host-info.js'
 import { logRotate } from './commands/log-rotate.js'
@@ -47,12 +49,14 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   getLog,
   getNonce,
   getParameter,
+  getPrevError,
   hostInfo,
   logRotate,
   mapReduce,
   ping,
   profile,
   refreshSessions,
+  resetError,
   rotateCertificates,
   shutdown,
   startSession,

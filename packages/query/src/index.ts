@@ -1,7 +1,12 @@
 export * from './context.js'
 export { historiesOf, isPresentIn, type FeatureGroup, type FeatureHistory } from './language/feature-group.js'
 export { languageFeatures, languageOf, newestLanguage, type FeatureKind, type Language } from './language/language.js'
-export { languageRules, type LanguageRule, type UnknownFieldAnswer, type WrongTypeAnswer } from './language/rules.js'
+export {
+  languageRules,
+  type LanguageRule,
+  type HandwrittenParserName,
+  type UnknownFieldAnswer,
+} from './language/rules.js'
 export { boundsFor, boundsForOr, type BoundsOptions, type KeyBounds, type KeyFieldBounds } from './bounds/key-bounds.js'
 export { equalityValues, upsertBase } from './bounds/equalities.js'
 export { isCollatable } from './bounds/predicate-bounds.js'

@@ -30,6 +30,17 @@ export type FieldSpecs = Readonly<Record<string, FieldType | `${FieldType}!`>>
  */
 export type FieldCheck = (command: string, name: string, wanted: FieldType, value: RawValue, body: Uint8Array) => void
 
+/** How a handwritten parser answered. Its checks run once for all commands of the same shape. */
+export interface HandwrittenParser {
+  readonly field: FieldCheck
+  /** The command's own field. Absent: checked where it is read. */
+  readonly target?: (value: RawValue, body: Uint8Array) => void
+  /** Absent: as generated parsers do. */
+  readonly missing?: (name: string, body: Uint8Array) => CommandError
+  /** Runs after all fields. */
+  readonly whole?: (body: Uint8Array) => void
+}
+
 /** @throws CommandError 14 TypeMismatch */
 export function checkType(command: string, name: string, wanted: FieldType, value: RawValue): void {
   switch (wanted) {

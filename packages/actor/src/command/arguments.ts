@@ -13,7 +13,7 @@ import {
   typeName,
   valueEnd,
 } from '@shardlab/bson'
-import { checkType, wrongType, type FieldCheck, type FieldSpecs, type FieldType } from './argument-types.js'
+import { checkType, wrongType, type FieldSpecs, type FieldType, type HandwrittenParser } from './argument-types.js'
 import {
   CommandShape,
   CommandShapes,
@@ -23,7 +23,7 @@ import {
   type ShapedArgument,
   type Shifts,
 } from './command-shape.js'
-import { checkCollectionName } from './names.js'
+import { checkCollectionName, checkNamespaceParts } from './names.js'
 
 export type UnknownFieldError = (command: string, field: string, body: Uint8Array) => CommandError
 /** Refused with an error of its own, with that of the generated parsers, or ignored. */
@@ -144,7 +144,7 @@ export class CommandArguments {
     specs: FieldSpecs | null,
     sequences: readonly string[] = [],
     unknown: UnknownFields = 'refused',
-    check?: FieldCheck,
+    handwritten?: HandwrittenParser,
   ): CommandArguments {
     const parser = specs === null ? anything : parserOf(specs)
     // A command with a reusable shape has no field that is refused.
@@ -161,6 +161,7 @@ export class CommandArguments {
       end: it.valueEnd,
       varies: variesAsTarget(it.type),
     }
+    handwritten?.target?.(it.value(), body)
     const values = new Map<string, ShapedArgument>()
     const { types, required } = parser
     while (it.next()) {
@@ -173,7 +174,7 @@ export class CommandArguments {
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
-      if (declared !== undefined && check !== undefined) check(command, name, declared, value, body)
+      if (declared !== undefined && handwritten !== undefined) handwritten.field(command, name, declared, value, body)
       // The generated parsers treat null and undefined as absent.
       else if (spec !== undefined && !value.isNullish()) checkType(command, name, spec, value)
       if (value.isNullish() && spec !== 'any') continue
@@ -188,8 +189,12 @@ export class CommandArguments {
     checkSequences(command, types, sequences)
     for (const name of required) {
       if (!values.has(name) && !sequences.includes(name))
-        throw new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
+        throw (
+          handwritten?.missing?.(name, body) ??
+          new CommandError(40414, `BSON field '${command}.${name}' is missing but a required field`)
+        )
     }
+    handwritten?.whole?.(body)
     const shape = new CommandShape(target, [...values.values()])
     shapes?.add(shape, body, sequences)
     return new CommandArguments(body, shape, noShifts)
@@ -284,6 +289,7 @@ export class CommandArguments {
       throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(this.target.type)}`)
     }
     const name = this.target.asName()
+    checkNamespaceParts(db, name)
     checkCollectionName(db, name)
     return name
   }

@@ -1,5 +1,11 @@
 export * from './answering.js'
-export { checkType, type FieldCheck, type FieldSpecs, type FieldType } from './argument-types.js'
+export {
+  checkType,
+  type FieldCheck,
+  type HandwrittenParser,
+  type FieldSpecs,
+  type FieldType,
+} from './argument-types.js'
 export * from './arguments.js'
 export * from './cluster-time.js'
 export * from './names.js'

@@ -3,9 +3,27 @@ import { CommandError } from '@shardlab/bson'
 
 /** @throws CommandError 73 InvalidNamespace */
 export function checkCollectionName(db: string, name: string): void {
-  if (name === '' || name.includes('\0') || name.startsWith('.')) {
+  checkNoNul(db)
+  checkNoNul(name)
+  if (name === '' || name.startsWith('.'))
     throw new CommandError('InvalidNamespace', `Invalid namespace specified '${db}.${name}'`)
-  }
+}
+
+/**
+ * For parts that the server puts together to a namespace; the collection's name may be empty.
+ * Server: constructors of NamespaceString.
+ * @throws CommandError 73 InvalidNamespace
+ */
+export function checkNamespaceParts(db: string, name: string): void {
+  if (name.startsWith('.'))
+    throw new CommandError('InvalidNamespace', `Collection names cannot start with '.': ${name}`)
+  checkNoNul(db)
+  checkNoNul(name)
+}
+
+/** @throws CommandError 73 InvalidNamespace */
+export function checkNoNul(name: string): void {
+  if (name.includes('\0')) throw new CommandError('InvalidNamespace', 'namespaces cannot have embedded null characters')
 }
 
 /** Every command names a database, mostly the same one. */

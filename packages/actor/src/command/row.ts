@@ -1,5 +1,5 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import type { FieldCheck, FieldSpecs } from './argument-types.js'
+import type { FieldSpecs, HandwrittenParser } from './argument-types.js'
 import type { CommandArguments, UnknownFields } from './arguments.js'
 
 export type CommandRouting =
@@ -47,8 +47,8 @@ export interface CommandRow<Invocation> {
   readonly memberFields?: FieldSpecs
   /** Absent: refused, as by generated parsers. */
   readonly unknownFields?: UnknownFields
-  /** Absent: types are checked as by generated parsers. */
-  readonly checkField?: FieldCheck
+  /** Absent: arguments are checked as by generated parsers. */
+  readonly handwritten?: HandwrittenParser
   readonly retryable?: boolean
   /** A behaviour that is true in versions with this command; absent: all versions have it. */
   readonly behaviour?: string

@@ -6,7 +6,7 @@
 import type { CommandRow, FieldSpecs, UnknownFields } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { formatDocument, type Language, type UnknownFieldAnswer } from '@shardlab/query'
-import { fieldCheckIn } from './own-types.js'
+import { handwrittenParserIn } from './handwritten-parsers.js'
 
 const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
   ignored: 'ignored',
@@ -62,6 +62,6 @@ export function rowIn<Invocation>(language: Language, row: CommandRow<Invocation
   const unknownFields = row.unknownFields ?? unknownFieldsIn(language, name)
   // A router that ignores fields passes them on, so they are not known to be its own.
   const memberFields = unknownFields === 'ignored' ? present : { ...present, ...row.memberFields }
-  const checkField = fieldCheckIn(language, name)
-  return { ...row, fields: present, memberFields, unknownFields, ...(checkField === undefined ? {} : { checkField }) }
+  const handwritten = handwrittenParserIn(language, name)
+  return { ...row, fields: present, memberFields, unknownFields, ...(handwritten === undefined ? {} : { handwritten }) }
 }

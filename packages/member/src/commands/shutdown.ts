@@ -15,13 +15,14 @@ export const shutdown: CommandRow<MemberInvocation> = {
   status: 'partial',
   deviations: ['D720'],
   summary:
-    'Ends the member without a reply; `cluster.restart` or the fault `restart` starts it again. A mongod that is primary needs force, because no other member can be elected.',
+    'Ends the member without a reply; `cluster.restart` or the fault `restart` starts it again. Since 3.0 a mongod that is primary needs force, because no other member can be elected.',
   fields: { force: 'bool', timeoutSecs: 'number' },
   async run({ args, host, operation, remote }) {
     if (!localHosts.test(remote))
       throw new CommandError('Unauthorized', 'shutdown must run from localhost when running db without auth')
     const timeoutSeconds = args.number('timeoutSecs') ?? host.behaviours.shutdownTimeoutSeconds
-    if (args.bool('force') !== true) await checkLeavesPrimary(host, operation, timeoutSeconds)
+    if (host.behaviours.shutdownNeedsSecondary && args.bool('force') !== true)
+      await checkLeavesPrimary(host, operation, timeoutSeconds)
     host.context.exit()
     return operation.interruptible(new Promise<never>(() => {}))
   },

@@ -1,5 +1,5 @@
 /** Server: client_metadata.cpp, session_manager_common.cpp. */
-import { nothingHappened, type LastError } from './last-error.js'
+import { nothingHappened, type LastError, type PreviousError } from './last-error.js'
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
 export interface Connection {
@@ -11,6 +11,8 @@ export interface Connection {
   appName: string
   /** Of its last command, in versions with getLastError. */
   lastError: LastError
+  /** null: no command wrote or failed since the last resetError */
+  previousError: PreviousError | null
 }
 
 export class ConnectionTable {
@@ -33,7 +35,7 @@ export class ConnectionTable {
   of(id: number, remote: string): Connection {
     let connection = this.#open.get(id)
     if (connection === undefined) {
-      connection = { id, remote, metadata: null, appName: '', lastError: nothingHappened }
+      connection = { id, remote, metadata: null, appName: '', lastError: nothingHappened, previousError: null }
       this.#open.set(id, connection)
       this.#created++
     }

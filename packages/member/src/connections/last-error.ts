@@ -27,6 +27,13 @@ export interface LastError {
   readonly members: readonly string[]
 }
 
+/** The outcome of the last command that wrote or failed, for getPrevError. */
+export interface PreviousError {
+  readonly outcome: LastError
+  /** 1: the last one. */
+  readonly commandsAgo: number
+}
+
 export const nothingHappened: LastError = { error: null, updatedExisting: null, upserted: null, n: 0, members: [] }
 
 const batchArguments = new Map([
@@ -37,7 +44,9 @@ const batchArguments = new Map([
 
 /** A member, as far as this file needs it. */
 interface LastErrorHost {
-  readonly connections: { find(id: number): { lastError: LastError } | undefined }
+  readonly connections: {
+    find(id: number): { lastError: LastError; previousError: PreviousError | null } | undefined
+  }
 }
 
 export interface EndedCommand {
@@ -46,7 +55,7 @@ export interface EndedCommand {
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
 }
 
-const ownNames: ReadonlySet<string> = new Set(['getLastError', 'getlasterror'])
+const ownNames: ReadonlySet<string> = new Set(['getLastError', 'getlasterror', 'getPrevError', 'getpreverror'])
 
 /** Called after every command, only in versions that have getLastError. */
 export function noteLastError(
@@ -57,8 +66,31 @@ export function noteLastError(
 ): void {
   const connection = connections.find(ended.connectionId)
   const command = firstFieldName(ended.body) ?? ''
-  if (connection !== undefined && !ownNames.has(command))
-    connection.lastError = { ...outcomeOf(command, ended, reply), members: [...members] }
+  if (connection === undefined || ownNames.has(command)) return
+  const outcome = { ...outcomeOf(command, ended, reply), members: [...members] }
+  connection.lastError = outcome
+  const { previousError: before } = connection
+  if (outcome.error !== null || batchArguments.has(command)) connection.previousError = { outcome, commandsAgo: 1 }
+  else if (before !== null) connection.previousError = { ...before, commandsAgo: before.commandsAgo + 1 }
+}
+
+/** By resetError. */
+export function forgetErrors({ connections }: LastErrorHost, connectionId: number): void {
+  const connection = connections.find(connectionId)
+  if (connection !== undefined) connection.previousError = null
+}
+
+/** Taken by getPrevError. Server: LastError::appendSelf. */
+export function writePreviousError(
+  writer: DocumentWriter,
+  { connections, behaviours }: LastErrorHost & { readonly behaviours: CodeNames },
+  connectionId: number,
+): DocumentWriter {
+  const previous = connections.find(connectionId)?.previousError ?? null
+  const outcome = previous?.outcome ?? nothingHappened
+  if (outcome.error === null) writer.null('err')
+  writeLastError(writer, outcome, behaviours)
+  return writer.int32('nPrev', previous?.commandsAgo ?? -1)
 }
 
 function outcomeOf(command: string, { body, sequences }: EndedCommand, reply: Uint8Array): LastError {

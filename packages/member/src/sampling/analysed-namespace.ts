@@ -1,5 +1,5 @@
 /** Server: validateNamespace of analyze_shard_key_util.cpp. */
-import { isNamespace } from '@shardlab/actor'
+import { checkNoNul, isNamespace } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
 /**
@@ -7,6 +7,7 @@ import { CommandError } from '@shardlab/bson'
  *   server
  */
 export function checkAnalysedNamespace(ns: string): readonly [db: string, collection: string] {
+  checkNoNul(ns)
   if (!isNamespace(ns)) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
   const dot = ns.indexOf('.')
   const db = ns.slice(0, dot)

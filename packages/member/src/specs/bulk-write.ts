@@ -1,5 +1,5 @@
 /** Server: bulk_write_common.cpp, bulk_write.idl. */
-import { checkFields, isNamespace, type FieldSpecs } from '@shardlab/actor'
+import { checkFields, checkNoNul, isNamespace, type FieldSpecs } from '@shardlab/actor'
 import { CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { documentsArgument } from '../arguments/documents-argument.js'
@@ -123,6 +123,7 @@ function readOp(document: Uint8Array): BulkWriteOp {
 
 function checkedNamespace(ns: string): string {
   // Without a collection, the server prints the database alone.
+  checkNoNul(ns)
   if (!isNamespace(ns))
     throw new CommandError('InvalidNamespace', `Invalid namespace specified for bulkWrite: '${ns.replace(/\.$/, '')}'`)
   return ns

@@ -4,7 +4,6 @@ import { CommandError, emptyDocument, FieldIterator, fieldsOf, findField, isEmpt
 import {
   compileFilter,
   compileProjection,
-  parseSort,
   wrappedError,
   type EvaluationContext,
   type Filter,
@@ -13,6 +12,7 @@ import {
 import type { TailableMode } from '../cursors/tailable-mode.js'
 import { checkNatural, hintOf } from '../arguments/hint.js'
 import { isAbsentOrEmpty, nonNegative } from '../arguments/read-arguments.js'
+import { parseQuerySort } from '../reads/query-sort.js'
 import { rowShape, type RowShape } from '../reads/row-shape.js'
 import type { CommandSpec } from './command-spec.js'
 
@@ -117,7 +117,7 @@ function compile(args: CommandArguments, context: EvaluationContext): FindQuery 
   const fixed = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = compileFilter(args.document('filter') ?? emptyDocument, context)
   const { skip, limit, hint, min, max, returnKey, tailable, allowDiskUse } = fixed
-  const sort = fixed.sort === null ? null : parseSort(fixed.sort)
+  const sort = fixed.sort === null ? null : parseQuerySort(fixed.sort, context.language)
   const ordered = sort !== null && sort.natural === null ? sort : undefined
   const shape = rowShape(fixed.projection, {
     showRecordId: fixed.showRecordId,

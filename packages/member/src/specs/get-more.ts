@@ -1,4 +1,4 @@
-import type { CommandArguments } from '@shardlab/actor'
+import { checkNamespaceParts, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { nonNegative } from '../arguments/read-arguments.js'
@@ -24,18 +24,25 @@ export function cursorIdOf({ target }: CommandArguments): bigint {
   )
 }
 
-/** 0: the default. @throws CommandError 51024; until 4.4, 2 BadValue */
-export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveBatchSize }: Behaviours): number {
+/** 0: the default. @throws CommandError 51024; until 4.4, 2 BadValue, for the cursor 0 too */
+export function getMoreBatchSize(args: CommandArguments, id: bigint, { getMoreIsHandwritten }: Behaviours): number {
   const size = args.number('batchSize')
-  if (getMoreNeedsPositiveBatchSize && size !== undefined && Math.trunc(size) <= 0)
-    throw new CommandError('BadValue', `Batch size for getMore must be positive, but received: ${Math.trunc(size)}`)
+  if (getMoreIsHandwritten) {
+    if (id === 0n) throw new CommandError('BadValue', 'Cursor id for getMore must be non-zero')
+    if (size !== undefined && Math.trunc(size) <= 0)
+      throw new CommandError('BadValue', `Batch size for getMore must be positive, but received: ${Math.trunc(size)}`)
+  }
   return nonNegative(args, 'batchSize') ?? 0
 }
 
-/** Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace */
-export function getMoreNamespace(args: CommandArguments, db: string): string {
+/** Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace; until 4.4, 2 BadValue */
+export function getMoreNamespace(args: CommandArguments, db: string, { getMoreIsHandwritten }: Behaviours): string {
   const name = args.string('collection')!
-  if (name === '' || name.startsWith('.') || name.includes('\0'))
-    throw new CommandError('InvalidNamespace', `Invalid namespace for getMore: ${db}.${name}`)
+  checkNamespaceParts(db, name)
+  if (name === '')
+    throw new CommandError(
+      getMoreIsHandwritten ? 'BadValue' : 'InvalidNamespace',
+      `Invalid namespace for getMore: ${db}.${name}`,
+    )
   return `${db}.${name}`
 }

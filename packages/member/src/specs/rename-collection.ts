@@ -1,6 +1,5 @@
-import { type CommandArguments, checkCollectionName, checkDatabaseName } from '@shardlab/actor'
+import { type CommandArguments, checkNoNul, isNamespace } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
-import { splitNamespace } from '../arguments/split-namespace.js'
 import type { CommandSpec } from './command-spec.js'
 
 export const renameCollectionSpec = {
@@ -51,13 +50,6 @@ export function renameRequest(args: CommandArguments): RenameRequest {
 }
 
 function checkNamespace(which: 'source' | 'target', ns: string): void {
-  const [db, name] = ns.includes('.') ? splitNamespace(ns) : ['', '']
-  try {
-    checkDatabaseName(db)
-    checkCollectionName(db, name)
-  } catch (error) {
-    throw error instanceof CommandError
-      ? new CommandError('InvalidNamespace', `Invalid ${which} namespace: ${ns}`)
-      : error
-  }
+  checkNoNul(ns)
+  if (!isNamespace(ns)) throw new CommandError('InvalidNamespace', `Invalid ${which} namespace: ${ns}`)
 }

@@ -5,7 +5,7 @@ import {
   explainedCommand,
   explainableFields,
   explainSpec,
-  fieldCheckIn,
+  handwrittenParserIn,
   unknownCommand,
   unknownFieldsIn,
   verbosityOf,
@@ -32,7 +32,13 @@ export const explain: CommandRow<MongosInvocation> = {
     const inner: MongosInvocation = {
       ...invocation,
       body,
-      args: CommandArguments.parse(body, fields, [], unknownFieldsIn(language, name), fieldCheckIn(language, name)),
+      args: CommandArguments.parse(
+        body,
+        fields,
+        [],
+        unknownFieldsIn(language, name),
+        handwrittenParserIn(language, name),
+      ),
       sequences: [],
       txnNumber: null,
       explain: invocation.body,

@@ -10,8 +10,9 @@ import {
   sortKeyField,
   sortKeyOrder,
   tailableModeOf,
+  parseQuerySort,
 } from '@shardlab/member'
-import { parseSort, type SortPattern } from '@shardlab/query'
+import type { Language, SortPattern } from '@shardlab/query'
 import type { Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
@@ -117,7 +118,7 @@ async function findOnSeveral(
   { allowPartial, ...traits }: FindTraits,
 ): Promise<DocumentWriter> {
   const { args, host } = invocation
-  const sort = mergeSortOf(args.document('sort'))
+  const sort = mergeSortOf(args.document('sort'), host.behaviours.language)
   const { strings } = evaluationOf(host, args, route.placement.defaultCollation)
   const skip = nonNegative(args, 'skip') ?? 0
   const limit = nonNegative(args, 'limit') ?? 0
@@ -135,9 +136,9 @@ async function findOnSeveral(
 }
 
 /** Null: none, or the natural order, by which the router cannot merge. */
-function mergeSortOf(sort: Uint8Array | undefined): SortPattern | null {
+function mergeSortOf(sort: Uint8Array | undefined, language: Language): SortPattern | null {
   if (sort === undefined || isEmptyDocument(sort)) return null
-  const pattern = parseSort(sort)
+  const pattern = parseQuerySort(sort, language)
   return pattern.natural === null ? pattern : null
 }
 

@@ -19,9 +19,10 @@ export const getMore: CommandRow<MongosInvocation> = {
   async run(invocation) {
     const { args, db, host, operation } = invocation
     const id = cursorIdOf(args)
-    const batchSize = getMoreBatchSize(args, host.behaviours)
+    const ns = getMoreNamespace(args, db, host.behaviours)
+    const batchSize = getMoreBatchSize(args, id, host.behaviours)
     host.statistics.opcounters.getmore++
-    const { cursor, tailable, leftMs } = host.cursors.pin(id, getMoreNamespace(args, db), invocation)
+    const { cursor, tailable, leftMs } = host.cursors.pin(id, ns, invocation)
     let gone = true
     try {
       if (tailable !== 'await-data') {

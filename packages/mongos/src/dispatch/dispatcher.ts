@@ -252,7 +252,7 @@ function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRo
   const row = host.table.find(name, host.behaviours)
   if (row === undefined) {
     host.statistics.unknownCommands++
-    throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+    throw new CommandError('CommandNotFound', `no such cmd: ${name}`)
   }
   if (host.stopping.signal.aborted)
     throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
@@ -329,7 +329,7 @@ function argumentsOf(
     row.fields ?? null,
     sequences.length === 0 ? [] : sequences.map(([id]) => id),
     row.unknownFields,
-    row.checkField,
+    row.handwritten,
   )
 }
 

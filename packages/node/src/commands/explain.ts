@@ -7,7 +7,7 @@ import {
   cannotExplain,
   explainedCommand,
   explainSpec,
-  fieldCheckIn,
+  handwrittenParserIn,
   shownCommand,
   unknownCommand,
   unknownFieldsIn,
@@ -47,7 +47,13 @@ async function explainCommand(
   const fields = explainableFields(name, language)
   if (fields === undefined)
     throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
-  const args = CommandArguments.parse(body, fields, [], unknownFieldsIn(language, name), fieldCheckIn(language, name))
+  const args = CommandArguments.parse(
+    body,
+    fields,
+    [],
+    unknownFieldsIn(language, name),
+    handwrittenParserIn(language, name),
+  )
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
   const access = await host.role.enter(ns, invocation)

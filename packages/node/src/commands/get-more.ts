@@ -24,8 +24,8 @@ export const getMore: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const id = cursorIdOf(args)
     host.opcounters.getmore++
-    const batchSize = getMoreBatchSize(args, host.behaviours)
-    const ns = getMoreNamespace(args, db)
+    const ns = getMoreNamespace(args, db, host.behaviours)
+    const batchSize = getMoreBatchSize(args, id, host.behaviours)
     checkCollectionOfCursor(host, ns, host.cursors.find(id))
     const cursor = host.cursors.get(id)
     checkSession(invocation, cursor)

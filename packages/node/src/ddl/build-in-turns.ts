@@ -50,8 +50,8 @@ export function isSame({ uuid }: Collection, live: Collection | undefined): bool
   return live !== undefined && sameBytes(live.uuid, uuid)
 }
 
-export function buildFailed({ context }: NodeHost, { ns, uuid }: Collection, error: unknown): unknown {
-  if (!(error instanceof CommandError)) return error
+export function buildFailed({ behaviours, context }: NodeHost, { ns, uuid }: Collection, error: unknown): unknown {
+  if (!(error instanceof CommandError) || !behaviours.indexBuildErrorsNameBuild) return error
   return new CommandError(
     error.code,
     `Index build failed: ${uuidText(uuidV4(context.random))}: Collection ${ns} ( ${uuidText(uuid)} ) :: caused by :: ${error.message}`,

@@ -8,7 +8,7 @@ import {
   type CommandRow,
   type NodeCommand,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, fieldsOf, firstFieldName } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import {
   checkApiVersion,
@@ -164,11 +164,22 @@ function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<N
   const row = node.table.find(name, node.behaviours)
   if (row === undefined) {
     node.statistics.unknownCommands++
-    throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+    throw unknownCommand(name, body, node.behaviours)
   }
   if (node.options.strict === true) refuseLacking(row)
   node.primary.checkMayRun(row, body)
   return row
+}
+
+function unknownCommand(
+  name: string,
+  body: Uint8Array,
+  { unknownCommandsAreRepeated }: NodeHost['behaviours'],
+): CommandError {
+  if (!unknownCommandsAreRepeated) return new CommandError('CommandNotFound', `no such command: '${name}'`)
+  const extra = new DocumentWriter(body.length + 16).startDocument('bad cmd')
+  for (const [field, value] of fieldsOf(body)) if (field !== '$db') extra.value(field, value)
+  return new CommandError('CommandNotFound', `no such cmd: ${name}`, { extra: extra.end().finish() })
 }
 
 function newOperation(
@@ -204,7 +215,7 @@ function prepare(
     (routed === null ? row.fields : row.memberFields) ?? null,
     sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
     row.unknownFields,
-    row.checkField,
+    row.handwritten,
   )
   operation.args = args
   if (routed === null) node.clock.advanceFrom(body)

@@ -1,7 +1,7 @@
 import { BsonType } from '@shardlab/bson'
-import { equalityValues, type Filter, type FilterNode } from '@shardlab/query'
+import { equalityValues, newestLanguage, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
+import { planQuery, type Collection, type QueryPlan, type QueryRequest, type ShardFilter } from '@shardlab/storage'
 import type { FindQuery } from '@shardlab/member'
 
 /** Without a shard filter the plan returns all documents. */
@@ -31,6 +31,11 @@ function ownsAll(ownership: OwnershipFilter, root: FilterNode, strings: Filter['
   return ownership.ownsValues(values)
 }
 
+function boundsOptions({ language }: FindQuery['context']): Pick<QueryRequest, 'boundsFindTheirIndex'> {
+  const { boundsFindTheirIndex } = language ?? newestLanguage
+  return boundsFindTheirIndex === null ? {} : { boundsFindTheirIndex }
+}
+
 /** @throws CommandError for an invalid hint or bound */
 export function planFind(collection: Collection, query: FindQuery, ownership: OwnershipFilter | null): QueryPlan {
   const { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, context } = query
@@ -45,6 +50,7 @@ export function planFind(collection: Collection, query: FindQuery, ownership: Ow
     ...(sort === null ? {} : { sort }),
     ...(min === null ? {} : { min }),
     ...(max === null ? {} : { max }),
+    ...(min === null && max === null ? {} : boundsOptions(context)),
     ...(tailable === 'no' ? {} : { after: 0 }),
     ...(projection === null
       ? {}

@@ -7,10 +7,10 @@ import {
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
+import { compileFilter, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { executePlan, planQuery, type Collection, type LogSession, type StoredRecord } from '@shardlab/storage'
-import type { ModifyStatement } from '@shardlab/member'
+import { parseQuerySort, type ModifyStatement } from '@shardlab/member'
 import { SourceReads } from '../cursors/source-reads.js'
 import { checkTableScan } from '../read/table-scan.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
@@ -96,7 +96,7 @@ class FoundDocuments<T> {
     this.#plan = planQuery(collection, {
       filter: filter.filter,
       ...(hint === undefined ? {} : { hint }),
-      ...(sort === undefined || isEmptyDocument(sort) ? {} : { sort: parseSort(sort) }),
+      ...(sort === undefined || isEmptyDocument(sort) ? {} : { sort: parseQuerySort(sort, context.language) }),
       ...(multi ? {} : { limit: 1 }),
       ...(strings === undefined ? {} : { strings }),
     })

@@ -22,8 +22,17 @@ const rule = <T>(about: string, source: string, ...values: readonly (readonly [R
  */
 export type UnknownFieldAnswer = 'ignored' | 'refused' | 'unnamed' | 'unrecognized' | 'quoted' | 'invalid' | 'option'
 
-/** `article`: must be a boolean, not a string; `found`: Expected bool, found string. */
-export type WrongTypeAnswer = 'article' | 'found' | 'quoted'
+/** Named after the commands; `list`: listCollections and listIndexes. */
+export type HandwrittenParserName = 'aggregate' | 'distinct' | 'find' | 'getMore' | 'killCursors' | 'list'
+
+const parsersOf44 = {
+  aggregate: 'aggregate',
+  find: 'find',
+  getMore: 'getMore',
+  killCursors: 'killCursors',
+  listCollections: 'list',
+  listIndexes: 'list',
+} as const
 
 export const languageRules = {
   unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
@@ -53,6 +62,7 @@ export const languageRules = {
         find: 'quoted',
         findAndModify: 'unnamed',
         getMore: 'quoted',
+        killCursors: 'ignored',
       },
     ],
     ['5.0', { '*': 'refused' }],
@@ -64,12 +74,19 @@ export const languageRules = {
     ['3.6', { '*': 'absent', aggregate: 'string', distinct: 'string', find: 'string', getMore: 'any' }],
     ['4.4', { '*': 'any' }],
   ),
-  wrongTypes: rule<Readonly<Record<string, WrongTypeAnswer>>>(
-    'How commands answer fields of the wrong type; absent ones as generated parsers do.',
-    'query_request.cpp, aggregation_request.cpp until 4.4; parsed_distinct.cpp until 4.0',
-    ['2.6', { aggregate: 'article', distinct: 'found', find: 'quoted' }],
-    ['4.2', { aggregate: 'article', find: 'quoted' }],
+  handwrittenParsers: rule<Readonly<Record<string, HandwrittenParserName>>>(
+    'Commands whose parsers have their own answers to wrong types, missing fields and numbers out of range; absent ones have a generated parser.',
+    'query_request.cpp, aggregation_request.cpp, cursor_request.cpp, getmore_request.cpp, killcursors_request.cpp until 4.4; parsed_distinct.cpp until 4.0',
+    ['2.6', { ...parsersOf44, distinct: 'distinct' }],
+    ['4.2', parsersOf44],
     ['5.0', {}],
+  ),
+  boundsFindTheirIndex: rule<'compatible' | 'ordered' | null>(
+    'min and max without a hint select the first index with their fields, or the first one in which min is not after max; null: they need a hint (51173).',
+    'query_planner.cpp; release notes 4.2, min and max',
+    ['2.6', 'compatible'],
+    ['3.4', 'ordered'],
+    ['4.2', null],
   ),
   unknownStageCode: rule<number>(
     'The code for an unknown stage.',
@@ -138,11 +155,17 @@ export const languageRules = {
     ['2.6', true],
     ['3.6', false],
   ),
-  updateFailureCode: rule<number | null>(
-    'The code of all errors of update operators on a document; none: each error has its own.',
-    'exec/update.cpp until 3.4, UpdateStage::transformAndUpdate',
-    ['2.6', 16837],
+  updateFailureCodes: rule<{ readonly update: number; readonly insert: number } | null>(
+    'The codes of all errors of update operators on a document that is updated or inserted, conflicting paths included; none: each error has its own, and conflicts are found before any document.',
+    'exec/update.cpp until 3.4, transformAndUpdate and applyUpdateOpsForInsert; update_driver.cpp',
+    ['2.6', { update: 16837, insert: 16836 }],
     ['3.6', null],
+  ),
+  sortErrors: rule<'bad sort' | 'explained'>(
+    'A direction other than 1 or -1 in the sort of find and findAndModify is a "bad sort specification" (2); otherwise the error says why.',
+    'query_request.cpp, isValidSortOrder; sort_pattern.cpp, new in 4.4',
+    ['2.6', 'bad sort'],
+    ['4.4', 'explained'],
   ),
   emptySamples: rule<boolean>(
     '{$sample: {size: 0}} gives no document; otherwise it is refused.',

@@ -25,6 +25,7 @@ import { checkStoredDocument } from './stored-names.js'
 import { applyTopLevel, type Step } from './top-level.js'
 import {
   checkConflicts,
+  conflictOf,
   compareNames,
   comparePaths,
   parseUpdatePath,
@@ -93,8 +94,8 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
 
 /** Errors about what is stored have their own codes in every release. */
 function withFailureCode(update: Update, { language = newestLanguage }: EvaluationContext): Update {
-  const { updateFailureCode } = language
-  if (updateFailureCode === null) return update
+  const { updateFailureCodes } = language
+  if (updateFailureCodes === null) return update
   return {
     ...update,
     apply(document, options) {
@@ -102,7 +103,8 @@ function withFailureCode(update: Update, { language = newestLanguage }: Evaluati
         return update.apply(document, options)
       } catch (error) {
         if (!(error instanceof CommandError) || storageErrors.has(error.codeName)) throw error
-        throw new CommandError(updateFailureCode, error.message, { cause: error })
+        const code = options?.isInsert === true ? updateFailureCodes.insert : updateFailureCodes.update
+        throw new CommandError(code, error.message, { cause: error })
       }
     },
   }
@@ -114,7 +116,8 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   const { language = newestLanguage } = context
   const steps = stepsOf(update, context)
   const paths = steps.map((step) => step.path)
-  checkConflicts(paths)
+  const conflict = language.updateFailureCodes === null ? null : conflictOf(paths)
+  if (language.updateFailureCodes === null) checkConflicts(paths)
   const arrayFilters = compileArrayFilters(options.arrayFilters ?? [], paths, update, context)
   const order = orderOf(language)
   if (order !== null) steps.sort((a, b) => order(a.path, b.path))
@@ -126,6 +129,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
     isReplacement: false,
     apply(document, options = {}) {
       const { isInsert = false } = options
+      if (conflict !== null) throw conflict
       // Only when needed: this call may compile the filter.
       const position = isMatched ? (options.filter?.matchedPosition(document) ?? -1) : -1
       const applying: ApplyContext = {

@@ -83,18 +83,37 @@ function compareParts(a: UpdatePath, b: UpdatePath, indexesAreNumbers: boolean):
  *   or when two paths treat the same value as different containers
  */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
+  const conflict = findConflict(paths)
+  if (conflict !== null)
+    throw new CommandError(
+      'ConflictingUpdateOperators',
+      `Updating the path '${conflict.path.dotted}' would create a conflict at '${conflict.prefix}'`,
+    )
+}
+
+/** As {@link checkConflicts}, in the words of 2.6. Null: none. */
+export function conflictOf(paths: readonly UpdatePath[]): CommandError | null {
+  const conflict = findConflict(paths)
+  if (conflict === null) return null
+  const { path, prefix } = conflict
+  const other = paths.find(({ dotted }) => dotted === prefix || dotted.startsWith(`${prefix}.`))!
+  return new CommandError(
+    'ConflictingUpdateOperators',
+    `Cannot update '${other.dotted}' and '${path.dotted}' at the same time`,
+  )
+}
+
+function findConflict(paths: readonly UpdatePath[]): { path: UpdatePath; prefix: string } | null {
   const seen = new Map<string, 'leaf' | 'fields' | 'elements'>()
-  for (const { dotted, names, parts } of paths) {
+  for (const path of paths) {
+    const { names, parts } = path
     for (let length = 1; length <= names.length; length++) {
       const prefix = names.slice(0, length).join('.')
       const before = seen.get(prefix)
       const kind = length === names.length ? 'leaf' : parts[length]!.kind === 'elements' ? 'elements' : 'fields'
-      if (before !== undefined && (before === 'leaf' || before !== kind))
-        throw new CommandError(
-          'ConflictingUpdateOperators',
-          `Updating the path '${dotted}' would create a conflict at '${prefix}'`,
-        )
+      if (before !== undefined && (before === 'leaf' || before !== kind)) return { path, prefix }
       seen.set(prefix, kind)
     }
   }
+  return null
 }

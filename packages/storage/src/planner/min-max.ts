@@ -21,7 +21,38 @@ import type { QueryRequest } from './query-request.js'
 import { noPlanError } from './planner-errors.js'
 import type { DataAccess } from './solution.js'
 
-/** @throws CommandError 51174 if the index does not fit the options, 51175 if the range is empty */
+/**
+ * For bounds without a hint.
+ * @throws CommandError 51173 if they need one, BadValue if no index fits
+ */
+export function boundedIndex(
+  collection: Collection,
+  indexes: readonly Index[],
+  request: QueryRequest,
+  strings: StringComparator | undefined,
+): Index {
+  const { boundsFindTheirIndex } = request
+  if (boundsFindTheirIndex === undefined)
+    throw noPlanError(
+      collection,
+      request,
+      51173,
+      'When using min()/max() a hint of which index to use must be provided',
+    )
+  const index = indexes.find(
+    (each) =>
+      !each.hidden &&
+      misfitOf(each, request, strings) === null &&
+      (boundsFindTheirIndex === 'compatible' || orderOfBounds(each, request) <= 0),
+  )
+  if (index === undefined)
+    throw noPlanError(collection, request, 'BadValue', 'unable to find relevant index for max/min query')
+  return index
+}
+
+/**
+ * @throws CommandError if the index does not fit the options, or the range of a hinted one is empty
+ */
 export function rangeAccess(
   collection: Collection,
   index: Index,
@@ -29,26 +60,8 @@ export function rangeAccess(
   { sort, strings }: AccessRequest,
 ): DataAccess {
   const entry = plainEntry(index)
-  const min = boundOf(request.min)
-  const max = boundOf(request.max)
-  const fits = (bound: readonly Bound[]): boolean => bound.length === 0 || isCompatible(index, bound, strings)
-  if (!fits(min) || !fits(max))
-    throw noPlanError(collection, request, 51174, 'The index chosen is not compatible with min/max')
-  const labels = index.labels?.fork()
-  const keys = (bound: readonly Bound[], whenOpen: (descending: boolean) => RawValue): RawValue[] =>
-    bound.length === 0
-      ? entry.pattern.map(({ direction }) => whenOpen(direction === -1))
-      : bound.map(({ value }) => (labels === undefined ? value : labelled(value, labels)))
-  const from = keys(min, (descending) => (descending ? maxKeyValue : minKeyValue))
-  const to = keys(max, (descending) => (descending ? minKeyValue : maxKeyValue))
-  if (compareKeys(entry, from, to) >= 0) {
-    throw noPlanError(
-      collection,
-      request,
-      51175,
-      'The value provided for min() does not come before the value provided for max() in the hinted index',
-    )
-  }
+  checkHint(collection, index, request, strings)
+  const { from, to } = keysOf(index, request)
   const everything = entry.pattern.map(({ path }) => ({
     path,
     intervals: [{ low: minKeyValue, lowInclusive: true, high: maxKeyValue, highInclusive: true }],
@@ -63,6 +76,61 @@ export function rangeAccess(
     root: hasNoPredicate(filter.root) ? input : { stage: 'FETCH', filter: partOf(filter, filter.root), input },
     sorted: sort === null || order !== 0,
   }
+}
+
+/** @throws CommandError 51174, 51175; BadValue where bounds may have no hint */
+function checkHint(
+  collection: Collection,
+  index: Index,
+  request: QueryRequest,
+  strings: StringComparator | undefined,
+): void {
+  const { boundsFindTheirIndex, hint } = request
+  const misfit = misfitOf(index, request, strings)
+  if (boundsFindTheirIndex === undefined) {
+    if (misfit !== null)
+      throw noPlanError(collection, request, 51174, 'The index chosen is not compatible with min/max')
+    if (orderOfBounds(index, request) < 0) return
+    throw noPlanError(
+      collection,
+      request,
+      51175,
+      'The value provided for min() does not come before the value provided for max() in the hinted index',
+    )
+  }
+  if (hint === undefined) return
+  const isEmpty = misfit === null && boundsFindTheirIndex === 'ordered' && orderOfBounds(index, request) >= 0
+  const option = isEmpty ? 'min/max' : misfit
+  if (option !== null)
+    throw noPlanError(collection, request, 'BadValue', `hint provided does not work with ${option} query`)
+}
+
+/** The first option whose fields are not those of the index. */
+function misfitOf(
+  index: Index,
+  { min, max }: QueryRequest,
+  strings: StringComparator | undefined,
+): 'min' | 'max' | null {
+  if (min !== undefined && !isCompatible(index, boundOf(min), strings)) return 'min'
+  return max !== undefined && !isCompatible(index, boundOf(max), strings) ? 'max' : null
+}
+
+function keysOf(index: Index, { min, max }: QueryRequest): { from: RawValue[]; to: RawValue[] } {
+  const labels = index.labels?.fork()
+  const keys = (bound: readonly Bound[], whenOpen: (descending: boolean) => RawValue): RawValue[] =>
+    bound.length === 0
+      ? plainEntry(index).pattern.map(({ direction }) => whenOpen(direction === -1))
+      : bound.map(({ value }) => (labels === undefined ? value : labelled(value, labels)))
+  return {
+    from: keys(boundOf(min), (descending) => (descending ? maxKeyValue : minKeyValue)),
+    to: keys(boundOf(max), (descending) => (descending ? minKeyValue : maxKeyValue)),
+  }
+}
+
+/** Negative: the range is not empty. */
+function orderOfBounds(index: Index, request: QueryRequest): number {
+  const { from, to } = keysOf(index, request)
+  return compareKeys(plainEntry(index), from, to)
 }
 
 interface Bound {

@@ -7,7 +7,7 @@ import type { Collection, Index } from '../engine/types.js'
 import type { AccessRequest } from './access-path.js'
 import { hintedAccess, indexedAccesses, hasNoPredicate } from './data-access.js'
 import { entriesOf, sameCollation } from './index-entry.js'
-import { rangeAccess } from './min-max.js'
+import { boundedIndex, rangeAccess } from './min-max.js'
 import { normalized } from './normalize.js'
 import type { QueryRequest } from './query-request.js'
 import { rank } from './ranking.js'
@@ -15,8 +15,8 @@ import { noPlanError } from './planner-errors.js'
 import { solutionOf, sortOf, type DataAccess, type SolutionOptions } from './solution.js'
 
 /**
- * @throws CommandError for an invalid hint; NoQueryExecutionPlans; 51173 to 51176 if no index fits
- *   `min` and `max`
+ * @throws CommandError for an invalid hint; NoQueryExecutionPlans; 51173 to 51175, or BadValue, if
+ *   no index fits `min` and `max`
  */
 export function planQuery(collection: Collection, request: QueryRequest): QueryPlan {
   return planned(collection, request, {})
@@ -92,12 +92,8 @@ function dataAccesses(
     return hintedAccess(entries, filter, accessRequest)
   }
   if (isBounded) {
-    throw noPlanError(
-      collection,
-      request,
-      'NoQueryExecutionPlans',
-      'When using min()/max() a hint of which index to use must be provided',
-    )
+    const index = boundedIndex(collection, allowed ?? collection.indexes(), request, strings)
+    return [rangeAccess(collection, index, request, accessRequest)]
   }
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
   if (id !== null && sameCollation(collection.indexes()[0]!, strings))

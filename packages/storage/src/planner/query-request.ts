@@ -2,6 +2,11 @@ import type { StringComparator } from '@shardlab/bson'
 import type { Filter, SortPattern } from '@shardlab/query'
 import type { RowProjection, ShardFilter } from '../plans/plan-stage.js'
 
+/**
+ * The first index with the fields of `min` and `max`; `ordered`: in which `min` is not after `max`.
+ */
+export type BoundsFindTheirIndex = 'compatible' | 'ordered'
+
 export interface QueryRequest {
   readonly filter: Filter
   readonly sort?: SortPattern
@@ -21,6 +26,8 @@ export interface QueryRequest {
    * method/cursor.min.
    */
   readonly min?: Uint8Array
+  /** Without a hint, `min` and `max` select such an index. Default: they need a hint. */
+  readonly boundsFindTheirIndex?: BoundsFindTheirIndex
   /** First key after the range. Manual page: method/cursor.max. */
   readonly max?: Uint8Array
   /** Rows are index keys, `{}` without an index; the projection is ignored. Default false. */

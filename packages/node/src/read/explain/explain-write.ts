@@ -1,6 +1,6 @@
 /** Changes nothing. Manual: reference/command/explain, write operations. */
 import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
-import { compileFilter, parseSort } from '@shardlab/query'
+import { compileFilter } from '@shardlab/query'
 import { planQuery } from '@shardlab/storage'
 import {
   withCollation,
@@ -13,6 +13,7 @@ import {
   readFindAndModify,
   compileStatement,
   documentsArgument,
+  parseQuerySort,
 } from '@shardlab/member'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
@@ -48,7 +49,10 @@ async function explainStatement(
   const evaluation = withTimeLimit(withLet(host.evaluation(), args.document('let')), invocation.operation)
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
   const filter = compileFilter(statement.filter, context)
-  const sort = statement.sort === undefined || isEmptyDocument(statement.sort) ? null : parseSort(statement.sort)
+  const sort =
+    statement.sort === undefined || isEmptyDocument(statement.sort)
+      ? null
+      : parseQuerySort(statement.sort, context.language)
   const plan =
     collection === null
       ? null

@@ -121,6 +121,43 @@ export const commandBehaviours = {
     ['2.6', false],
     ['7.0', true],
   ),
+  unknownCommandsAreRepeated: row<boolean>(
+    'A mongod answers an unknown command with "no such cmd", as a mongos does in all versions, and repeats the command in "bad cmd".',
+    'dbcommands.cpp of 2.6; service_entry_point_mongod.cpp; strategy.cpp of routers',
+    ['2.6', true],
+    ['4.0', false],
+  ),
+  resetErrorCommand: row<boolean>(
+    'The command resetError exists.',
+    'reference/command/resetError, removed in 5.0',
+    ['2.6', true],
+    ['5.0', false],
+  ),
+  getPrevErrorCommand: row<boolean>(
+    'The command getPrevError exists.',
+    'SERVER-33226, removed in 4.0; get_last_error.cpp, commands_public.cpp',
+    ['2.6', true],
+    ['4.0', false],
+  ),
+  indexBuildErrorsNameBuild: row<boolean>(
+    'An error about documents during createIndexes begins with "Index build failed", the build and the collection.',
+    'index_builds_coordinator.cpp, new in 4.4',
+    ['2.6', false],
+    ['4.4', true],
+  ),
+  shutdownNeedsSecondary: row<boolean>(
+    'The only member of a replica set refuses shutdown without force.',
+    'dbcommands.cpp of 2.6: only with more than one member; shutdown_d.cpp',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  stepDownError: row<'optime' | 'short zone' | 'long zone'>(
+    'Without a member that could be elected, replSetStepDown fails at once, without a code; later it waits, and the error has the time with a zone such as +0000, or +00:00.',
+    'repl_set_commands.cpp of 2.6; topology_coordinator.cpp, attemptStepDown; time_support.cpp, changed in 4.4',
+    ['2.6', 'optime'],
+    ['4.0', 'short zone'],
+    ['4.4', 'long zone'],
+  ),
   shutdownTimeoutSeconds: row<number>(
     'Seconds for which the command shutdown waits by default for another primary.',
     'reference/command/shutdown, timeoutSecs, changed in 5.0',
@@ -151,8 +188,8 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
-  getMoreNeedsPositiveBatchSize: row<boolean>(
-    'getMore rejects a batchSize of 0; otherwise 0 means the default.',
+  getMoreIsHandwritten: row<boolean>(
+    'getMore rejects a batchSize of 0, the cursor 0 and an empty collection name with BadValue; otherwise 0 means the default batch size.',
     'getmore_request.cpp until 4.4, getmore_command.idl',
     ['2.6', true],
     ['5.0', false],
