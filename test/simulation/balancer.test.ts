@@ -1,6 +1,6 @@
 /** Rounds of the balancer under a virtual clock: migrations, and conditions that prevent them. */
 import { readFileSync } from 'node:fs'
-import { decode, encode, type Document } from '@shardlab/bson'
+import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
 import t from 'tap'
 import { BalancedCluster, onceEach, range } from './balanced-cluster.js'
@@ -306,6 +306,38 @@ t.test('settle reports unfinished work', async (t) => {
   await world.stop()
 })
 
+t.test('explain names the shard of another zone that keeps a zone uneven', async (t) => {
+  const world = await BalancedCluster.start({ emulate: '7.0', shards: 2 })
+  const ns = await world.shard('c')
+  await world.insert('c', range(1000))
+  for (const [shard, zone] of Object.entries({ shard01: 'EU', shard02: 'US' }))
+    await world.command({ addShardToZone: shard, zone })
+  await world.command({ updateZoneKeyRange: ns, min: { k: new MinKey() }, max: { k: 700 }, zone: 'EU' })
+  await world.command({ updateZoneKeyRange: ns, min: { k: 700 }, max: { k: new MaxKey() }, zone: 'US' })
+  await world.cluster.balancer.settle(settled)
+  t.match(await world.cluster.balancer.explain(ns), {
+    balanced: true,
+    zones: [{ largestToMean: 1 }, { largestToMean: 1 }],
+  })
+  await world.cluster.addShard()
+  await world.command({ addShardToZone: 'shard03', zone: 'US' })
+  const round = await world.cluster.balancer.runRound()
+  t.same(round.migrations, [])
+  t.match(round.blocked, [{ ns, zone: 'US', heaviest: 'shard01' }])
+  t.match(await world.cluster.balancer.explain(ns), {
+    balanced: false,
+    answer:
+      /^Zone US: shard01 is the heaviest and not in it, so nothing moves in this round, although shard02 has \d+ bytes, shard03 0 bytes: /,
+    candidates: [],
+    zones: [
+      { zone: 'EU', largestToMean: 1 },
+      { zone: 'US', shards: ['shard02', 'shard03'], largestToMean: 2 },
+    ],
+  })
+  t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: true }, 'as the server answers')
+  await world.stop()
+})
+
 t.test('the guide lists every reply of explain', async (t) => {
   const answers: string[] = []
   const world = await BalancedCluster.start({ emulate: '5.0', shards: 1 })
@@ -353,7 +385,7 @@ t.test('the guide lists every reply of explain', async (t) => {
   const told = rows.filter((row) => answers.some((answer) => answer.startsWith(row)))
   t.same(
     rows.filter((row) => !told.includes(row)),
-    ['A defragmentation of', '1 jumbo chunk of'],
+    ['A defragmentation of', '1 jumbo chunk of', 'Zone US: shard01 is the heaviest and not in it'],
     'the rows that other tests have',
   )
 })

@@ -221,7 +221,7 @@ class Balancer implements Actor {
   }
 
   #ended(startedAtMs: number, skipped: string | null, result: RoundResult | null): BalancerRoundEvent {
-    const { splits, migrations } = result ?? { splits: [], migrations: [] }
+    const { splits, migrations, blocked } = result ?? { splits: [], migrations: [], blocked: [] }
     const event: BalancerRoundEvent = {
       type: 'balancer-round',
       atMs: this.#context.now(),
@@ -229,6 +229,7 @@ class Balancer implements Actor {
       skipped,
       splits,
       migrations,
+      blocked,
       defragmenting: this.#defragmentations.active,
       durationMs: this.#context.now() - startedAtMs,
     }

@@ -177,6 +177,7 @@ t.test('a round on demand follows the running one and returns its report', async
     skipped: null,
     splits: [],
     migrations: [],
+    blocked: [],
     defragmenting: [],
     durationMs: 0,
   })

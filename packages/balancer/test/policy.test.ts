@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Distribution, splitsAtZones } from '../src/index.js'
-import { byCount, bySize, keyOf, picture, zone, type Shard } from './support/picture.js'
+import { byCount, bySize, keyOf, picture, selectionBySize, zone, type Shard } from './support/picture.js'
 
 t.test('chunk count: the fullest shard donates to the emptiest', async (t) => {
   t.same(byCount([{ chunks: 4 }, { chunks: 0 }, { chunks: 3 }]), ['a>b 0 chunksImbalance'])
@@ -192,4 +192,53 @@ t.test('data size: a shard with its share receives nothing', async (t) => {
     { chunks: 0, bytes: 0, full: true },
   ]
   t.same(bySize(shards), [])
+})
+
+t.test('data size: the heaviest shard of another zone blocks a zone, and the selection says so', async (t) => {
+  const ranges = [zone(0, 4, 'EU'), zone(4, 8, 'US')]
+  const eu: Shard = { chunks: 4, zones: ['EU'], bytes: 5000 }
+  const us: Shard = { chunks: 4, zones: ['US'], bytes: 2000 }
+  const { migrations, blocked, notes } = selectionBySize([eu, us, { chunks: 0, zones: ['US'], bytes: 0 }], ranges)
+  t.same(migrations, [])
+  t.same(blocked, [
+    {
+      zone: 'US',
+      heaviest: 'a',
+      because:
+        'zone US: a is the heaviest and not in it, so nothing moves in this round, although b has 2000 bytes, c 0 bytes: 2000 bytes more, at least 3 chunks of 100 bytes',
+    },
+  ])
+  t.ok(notes.includes(blocked[0]!.because))
+  t.same(selectionBySize([eu, us, { chunks: 0, zones: ['US'], bytes: 1800 }], ranges).blocked, [], 'even enough')
+  t.same(selectionBySize([{ ...eu, bytes: 1900 }, us, { chunks: 0, zones: ['US'], bytes: 0 }], ranges).blocked, [])
+  t.same(bySize([{ ...eu, bytes: 1900 }, us, { chunks: 0, zones: ['US'], bytes: 0 }], ranges), [
+    'b>c 4 chunksImbalance',
+  ])
+})
+
+t.test('data size: a zone is not blocked when the heaviest shard moves in its own zone', async (t) => {
+  const ranges = [zone(0, 4, 'EU'), zone(4, 8, 'US')]
+  const shards: readonly Shard[] = [
+    { chunks: 4, zones: ['EU'], bytes: 5000 },
+    { chunks: 4, zones: ['US'], bytes: 2000 },
+    { chunks: 0, zones: ['US'], bytes: 0 },
+    { chunks: 0, zones: ['EU'], bytes: 0 },
+  ]
+  t.same(bySize(shards, ranges), ['a>d 0 chunksImbalance', 'b>c 4 chunksImbalance'])
+  t.same(selectionBySize(shards, ranges).blocked, [])
+})
+
+t.test('data size: jumbo chunks on the heaviest shard block a collection', async (t) => {
+  const { blocked } = selectionBySize([
+    { chunks: ['jumbo', 'jumbo'], bytes: 2000 },
+    { chunks: 1, bytes: 100 },
+  ])
+  t.match(blocked, [
+    {
+      zone: '',
+      heaviest: 'a',
+      because:
+        'outside of all zones: a is the heaviest and has only jumbo chunks there, so nothing moves in this round',
+    },
+  ])
 })

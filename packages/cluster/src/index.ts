@@ -27,7 +27,7 @@ export {
 export { parseDuration, parseSize } from './quantity-options.js'
 export { formatDuration } from '@shardlab/quantities'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
-export type { BalancerExplanation, ExplainedShard } from '@shardlab/balancer'
+export type { BalancerExplanation, ExplainedShard, ExplainedZone } from '@shardlab/balancer'
 export type {
   BalancerRoundEvent,
   CatalogEvent,
@@ -41,6 +41,7 @@ export type {
   MergeEvent,
   MigrationEvent,
   RangeDeletedEvent,
+  BlockedBalance,
   PlannedMigration,
   PlannedSplit,
   RoutedEvent,

@@ -1,2 +1,2 @@
 export { durationHint, durationPattern, formatDuration, parseDuration, timeUnitsMs } from './duration.js'
-export { formatSize, parseSize, sizeHint, sizeUnitsBytes } from './size.js'
+export { formatSize, parseSize, readableSize, sizeHint, sizeUnitsBytes, withReadableSizes } from './size.js'

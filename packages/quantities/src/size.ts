@@ -22,3 +22,21 @@ export function formatSize(bytes: number): string {
   const unit = bytes === 0 ? 'B' : (units.findLast((name) => bytes % sizeUnitsBytes[name] === 0) ?? 'B')
   return `${bytes / sizeUnitsBytes[unit]}${unit}`
 }
+
+const readableUnits = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** For people, rounded: `820 B`, `1.54 MB`, `308 GB`. */
+export function readableSize(bytes: number): string {
+  let [value, unit] = [bytes, 0]
+  while (value >= 1024 && unit < readableUnits.length - 1) {
+    value /= 1024
+    unit++
+  }
+  const rounded = unit === 0 || value >= 100 ? Math.round(value) : Number(value.toPrecision(3))
+  return `${rounded} ${readableUnits[unit]!}`
+}
+
+/** Replaces `308234567890 bytes` in a sentence with `287 GB`. */
+export function withReadableSizes(sentence: string): string {
+  return sentence.replaceAll(/\b(\d+) bytes\b/g, (_, bytes: string) => readableSize(Number(bytes)))
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { formatSize, parseSize } from '../src/index.js'
+import { formatSize, parseSize, readableSize, withReadableSizes } from '../src/index.js'
 
 t.test('a size is a number, with a unit of 1024 or without one', async (t) => {
   const cases: readonly [string, number][] = [
@@ -37,4 +37,18 @@ t.test('a formatted size is the shortest text that is exact', async (t) => {
 t.test('every formatted size is parsed to the same number', async (t) => {
   fc.assert(fc.property(fc.maxSafeNat(), (bytes) => parseSize(formatSize(bytes)) === bytes))
   t.pass()
+})
+
+t.test('a readable size has three digits, and at least the whole number', async (t) => {
+  const cases: readonly [number, string][] = [
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1 KB'],
+    [1_310_720, '1.25 MB'],
+    [1023 * 1024, '1023 KB'],
+    [308 * 1024 ** 3 + 1, '308 GB'],
+    [2048 * 1024 ** 4, '2048 TB'],
+  ]
+  for (const [bytes, text] of cases) t.equal(readableSize(bytes), text)
+  t.equal(withReadableSizes('a has 2048 bytes, b 0 bytes, and 7 chunks'), 'a has 2 KB, b 0 B, and 7 chunks')
 })

@@ -32,12 +32,12 @@ t.test('a collection balanced by data size is shown with sizes', (t) => {
   t.equal(
     explanationText(balanced),
     `shop.orders is balanced.
-Nothing has to move: shard01 has 131072 bytes more than shard02, less than 3 chunks of 65536 bytes.
+Nothing has to move: shard01 has 128 KB more than shard02, less than 3 chunks of 64 KB.
 
   Shards are compared by data size: a difference of 192 KB is too much; chunks of up to 64 KB.
 
-  shard01  ##############################  1.3 MB  12 chunks
-  shard02  ###########################     1.1 MB    1 chunk  1 jumbo; zone EU
+  shard01  ##############################  1.25 MB  12 chunks
+  shard02  ###########################     1.13 MB    1 chunk  1 jumbo; zone EU
 `,
   )
   t.end()
@@ -61,8 +61,8 @@ t.test('a collection balanced by chunks is shown with every remark there is', (t
         { id: 'c', bytes: 999, chunks: 0, jumboChunks: 0, zones: [], draining: false, busyWith: null },
       ],
       zones: [
-        { zone: 'EU', chunks: 1, shards: ['longer-name'] },
-        { zone: 'XX', chunks: 0, shards: [] },
+        { zone: 'EU', chunks: 1, shards: ['longer-name'], largestToMean: 1 },
+        { zone: 'XX', chunks: 0, shards: [], largestToMean: null },
       ],
       splits: [{ shard: 'a', min: '{"k":0}', max: '{"k":9}', points: ['{"k":4}', '{"k":6}'] }],
       candidates: [
@@ -92,7 +92,7 @@ A round would change something, but the balancer is stopped.
   c                                              999 B   0 chunks
 
 Zones:
-  EU: 1 chunk, on longer-name
+  EU: 1 chunk, on longer-name; the largest has 1.00 times the mean
   XX: 0 chunks, on no shard
 
 Splits that come first:

@@ -116,6 +116,20 @@ export interface RangeDeletedEvent {
   readonly durationMs: number
 }
 
+/** After each change of a collection on a shard, in simulated clusters with `reportsSizes`. */
+export interface CollectionSizeEvent {
+  readonly type: 'collection-size'
+  readonly atMs: number
+  readonly shard: string
+  readonly ns: string
+  /** Including orphans. */
+  readonly documents: number
+  readonly bytes: number
+  /** As the balancer reads them: orphans count with the average size of a document. */
+  readonly ownedBytes: number
+  readonly orphans: number
+}
+
 /**
  * A chunk that a balancer round split, or failed to split, at the bounds of zones. Bounds and
  * points are relaxed Extended JSON texts.
@@ -150,6 +164,16 @@ export interface PlannedMigration {
   readonly error: string | null
 }
 
+/** A zone that a round left uneven, because no chunk of it can leave the heaviest shard. */
+export interface BlockedBalance {
+  readonly ns: string
+  /** Empty: outside of all zones. */
+  readonly zone: string
+  readonly heaviest: string
+  /** A sentence with the facts. */
+  readonly because: string
+}
+
 export interface BalancerRoundEvent {
   readonly type: 'balancer-round'
   readonly atMs: number
@@ -158,6 +182,7 @@ export interface BalancerRoundEvent {
   readonly skipped: string | null
   readonly splits: readonly PlannedSplit[]
   readonly migrations: readonly PlannedMigration[]
+  readonly blocked: readonly BlockedBalance[]
   readonly defragmenting: readonly { readonly ns: string; readonly phase: string }[]
   readonly durationMs: number
 }
@@ -208,6 +233,7 @@ export type ClusterEvent =
   | MergeEvent
   | MigrationEvent
   | RangeDeletedEvent
+  | CollectionSizeEvent
   | BalancerRoundEvent
   | JumboEvent
   | FaultAppliedEvent

@@ -87,7 +87,7 @@ export function selectByCustomPolicy(policy: BalancePolicy, input: CustomPolicyI
     available.delete(to)
     return { chunk, from: chunk.shard, to, reason, because, force: attemptJumbo || reason === 'draining' }
   })
-  return { migrations, notes: migrations.length === 0 ? ['the policy wants nothing to move'] : [] }
+  return { migrations, notes: migrations.length === 0 ? ['the policy returned no moves'] : [], blocked: [] }
 }
 
 class ChunkOfSituation implements PolicyChunk {

@@ -25,7 +25,13 @@ export interface Load {
 
 const none = (because: string): Imbalance => ({ from: null, to: null, because })
 
-const zoneName = (zone: string) => (zone === noZone ? 'outside of all zones' : `in zone ${zone}`)
+export const zoneName = (zone: string) => (zone === noZone ? 'outside of all zones' : `in zone ${zone}`)
+
+/** Largest value divided by the mean, 1 if all are 0: the imbalance of all reports. */
+export function largestToMean(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return values.length === 0 || mean === 0 ? 1 : Math.max(...values) / mean
+}
 
 /** All shards for chunks in no zone. */
 export function shardsOf(zone: string, shards: readonly ShardStatistics[]): readonly ShardStatistics[] {
@@ -115,7 +121,7 @@ export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChu
       return {
         from,
         to: recipient,
-        because: `${from} has ${sizeOf(from)} bytes, ${recipient} ${sizeOf(recipient)}: ${difference} more, at least ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
+        because: `${from} has ${sizeOf(from)} bytes, ${recipient} ${sizeOf(recipient)} bytes: ${difference} bytes more, at least ${sizeThresholdChunks} chunks of ${maxChunkSizeBytes} bytes`,
       }
     },
   }

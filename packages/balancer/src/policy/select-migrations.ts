@@ -3,7 +3,7 @@
  * part in one migration. Server: BalancerPolicy::balance.
  */
 import { noZone, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
-import type { Load } from './load.js'
+import { zoneName, type Load } from './load.js'
 import type { Migration, MigrationReason } from './migration.js'
 
 export interface SelectionInput {
@@ -22,6 +22,15 @@ export interface Selection {
   readonly migrations: readonly Migration[]
   /** Why there are no more migrations, for people. */
   readonly notes: readonly string[]
+  readonly blocked: readonly BlockedZone[]
+}
+
+/** Shards differ by the threshold, and no chunk of the zone can leave the heaviest one. */
+export interface BlockedZone {
+  readonly zone: string
+  readonly heaviest: string
+  /** One sentence for people. */
+  readonly because: string
 }
 
 export function selectMigrations(input: SelectionInput): Selection {
@@ -29,12 +38,13 @@ export function selectMigrations(input: SelectionInput): Selection {
   selector.drain()
   if (input.available.size >= 2) selector.repairZones()
   if (input.available.size >= 2) selector.balance()
-  return { migrations: selector.migrations, notes: selector.notes }
+  return { migrations: selector.migrations, notes: selector.notes, blocked: selector.blocked }
 }
 
 class Selector {
   readonly migrations: Migration[] = []
   readonly notes: string[] = []
+  readonly blocked: BlockedZone[] = []
   readonly #input: SelectionInput
   readonly #recipients = new Map<string, Queue>()
 
@@ -91,12 +101,39 @@ class Selector {
         }
         const chunk = distribution.firstMovableOn(from, zone)
         if (chunk === undefined) {
-          this.notes.push(`${from} has only jumbo chunks there`)
+          this.#noteImmovable(zone, from, to)
           break
         }
         this.#move({ chunk, from, to, reason: 'chunksImbalance', because, force: attemptJumbo })
       }
     }
+  }
+
+  /**
+   * The data-size policy compares all bytes of the collection, so the heaviest shard need not have
+   * a chunk of the zone. Server: _singleZoneBalanceBasedOnDataSize.
+   */
+  #noteImmovable(zone: string, heaviest: string, to: string): void {
+    const { shards, distribution, load, available } = this.#input
+    const name = zone === noZone ? zoneName(zone) : `zone ${zone}`
+    if (distribution.countOn(heaviest, zone) > 0) {
+      const because = `${name}: ${heaviest} is the heaviest and has only jumbo chunks there, so nothing moves in this round`
+      this.#block({ zone, heaviest, because })
+      return
+    }
+    const isMember = zone !== noZone && shards.some(({ id, zones }) => id === heaviest && zones.includes(zone))
+    const why = `${name}: ${heaviest} is the heaviest and ${zone === noZone || isMember ? 'has no chunk there' : 'not in it'}`
+    const movable = new Set(
+      [...available].filter((id) => distribution.firstMovableOn(id, zone) !== undefined || id === to),
+    )
+    const next = load.imbalance(zone, donorsOf(this.#input, zone).first(movable), to)
+    if (next.from === null) this.notes.push(`${why}; ${next.because}`)
+    else this.#block({ zone, heaviest, because: `${why}, so nothing moves in this round, although ${next.because}` })
+  }
+
+  #block(blocked: BlockedZone): void {
+    this.blocked.push(blocked)
+    this.notes.push(blocked.because)
   }
 
   #moveFirst(

@@ -7,6 +7,7 @@ import {
   RequestFailedError,
   type ActorContext,
   type BalancerRoundEvent,
+  type BlockedBalance,
   type PlannedMigration,
   type PlannedSplit,
   type Random,
@@ -38,7 +39,7 @@ export interface Candidate extends Migration {
   readonly chunk: KnownChunk
 }
 
-export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrations'> {
+export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrations' | 'blocked'> {
   readonly selectionMs: number
   readonly pauseMs: number
   readonly migrationMs: number
@@ -71,6 +72,7 @@ export class Round {
   readonly #seen = new Map<string, CollectionView>()
   readonly #splits: PlannedSplit[] = []
   readonly #migrations: PlannedMigration[] = []
+  readonly #blocked: BlockedBalance[] = []
 
   constructor(
     parts: {
@@ -114,7 +116,14 @@ export class Round {
       const migrationsAtMs = startedAtMs + selectionMs + pauseMs
       if (count > 0) await this.#moveAll(candidates, wanted, results, options)
       const migrationMs = count === 0 ? 0 : this.#context.now() - migrationsAtMs
-      return { splits: this.#splits, migrations: this.#migrations, selectionMs, pauseMs, migrationMs }
+      return {
+        splits: this.#splits,
+        migrations: this.#migrations,
+        blocked: this.#blocked,
+        selectionMs,
+        pauseMs,
+        migrationMs,
+      }
     } finally {
       for (const move of wanted) this.#defragmentations.moved(move, results.get(move) ?? null)
       await this.#workOnShards(options)
@@ -206,10 +215,11 @@ export class Round {
       available: isParallel ? available : new Set(available),
       attemptJumbo: settings.attemptToBalanceJumboChunks,
     }
-    const { migrations } =
+    const { migrations, blocked } =
       this.#policy === null
         ? selectMigrations(input)
         : selectByCustomPolicy(this.#policy, { ...input, ns, bytes, chunkSizeBytes: size, boundsOf: boundTextsOf })
+    for (const each of blocked) this.#blocked.push({ ns, ...each })
     if (migrations.length === 0) this.#imbalanced.delete(ns)
     else this.#imbalanced.add(ns)
     const chosen = isParallel ? migrations : migrations.slice(0, 1)

@@ -4,6 +4,7 @@ import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } f
 import { bytesOf, requireSharded } from './collection-status.js'
 import type { Defragmentations } from '../defragmentation/defragmentations.js'
 import {
+  largestToMean,
   noZone,
   selectMigrations,
   shardsOf,
@@ -16,7 +17,7 @@ import { reasonForRest, windowText, type BalancerSettings } from '../settings/se
 /** Bounds are relaxed Extended JSON texts of shard key values. */
 export interface BalancerExplanation {
   readonly ns: string
-  /** Whether a round would neither split nor move anything. */
+  /** Whether a round would neither split nor move anything, and nothing blocks a change. */
   readonly balanced: boolean
   /** One sentence: what blocks the next change, what it will be, or that none is needed. */
   readonly answer: string
@@ -41,7 +42,7 @@ export interface BalancerExplanation {
   /** Null: none, or not started yet. */
   readonly defragmentation: { readonly phase: string; readonly remainingChunks: number } | null
   readonly shards: readonly ExplainedShard[]
-  readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
+  readonly zones: readonly ExplainedZone[]
   /** Splits due at the bounds of zones. Nothing of the collection moves before they are done. */
   readonly splits: readonly {
     readonly shard: string
@@ -60,6 +61,17 @@ export interface BalancerExplanation {
   }[]
   /** Why there are no more candidates, by zone. */
   readonly notes: readonly string[]
+}
+
+export interface ExplainedZone {
+  readonly zone: string
+  readonly chunks: number
+  readonly shards: readonly string[]
+  /**
+   * The largest of its shards that do not drain, divided by their mean: bytes of the collection, or
+   * chunks of the zone where the version counts chunks. 1: even. null: no such shard.
+   */
+  readonly largestToMean: number | null
 }
 
 export interface ExplainedShard {
@@ -101,16 +113,17 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
   const available = new Set(shards.map(({ id }) => id))
   const selection: Selection =
     splits.length > 0 || shards.length < 2 || collection.isDefragmenting
-      ? { migrations: [], notes: [] }
+      ? { migrations: [], notes: [], blocked: [] }
       : selectMigrations({ shards, distribution: collection.distribution, load, available, attemptJumbo })
   const resting = typeof settings === 'string' ? settings : reasonForRest(settings, nowMs)
   const { distribution } = collection
+  const stuck = stuckSentence(collection, shards) ?? blockedSentence(selection)
   const phase = parts.defragmentations.phaseOf(collection.document)
   const defragmentation = phase === null ? null : { phase: phase.name, remainingChunks: phase.remaining }
   return {
     ns,
-    balanced: splits.length === 0 && selection.migrations.length === 0 && !collection.isDefragmenting,
-    answer: answerOf(collection, { shards, splits, selection, resting, defragmentation }),
+    balanced: splits.length === 0 && selection.migrations.length === 0 && stuck === null && !collection.isDefragmenting,
+    answer: answerOf(collection, { shards, splits, selection, stuck, resting, defragmentation }),
     policy: bySize ? 'data size' : 'chunk count',
     chunkSizeBytes,
     thresholdBytes: bySize ? sizeThresholdChunks * chunkSizeBytes : null,
@@ -132,11 +145,17 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
       draining: isDraining,
       busyWith: busy.get(id) ?? null,
     })),
-    zones: distribution.zones.map((zone) => ({
-      zone,
-      chunks: distribution.countIn(zone),
-      shards: shardsOf(zone, shards).map(({ id }) => id),
-    })),
+    zones: distribution.zones.map((zone) => {
+      const members = shardsOf(zone, shards)
+      const staying = members.filter(({ isDraining }) => !isDraining)
+      const amounts = staying.map(({ id }) => (bySize ? (bytes.get(id) ?? 0) : distribution.countOn(id, zone)))
+      return {
+        zone,
+        chunks: distribution.countIn(zone),
+        shards: members.map(({ id }) => id),
+        largestToMean: amounts.length === 0 ? null : largestToMean(amounts),
+      }
+    }),
     splits: splits.map(({ chunk, points }) => ({
       shard: chunk.shard,
       min: toExtendedJson(chunk.minDocument),
@@ -155,13 +174,15 @@ interface Findings {
   readonly shards: readonly ShardStatistics[]
   readonly splits: readonly ZoneSplit[]
   readonly selection: Selection
+  /** One sentence; null: nothing. */
+  readonly stuck: string | null
   readonly resting: string | null
   readonly defragmentation: BalancerExplanation['defragmentation']
 }
 
 function answerOf(
   collection: CollectionView,
-  { shards, splits, selection, resting, defragmentation }: Findings,
+  { shards, splits, selection, stuck, resting, defragmentation }: Findings,
 ): string {
   const { ns } = collection
   if (collection.isDefragmenting) return defragmentationSentence(ns, resting, defragmentation)
@@ -177,7 +198,6 @@ function answerOf(
   const [first] = selection.migrations
   if (first !== undefined)
     return `The next round moves ${count(selection.migrations.length, 'chunk')}, the first from ${first.from} to ${first.to}: ${first.because}.`
-  const stuck = stuckSentence(collection, shards)
   if (stuck !== null) return stuck
   return `Nothing has to move: ${selection.notes.at(-1) ?? 'no chunk is where it does not belong'}.`
 }
@@ -192,6 +212,12 @@ function defragmentationSentence(
     return `A defragmentation of ${ns} starts in the next round; nothing is balanced until it ends.`
   const { phase, remainingChunks } = defragmentation
   return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; nothing is balanced until it ends.`
+}
+
+function blockedSentence({ migrations, blocked }: Selection): string | null {
+  const [first] = blocked
+  if (first === undefined || migrations.length > 0) return null
+  return `${first.because[0]!.toUpperCase()}${first.because.slice(1)}.`
 }
 
 /** Names chunks that should leave their shard and cannot. */

@@ -5,6 +5,7 @@ import {
   selectMigrations,
   type ChunkPlace,
   type Migration,
+  type Selection,
   type ShardStatistics,
   type ZoneRange,
 } from '../../src/index.js'
@@ -68,6 +69,14 @@ export function bySize(
   ranges: readonly ZoneRange[] = [],
   used: readonly string[] = [],
 ): string[] {
+  return text(selectionBySize(described, ranges, used).migrations)
+}
+
+export function selectionBySize(
+  described: readonly Shard[],
+  ranges: readonly ZoneRange[] = [],
+  used: readonly string[] = [],
+): Selection {
   const { shards, chunks } = picture(...described)
   const distribution = new Distribution(chunks, ranges)
   const bytes = new Map(
@@ -75,5 +84,5 @@ export function bySize(
   )
   const load = dataSizeLoad(shards, { bytes, maxChunkSizeBytes: 100 })
   const available = new Set(shards.map(({ id }) => id).filter((id) => !used.includes(id)))
-  return text(selectMigrations({ shards, distribution, load, available, attemptJumbo: false }).migrations)
+  return selectMigrations({ shards, distribution, load, available, attemptJumbo: false })
 }

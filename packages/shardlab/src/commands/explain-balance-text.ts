@@ -1,4 +1,5 @@
-import type { BalancerExplanation, ExplainedShard } from '@shardlab/cluster'
+import type { BalancerExplanation, ExplainedShard, ExplainedZone } from '@shardlab/cluster'
+import { readableSize, withReadableSizes } from '@shardlab/quantities'
 
 /** Characters of the longest bar. */
 const barWidth = 30
@@ -7,18 +8,12 @@ export function explanationText(explanation: BalancerExplanation): string {
   const { ns, balanced, answer, zones, splits, candidates, notes } = explanation
   return [
     `${ns} is ${balanced ? '' : 'not '}balanced.`,
-    answer,
+    withReadableSizes(answer),
     '',
     ...rulesOf(explanation).map((rule) => `  ${rule}`),
     '',
     ...shardLines(explanation),
-    ...section(
-      'Zones',
-      zones.map(
-        ({ zone, chunks, shards }) =>
-          `${zone}: ${counted(chunks, 'chunk')}, on ${shards.length === 0 ? 'no shard' : shards.join(', ')}`,
-      ),
-    ),
+    ...section('Zones', zones.map(zoneText)),
     ...section(
       'Splits that come first',
       splits.map(({ shard, min, max, points }) => `${min} to ${max} on ${shard}, at ${points.join(', ')}`),
@@ -26,10 +21,11 @@ export function explanationText(explanation: BalancerExplanation): string {
     ...section(
       'The next round moves',
       candidates.map(
-        ({ from, to, min, max, reason, because }) => `${min} to ${max} from ${from} to ${to} (${reason}): ${because}`,
+        ({ from, to, min, max, reason, because }) =>
+          `${min} to ${max} from ${from} to ${to} (${reason}): ${withReadableSizes(because)}`,
       ),
     ),
-    ...section('It moves no more, because', notes),
+    ...section('It moves no more, because', notes.map(withReadableSizes)),
     '',
   ].join('\n')
 }
@@ -73,6 +69,11 @@ function remarksOf({ jumboChunks, zones, draining, busyWith }: ExplainedShard): 
   ].join('; ')
 }
 
+function zoneText({ zone, chunks, shards, largestToMean }: ExplainedZone): string {
+  const evenness = largestToMean === null ? '' : `; the largest has ${largestToMean.toFixed(2)} times the mean`
+  return `${zone}: ${counted(chunks, 'chunk')}, on ${shards.length === 0 ? 'no shard' : shards.join(', ')}${evenness}`
+}
+
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)]
 }
@@ -82,10 +83,5 @@ function counted(n: number, noun: string): string {
 }
 
 function bytesText(bytes: number | null): string {
-  if (bytes === null) return 'unknown'
-  const units = ['B', 'KB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 0
-  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
+  return bytes === null ? 'unknown' : readableSize(bytes)
 }
