@@ -39,11 +39,13 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     durationMs: true,
   },
   'range-deleted': { shard: true, ns: true, documents: true, bytes: true, durationMs: true },
+  'collection-size': { shard: true, ns: true, documents: true, bytes: true, ownedBytes: true, orphans: true },
   'balancer-round': {
     round: true,
     skipped: true,
     splits: true,
     migrations: true,
+    blocked: true,
     defragmenting: true,
     durationMs: true,
   },

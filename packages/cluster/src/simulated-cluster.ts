@@ -57,6 +57,8 @@ export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> 
    * what to sample, and configureQueryAnalyzer is refused. Default true.
    */
   readonly samplesQueries?: boolean
+  /** Whether shards emit `collection-size` after each change. Default false. */
+  readonly reportsSizes?: boolean
   /**
    * Collections, named before they exist, of which shards hold only the number of documents in each
    * range. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
@@ -255,7 +257,7 @@ export class SimulatedCluster {
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const { latency, mutations = [], attaches = false, ...more } = options
-  const { measured, checkpointAfterBytes, samplesQueries, policy, ...others } = more
+  const { measured, checkpointAfterBytes, samplesQueries, reportsSizes, policy, ...others } = more
   for (const name of mutations)
     if (!mutationNames.includes(name))
       throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
@@ -264,7 +266,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
   const runtime = createSimulatedRuntime({
     roles: withOptions(await loadRoles(), {
       shard: {
-        ...defined({ checkpointAfterBytes, samplesQueries }),
+        ...defined({ checkpointAfterBytes, samplesQueries, reportsSizes }),
         ...(measured === undefined ? {} : { measured: { ...measured, disks: await measuredDisks() } }),
       } satisfies Partial<ShardOptions>,
       'config-server': defined({ checkpointAfterBytes }) satisfies Partial<ConfigServerOptions>,

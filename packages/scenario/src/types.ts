@@ -18,12 +18,55 @@ export interface ImbalanceOverTime {
 export interface ShardSample {
   /** Of owned documents. */
   readonly bytes: number
-  /** Given away and not deleted yet. */
+  /** Given away and not deleted yet, or received and not owned yet. */
   readonly orphans: number
+  /** Of all documents: owned, orphaned, and in temporary collections. */
+  readonly diskBytes: number
   readonly chunks: number
   /** Since the sample before. */
   readonly operations: number
   readonly draining: boolean
+  readonly zones: readonly string[]
+}
+
+/** Maxima of a run, at whatever instant. */
+export interface ShardPeak {
+  readonly bytes: number
+  readonly diskBytes: number
+  readonly orphans: number
+}
+
+/** At the end; operations since the start. */
+export interface ShardResult extends ShardSample {
+  /** It has left the cluster: sizes and chunks are 0. */
+  readonly removed: boolean
+  readonly peak: ShardPeak
+  /** Transferred by migrations. */
+  readonly sentBytes: number
+  readonly receivedBytes: number
+}
+
+/** A shard that the timeline removed. */
+export interface DrainResult {
+  readonly beganMs: number
+  /** null: it was not empty at the end. */
+  readonly removedMs: number | null
+  /** That left it since. */
+  readonly bytes: number
+  readonly migrations: number
+  /** Number of balancing periods, such as nights, in which chunks left it. */
+  readonly windows: number
+}
+
+/** The work of the balancer in the time in which it was allowed to work. */
+export interface BalancingResult {
+  /** Periods without interruption, such as nights. */
+  readonly windows: number
+  readonly openMs: number
+  /** Moved in the busiest period. */
+  readonly bytesInBusiest: number
+  /** Moved in an open hour of the periods in which something moved. */
+  readonly bytesPerHour: number
 }
 
 export interface Sample {
@@ -32,6 +75,8 @@ export interface Sample {
   /** Since the sample before. */
   readonly succeeded: number
   readonly failed: number
+  /** By migrations that were committed since the sample before. */
+  readonly bytesMoved: number
   readonly jumboChunks: number
   /** By collection, in key order. */
   readonly chunks: Readonly<Record<string, readonly ChunkSample[]>>
@@ -70,6 +115,8 @@ export interface VariantResult {
     readonly chunks: ImbalanceOverTime
     /** null: too few operations. */
     readonly operations: ImbalanceOverTime | null
+    /** Of bytes, among the shards of each zone. */
+    readonly zones: Readonly<Record<string, ImbalanceOverTime>>
   }
   readonly migrations: {
     readonly total: number
@@ -91,10 +138,18 @@ export interface VariantResult {
    * arrived.
    */
   readonly bytesMovedLeast: number
-  /** 0: no move; null: the last round still moved something. */
+  /** 0: no move; null: the last round still moved something, or something blocked it. */
   readonly convergedAtMs: number | null
+  /** Sentences: why the last round left a collection uneven. */
+  readonly blocked: readonly string[]
+  readonly balancing: BalancingResult
+  /** By shard. */
+  readonly drains: Readonly<Record<string, DrainResult>>
   readonly jumboChunks: number
-  /** Documents: the maximum, and at the end. */
+  /**
+   * Documents of all shards, as their range deletions count them: the maximum at whatever instant,
+   * and at the end.
+   */
   readonly orphans: { readonly worst: number; readonly last: number }
   /** Time during which migrations blocked access to the collection on their donor. */
   readonly criticalSections: { readonly longestMs: number; readonly totalMs: number }
@@ -109,8 +164,8 @@ export interface VariantResult {
   }
   /** The shard with the most operations; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null
-  /** At the end; operations since the start. */
-  readonly shards: Readonly<Record<string, ShardSample>>
+  /** Every shard that was in the cluster. */
+  readonly shards: Readonly<Record<string, ShardResult>>
   readonly failedSteps: readonly FailedStep[]
   readonly failedExpectations: readonly FailedExpectation[]
   readonly traceHash: string
@@ -120,8 +175,10 @@ export interface VariantRun {
   readonly result: VariantResult
   readonly samples: readonly Sample[]
   readonly decisions: readonly Decision[]
-  /** Real time. */
-  readonly tookMs: number
+  /** When the balancer was allowed to work. */
+  readonly periods: readonly { readonly fromMs: number; readonly toMs: number }[]
+  /** By the clock of the machine, milliseconds since the epoch. */
+  readonly real: { readonly fromMs: number; readonly toMs: number }
   /** Stopped early: the result covers the time until then, and expectations were not checked. */
   readonly interrupted?: true
 }

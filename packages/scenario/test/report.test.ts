@@ -28,11 +28,20 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     shards: Object.fromEntries(
       names.map((name, i) => [
         name,
-        { bytes: (shards - i) * 1024 * at, orphans: 0, chunks: 1, operations, draining: false },
+        {
+          bytes: (shards - i) * 1024 * at,
+          orphans: 0,
+          diskBytes: (shards - i) * 1024 * at,
+          chunks: 1,
+          operations,
+          draining: false,
+          zones: [],
+        },
       ]),
     ),
     succeeded: operations,
     failed: 0,
+    bytesMoved: 0,
     jumboChunks: 0,
     chunks: { 'a.b': names.map((shard, i) => ({ min: String(i).padStart(6, '0'), minText: `{"k":${i}}`, shard })) },
   }))
@@ -41,7 +50,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     emulate: '7.0',
     mode: 'documents',
     durationMs: (instants - 1) * 60_000,
-    imbalance: { first: 1, worst: 1, last: 1, bytes: always, chunks: always, operations: null },
+    imbalance: { first: 1, worst: 1, last: 1, bytes: always, chunks: always, operations: null, zones: {} },
     migrations: {
       total: 0,
       byReason: { draining: 0, zoneViolation: 0, chunksImbalance: 0, defragment: 0, other: 0 },
@@ -54,6 +63,9 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     bytesMoved: 0,
     bytesMovedLeast: 0,
     convergedAtMs: 0,
+    blocked: [],
+    balancing: { windows: 1, openMs: (instants - 1) * 60_000, bytesInBusiest: 0, bytesPerHour: 0 },
+    drains: {},
     jumboChunks: 0,
     orphans: { worst: 0, last: 0 },
     criticalSections: { longestMs: 0, totalMs: 0 },
@@ -65,12 +77,17 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
       routed: { targeted: 1, multi: 0, broadcast: 0 },
     },
     hottest: null,
-    shards: samples.at(-1)!.shards,
+    shards: Object.fromEntries(
+      Object.entries(samples.at(-1)!.shards).map(([id, shard]) => [
+        id,
+        { ...shard, removed: false, peak: shard, sentBytes: 0, receivedBytes: 0 },
+      ]),
+    ),
     failedSteps: [],
     failedExpectations: [],
     traceHash: 'abc',
   }
-  return { result, samples, decisions: [], tookMs: 1 }
+  return { result, samples, decisions: [], periods: [], real: { fromMs: 0, toMs: 1 } }
 }
 
 const dataOf = (page: string): { times: string[]; shards: string[]; tones: string[]; bytes: number[][] } =>

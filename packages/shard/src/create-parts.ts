@@ -17,6 +17,7 @@ import { Migrations } from './migration/migrations.js'
 import { QuerySamples } from './query-analysis/query-samples.js'
 import { OrphanCounts } from './range-deletion/orphan-counts.js'
 import { RangeDeleter } from './range-deletion/range-deleter.js'
+import { SizeReports } from './ranges/size-reports.js'
 import { MeasuredRangeStore, type MeasuredOptions } from './ranges/measured/measured-range-store.js'
 import { StoredRangeStore } from './ranges/stored/stored-range-store.js'
 import { Reshardings } from './resharding/participant/reshardings.js'
@@ -36,6 +37,8 @@ export interface ShardOptions {
    * server for configurations. Default true.
    */
   readonly samplesQueries?: boolean
+  /** Emits `collection-size` after each change. Default false. */
+  readonly reportsSizes?: boolean
   /** Collections that have sizes of ranges instead of documents. Default null: none. */
   readonly measured?: MeasuredOptions | null
 }
@@ -70,6 +73,7 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)
   const host = { node, placements, critical, versions, preparedInserts, ranges, rangeDeleter, migrationStatistics }
   const migrations = new Migrations(host)
+  const orphans = new OrphanCounts(node)
   const parts: ShardParts = {
     ...host,
     documentMoves,
@@ -79,7 +83,8 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
     ddl: new DdlCoordinators(node, new DdlLocks({ context, behaviours }, context.mutated('ddlLocksOff'))),
     reshardings: new Reshardings(host),
     autoSplitter: new AutoSplitter({ node, placements, ranges, migrations }),
-    orphans: new OrphanCounts(node),
+    orphans,
+    sizeReports: options.reportsSizes === true ? new SizeReports({ node, ranges, orphans }) : null,
     chunkSize: new ClusterChunkSize(node.context, node.behaviours),
   }
   return parts

@@ -11,6 +11,7 @@ import type { VersionCheck } from './metadata/version-check.js'
 import type { MigrationStatistics } from './migration/migration-statistics.js'
 import type { Migrations } from './migration/migrations.js'
 import type { QuerySamples } from './query-analysis/query-samples.js'
+import type { SizeReports } from './ranges/size-reports.js'
 import type { OrphanCounts } from './range-deletion/orphan-counts.js'
 import type { RangeDeleter } from './range-deletion/range-deleter.js'
 import type { RangeStore } from './ranges/collection-ranges.js'
@@ -29,6 +30,8 @@ export interface ShardParts {
   readonly ranges: RangeStore
   readonly rangeDeleter: RangeDeleter
   readonly orphans: OrphanCounts
+  /** null: the cluster does not report sizes. */
+  readonly sizeReports: SizeReports | null
   readonly chunkSize: ClusterChunkSize
   readonly migrations: Migrations
   readonly migrationStatistics: MigrationStatistics

@@ -61,10 +61,11 @@ class Shard implements Actor {
   }
 
   start(): void {
-    const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
+    const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } = this.#parts
     this.#node.start()
     startWithOldestFeatureCompatibilityVersion(this.#node)
     this.#parts.ranges.start()
+    sizeReports?.start()
     documentMoves.start()
     reshardings.start()
     migrations.start()

@@ -2,7 +2,7 @@ import type { ClusterEvent, LogLevel } from '@shardlab/actor'
 
 export type EventType = ClusterEvent['type']
 
-/** `routed` is emitted for each operation, so it is off until `watch` is called. */
+/** Those that operations emit are off until `watch` is called. */
 const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   routed: false,
   member: true,
@@ -12,6 +12,7 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   merge: true,
   migration: true,
   'range-deleted': true,
+  'collection-size': false,
   'balancer-round': true,
   jumbo: true,
   'fault-applied': true,

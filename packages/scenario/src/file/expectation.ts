@@ -56,12 +56,27 @@ const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...['p50', 'p99', 'max'].map((name) => [`operations.latencyMs.${name}`, 'time'] as const),
   ...['targeted', 'multi', 'broadcast'].map((name) => [`operations.routed.${name}`, 'ratio'] as const),
   ['hottest.share', 'ratio'],
+  ['balancing.windows', 'count'],
+  ['balancing.openMs', 'time'],
+  ['balancing.bytesInBusiest', 'size'],
+  ['balancing.bytesPerHour', 'size'],
 ])
 
+/** Numbers by the name of a shard, a zone, or a code of an error. */
+const named: readonly (readonly [path: RegExp, kind: Kind])[] = [
+  [/^operations\.errors\.-?\d+$/, 'count'],
+  [/^shards\.[\w-]+\.(?:peak\.)?(?:bytes|diskBytes)$/, 'size'],
+  [/^shards\.[\w-]+\.(?:sentBytes|receivedBytes)$/, 'size'],
+  [/^shards\.[\w-]+\.(?:orphans|peak\.orphans|chunks|operations)$/, 'count'],
+  [/^imbalance\.zones\.[\w-]+\.(?:first|worst|last)\.maxToMean$/, 'ratio'],
+  [/^imbalance\.zones\.[\w-]+\.(?:first|worst|last)\.deviation$/, 'size'],
+  [/^drains\.[\w-]+\.bytes$/, 'size'],
+  [/^drains\.[\w-]+\.(?:migrations|windows)$/, 'count'],
+  [/^drains\.[\w-]+\.(?:beganMs|removedMs)$/, 'time'],
+]
+
 function kindOf(path: string): Kind | null {
-  if (/^operations\.errors\.-?\d+$/.test(path)) return 'count'
-  const [, name] = /^shards\.[\w-]+\.(bytes|orphans|chunks|operations)$/.exec(path) ?? []
-  return name === undefined ? (numbers.get(path) ?? null) : name === 'bytes' ? 'size' : 'count'
+  return numbers.get(path) ?? named.find(([pattern]) => pattern.test(path))?.[1] ?? null
 }
 
 /** @returns the expectation, or what is wrong with the text */

@@ -1,14 +1,6 @@
-const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+export { readableSize as bytesText } from '@shardlab/quantities'
 
-/** `820 B`, `1.5 MB`: powers of 1024. */
-export function bytesText(bytes: number): string {
-  let [value, unit] = [bytes, 0]
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit++
-  }
-  return `${unit === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]!}`
-}
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
 /** The largest unit in which this size is at least one, so that ticks are round numbers. */
 export function unitOf(largest: number): { readonly bytes: number; readonly name: string } {

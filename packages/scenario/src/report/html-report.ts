@@ -2,12 +2,15 @@
 import { escape, lineChart, style, type ChartOptions, type Series } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantRun } from '../types.js'
+import { operationShare } from '../run/operation-share.js'
+import { wallTimeMs } from '../run/wall-time.js'
 import { imbalanceAt } from '../run/imbalance.js'
 import { chunkMap } from './chunk-map.js'
 import { bytesText, clockText, percent, ratio, short, timeText, unitOf, whole } from './format.js'
 import { rowsOf } from './rows.js'
 import { slider, sliderScript, sliderStyle } from './slider.js'
-import { interruptions, shownRows } from './text-report.js'
+import { shownRows } from './result-rows.js'
+import { interruptions, obstacles, shardName } from './text-report.js'
 import { tonesStyle, toneOf } from './tones.js'
 import { wordList } from './words.js'
 
@@ -37,7 +40,7 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     wordList(),
     runs.length > 1 ? sideBySide(runs) : '',
     ...runs.map((run) => variant(run, runs.length > 1)),
-    `<footer><p>Seed ${file.seed}; simulated in ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed always give the same result.</p></footer>`,
+    `<footer><p>Seed ${file.seed}; simulated in ${(wallTimeMs(runs) / 1000).toFixed(1)} s of real time. The same file and seed always give the same result.</p></footer>`,
   ].join('')
   const toneCount = Math.max(runs.length, ...runs.map(({ samples }) => shardsOf(samples).length))
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}${sliderStyle}${tonesStyle(toneCount)}</style><body><main>${body}</main><script>${sliderScript}</script></body></html>\n`
@@ -48,7 +51,7 @@ function failures(file: ScenarioFile, runs: readonly VariantRun[]): string {
     ...failedExpectations.map(({ message }) => `${name}: ${message}`),
     ...failedSteps.map(({ atMs, step, error }) => `${name}: at ${timeText(atMs)} ${step} failed: ${error}`),
   ])
-  const sentences = [...interruptions(file, runs), ...failed]
+  const sentences = [...interruptions(file, runs), ...failed, ...obstacles(runs.map(({ result }) => result))]
   return sentences.length === 0
     ? ''
     : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
@@ -239,12 +242,22 @@ function ticksOf(samples: readonly Sample[]): number[] {
 }
 
 function shardTable(shards: VariantRun['result']['shards']): string {
-  const operations = Object.values(shards).reduce((sum, shard) => sum + shard.operations, 0)
-  const rows = Object.entries(shards).map(
-    ([id, shard]) =>
-      `<tr><td class="left">${escape(id)}${shard.draining ? ' (draining)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
-  )
-  const shown = `<div class="wide"><table><thead><tr><th>shard, at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share of operations</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  const rows = Object.entries(shards).map(([id, shard]) => {
+    const { bytes, peak, chunks, operations, sentBytes, receivedBytes } = shard
+    const cells = [
+      bytesText(bytes),
+      bytesText(peak.bytes),
+      bytesText(peak.diskBytes),
+      whole(peak.orphans),
+      `${bytesText(sentBytes)} / ${bytesText(receivedBytes)}`,
+      whole(chunks),
+      whole(operations),
+      percent(operationShare(shards, id)),
+    ]
+    return `<tr><td class="left">${escape(shardName(id, shard))}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
+  })
+  const heads = ['bytes', 'bytes at most', 'disk at most', 'orphans at most', 'sent / received', 'chunks', 'operations']
+  const shown = `<div class="wide"><table><thead><tr><th>shard, at the end</th>${heads.map((head) => `<th>${head}</th>`).join('')}<th>share of operations</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
   return rows.length <= openMax
     ? shown
     : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`

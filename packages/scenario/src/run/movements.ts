@@ -1,6 +1,8 @@
-import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
-import type { Decision, VariantResult } from '../types.js'
-import { bytesText } from '../report/format.js'
+import type { BalancerRoundEvent, BlockedBalance, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
+import { withReadableSizes } from '@shardlab/quantities'
+import type { BalancingResult, Decision, VariantResult } from '../types.js'
+import { periodOf, type BalancingPeriod } from './balancing-periods.js'
+import type { Drains } from './drains.js'
 import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
@@ -12,9 +14,19 @@ interface Moves {
   readonly net: Map<string, number>
 }
 
+export interface Transferred {
+  readonly sent: number
+  readonly received: number
+}
+
 export class Movements {
   readonly #namespaces: ReadonlySet<string>
   readonly #beginMs: number
+  readonly #drains: Drains
+  readonly #periods: readonly BalancingPeriod[]
+  readonly #transferred = new Map<string, Transferred>()
+  /** By index of the period. */
+  readonly #byPeriod = new Map<number, number>()
   readonly decisions: Decision[] = []
   readonly #byReason: Record<Reason, number> = {
     draining: 0,
@@ -37,12 +49,20 @@ export class Movements {
   #lastMoveMs = 0
   #lastRound: BalancerRoundEvent | null = null
   #lastSkip: string | null = null
+  /** Zones whose obstacle has been noted. */
+  #noted = new Set<string>()
   splits = 0
   merges = 0
 
-  constructor(namespaces: readonly string[], beginMs: number) {
+  constructor(
+    namespaces: readonly string[],
+    beginMs: number,
+    { drains, periods }: { readonly drains: Drains; readonly periods: readonly BalancingPeriod[] },
+  ) {
     this.#namespaces = new Set(namespaces)
     this.#beginMs = beginMs
+    this.#drains = drains
+    this.#periods = periods
   }
 
   readonly onEvent = (event: ClusterEvent): void => {
@@ -98,17 +118,45 @@ export class Movements {
     return least
   }
 
-  /** null: the last round still moved something. */
+  /** null: the last round still moved something, or something blocked it. */
   get convergedAtMs(): number | null {
-    if (this.#lastRound === null || this.#lastRound.migrations.length + this.#lastRound.splits.length > 0) return null
-    return this.#lastMoveMs
+    if (this.#lastRound === null) return null
+    const { migrations, splits, blocked } = this.#lastRound
+    return migrations.length + splits.length + blocked.length > 0 ? null : this.#lastMoveMs
   }
 
-  get criticalSections(): VariantResult['criticalSections'] {
-    return { longestMs: rounded(this.#longestMs), totalMs: rounded(this.#totalMs) }
+  get blocked(): readonly string[] {
+    return (this.#lastRound?.blocked ?? []).map((blocked) => blockedText(blocked))
   }
 
-  #onMigration({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
+  balancing(): BalancingResult {
+    const openMs = (periods: readonly BalancingPeriod[]): number =>
+      periods.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
+    const busy = this.#periods.filter((_, i) => this.#byPeriod.has(i))
+    const bytes = [...this.#byPeriod.values()].reduce((sum, each) => sum + each, 0)
+    return {
+      windows: this.#periods.length,
+      openMs: openMs(this.#periods),
+      bytesInBusiest: Math.max(0, ...this.#byPeriod.values()),
+      bytesPerHour: busy.length === 0 ? 0 : Math.round((bytes * 3_600_000) / openMs(busy)),
+    }
+  }
+
+  transferredBy(shard: string): Transferred {
+    return this.#transferred.get(shard) ?? { sent: 0, received: 0 }
+  }
+
+  /** @param nowMs sections that are still open count until now */
+  criticalSections(nowMs: number): VariantResult['criticalSections'] {
+    const open = [...this.#entered.values()].map((enteredMs) => nowMs - enteredMs)
+    return {
+      longestMs: rounded(Math.max(this.#longestMs, ...open)),
+      totalMs: rounded(open.reduce((sum, each) => sum + each, this.#totalMs)),
+    }
+  }
+
+  #onMigration(event: MigrationEvent): void {
+    const { id, stage, ns, from, to, min, bytes, atMs } = event
     if (stage === 'started' || stage === 'cloned') return
     if (stage === 'critical-section') {
       this.#entered.set(id, atMs)
@@ -125,6 +173,12 @@ export class Movements {
     this.#total++
     this.#bytesMoved += bytes
     this.#lastMoveMs = atMs - this.#beginMs
+    this.#drains.onCommitted(event, this.#lastMoveMs)
+    const period = periodOf(this.#periods, this.#lastMoveMs)
+    this.#byPeriod.set(period, (this.#byPeriod.get(period) ?? 0) + bytes)
+    const [donor, recipient] = [this.transferredBy(from), this.transferredBy(to)]
+    this.#transferred.set(from, { ...donor, sent: donor.sent + bytes })
+    this.#transferred.set(to, { ...recipient, received: recipient.received + bytes })
     let moves = this.#moves.get(ns)
     if (moves === undefined) this.#moves.set(ns, (moves = { places: new Map(), net: new Map() }))
     const { places, net } = moves
@@ -143,6 +197,10 @@ export class Movements {
     this.#lastSkip = event.skipped
     if (event.skipped !== null) return
     this.#lastRound = event
+    const obstacles = new Map(event.blocked.map((each) => [`${each.ns} ${each.zone} ${each.heaviest}`, each]))
+    for (const [key, each] of obstacles)
+      if (!this.#noted.has(key)) note('balancer', `round ${event.round}: ${blockedText(each)}`)
+    this.#noted = new Set(obstacles.keys())
     for (const { ns, shard, min, max, points, error } of event.splits)
       note(
         'split',
@@ -165,7 +223,7 @@ export class Movements {
         ', ',
         reason,
         ': ',
-        inUnits(because),
+        withReadableSizes(because),
         '; ',
       ]
       // A joined string is flat; a concatenated one would keep thousands of parts alive.
@@ -184,18 +242,6 @@ function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], er
   return `${outcome === 'not-begun' ? 'not started' : outcome}${failed(error)}`
 }
 
-/** The data-size policy's reasons contain sizes in bytes. */
-function inUnits(because: string): string {
-  if (!because.includes(' bytes')) return because
-  const sizes =
-    /^(\S+ has )(\d+) bytes(, \S+ )(\d+)(: )(\d+)( more, at least \d+ chunks of )(\d+) bytes$/.exec(because) ??
-    /^(.*, and \S+ has the least: )(\d+) bytes$/.exec(because)
-  return sizes === null
-    ? because
-    : sizes
-        .slice(1)
-        .map((part, i) => (i % 2 === 0 ? part : bytesText(Number(part))))
-        .join('')
-}
+const blockedText = ({ ns, because }: BlockedBalance): string => `${ns}: ${withReadableSizes(because)}`
 
 const failed = (error: string | null): string => (error === null ? '' : ` (${error})`)

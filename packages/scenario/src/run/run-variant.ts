@@ -1,14 +1,18 @@
 import type { ClusterEvent } from '@shardlab/cluster'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
-import type { Decision, Sample, ShardSample, VariantResult, VariantRun } from '../types.js'
+import type { Decision, Sample, ShardResult, VariantResult, VariantRun } from '../types.js'
 import { MeasuredWorkload } from '../measured/measured-workload.js'
 import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
-import { imbalanceOver, operationImbalance, rounded } from './imbalance.js'
+import { balancingPeriods } from './balancing-periods.js'
+import { Drains } from './drains.js'
+import { imbalanceOver, operationImbalance, zoneImbalance } from './imbalance.js'
 import { Movements } from './movements.js'
+import { operationShare, shareOf } from './operation-share.js'
 import { Routed } from './routed.js'
 import { Sampler } from './sampler.js'
+import type { SizePeaks } from './size-peaks.js'
 import { Timeline } from './timeline.js'
 import type { Load } from './load.js'
 import { Workload } from './workload.js'
@@ -17,8 +21,12 @@ import { isMeasured, ScenarioWorld } from './world.js'
 const samplesByDefault = 200
 const loadingShare = 0.2
 
+/** The same on all threads. */
+const realMs = (): number => performance.timeOrigin + performance.now()
+
 const watched: readonly ClusterEvent['type'][] = [
   'routed',
+  'collection-size',
   'migration',
   'balancer-round',
   'split',
@@ -47,7 +55,7 @@ export async function runVariant(
   onProgress: (share: number) => void = () => {},
   { policy: policyLimits, isStopped = () => false }: RunLimits = {},
 ): Promise<VariantRun> {
-  const realMs = performance.now()
+  const fromMs = realMs()
   // Load before the simulation: waiting for a disk would make it nondeterministic.
   const policy = scenario.policy === undefined ? null : await CustomPolicy.load(scenario.policy, policyLimits)
   const onLoaded = (share: number): void => {
@@ -59,15 +67,18 @@ export async function runVariant(
   const { cluster } = world
   const namespaces = scenario.collections.map(({ ns }) => ns)
   const beginMs = cluster.now()
-  const [routed, movements] = [new Routed(namespaces), new Movements(namespaces, beginMs)]
+  const periods = balancingPeriods(scenario)
+  const drains = new Drains(periods)
+  const [routed, movements] = [new Routed(namespaces), new Movements(namespaces, beginMs, { drains, periods })]
   cluster.watch(watched)
   cluster.onEvent(routed.onEvent)
   cluster.onEvent(movements.onEvent)
   const workload: Load = isMeasured(scenario)
     ? new MeasuredWorkload(world, scenario, routed)
     : new Workload(world, scenario)
-  const timeline = new Timeline(world, workload)
-  const sampler = new Sampler(world, routed, workload)
+  const timeline = new Timeline(world, workload, drains)
+  const sampler = new Sampler(world, { routed, workload, movements })
+  world.sizes.begin()
   try {
     await sampler.sample()
     timeline.begin()
@@ -91,6 +102,9 @@ export async function runVariant(
     const { samples } = sampler
     const result = resultOf({
       scenario: played,
+      sizes: world.sizes,
+      nowMs: cluster.now(),
+      drains,
       movements,
       routed,
       workload,
@@ -102,7 +116,7 @@ export async function runVariant(
       (a: Decision, b: Decision) => a.atMs - b.atMs,
     )
     const interrupted = played === scenario ? {} : ({ interrupted: true } as const)
-    return { result, samples, decisions, tookMs: performance.now() - realMs, ...interrupted }
+    return { result, samples, decisions, periods, real: { fromMs, toMs: realMs() }, ...interrupted }
   } finally {
     await cluster.faults.heal()
     await cluster.stop()
@@ -111,6 +125,9 @@ export async function runVariant(
 
 interface Findings {
   readonly scenario: Scenario
+  readonly sizes: SizePeaks
+  readonly nowMs: number
+  readonly drains: Drains
   readonly movements: Movements
   readonly routed: Routed
   readonly workload: Load
@@ -119,9 +136,11 @@ interface Findings {
   readonly traceHash: string
 }
 
-function resultOf({ scenario, movements, routed, workload, timeline, samples, traceHash }: Findings): VariantResult {
+function resultOf(findings: Findings): VariantResult {
+  const { scenario, sizes, drains, movements, routed, workload, timeline, samples, traceHash } = findings
   const bytes = imbalanceOver(samples, (shard) => shard.bytes)
   const last = samples.at(-1)!
+  const shards = shardResults(findings)
   const withoutExpectations = {
     name: scenario.name,
     emulate: scenario.emulate,
@@ -134,6 +153,7 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
       bytes,
       chunks: imbalanceOver(samples, (shard) => shard.chunks),
       operations: operationImbalance(samples),
+      zones: zoneImbalance(samples),
     },
     migrations: movements.migrations(),
     splits: movements.splits,
@@ -141,9 +161,12 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     bytesMoved: movements.bytesMoved,
     bytesMovedLeast: movements.bytesMovedLeast,
     convergedAtMs: movements.convergedAtMs,
+    blocked: movements.blocked,
+    balancing: movements.balancing(),
+    drains: drains.results(),
     jumboChunks: last.jumboChunks,
-    orphans: { worst: samples.reduce((most, sample) => Math.max(most, orphansIn(sample)), 0), last: orphansIn(last) },
-    criticalSections: movements.criticalSections,
+    orphans: { worst: sizes.mostOrphans, last: orphansIn(last) },
+    criticalSections: movements.criticalSections(findings.nowMs),
     operations: {
       total: workload.total,
       failed: workload.failed,
@@ -155,13 +178,8 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
         broadcast: shareOf(routed.kinds.broadcast, routed.total),
       },
     },
-    hottest: hottestOf(routed),
-    shards: Object.fromEntries(
-      Object.entries(last.shards).map(([id, shard]): [string, ShardSample] => [
-        id,
-        { ...shard, operations: Math.round(routed.perShard.get(id) ?? 0) },
-      ]),
-    ),
+    hottest: hottestOf(shards),
+    shards,
     failedSteps: timeline.failedSteps,
   }
   return {
@@ -173,10 +191,33 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
 
 const orphansIn = ({ shards }: Sample): number => Object.values(shards).reduce((sum, { orphans }) => sum + orphans, 0)
 
-function hottestOf({ perShard }: Routed): VariantResult['hottest'] {
-  const all = [...perShard.values()].reduce((sum, count) => sum + count, 0)
-  const [first] = [...perShard].sort(([, a], [, b]) => b - a)
-  return first === undefined ? null : { shard: first[0], share: shareOf(first[1], all) }
+/** Shards that have left the cluster have received operations, too. */
+function shardResults({ samples, sizes, movements, routed }: Findings): VariantResult['shards'] {
+  const last = samples.at(-1)!
+  const ids = [...new Set(samples.flatMap(({ shards }) => Object.keys(shards)))].sort()
+  return Object.fromEntries(
+    ids.map((id): [string, ShardResult] => {
+      const sample = last.shards[id]
+      const { sent, received } = movements.transferredBy(id)
+      return [
+        id,
+        {
+          ...(sample ?? gone),
+          operations: Math.round(routed.perShard.get(id) ?? 0),
+          removed: sample === undefined,
+          peak: sizes.peakOf(id),
+          sentBytes: sent,
+          receivedBytes: received,
+        },
+      ]
+    }),
+  )
 }
 
-const shareOf = (part: number, all: number): number => (all === 0 ? 0 : rounded(part / all))
+const gone = { bytes: 0, orphans: 0, diskBytes: 0, chunks: 0, draining: false, zones: [] } as const
+
+function hottestOf(shards: VariantResult['shards']): VariantResult['hottest'] {
+  const [shard] = Object.keys(shards).toSorted((a, b) => shards[b]!.operations - shards[a]!.operations)
+  const share = shard === undefined ? 0 : operationShare(shards, shard)
+  return share === 0 ? null : { shard: shard!, share }
+}

@@ -1,49 +1,54 @@
 /** Reads the state once per tick, bypassing the network, so that sampling changes nothing. */
 import { configAddress } from '@shardlab/actor'
-import { findField } from '@shardlab/bson'
+import { BsonType, elementsOf, findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
+import type { Movements } from './movements.js'
 import type { Routed } from './routed.js'
 import type { Load } from './load.js'
+import type { SizePeaks } from './size-peaks.js'
 import type { ScenarioWorld } from './world.js'
 
 export class Sampler {
   readonly #world: ScenarioWorld
   readonly #routed: Routed
   readonly #workload: Load
+  readonly #sizes: SizePeaks
+  readonly #movements: Movements
   readonly #beginMs: number
   readonly samples: Sample[] = []
-  readonly #bytes = new Map<string, number>()
-  readonly #orphans = new Map<string, number>()
   readonly #operations = new Map<string, number>()
-  #shards: readonly { readonly id: string; readonly draining: boolean }[] = []
+  #shards: readonly Pick<ShardSample & { readonly id: string }, 'id' | 'draining' | 'zones'>[] = []
   readonly #chunksOn = new Map<string, number>()
   #chunks: Readonly<Record<string, readonly ChunkSample[]>> = {}
   #jumboChunks = 0
   #succeeded = 0
   #failed = 0
+  #bytesMoved = 0
 
-  constructor(world: ScenarioWorld, routed: Routed, workload: Load) {
+  constructor(
+    world: ScenarioWorld,
+    {
+      routed,
+      workload,
+      movements,
+    }: { readonly routed: Routed; readonly workload: Load; readonly movements: Movements },
+  ) {
     this.#world = world
     this.#routed = routed
     this.#workload = workload
+    this.#sizes = world.sizes
+    this.#movements = movements
     this.#beginMs = world.cluster.now()
   }
 
   async sample(): Promise<Sample> {
     await this.#readCatalog()
-    await this.#readShards()
     const shards: Record<string, ShardSample> = {}
-    for (const { id, draining } of this.#shards) {
+    for (const { id, draining, zones } of this.#shards) {
       const all = Math.round(this.#routed.perShard.get(id) ?? 0)
       const chunks = this.#chunksOn.get(id) ?? 0
-      const orphans = this.#orphans.get(id) ?? 0
-      shards[id] = {
-        bytes: this.#bytes.get(id) ?? 0,
-        orphans,
-        chunks,
-        operations: all - (this.#operations.get(id) ?? 0),
-        draining,
-      }
+      const operations = all - (this.#operations.get(id) ?? 0)
+      shards[id] = { ...this.#sizes.of(id), chunks, operations, draining, zones }
       this.#operations.set(id, all)
     }
     const sample: Sample = {
@@ -51,11 +56,13 @@ export class Sampler {
       shards,
       succeeded: this.#workload.succeeded - this.#succeeded,
       failed: this.#workload.failed - this.#failed,
+      bytesMoved: this.#movements.bytesMoved - this.#bytesMoved,
       jumboChunks: this.#jumboChunks,
       chunks: this.#chunks,
     }
     this.#succeeded = this.#workload.succeeded
     this.#failed = this.#workload.failed
+    this.#bytesMoved = this.#movements.bytesMoved
     this.samples.push(sample)
     return sample
   }
@@ -68,6 +75,7 @@ export class Sampler {
     this.#shards = shards.map((shard) => ({
       id: findField(shard, '_id')!.asString(),
       draining: findField(shard, 'draining')?.isTruthy() === true,
+      zones: zonesOf(shard),
     }))
     const chunks: Record<string, readonly ChunkSample[]> = {}
     this.#jumboChunks = 0
@@ -84,27 +92,13 @@ export class Sampler {
     this.#chunks = chunks
   }
 
-  async #readShards(): Promise<void> {
-    const { cluster, scenario } = this.#world
-    const namespaces = scenario.collections.map(({ ns }) => ns)
-    const up = this.#up()
-    for (const { id } of this.#shards) {
-      if (!up.has(id)) continue
-      const { sizes } = await cluster.peek(id, 'shard.collection-sizes', { namespaces })
-      this.#bytes.set(
-        id,
-        sizes.reduce((sum, size) => sum + size, 0),
-      )
-      const { collections } = await cluster.peek(id, 'shard.collection-counts', { namespaces })
-      this.#orphans.set(
-        id,
-        collections.reduce((sum, [, , orphans]) => sum + orphans, 0),
-      )
-    }
-  }
-
   #up(): Set<string> {
     const running = this.#world.cluster.members().filter(({ state }) => state === 'running')
     return new Set(running.map(({ address }) => address))
   }
+}
+
+function zonesOf(shard: Uint8Array): string[] {
+  const tags = findField(shard, 'tags')
+  return tags?.type === BsonType.array ? elementsOf(tags).map((tag) => tag.asString()) : []
 }

@@ -6,6 +6,7 @@ import type { TimelineEntry } from '../file/schema.js'
 import type { Decision, FailedStep } from '../types.js'
 import { boundOf } from './bounds.js'
 import { asError, ScenarioError } from './failure.js'
+import type { Drains } from './drains.js'
 import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
@@ -15,6 +16,7 @@ const drainingCheckMs = 10_000
 export class Timeline {
   readonly #world: ScenarioWorld
   readonly #workload: Load
+  readonly #drains: Drains
   readonly #beginMs: number
   readonly failedSteps: FailedStep[] = []
   readonly decisions: Decision[] = []
@@ -24,8 +26,9 @@ export class Timeline {
   #failure: Error | null = null
   #ended = false
 
-  constructor(world: ScenarioWorld, workload: Load) {
+  constructor(world: ScenarioWorld, workload: Load, drains: Drains) {
     this.#world = world
+    this.#drains = drains
     this.#workload = workload
     this.#beginMs = world.cluster.now()
   }
@@ -65,7 +68,11 @@ export class Timeline {
   }
 
   #note(text: string): void {
-    this.decisions.push({ atMs: this.#world.cluster.now() - this.#beginMs, kind: 'timeline', text })
+    this.decisions.push({ atMs: this.#nowMs(), kind: 'timeline', text })
+  }
+
+  #nowMs(): number {
+    return this.#world.cluster.now() - this.#beginMs
   }
 
   async #do(entry: TimelineEntry): Promise<void> {
@@ -116,6 +123,7 @@ export class Timeline {
    */
   async #removeShard(shard: string): Promise<void> {
     this.#removed.add(shard)
+    this.#drains.began(shard, this.#nowMs())
     let [lastError, reply]: [string | null, Document] = [null, {}]
     while (!this.#ended) {
       try {
@@ -129,6 +137,7 @@ export class Timeline {
       }
       if (reply['state'] === 'completed') {
         this.#note(`${shard} is removed`)
+        this.#drains.removed(shard, this.#nowMs())
         return
       }
       const remaining = reply['remaining'] as { chunks: unknown; jumboChunks?: unknown } | undefined

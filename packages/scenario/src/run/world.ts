@@ -11,6 +11,7 @@ import { keysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
 import { CatalogView } from './catalog-view.js'
 import { ScenarioError } from './failure.js'
+import { SizePeaks } from './size-peaks.js'
 
 const batchBytes = 1024 * 1024
 const minuteMs = 60_000
@@ -24,6 +25,7 @@ export class ScenarioWorld {
   /** Collections without documents: all of a scenario, or none. */
   readonly measured: ReadonlyMap<string, MeasuredCollection>
   readonly catalog: ReadonlyMap<string, CatalogView>
+  readonly sizes: SizePeaks
 
   private constructor(scenario: Scenario, cluster: SimulatedCluster) {
     this.scenario = scenario
@@ -35,6 +37,9 @@ export class ScenarioWorld {
         new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`)),
       ]),
     )
+    this.sizes = new SizePeaks(scenario.collections.map(({ ns }) => ns))
+    cluster.watch(['collection-size'])
+    cluster.onEvent(this.sizes.onEvent)
     this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, ns)]))
     const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
     this.measured = new Map(
@@ -69,6 +74,7 @@ export class ScenarioWorld {
       seed,
       shards,
       mongos,
+      reportsSizes: true,
       ...size,
       ...sizes,
       ...own,

@@ -112,4 +112,6 @@ export interface ReceivingRanges {
 export interface OrphanCounter {
   /** The sum over the range deletions of a collection; 0: it has none. */
   of(collectionUuid: Uint8Array): number
+  /** Observes the range deletions from now on: later observers of the node see updated sums. */
+  watch(): void
 }

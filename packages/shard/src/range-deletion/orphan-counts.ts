@@ -17,12 +17,12 @@ export class OrphanCounts implements OrphanCounter {
   }
 
   of(collectionUuid: Uint8Array): number {
-    this.#watch()
+    this.watch()
     this.#byCollection ??= this.#sums()
     return this.#byCollection.get(hexOf(collectionUuid)) ?? 0
   }
 
-  #watch(): void {
+  watch(): void {
     if (this.#isWatching) return
     this.#isWatching = true
     this.#node.observe(({ op, ns, object }, preImage) => {

@@ -146,16 +146,18 @@ export interface CollectionRanges {
   /** null: no index begins with the shard key. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
-   * A function that adds documents without writing any.
+   * Adds documents without writing any.
    * @throws CommandError 115 CommandNotSupported for a collection that stores documents
    */
-  growth(): (grown: SizedRange) => void
+  grow(grown: readonly SizedRange[]): void
 }
 
 export interface RangeStore {
   /** Call once, after the node has read its disk. */
   start(): void
   of(collection: Collection): CollectionRanges
+  /** Calls back with the UUID of each collection whose size changes without a write to the node. */
+  watchSizes(changed: (uuid: Uint8Array) => void): void
   /**
    * @throws CommandError 115 CommandNotSupported for a command that needs documents, if there are
    *   none

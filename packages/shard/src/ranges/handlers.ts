@@ -2,6 +2,7 @@ import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost, OrphanCounter } from '../host/host.js'
 import type { RangeStore } from './collection-ranges.js'
+import { ownedBytesOf } from './size-reports.js'
 
 interface SizesHost extends ShardHost {
   readonly ranges: RangeStore
@@ -39,13 +40,7 @@ function measureRange(
   return { ...ranges.of(collection).sizeOf(request), error: null }
 }
 
-/**
- * Orphans count with the average size of a document.
- * Server: shardsvr_get_stats_for_balancing_command.cpp.
- */
-function ownedBytes({ node, ranges, orphans }: SizesHost, ns: string): number {
-  const collection = node.collection(ns)
-  if (collection === undefined) return 0
-  const { documents, bytes } = ranges.of(collection).totals
-  return documents === 0 ? 0 : Math.max(0, bytes - orphans.of(collection.uuid) * Math.trunc(bytes / documents))
+function ownedBytes(host: SizesHost, ns: string): number {
+  const collection = host.node.collection(ns)
+  return collection === undefined ? 0 : ownedBytesOf(host, collection)
 }

@@ -6,7 +6,7 @@ import type { ShardHandlers } from '../../host/handlers.js'
 import type { BlockedNamespaces, PlacementHost } from '../../host/host.js'
 import { noSize, type RangeStore, type Size } from '../collection-ranges.js'
 import { positionOfKeyString, valuesAt, type Position } from './position.js'
-import { documentsBelow, endOf, sizeOfSome, startOf } from './sized-range.js'
+import { documentsBelow, endOf, sizeOf, sizeOfSome, startOf } from './sized-range.js'
 
 interface MeasureHost extends PlacementHost {
   readonly critical: BlockedNamespaces
@@ -47,16 +47,9 @@ async function measure(
     if (placement.table.chunksOn(node.context.address) === 0) return { documents: 0, bytes: 0, error: null }
     throw new CommandError('CommandNotSupported', `${ns} is not measured`)
   }
-  const grow = host.ranges.of(collection).growth()
-  let [documents, bytes] = [0, 0]
-  for (const range of unpackRanges(ranges)) {
-    for (const part of ownParts(host, placement, range)) {
-      grow(part)
-      documents += part.documents
-      bytes += part.bytes
-    }
-  }
-  return { documents, bytes, error: null }
+  const owned = unpackRanges(ranges).flatMap((range) => ownParts(host, placement, range))
+  host.ranges.of(collection).grow(owned)
+  return { ...sizeOf(owned), error: null }
 }
 
 /** Neighbouring chunks give one part: thousands of chunks that are filled at once are one range. */

@@ -64,6 +64,7 @@ export class MeasuredRangeStore implements RangeStore {
   readonly #options: MeasuredOptions
   readonly #namespaces: ReadonlySet<string>
   readonly #known: MeasuredCollection[] = []
+  #changed: ((uuid: Uint8Array) => void) | null = null
 
   constructor(node: NodeHost, options: MeasuredOptions) {
     this.#node = node
@@ -85,6 +86,10 @@ export class MeasuredRangeStore implements RangeStore {
     })
   }
 
+  watchSizes(changed: (uuid: Uint8Array) => void): void {
+    this.#changed = changed
+  }
+
   of(collection: Collection): CollectionRanges {
     const measured = this.#measured(collection)
     return measured === undefined
@@ -102,7 +107,7 @@ export class MeasuredRangeStore implements RangeStore {
       if (!this.#namespaces.has(ns)) return undefined
       disk.set(id, (sizes = new RangeSizes()))
     }
-    const collection = new MeasuredCollection(uuid, sizes)
+    const collection = new MeasuredCollection(uuid, sizes, () => this.#changed?.(uuid))
     this.#known.push(collection)
     return collection
   }

@@ -141,12 +141,12 @@ export class MeasuredRanges implements CollectionRanges {
   /** At once, whatever `most` is: it determines the turns. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
     if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined) return null
-    const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
+    const { documents, bytes } = sizeOf(this.#measured.take(intervalOf(range)))
     return { documents, bytes, turns: Math.ceil(documents / most) }
   }
 
-  growth(): (grown: SizedRange) => void {
-    return (grown) => this.#measured.grow(grown)
+  grow(grown: readonly SizedRange[]): void {
+    this.#measured.grow(grown)
   }
 
   #averageBytes(): number {

@@ -49,7 +49,7 @@ export class MeasuredSink implements RangeSink {
     const collection = this.#node.collection(this.#ns)
     if (collection === undefined || !sameBytes(collection.uuid, this.#measured.uuid))
       throw new CommandError('NamespaceNotFound', `Collection ${this.#ns} was dropped in the middle of the migration`)
-    for (const range of ranges) this.#measured.grow(range)
+    this.#measured.grow(ranges)
     return sizeOf(ranges)
   }
 }

@@ -16,6 +16,8 @@ export class StoredRangeStore implements RangeStore {
     return new StoredRanges(this.#node, collection)
   }
 
+  watchSizes(): void {}
+
   checkCommand(): void {}
 
   checkCopied(): void {}

@@ -1,0 +1,42 @@
+/** What the balancer's work costs: for planning a real cluster. */
+import type { DrainResult, VariantResult } from '../types.js'
+import { bytesText, timeText } from './format.js'
+import { nothing, type ResultRow } from './result-row.js'
+
+export function planningRows(results: readonly VariantResult[]): ResultRow[] {
+  const drained = [...new Set(results.flatMap(({ drains }) => Object.keys(drains)))].toSorted()
+  return [
+    ['balancer windows / open hours', (result) => windowsText(result)],
+    [
+      '  moved in the busiest window / per open hour',
+      ({ balancing: { bytesInBusiest, bytesPerHour } }) =>
+        bytesInBusiest === 0 ? nothing : `${bytesText(bytesInBusiest)} / ${bytesText(bytesPerHour)}`,
+    ],
+    ['network, most sent / received by a shard', (result) => networkText(result)],
+    ...drained.map((shard): ResultRow => [`drain of ${shard}`, ({ drains }) => drainText(drains[shard])]),
+  ]
+}
+
+function windowsText({ balancing: { windows, openMs }, durationMs }: VariantResult): string {
+  if (openMs === durationMs) return nothing
+  const hours = openMs / 3_600_000
+  return `${windows} / ${hours < 10 ? Number(hours.toPrecision(2)) : Math.round(hours)} h`
+}
+
+function networkText({ shards }: VariantResult): string {
+  const most = (of: (shard: VariantResult['shards'][string]) => number): string => {
+    const [first] = Object.entries(shards).toSorted(([, a], [, b]) => of(b) - of(a))
+    return first === undefined ? nothing : `${first[0]} ${bytesText(of(first[1]))}`
+  }
+  if (Object.values(shards).every(({ sentBytes, receivedBytes }) => sentBytes + receivedBytes === 0)) return nothing
+  return `${most(({ sentBytes }) => sentBytes)} / ${most(({ receivedBytes }) => receivedBytes)}`
+}
+
+function drainText(drain: DrainResult | undefined): string {
+  if (drain === undefined) return nothing
+  const { beganMs, removedMs, bytes, migrations, windows } = drain
+  const work = `${bytesText(bytes)} in ${migrations} migrations and ${windows} ${windows === 1 ? 'window' : 'windows'}`
+  return removedMs === null
+    ? `${work}, not removed at the end`
+    : `${work}, removed after ${timeText(removedMs - beganMs)}`
+}
