@@ -109,9 +109,9 @@ export class UniqueStory {
       ...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`),
       ...(await uniqueValueViolations(world)),
     )
-    const { findings, inFlight } = await maintenance.verify()
+    const { findings, waiting } = await maintenance.verify()
     wrong.push(...findings.map((finding) => `found after the repair: ${JSON.stringify(finding)}`))
-    if (inFlight > 0) wrong.push(`${inFlight} reservations are left`)
+    if (waiting > 0) wrong.push(`${waiting} reservations are left`)
     this.violations.push(...wrong.map((text) => `${title}: ${text}`))
     const admin = new PatientClient(this.#cluster, this.#random.fork(`${title}, removal`))
     for (const collection of ['information', ...specs.map((_, i) => `proxy${i}`)]) {
@@ -132,6 +132,7 @@ export class UniqueStory {
       busyMs: 500,
       tell: () => {},
       transactions: null,
+      markers: false,
     }
   }
 

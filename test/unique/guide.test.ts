@@ -17,12 +17,13 @@ t.test("the guide's code prints what the guide shows", async (t) => {
   const { client } = await clusters.at('7.0')
   const text = await readFile(new URL('../../../docs/guides/unique-fields.md', import.meta.url), 'utf8')
   const blocks = [...text.matchAll(/^```js\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)]
-  t.equal(blocks.length, 10)
+  t.equal(blocks.length, 13)
   const scope: Record<string, unknown> = { client, uniqueCollection }
   for (const [, code = '', output] of blocks) {
     // Statements share their constants; the guide shows the last statement's value below the block.
     const shared = code.replace(/^const (\w+) = /gm, 'scope.$1 = ').trimEnd()
-    const last = shared.lastIndexOf('\n') + 1
+    // Statements may have several lines; their first line is not indented.
+    const last = [...shared.matchAll(/^[^\s})\]]/gm)].at(-1)!.index
     const run = new AsyncFunction('scope', `with (scope) { ${shared.slice(0, last)}\nreturn ${shared.slice(last)} }`)
     const value = await run(scope).then(
       (result) => inspect(result, { depth: 5 }),
@@ -55,7 +56,7 @@ t.test("the guide's command line prints what the guide shows", async (t) => {
   t.same(await client.db('cli').listCollections({}, { nameOnly: true }).toArray(), [
     { name: 'information', type: 'collection' },
   ])
-  t.same(await report('init'), { code: 0, ok: true, findings: [] })
+  t.same(await report('init'), { code: 0, ok: true, enforcing: false, next: 'run backfill()', findings: [] })
   t.match(await report('verify'), {
     code: 1,
     ok: false,
@@ -70,6 +71,10 @@ t.test("the guide's command line prints what the guide shows", async (t) => {
     reserved: 2,
     already: 0,
     changed: 0,
+    waiting: 0,
+    waitingUntil: null,
+    enforcing: true,
+    next: null,
     findings: [],
   })
   await main.insertOne({ _id: 3, email: 'a' })
@@ -77,6 +82,10 @@ t.test("the guide's command line prints what the guide shows", async (t) => {
     code: 1,
     ok: false,
     mended: 0,
+    waiting: 0,
+    waitingUntil: null,
+    enforcing: false,
+    next: 'of the documents that share a value, change or delete all but one, then run backfill()',
     findings: [{ kind: 'duplicate', owner: 3, field: 'email', value: 'a', holder: 1 }],
   })
   const wrong: [string[], RegExp][] = [

@@ -99,8 +99,11 @@ for (const place of await places()) {
       t.same(await users.verify(), {
         documents: await main.countDocuments(),
         reservations: (await users.verify()).reservations,
-        inFlight: 0,
+        waiting: 0,
+        waitingUntil: null,
         findings: [],
+        enforcing: true,
+        next: null,
       })
       await users.insertMany([21, 22, 23, 24].map((n) => ({ _id: n, email: `m${n}`, handle: `m${n}` })))
       const removals = [21, 22, 23, 24].map((n) => ({ deleteOne: { filter: { _id: n } } }))
@@ -130,7 +133,14 @@ for (const place of await places()) {
       t.match(await users.verify(), { documents: 4, reservations: 0, findings: { length: 4 } })
       const looked: number[] = []
       const report = await users.backfill(({ looked: count }) => looked.push(count))
-      t.match(report, { documents: 4, reserved: 2, already: 0, changed: 0 })
+      t.match(report, {
+        documents: 4,
+        reserved: 2,
+        already: 0,
+        changed: 0,
+        enforcing: false,
+        next: 'of the documents that share a value, change or delete all but one, then run backfill()',
+      })
       t.same(looked, [1, 2, 3, 4])
       t.same(report.findings.map(({ kind }) => kind).sort(), ['duplicate', 'invalid'])
       t.match(await users.backfill(), { reserved: 0, already: 2 }, 'again: nothing to do')
@@ -159,8 +169,8 @@ for (const place of await places()) {
       })
       await main.insertOne({ _id: 6, email: 'taken' })
       await proxy.insertOne({ _id: 5, email: 'taken', state: 'confirmed', attempt: 4 })
-      const { findings, inFlight } = await users.verify()
-      t.equal(inFlight, 1)
+      const { findings, waiting } = await users.verify()
+      t.equal(waiting, 1)
       t.same(findings.map(({ kind, owner }) => `${kind} ${String(owner)}`).sort(), [
         'disagreement 6',
         'expired 8',
@@ -169,10 +179,16 @@ for (const place of await places()) {
         'orphaned 5',
         'unreserved 2',
       ])
-      t.same(await users.sweep(), { confirmed: 1, released: 1 })
+      t.match(await users.sweep(), { confirmed: 1, released: 1, waiting: 1, waitingUntil: Date })
       t.equal(users.counters.swept, 2)
       await t.rejects(users.insertOne({ _id: 20, email: 'held' }), { ...duplicate, owner: 7, confirmed: false })
-      t.match(await users.repair(), { left: [] })
+      t.match(await users.repair(), {
+        left: [],
+        waiting: 1,
+        waitingUntil: Date,
+        enforcing: false,
+        next: 'run backfill()',
+      })
       t.same((await users.verify()).findings, [])
       await users.insertOne({ _id: 21, email: 'b' })
       await proxy.insertOne({ _id: 22, email: 'wanted', state: 'reserved', attempt: 5, expiresAt: past })

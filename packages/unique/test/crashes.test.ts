@@ -3,7 +3,7 @@
  * between. After the reservations have expired and `repair()` has run, no value has two owners, no
  * document is without its value, and no reservation is left.
  */
-import { DuplicateValueError, type Fields } from '@shardlab/unique'
+import { ValueTakenError, type Fields } from '@shardlab/unique'
 import { everySchedule, type Choose, type Fate } from './support/scheduler.js'
 import { Story, type Client, type Layout } from './support/story.js'
 
@@ -141,7 +141,7 @@ async function play(
         (error: unknown) => error,
       )
       if (promised) wrong.push(...story.unsafe())
-      if (failed !== null && !(failed instanceof DuplicateValueError)) wrong.push(`afterwards: ${String(failed)}`)
+      if (failed !== null && !(failed instanceof ValueTakenError)) wrong.push(`afterwards: ${String(failed)}`)
     }
   }
   story.expire()
@@ -149,7 +149,7 @@ async function play(
   wrong.push(...left.map((finding) => `not repaired: ${JSON.stringify(finding)}`), ...story.violations())
   const { findings } = await story.alone((client) => client.maintenance.verify())
   wrong.push(...findings.map((finding) => `still found: ${JSON.stringify(finding)}`))
-  const allowed = new Set(['done', 'DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'])
+  const allowed = new Set(['done', 'ValueTakenError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'])
   wrong.push(...outcomes.filter((name) => name !== null && !allowed.has(name)).map((name) => `a client got ${name}`))
   if (wrong.length > 0) wrong.push(...story.scheduler.trace)
   return wrong

@@ -9,14 +9,14 @@ for (const layout of ['sharded', 'unsharded'] as const) {
     t.same(story.events, [], 'nothing is reserved before')
     t.ok(story.proxies.every(({ collection }) => collection.documents.every(({ state }) => state === 'confirmed')))
     await t.rejects(client.insert({ _id: 2, email: 'b', handle: 'x' }), {
-      name: 'DuplicateValueError',
-      field: 'handle',
+      name: 'ValueTakenError',
+      values: ['x'],
       owner: 1,
     })
     t.same(story.violations(), [], 'nothing of it is left')
     await client.update(1, { email: 'b' })
     await client.insert({ _id: 2, email: 'a', handle: 'y' })
-    await t.rejects(client.update(2, { email: 'b' }), { name: 'DuplicateValueError', owner: 1 })
+    await t.rejects(client.update(2, { email: 'b' }), { name: 'ValueTakenError', owner: 1 })
     t.equal(await client.remove(1), true)
     t.equal(await client.remove(1), false)
     await client.update(2, { email: 'b', handle: 'x' })
@@ -36,7 +36,7 @@ for (const layout of ['sharded', 'unsharded'] as const) {
       expiresAt: new Date(story.scheduler.nowMs + 500),
     }
     collection.insertOne(reservation)
-    await t.rejects(client.insert({ _id: 1, email: 'a' }), { name: 'DuplicateValueError', owner: 7, confirmed: false })
+    await t.rejects(client.insert({ _id: 1, email: 'a' }), { name: 'ValueTakenError', owner: 7, until: Date })
     story.expire()
     await client.insert({ _id: 1, email: 'a' })
     t.same(story.violations(), [], 'what has expired is decided first')

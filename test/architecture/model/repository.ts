@@ -38,6 +38,8 @@ export class SourceFile {
 export interface Manifest {
   readonly name?: string
   readonly dependencies?: Readonly<Record<string, string>>
+  /** Packages that the project of a user installs. */
+  readonly peerDependencies?: Readonly<Record<string, string>>
   /** Published files and folders. */
   readonly files?: readonly string[]
   readonly devDependencies?: Readonly<Record<string, string>>

@@ -29,7 +29,7 @@ export function findUndeclaredDependencies(repository: Repository): Finding[] {
 }
 
 function undeclared(repository: Repository, { sources, tests, manifest, path }: Workspace): Finding[] {
-  const shipped = { ...manifest.dependencies }
+  const shipped = { ...manifest.dependencies, ...manifest.peerDependencies }
   const everything = { ...shipped, ...manifest.devDependencies, ...repository.rootManifest.devDependencies }
   const missing = (
     files: readonly SourceFile[],
@@ -57,7 +57,7 @@ function unused(repository: Repository, workspace: Workspace): Finding[] {
     message: `${field} lists '${name}', which nothing there imports`,
   })
   return [
-    ...Object.keys(manifest.dependencies ?? {})
+    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
       .filter((name) => !inSources.has(name))
       .map((name) => message(name, 'dependencies')),
     ...Object.keys(manifest.devDependencies ?? {})

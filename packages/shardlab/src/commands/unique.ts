@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress'
-import { connectUnique, type Finding, type OnProgress, type UniqueCollection } from '@shardlab/unique'
+import { connectUnique, type Finding, type OnProgress, type UniqueCollection, type Waiting } from '@shardlab/unique'
 import { exitCodes } from '../exit-codes.js'
 import type { UniqueAction, UniqueCommandOptions } from './unique-options.js'
 
@@ -18,6 +18,8 @@ interface Report {
   /** Printed with `--json`. */
   readonly json: Readonly<Record<string, unknown>>
   readonly text: string
+  /** What to do next; null: nothing. */
+  readonly next: string | null
   /** Findings that need attention. */
   readonly findings: readonly Finding[]
 }
@@ -56,41 +58,45 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
 
 async function reportOf(action: UniqueAction, collection: UniqueCollection, onProgress: OnProgress): Promise<Report> {
   switch (action) {
-    case 'init':
-      return { json: {}, text: 'the proxy collections are ready', findings: [] }
+    case 'init': {
+      const { enforcing, next } = await collection.status()
+      const text = enforcing ? 'the proxy collections are ready' : 'the proxy collections are ready for a backfill'
+      return { json: { enforcing, next }, text, next, findings: [] }
+    }
     case 'backfill': {
       const { findings, ...counts } = await collection.backfill(onProgress)
-      const { documents, reserved, already, changed } = counts
-      const text = `${documents} documents: ${reserved} reserved, ${already} already reserved, ${changed} changed during the run, ${findings.length} not reserved`
-      return { json: counts, text, findings }
+      const { documents, reserved, already, changed, next } = counts
+      const text = `${documents} documents: ${reserved} reserved, ${already} already reserved, ${changed} changed during the run, ${findings.length} not reserved${waitingText(counts)}`
+      return { json: counts, text, next, findings }
     }
     case 'verify': {
       const { findings, ...counts } = await collection.verify(onProgress)
-      const { documents, reservations, inFlight } = counts
-      return {
-        json: counts,
-        text: `${documents} documents, ${reservations} reservations, ${inFlight} in flight: ${findings.length} findings`,
-        findings,
-      }
+      const { documents, reservations, next } = counts
+      const text = `${documents} documents, ${reservations} reservations, ${findings.length} findings${waitingText(counts)}`
+      return { json: counts, text, next, findings }
     }
     case 'repair': {
-      const { mended, left } = await collection.repair(onProgress)
-      return { json: { mended }, text: `${mended} repaired, ${left.length} not repaired`, findings: left }
+      const { left, ...counts } = await collection.repair(onProgress)
+      const text = `${counts.mended} repaired, ${left.length} not repaired${waitingText(counts)}`
+      return { json: counts, text, next: counts.next, findings: left }
     }
     case 'sweep': {
       const counts = await collection.sweep(onProgress)
-      return {
-        json: { ...counts },
-        text: `${counts.confirmed} reservations confirmed, ${counts.released} released`,
-        findings: [],
-      }
+      const text = `${counts.confirmed} reservations confirmed, ${counts.released} released${waitingText(counts)}`
+      return { json: { ...counts }, text, next: null, findings: [] }
     }
   }
 }
 
-function print({ json, text, findings }: Report, { json: asJson }: UniqueCommandOptions): void {
+/** Incomplete writes: they are running, or their writer stopped. */
+function waitingText({ waiting, waitingUntil }: Waiting): string {
+  return waitingUntil === null ? '' : `, ${waiting} waiting until ${waitingUntil.toISOString()}`
+}
+
+function print({ json, text, next, findings }: Report, { json: asJson }: UniqueCommandOptions): void {
   if (asJson === true) process.stdout.write(`${JSON.stringify({ ok: findings.length === 0, ...json, findings })}\n`)
-  else process.stdout.write(`${[text, ...findings.map(lineOf)].join('\n')}\n`)
+  else
+    process.stdout.write(`${[text, ...findings.map(lineOf), ...(next === null ? [] : [`next: ${next}`])].join('\n')}\n`)
 }
 
 function lineOf(finding: Finding): string {

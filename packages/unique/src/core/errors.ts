@@ -6,32 +6,36 @@ abstract class UniqueError extends Error {
   }
 }
 
-/**
- * Another document has the value, or is about to get it. `code` is that of the server's duplicate
- * key error.
- */
-export class DuplicateValueError extends UniqueError {
-  readonly code = 11000
-  readonly codeName = 'DuplicateKey'
-  /** The spec's fields, joined by commas. */
-  readonly field: string
-  readonly fields: readonly string[]
-  /** The value as it is reserved, after `normalize`; an array for several fields. */
-  readonly value: unknown
-  /** `_id` of the main document that has it. */
+/** Another document has the value, or is about to get it. */
+export class ValueTakenError extends UniqueError {
+  readonly spec: UniqueSpec
+  /** As they are reserved, after `normalize`. */
+  readonly values: readonly unknown[]
+  /** `_id` of the main document that has them. */
   readonly owner: unknown
-  /** False: the other write is not complete and may still fail. */
-  readonly confirmed: boolean
+  /** When the incomplete write's reservation expires; null: the other document has the value. */
+  readonly until: Date | null
 
-  constructor(spec: UniqueSpec, values: readonly unknown[], owner: unknown, confirmed: boolean) {
+  constructor(spec: UniqueSpec, values: readonly unknown[], owner: unknown, until: Date | null) {
     super(
-      `duplicate value ${shown(values)} of the unique field ${spec.name}: it is ${confirmed ? 'used' : 'reserved'} by document ${shown([owner])}`,
+      `duplicate value ${shown(values)} of the unique field ${spec.name}: it is ${until === null ? 'used' : 'reserved'} by document ${shown([owner])}`,
     )
-    this.field = spec.name
-    this.fields = spec.fields
-    this.value = values.length === 1 ? values[0] : values
+    this.spec = spec
+    this.values = values
     this.owner = owner
-    this.confirmed = confirmed
+    this.until = until
+  }
+}
+
+/**
+ * Values of existing documents are not reserved yet, and normalized values cannot be searched in
+ * the main collection.
+ */
+export class BackfillRequiredError extends UniqueError {
+  constructor(spec: UniqueSpec) {
+    super(
+      `values of ${spec.name} cannot be written yet, because existing documents may have them without a reservation, and normalized values cannot be searched: run backfill() until its report says enforcing`,
+    )
   }
 }
 

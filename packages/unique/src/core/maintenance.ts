@@ -1,140 +1,96 @@
-import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './errors.js'
+import type { Mark } from './enforcement.js'
+import { ValueTakenError } from './errors.js'
+import { concurrency, Examiner } from './examiner.js'
+import { findingOf, rethrown, waitingUntil, type Finding } from './findings.js'
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
-import type { UniqueProtocol } from './writes/protocol.js'
+import { heldSpecs, identityFilter, isExpired, isReserved, ownerOf, type Proxy, type Reservation } from './proxy.js'
 import {
-  heldSpecs,
-  heldValues,
-  identityFilter,
-  isExpired,
-  isReserved,
-  lookup,
-  ownerOf,
-  type Proxy,
-  type Reservation,
-} from './proxy.js'
-import { hasHeldValue, resolve } from './writes/resolve.js'
-import { reservedValuesOf } from './specs/spec-values.js'
+  nextStep,
+  WaitingCount,
+  type BackfillReport,
+  type OnProgress,
+  type RepairReport,
+  type Standing,
+  type SweepReport,
+  type VerifyReport,
+} from './reports.js'
 import type { UniqueSpec } from './specs/spec.js'
-import { sameValue } from './values.js'
+import { maxTries } from './writes/attempt.js'
+import type { UniqueProtocol } from './writes/protocol.js'
+import { resolve } from './writes/resolve.js'
 import { readMain, repeated, type World } from './world.js'
-
-/** `field` is the spec's name; `value` is the reserved value, an array for several fields. */
-export type Finding =
-  | {
-      readonly kind: 'expired'
-      readonly proxy: string
-      readonly owner: unknown
-      readonly field: string
-      readonly value: unknown
-    }
-  /** A confirmed reservation whose document is gone or has another value. */
-  | {
-      readonly kind: 'orphaned'
-      readonly proxy: string
-      readonly owner: unknown
-      readonly field: string
-      readonly value: unknown
-    }
-  | { readonly kind: 'unreserved'; readonly owner: unknown; readonly field: string; readonly value: unknown }
-  /** The value of a document is reserved for another one that does not have it. */
-  | {
-      readonly kind: 'disagreement'
-      readonly owner: unknown
-      readonly field: string
-      readonly value: unknown
-      readonly holder: unknown
-    }
-  /** Two documents have the value. Not repairable. */
-  | {
-      readonly kind: 'duplicate'
-      readonly owner: unknown
-      readonly field: string
-      readonly value: unknown
-      readonly holder: unknown
-    }
-  /** The value cannot be reserved. Not repairable. */
-  | { readonly kind: 'invalid'; readonly owner: unknown; readonly message: string }
-
-export interface Progress {
-  /** Documents and reservations checked so far. */
-  readonly looked: number
-}
-
-export type OnProgress = (progress: Progress) => void
-
-export interface BackfillReport {
-  readonly documents: number
-  /** `already`: reserved before this run. `changed`: changed or deleted during the run. */
-  readonly reserved: number
-  readonly already: number
-  readonly changed: number
-  /** Findings of the kinds `duplicate` and `invalid`. */
-  readonly findings: readonly Finding[]
-}
-
-export interface VerifyReport {
-  readonly documents: number
-  readonly reservations: number
-  /** Reservations of unfinished writes. */
-  readonly inFlight: number
-  readonly findings: readonly Finding[]
-}
-
-export interface RepairReport {
-  readonly mended: number
-  /** They need a decision of the user. */
-  readonly left: readonly Finding[]
-}
-
-export interface SweepReport {
-  readonly confirmed: number
-  readonly released: number
-}
-
-const concurrency = 16
 
 export class Maintenance {
   readonly #world: World
   readonly #protocol: UniqueProtocol
+  readonly #examiner: Examiner
 
   constructor(world: World, protocol: UniqueProtocol) {
     this.#world = world
     this.#protocol = protocol
+    this.#examiner = new Examiner(world)
   }
 
-  /** Skips documents that have reservations, so an interrupted run may be repeated. */
+  /** Creates missing markers. Without documents, enforcement begins at once. */
+  async begin(): Promise<void> {
+    const { enforcement } = this.#protocol
+    await enforcement.begin()
+    const marks = await enforcement.marks()
+    if (marks.every(({ state }) => state === 'enforcing')) return
+    if ((await repeated(this.#world.clock, () => this.#world.main.findOne({}))) === null)
+      await enforcement.complete(marks)
+  }
+
+  /** Whether the reservations alone keep values unique, and what to do if not. */
+  status(): Promise<Standing> {
+    return this.#standing('verify', [], new WaitingCount())
+  }
+
+  /**
+   * Skips documents that have reservations, so an interrupted run may be repeated. A run that has
+   * reserved every value begins the enforcement.
+   */
   async backfill(onProgress: OnProgress = () => {}): Promise<BackfillReport> {
+    const marks = await this.#protocol.enforcement.marks()
     const counts = { reserved: 0, already: 0, changed: 0 }
     const findings: Finding[] = []
+    const waiting = new WaitingCount()
     let documents = 0
     await eachLimited(this.#world.main.find({}), concurrency, async (document) => {
       try {
-        counts[await this.#protocol.adopt(document)]++
+        counts[await this.#adopt(document)]++
       } catch (error) {
-        const finding = findingOf(document['_id'], error)
-        if (finding === null) throw error
-        findings.push(finding)
+        const until = waitingUntil(this.#world, error)
+        if (until !== null) waiting.add(until)
+        else findings.push(findingOf(document['_id'], error) ?? rethrown(error))
       }
       onProgress({ looked: ++documents })
     })
-    return { documents, ...counts, findings }
+    const duplicates = duplicatesIn(findings)
+    if (waiting.report.waiting === 0) await this.#complete(marks, duplicates)
+    await this.#protocol.enforcement.revoke(duplicates)
+    return {
+      documents,
+      ...counts,
+      findings,
+      ...waiting.report,
+      ...(await this.#standing('backfill', findings, waiting)),
+    }
   }
 
   /** Works during writes: unfinished writes are not findings. */
   async verify(onProgress: OnProgress = () => {}): Promise<VerifyReport> {
     const findings: Finding[] = []
-    const { documents, reservations, inFlight } = await this.#examine(
-      async (finding) => void findings.push(finding),
-      onProgress,
-    )
-    return { documents, reservations, inFlight, findings }
+    const examined = await this.#examiner.examine(async (finding) => void findings.push(finding), onProgress)
+    return { ...examined, findings, ...(await this.#standing('verify', findings, { report: examined })) }
   }
 
   /** Decides expired reservations, removes orphaned ones, and reserves unreserved values. */
   async repair(onProgress: OnProgress = () => {}): Promise<RepairReport> {
     const left: Finding[] = []
     let mended = 0
+    const waiting = new WaitingCount()
     const mend = async (
       finding: Finding,
       reservation: { proxy: Proxy; document: Reservation } | null,
@@ -144,119 +100,85 @@ export class Maintenance {
         if (reservation !== null) await this.#decide(reservation.proxy, reservation.document)
         if (finding.kind === 'unreserved' || finding.kind === 'disagreement') {
           const document = await readMain(this.#world, finding.owner)
-          if (document !== null) await this.#protocol.adopt(document)
+          if (document !== null) await this.#adopt(document)
         }
         mended++
       } catch (error) {
-        left.push(findingOf(finding.owner, error) ?? rethrown(error))
+        const until = waitingUntil(this.#world, error)
+        if (until !== null) waiting.add(until)
+        else left.push(findingOf(finding.owner, error) ?? rethrown(error))
       }
     }
-    await this.#examine(mend, onProgress)
-    return { mended, left }
+    const examined = await this.#examiner.examine(mend, onProgress)
+    if (examined.waitingUntil !== null) for (let i = 0; i < examined.waiting; i++) waiting.add(examined.waitingUntil)
+    await this.#protocol.enforcement.revoke(duplicatesIn(left))
+    return { mended, left, ...waiting.report, ...(await this.#standing('repair', left, waiting)) }
   }
 
   async sweep(onProgress: OnProgress = () => {}): Promise<SweepReport> {
     const report = { confirmed: 0, released: 0 }
+    const waiting = new WaitingCount()
     let looked = 0
     for (const proxy of this.#world.proxies) {
-      const expired = proxy.port.find({ state: 'reserved', expiresAt: { $lt: new Date(this.#world.clock.now()) } })
-      await eachLimited(expired as AsyncIterable<Reservation>, concurrency, async (reservation) => {
-        const outcome = await this.#sweep(proxy, reservation)
-        if (outcome !== null) report[outcome]++
+      const reserved = proxy.port.find({
+        state: 'reserved',
+        expiresAt: { $exists: true },
+      }) as AsyncIterable<Reservation>
+      await eachLimited(reserved, concurrency, async (reservation) => {
+        if (isExpired(reservation, this.#world.clock.now())) {
+          const outcome = await this.#sweep(proxy, reservation)
+          if (outcome !== null) report[outcome]++
+        } else waiting.add(reservation.expiresAt!)
         onProgress({ looked: ++looked })
       })
     }
-    return report
+    return { ...report, ...waiting.report }
   }
 
-  async #examine(
-    found: (finding: Finding, reservation: { proxy: Proxy; document: Reservation } | null) => Promise<void>,
-    onProgress: OnProgress,
-  ): Promise<{ documents: number; reservations: number; inFlight: number }> {
-    const counts = { documents: 0, reservations: 0, inFlight: 0 }
-    const looked = (): void => onProgress({ looked: counts.documents + counts.reservations })
-    for (const proxy of this.#world.proxies) {
-      await eachLimited(proxy.port.find({}) as AsyncIterable<Reservation>, concurrency, async (document) => {
-        counts.reservations++
-        if (isReserved(document) && !isExpired(document, this.#world.clock.now())) counts.inFlight++
-        else {
-          const finding = await this.#examineReservation(proxy, document)
-          if (finding !== null) await found(finding, { proxy, document })
-        }
-        looked()
-      })
-    }
-    await eachLimited(this.#world.main.find({}), concurrency, async (document) => {
-      counts.documents++
-      for (const proxy of this.#world.proxies) {
-        for (const spec of proxy.specs) {
-          const examined = await this.#examineDocument(proxy, spec, document)
-          if (examined !== null)
-            await found(examined.finding, examined.holder === null ? null : { proxy, document: examined.holder })
-        }
-      }
-      looked()
-    })
-    return counts
-  }
-
-  async #examineReservation(proxy: Proxy, reservation: Reservation): Promise<Finding | null> {
-    const owner = ownerOf(reservation)
-    const about = (spec: UniqueSpec): { proxy: string; owner: unknown; field: string; value: unknown } => ({
-      proxy: proxy.name,
-      owner,
-      field: spec.name,
-      value: shortValue(heldValues(proxy, reservation, spec)!),
-    })
-    const specs = heldSpecs(proxy, reservation)
-    if (isReserved(reservation)) return { kind: 'expired', ...about(specs[0] ?? proxy.specs[0]!) }
-    const main = await readMain(this.#world, owner)
-    for (const spec of specs) {
-      if (await hasHeldValue(this.#world, proxy, reservation, spec, main)) continue
-      // A write that changes the document first sets its reservation to reserved, with another
-      // attempt.
-      const filter = { ...identityFilter(proxy, reservation), state: reservation.state ?? { $exists: false } }
-      const still = (await repeated(this.#world.clock, () => proxy.port.findOne(filter))) as Reservation | null
-      if (still !== null && heldValues(proxy, still, spec) !== null) return { kind: 'orphaned', ...about(spec) }
-    }
-    return null
-  }
-
-  async #examineDocument(
-    proxy: Proxy,
-    spec: UniqueSpec,
-    seen: Fields,
-  ): Promise<{ finding: Finding; holder: Reservation | null } | null> {
-    const owner = seen['_id']
-    let document: Fields | null = seen
-    let finding: { finding: Finding; holder: Reservation | null } | null = null
-    // The document may have changed between the two reads, so check a finding twice.
-    for (let look = 1; look <= 2 && document !== null; look++, document = await readMain(this.#world, owner)) {
-      finding = null
-      let values: unknown[] | null
+  /** @throws as `UniqueProtocol.adopt`; a value is taken only if another document really has it */
+  async #adopt(document: Fields): Promise<'reserved' | 'already' | 'changed'> {
+    const { clock, busyMs } = this.#world
+    const deadlineMs = clock.now() + busyMs
+    let seen = document
+    for (let tries = 1; ; tries++) {
       try {
-        values = reservedValuesOf(spec, document)
+        return await this.#protocol.adopt(seen)
       } catch (error) {
-        finding = { finding: findingOf(owner, error) ?? rethrown(error), holder: null }
-        continue
-      }
-      if (values === null) return null
-      const wanted = values
-      const holder = await repeated(this.#world.clock, () => lookup(proxy, spec, wanted))
-      const about = { owner, field: spec.name, value: shortValue(values) }
-      if (holder === null) finding = { finding: { kind: 'unreserved', ...about }, holder }
-      else if (sameValue(ownerOf(holder), owner)) return null
-      else if (isReserved(holder) && !isExpired(holder, this.#world.clock.now())) return null
-      else {
-        const other = ownerOf(holder)
-        const both = await hasHeldValue(this.#world, proxy, holder, spec, await readMain(this.#world, other))
-        finding = {
-          finding: { kind: both ? 'duplicate' : 'disagreement', ...about, holder: other },
-          holder: both ? null : holder,
+        if (waitingUntil(this.#world, error) !== null) {
+          if (clock.now() >= deadlineMs) throw error
+          // The other write may give up in a moment.
+          await clock.sleep(10)
+        } else {
+          if (!(error instanceof ValueTakenError) || tries === maxTries) throw error
+          if (await this.#isDuplicate(error.spec, seen)) throw error
         }
+        const now = await readMain(this.#world, seen['_id'])
+        if (now === null) return 'changed'
+        seen = now
       }
     }
-    return document === null ? null : finding
+  }
+
+  /** If the value is reserved for a document that does not have it, decides the reservation. */
+  async #isDuplicate(spec: UniqueSpec, document: Fields): Promise<boolean> {
+    const proxy = this.#world.proxies.find(({ specs }) => specs.includes(spec))!
+    const examined = await this.#examiner.examineDocument(proxy, spec, document)
+    if (examined?.finding.kind === 'duplicate') return true
+    if (examined != null && examined.holder !== null) await this.#decide(proxy, examined.holder)
+    return false
+  }
+
+  #complete(marks: readonly Mark[], duplicates: ReadonlySet<string>): Promise<void> {
+    return this.#protocol.enforcement.complete(marks.filter(({ spec }) => !duplicates.has(spec.name)))
+  }
+
+  async #standing(
+    action: 'backfill' | 'verify' | 'repair',
+    findings: readonly Finding[],
+    { report }: Pick<WaitingCount, 'report'>,
+  ): Promise<Standing> {
+    const enforcing = (await this.#protocol.enforcement.marks()).every(({ state }) => state === 'enforcing')
+    return { enforcing, next: nextStep(action, enforcing, findings, report) }
   }
 
   /**
@@ -282,17 +204,6 @@ export class Maintenance {
   }
 }
 
-/** null: the error is not about the document. */
-function findingOf(owner: unknown, error: unknown): Finding | null {
-  if (error instanceof DuplicateValueError)
-    return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }
-  if (error instanceof InvalidValueError) return { kind: 'invalid', owner, message: error.message }
-  if (error instanceof BusyDocumentError) return { kind: 'invalid', owner, message: error.message }
-  return null
-}
-
-function rethrown(error: unknown): never {
-  throw error
-}
-
-const shortValue = (values: readonly unknown[]): unknown => (values.length === 1 ? values[0] : values)
+/** The names of specs with values that two documents have. */
+const duplicatesIn = (findings: readonly Finding[]): Set<string> =>
+  new Set(findings.flatMap((finding) => (finding.kind === 'duplicate' ? [finding.field] : [])))

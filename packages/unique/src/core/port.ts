@@ -31,7 +31,7 @@ export interface CollectionPort {
 /** A collection that can be read as a whole, for backfill, verify, repair and sweep. */
 export interface ReadablePort extends CollectionPort {
   /** Documents that change during the read may be included or not. */
-  find(filter: Fields): AsyncIterable<Fields>
+  find(filter: Fields, options?: PortOptions): AsyncIterable<Fields>
 }
 
 export interface Clock {

@@ -27,6 +27,10 @@ export const ownerOf = (reservation: Reservation): unknown =>
 
 export const isReserved = ({ state }: Reservation): boolean => state === 'reserved'
 
+/** When an incomplete write has to be complete; null: it is. */
+export const untilOf = (reservation: Reservation): Date | null =>
+  isReserved(reservation) ? (reservation.expiresAt ?? new Date(0)) : null
+
 export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean =>
   expiresAt === undefined || expiresAt.getTime() < nowMs
 

@@ -24,6 +24,11 @@ export interface World {
   readonly newToken: () => unknown
   readonly reservationMs: number
   readonly busyMs: number
+  /**
+   * Whether the proxies have markers (enforcement.ts). False: the caller guarantees that existing
+   * documents have their reservations.
+   */
+  readonly markers: boolean
   readonly tell: (event: UniqueEvent) => void
   readonly transactions: Transactions | null
 }

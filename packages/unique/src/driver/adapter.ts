@@ -1,13 +1,4 @@
-import {
-  MongoAPIError,
-  MongoError,
-  MongoServerError,
-  MongoWriteConcernError,
-  type ClientSession,
-  type Collection,
-  type Document,
-  type MongoClient,
-} from 'mongodb'
+import type { ClientSession, Collection, Document, MongoClient } from 'mongodb'
 import { PortError, type Clock, type Fields, type PortErrorKind, type ReadablePort } from '../core/port.js'
 import type { Proxy } from '../core/proxy.js'
 import type { Transactions, TransactionScope } from '../core/world.js'
@@ -39,7 +30,15 @@ export function driverPort(collection: AnyCollection, session?: ClientSession): 
           includeResultMetadata: false,
         }),
       ) as Promise<Fields | null>,
-    find: (filter) => collection.find(filter, inSession) as AsyncIterable<Fields>,
+    find: (filter, options) => withPortErrorsOf(collection.find(filter, { ...options, ...inSession })),
+  }
+}
+
+async function* withPortErrorsOf(documents: AsyncIterable<Document>): AsyncIterable<Fields> {
+  try {
+    yield* documents
+  } catch (error) {
+    throw new PortError(kindOfDriverError(error), error instanceof Error ? error.message : String(error), error)
   }
 }
 
@@ -62,16 +61,32 @@ const uncertainCodes: ReadonlySet<number> = new Set([
 
 const duplicateCodes: ReadonlySet<number> = new Set([11000, 11001, 12582])
 
+/**
+ * The fields of the driver's errors. Names instead of classes, because the collection may belong to
+ * another copy of the driver than this package.
+ */
+interface DriverError extends Error {
+  readonly code?: unknown
+  hasErrorLabel?(label: string): boolean
+}
+
+const hasLabel = (error: unknown, label: string): boolean =>
+  error instanceof Error && (error as DriverError).hasErrorLabel?.(label) === true
+
+/** Errors that the server has answered. */
+const isServerError = (error: unknown): error is DriverError =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number' && 'hasErrorLabel' in error
+
 function kindOfDriverError(error: unknown): PortErrorKind {
-  if (error instanceof MongoWriteConcernError) return 'unknown'
-  if (error instanceof MongoServerError) {
+  if (error instanceof Error && error.name === 'MongoWriteConcernError') return 'unknown'
+  if (isServerError(error)) {
     const code = Number(error.code)
     if (duplicateCodes.has(code)) return 'duplicate'
-    return uncertainCodes.has(code) || error.hasErrorLabel('RetryableWriteError') ? 'unknown' : 'refused'
+    return uncertainCodes.has(code) || hasLabel(error, 'RetryableWriteError') ? 'unknown' : 'refused'
   }
   // The driver does not send invalid arguments, nor values that are not BSON.
-  if (error instanceof MongoAPIError && error.name === 'MongoInvalidArgumentError') return 'refused'
-  if (error instanceof Error && error.name.startsWith('BSON')) return 'refused'
+  if (error instanceof Error && (error.name === 'MongoInvalidArgumentError' || error.name.startsWith('BSON')))
+    return 'refused'
   return 'unknown'
 }
 
@@ -93,9 +108,7 @@ export const realClock: Clock = {
 const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
 
 const isRefusedByServer = (error: unknown): boolean =>
-  error instanceof MongoServerError &&
-  refusalCodes.has(Number(error.code)) &&
-  /transaction|txn|autocommit/i.test(error.message)
+  isServerError(error) && refusalCodes.has(Number(error.code)) && /transaction|txn|autocommit/i.test(error.message)
 
 /** @param scopeOf binds ports to the session of a transaction */
 export function driverTransactions(
@@ -105,22 +118,24 @@ export function driverTransactions(
   return {
     async run(body) {
       const session = client.startSession()
+      // Driver 5 does not return the result of the callback.
+      let result: { value: Awaited<ReturnType<typeof body>> } | null = null
       try {
-        const result = await session.withTransaction(
+        await session.withTransaction(
           async () => {
             try {
-              return await body(scopeOf(session))
+              result = { value: await body(scopeOf(session)) }
             } catch (error) {
               // The driver retries transactions by the labels of its own errors.
               const cause = error instanceof PortError ? error.cause : undefined
-              if (cause instanceof MongoError && cause.hasErrorLabel('TransientTransactionError')) throw cause
-              if (isRefusedByServer(cause)) throw new Refused(cause as MongoServerError)
+              if (hasLabel(cause, 'TransientTransactionError')) throw cause
+              if (isRefusedByServer(cause)) throw new Refused(cause as Error)
               throw error
             }
           },
           { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
         )
-        return { refused: false, result }
+        return { refused: false, result: result!.value }
       } catch (error) {
         if (error instanceof Refused || isRefusal(error)) return { refused: true }
         throw error
@@ -132,14 +147,14 @@ export function driverTransactions(
 }
 
 class Refused extends Error {
-  constructor(cause: MongoServerError) {
+  constructor(cause: Error) {
     super(cause.message, { cause })
   }
 }
 
 /** Whether the driver itself has refused the transaction, for lack of support in the deployment. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof MongoError && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
+  error instanceof Error && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
 
 export function inSession(
   proxies: readonly Proxy[],

@@ -20,6 +20,7 @@ import type { UniqueProtocol } from '../core/writes/protocol.js'
 import type { UniqueSpec } from '../core/specs/spec.js'
 import type { TransactionScope } from '../core/world.js'
 import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
+import { withDuplicateErrors } from './duplicate-value-error.js'
 import { documentAfter, writtenFields } from './updates.js'
 
 export class DocumentChanges<TSchema extends Document> {
@@ -70,14 +71,16 @@ export class DocumentChanges<TSchema extends Document> {
     write: (target: Filter<TSchema>, scope: TransactionScope | null) => Promise<R | null>,
   ): Promise<Changed<R> | null> {
     const order = sort === undefined ? {} : { sort }
-    return this.#protocol.change<R>({
-      find: (scope) =>
-        withPortErrors(() =>
-          this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
-        ) as Promise<Fields | null>,
-      plan,
-      write: (before, guard, scope) => withPortErrors(() => write(this.#target(filter, before, guard), scope)),
-    })
+    return withDuplicateErrors(() =>
+      this.#protocol.change<R>({
+        find: (scope) =>
+          withPortErrors(() =>
+            this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
+          ) as Promise<Fields | null>,
+        plan,
+        write: (before, guard, scope) => withPortErrors(() => write(this.#target(filter, before, guard), scope)),
+      }),
+    )
   }
 
   /** Matches the document only as it was read. The shard key targets the write to one shard. */

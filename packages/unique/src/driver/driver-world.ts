@@ -1,4 +1,4 @@
-import { ObjectId, type Collection, type Document } from 'mongodb'
+import { ObjectId, type Db } from 'mongodb'
 import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, World } from '../core/world.js'
 import {
@@ -9,6 +9,7 @@ import {
   type AnyCollection,
   type AnyDocument,
 } from './adapter.js'
+import { clientOf } from './handles.js'
 import type { ParsedOptions } from './options.js'
 
 /**
@@ -27,8 +28,9 @@ const primary = {
 } as const
 
 /** @returns also the main collection as the protocol reads it */
-export function driverWorld<TSchema extends Document>(
-  { db, collectionName }: Collection<TSchema>,
+export function driverWorld(
+  db: Db,
+  collectionName: string,
   options: ParsedOptions,
   tell: (event: UniqueEvent) => void,
 ): { readonly reader: AnyCollection; readonly world: World } {
@@ -48,9 +50,10 @@ export function driverWorld<TSchema extends Document>(
     newToken: () => new ObjectId(),
     reservationMs,
     busyMs,
+    markers: true,
     tell,
     transactions: transactions
-      ? driverTransactions(db.client, (session) => ({
+      ? driverTransactions(clientOf(db), (session) => ({
           main: driverPort(reader, session),
           proxies: inSession(proxies, collections, session),
           session,

@@ -1,6 +1,7 @@
 import type { Db, Document } from 'mongodb'
 import { MisconfiguredProxyError } from '../core/errors.js'
 import type { UniqueSpec } from '../core/specs/spec.js'
+import { clientOf } from './handles.js'
 
 export interface ProxyPlan {
   readonly name: string
@@ -75,7 +76,7 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, 
     return
   }
   if (plan.sharded && onCluster && sharding === null) {
-    const admin = db.client.db('admin')
+    const admin = clientOf(db).db('admin')
     // Required before 6.0, harmless later.
     await admin.command({ enableSharding: db.databaseName })
     await admin.command({ shardCollection: ns, key: keyOf(plan.specs[0]!), unique: true })
@@ -98,7 +99,7 @@ interface Sharding {
 
 /** null: not sharded. Manual: reference/config-database */
 async function shardingOf(db: Db, name: string): Promise<Sharding | null> {
-  const entry = await db.client
+  const entry = await clientOf(db)
     .db('config')
     .collection<{ _id: string; key?: Document; unique?: boolean; dropped?: boolean; unsplittable?: boolean }>(
       'collections',

@@ -1,6 +1,7 @@
 import { RefusedOperationError } from '../core/errors.js'
 import { parseSpec } from '../core/specs/parse-spec.js'
-import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/specs/spec.js'
+import { checkNames, shown } from '../core/specs/option-checks.js'
+import { overlaps, type FieldPath, type UniqueSpec, type UniqueSpecOptions } from '../core/specs/spec.js'
 import type { ProxyPlan } from './init.js'
 
 export interface UniqueFieldOptions extends UniqueSpecOptions {
@@ -10,7 +11,7 @@ export interface UniqueFieldOptions extends UniqueSpecOptions {
 
 export interface UniqueOptions {
   /** Fields, or combinations of fields. */
-  readonly unique: readonly (string | UniqueFieldOptions)[]
+  readonly unique: readonly (FieldPath | UniqueFieldOptions)[]
   /** One sharded collection for each spec (default), or one unsharded collection for all. */
   readonly proxies?: 'sharded' | 'unsharded'
   /** Unsharded proxies only; default `<collection>.unique`. */
@@ -31,20 +32,29 @@ export interface ParsedOptions {
   readonly transactions: boolean
 }
 
-/** @throws RefusedOperationError for options that cannot keep values unique */
+const optionNames = ['unique', 'proxies', 'proxy', 'transactions', 'reservationMs', 'busyMs']
+
+/** @throws RefusedOperationError for options that are not valid or cannot keep values unique */
 export function parseOptions(collection: string, options: UniqueOptions): ParsedOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new RefusedOperationError(`the options are ${shown(options)}: use { unique: ['email'] }`)
+  checkNames('uniqueCollection', options, optionNames)
   const { unique, proxies = 'sharded', transactions = 'never', reservationMs = 60_000, busyMs = 5000 } = options
+  if (unique === undefined)
+    throw new RefusedOperationError("the option unique is missing: name at least one field, { unique: ['email'] }")
+  if (!Array.isArray(unique))
+    throw new RefusedOperationError(`the option unique is ${shown(unique)}: use an array, [${shown(unique)}]`)
   if (unique.length === 0) throw new RefusedOperationError('the option unique is empty: name at least one field')
   if (proxies !== 'sharded' && proxies !== 'unsharded') {
-    throw new RefusedOperationError(`the option proxies is '${String(proxies)}': use 'sharded' or 'unsharded'`)
+    throw new RefusedOperationError(`the option proxies is ${shown(proxies)}: use 'sharded' or 'unsharded'`)
   }
   if (transactions !== 'never' && transactions !== 'auto') {
-    throw new RefusedOperationError(`the option transactions is '${String(transactions)}': use 'never' or 'auto'`)
+    throw new RefusedOperationError(`the option transactions is ${shown(transactions)}: use 'never' or 'auto'`)
   }
-  if (!(reservationMs >= 1000))
-    throw new RefusedOperationError(`the option reservationMs is ${reservationMs}: use at least 1000`)
-  if (!(busyMs >= 0)) throw new RefusedOperationError(`the option busyMs is ${busyMs}: use 0 or more`)
-  const specs = unique.map(parseSpec)
+  checkMs('reservationMs', reservationMs, 1000)
+  checkMs('busyMs', busyMs, 0)
+  const specs = unique.map((each) => parseSpec(each))
+  for (const each of [options, ...unique]) checkProxyName((each as UniqueFieldOptions).proxy)
   specs.forEach((spec, i) => {
     const other = specs.find((each, j) => j < i && each.name === spec.name)
     if (other !== undefined)
@@ -64,6 +74,18 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
   }
 }
 
+function checkMs(name: string, value: unknown, min: number): void {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < min)
+    throw new RefusedOperationError(
+      `the option ${name} is ${shown(value)}: use a number of milliseconds, at least ${min}`,
+    )
+}
+
+function checkProxyName(proxy: unknown): void {
+  if (proxy !== undefined && (typeof proxy !== 'string' || proxy === ''))
+    throw new RefusedOperationError(`the option proxy is ${shown(proxy)}: use the name of a collection`)
+}
+
 function sharded(collection: string, specs: readonly UniqueSpec[], { unique, proxy }: UniqueOptions): ProxyPlan[] {
   if (proxy !== undefined && specs.length > 1) {
     throw new RefusedOperationError(
@@ -77,7 +99,7 @@ function sharded(collection: string, specs: readonly UniqueSpec[], { unique, pro
       )
     }
     const given = unique[i]!
-    const name = (typeof given === 'string' ? undefined : given.proxy) ?? proxy
+    const name = (given as UniqueFieldOptions).proxy ?? proxy
     return { name: name ?? `${collection}.unique.${spec.fields.join('_')}`, specs: [spec], sharded: true }
   })
   if (new Set(plans.map(({ name }) => name)).size < plans.length) {
@@ -90,7 +112,7 @@ function sharded(collection: string, specs: readonly UniqueSpec[], { unique, pro
 
 function unsharded(collection: string, specs: readonly UniqueSpec[], { unique, proxy }: UniqueOptions): ProxyPlan {
   for (const given of unique) {
-    if (typeof given !== 'string' && given.proxy !== undefined) {
+    if ((given as UniqueFieldOptions).proxy !== undefined) {
       throw new RefusedOperationError(
         'a unique field has the option proxy, but all fields share the unsharded proxy collection: set proxy once, next to unique',
       )

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'eventemitter3'
 import {
-  ObjectId,
   type AnyBulkWriteOperation,
   type BulkWriteOptions,
   type Collection,
+  type Db,
   type DeleteOptions,
   type DeleteResult,
   type Document,
@@ -24,14 +24,8 @@ import {
   type WithoutId,
 } from 'mongodb'
 import { NotInitializedError } from '../core/errors.js'
-import {
-  Maintenance,
-  type BackfillReport,
-  type OnProgress,
-  type RepairReport,
-  type SweepReport,
-  type VerifyReport,
-} from '../core/maintenance.js'
+import { Maintenance } from '../core/maintenance.js'
+import type { BackfillReport, OnProgress, RepairReport, Standing, SweepReport, VerifyReport } from '../core/reports.js'
 import type { Fields } from '../core/port.js'
 import { UniqueProtocol } from '../core/writes/protocol.js'
 import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
@@ -40,6 +34,8 @@ import { driverWorld } from './driver-world.js'
 import { checkMain, isShardedCluster, prepareProxy } from './init.js'
 import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
 import { bulkStep } from './bulk-step.js'
+import { withDuplicateErrors } from './duplicate-value-error.js'
+import { checkSameBson, databaseOf, newId } from './handles.js'
 import { DocumentChanges, sessionOf } from './document-changes.js'
 import { checkChange, checkWrite, refuseUnacknowledged, type AnyOptions } from './refusals.js'
 import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.js'
@@ -59,6 +55,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
 > {
   /** For reading: writes to it bypass the reservations. */
   readonly collection: Collection<TSchema>
+  readonly #db: Db
   readonly #options: ParsedOptions
   readonly #reader: AnyCollection
   readonly #world: World
@@ -79,9 +76,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   constructor(collection: Collection<TSchema>, options: UniqueOptions) {
     super()
     this.collection = collection
+    this.#db = databaseOf(collection)
     this.#options = parseOptions(collection.collectionName, options)
     refuseUnacknowledged(collection.writeConcern)
-    const { reader, world } = driverWorld(collection, this.#options, (event) => {
+    const { reader, world } = driverWorld(this.#db, collection.collectionName, this.#options, (event) => {
       this.#counters[event.event]++
       this.emit(event.event, event)
     })
@@ -97,15 +95,18 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   }
 
   /**
-   * Creates missing proxy collections, sharded on a sharded cluster, and checks existing ones.
+   * Creates missing proxy collections, sharded on a sharded cluster, and checks existing ones. With
+   * existing documents, `backfill()` comes next.
    * @param make false: creates nothing; a missing collection is an error
    * @throws MisconfiguredProxyError
    */
   async init({ make = true }: { readonly make?: boolean } = {}): Promise<this> {
-    const { db } = this.collection
+    const db = this.#db
     const onCluster = await isShardedCluster(db)
+    checkSameBson(this.collection)
     this.#changes.shardKey = await checkMain(db, this.collection.collectionName, onCluster)
     for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster, make)
+    if (make) await this.#maintenance.begin()
     this.#initialized = true
     return this
   }
@@ -121,9 +122,11 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#check(options)
     // As in the driver, the caller's document gets the _id.
     const withId = document as Fields
-    withId['_id'] ??= new ObjectId()
-    await this.#protocol.insert(this.#changes.stored(withId), (scope) =>
-      withPortErrors(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+    withId['_id'] ??= newId(this.collection)
+    await withDuplicateErrors(() =>
+      this.#protocol.insert(this.#changes.stored(withId), (scope) =>
+        withPortErrors(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+      ),
     )
     return { acknowledged: true, insertedId: withId['_id'] as InsertOneResult<TSchema>['insertedId'] }
   }
@@ -268,6 +271,14 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
       operations.map((operation) => bulkStep(this, this.#changes, operation, rest)),
       ordered,
     )
+  }
+
+  /**
+   * Whether a backfill is complete. Until then, writes also search the collection for their values.
+   */
+  async status(): Promise<Standing> {
+    this.#mustBeInitialized()
+    return this.#maintenance.status()
   }
 
   /** Reserves the values of existing documents. May be repeated, also during writes. */

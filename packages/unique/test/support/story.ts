@@ -1,4 +1,5 @@
 import {
+  isMarker,
   Maintenance,
   parseSpec,
   UniqueProtocol,
@@ -25,8 +26,12 @@ export class Story {
   readonly layout: Layout
   readonly events: UniqueEvent[] = []
 
-  constructor(layout: Layout, unique: readonly (string | UniqueSpecOptions)[]) {
+  readonly #markers: boolean
+
+  /** @param markers false: existing documents count as reserved */
+  constructor(layout: Layout, unique: readonly (string | UniqueSpecOptions)[], markers = false) {
     this.layout = layout
+    this.#markers = markers
     this.specs = unique.map(parseSpec)
     const keyOf = ({ fields, collation }: UniqueSpec, sparse: boolean) =>
       collation === null ? { fields, sparse } : { fields, sparse, fold: lowerCase }
@@ -90,11 +95,12 @@ export class Story {
       })),
       specs: this.specs,
       clock: name === undefined ? scheduler.directClock() : scheduler.clock(name),
-      newToken: scheduler.newToken,
+      newToken: () => scheduler.newToken(name),
       reservationMs,
       busyMs: 30,
       tell: (event) => this.events.push(event),
       transactions: null,
+      markers: this.#markers,
     }
   }
 
@@ -115,6 +121,7 @@ export class Story {
     const wrong: string[] = []
     for (const { collection, specs } of this.proxies) {
       for (const proxy of collection.documents) {
+        if (isMarker(proxy)) continue
         if (proxy['state'] === 'reserved') wrong.push(`a reservation is left: ${JSON.stringify(proxy)}`)
         const owner = 'owner' in proxy ? proxy['owner'] : proxy['_id']
         const main = this.main.documents.find(({ _id }) => _id === owner)

@@ -60,7 +60,7 @@ export class UniqueLibrary extends Activity {
       ),
     )
     verdicts.violated('unique', ...findingsOf(db, await uniqueValueViolations(world)))
-    const { findings, inFlight } = await maintenance.verify()
+    const { findings, waiting } = await maintenance.verify()
     verdicts.violated(
       'unique',
       ...findingsOf(
@@ -68,7 +68,7 @@ export class UniqueLibrary extends Activity {
         findings.map((each) => `found after the repair: ${JSON.stringify(each)}`),
       ),
     )
-    if (inFlight > 0) verdicts.failed('unique', `${inFlight} reservations are left`)
+    if (waiting > 0) verdicts.failed('unique', `${waiting} reservations are left`)
   }
 
   async #client(random: Random, number: number): Promise<void> {
@@ -116,6 +116,7 @@ export class UniqueLibrary extends Activity {
       busyMs: 500,
       tell: () => {},
       transactions: null,
+      markers: false,
     }
   }
 }

@@ -48,7 +48,5 @@ export class UniqueWriter {
 
 /** Taken values, concurrent changes, lost replies. Any other error is a violation. */
 export function isExpected(error: unknown): boolean {
-  return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(
-    (error as Error).name,
-  )
+  return ['ValueTakenError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes((error as Error).name)
 }

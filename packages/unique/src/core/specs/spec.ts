@@ -17,9 +17,16 @@ export interface UniqueSpecOptions {
    * Maps a field's value to the value that has to be unique, `(email) => email.toLowerCase()`. Not
    * called for null.
    */
-  normalize?(value: unknown, field: string): unknown
+  // oxlint-disable-next-line typescript/no-explicit-any -- the type of the field's values
+  readonly normalize?: (value: any, field: string) => unknown
   readonly collation?: Collation
 }
+
+/**
+ * A string. `string` itself in a union with options would hide the type of `normalize`, because
+ * strings have a method of that name.
+ */
+export type FieldPath = Pick<string, 'toString' | 'startsWith'>
 
 /** Whether the paths are equal or one contains the other. */
 export function overlaps(a: string, b: string): boolean {

@@ -1,4 +1,4 @@
-import { BusyDocumentError, DuplicateValueError } from '../errors.js'
+import { BusyDocumentError, ValueTakenError } from '../errors.js'
 import { kindOf } from '../port.js'
 import {
   heldSpecs,
@@ -10,11 +10,12 @@ import {
   optionsOf,
   ownerFilter,
   ownerOf,
-  sameReservation,
+  untilOf,
   valueFilter,
   type Proxy,
   type Reservation,
 } from '../proxy.js'
+import { HeldReservations } from './held.js'
 import { resolve, finishReservation } from './resolve.js'
 import type { UniqueSpec } from '../specs/spec.js'
 import { sameValue } from '../values.js'
@@ -22,17 +23,8 @@ import { readMain, repeated, type UniqueEventName, type World } from '../world.j
 
 export type Values = readonly unknown[]
 
-interface Held {
-  readonly proxy: Proxy
-  reservation: Reservation
-  /**
-   * true: created by this attempt. false: it existed before, and the main document may have its
-   * values.
-   */
-  readonly created: boolean
-  readonly gained: Set<UniqueSpec>
-  readonly lost: Set<UniqueSpec>
-}
+/** For changes whose document another write has changed, and inserts whose reservations expired. */
+export const maxTries = 30
 
 /**
  * `insert`: the main document does not exist; `change`: it has reservations and will exchange them
@@ -45,7 +37,7 @@ export class Attempt {
   readonly #world: World
   readonly #token: unknown
   readonly #purpose: Purpose
-  readonly #held: Held[] = []
+  readonly #held = new HeldReservations()
   /** When the oldest of the reservations was created or renewed. */
   #freshAt: number
   #cancelRenewal: () => void = () => {}
@@ -68,7 +60,7 @@ export class Attempt {
   }
 
   /**
-   * @throws DuplicateValueError when another document has one of the values
+   * @throws ValueTakenError when another document has one of the values
    * @throws BusyDocumentError when another attempt for the same document holds one
    */
   async reserve(proxy: Proxy, values: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
@@ -80,7 +72,7 @@ export class Attempt {
     while (wanted.size > 0) {
       const reservation = newReservation(_id, this.owner, wanted, { attempt: this.#token, expiresAt: this.#expiry() })
       if (await this.#insert(proxy, reservation)) {
-        this.#hold(proxy, reservation, true, heldSpecs(proxy, reservation))
+        this.#held.add(proxy, reservation, true, heldSpecs(proxy, reservation))
         break
       }
       let conflict = false
@@ -115,7 +107,7 @@ export class Attempt {
       const holder = (taken as Reservation | null) ?? (await this.#lookup(proxy, spec, values))
       if (holder === null || !sameValue(ownerOf(holder), this.owner)) return
       if (sameValue(holder.attempt, this.#token)) {
-        const held = this.#hold(proxy, holder, false, [])
+        const held = this.#held.add(proxy, holder, false, [])
         // The index may treat the new value and the old one as equal.
         if (!held.gained.has(spec)) held.lost.add(spec)
         return
@@ -125,9 +117,14 @@ export class Attempt {
     }
   }
 
+  /** Whether it has reservations of all these specs, to keep or to release. */
+  holds(specs: Iterable<UniqueSpec>): boolean {
+    return this.#held.covers(specs)
+  }
+
   keepAlive(): void {
     const { clock, reservationMs } = this.#world
-    if (clock.after === undefined || this.#held.length === 0) return
+    if (clock.after === undefined || this.#held.size === 0) return
     const beat = (): void => {
       // A lost reservation is detected when it is confirmed.
       this.#renewal = this.renew().catch(() => {})
@@ -140,7 +137,7 @@ export class Attempt {
   async renew(): Promise<boolean> {
     const freshAt = this.#world.clock.now()
     const $set = { expiresAt: this.#expiry() }
-    for (const held of this.#held) {
+    for (const held of this.#held.all) {
       const { proxy, reservation } = held
       const filter = { ...identityFilter(proxy, reservation), state: 'reserved' }
       if ((await repeated(this.#world.clock, () => proxy.port.updateOne(filter, { $set }))) === 0) return false
@@ -153,8 +150,8 @@ export class Attempt {
   /** Call only if the main document was certainly not written. A sweep does the steps that fail. */
   async compensate(): Promise<void> {
     await this.abandon()
-    if (this.#held.length > 0) this.#emit('compensated', this.#specs())
-    for (const { proxy, reservation, created } of this.#held) {
+    if (this.#held.size > 0) this.#emit('compensated', this.#held.specs)
+    for (const { proxy, reservation, created } of this.#held.all) {
       await this.#leaveToSweep(async () => {
         if (created) await finishReservation(this.#world, proxy, reservation, heldSpecs(proxy, reservation))
         else await resolve(this.#world, proxy, reservation)
@@ -170,7 +167,7 @@ export class Attempt {
     await this.abandon()
     const missing: UniqueSpec[] = []
     // Gained values first: they must not be given to another document.
-    for (const { proxy, reservation, gained, lost } of this.#held.toSorted((a, b) => b.gained.size - a.gained.size)) {
+    for (const { proxy, reservation, gained, lost } of this.#held.gainedFirst) {
       await this.#leaveToSweep(async () => {
         if (!(await finishReservation(this.#world, proxy, reservation, [...lost]))) missing.push(...gained)
         else {
@@ -204,23 +201,23 @@ export class Attempt {
     if (sameValue(holder.attempt, this.#token)) {
       // An earlier insert of this attempt whose answer was lost.
       const specs = heldSpecs(proxy, holder).filter((each) => wanted.has(each))
-      this.#hold(proxy, holder, !this.#isHeld(proxy, holder), specs)
+      this.#held.add(proxy, holder, !this.#held.has(proxy, holder), specs)
       for (const each of specs) wanted.delete(each)
     } else if (expired) {
       await this.#sweep(proxy, holder)
     } else if (!sameValue(ownerOf(holder), this.owner)) {
       this.#emit('conflict', [spec])
-      throw new DuplicateValueError(spec, values, ownerOf(holder), !isReserved(holder))
+      throw new ValueTakenError(spec, values, ownerOf(holder), untilOf(holder))
     } else if (!isReserved(holder)) {
       if (this.#purpose === 'insert' && (await readMain(this.#world, this.owner)) !== null) {
         this.#emit('conflict', [spec])
-        throw new DuplicateValueError(spec, values, this.owner, true)
+        throw new ValueTakenError(spec, values, this.owner, null)
       }
       // Left over from the same document, or a value that the index treats as equal.
       const filter = { ...identityFilter(proxy, holder), state: { $ne: 'reserved' } }
       const matched = await repeated(this.#world.clock, () => proxy.port.updateOne(filter, { $set: this.#mark() }))
       if (matched > 0) {
-        this.#hold(proxy, { ...holder, ...this.#mark() }, false, [spec])
+        this.#held.add(proxy, { ...holder, ...this.#mark() }, false, [spec])
         wanted.delete(spec)
       }
     } else {
@@ -257,21 +254,6 @@ export class Attempt {
     return repeated(this.#world.clock, () => lookup(proxy, spec, values))
   }
 
-  #isHeld(proxy: Proxy, reservation: Reservation): boolean {
-    return this.#held.some((held) => held.proxy === proxy && sameReservation(proxy, held.reservation, reservation))
-  }
-
-  #hold(proxy: Proxy, reservation: Reservation, created: boolean, gained: readonly UniqueSpec[]): Held {
-    let held = this.#held.find((each) => each.proxy === proxy && sameReservation(proxy, each.reservation, reservation))
-    if (held === undefined) {
-      held = { proxy, reservation, created, gained: new Set(), lost: new Set() }
-      this.#held.push(held)
-    }
-    held.reservation = reservation
-    for (const spec of gained) held.gained.add(spec)
-    return held
-  }
-
   async #wait(deadlineMs: number): Promise<void> {
     const { clock } = this.#world
     if (clock.now() >= deadlineMs) throw new BusyDocumentError(this.owner)
@@ -284,7 +266,7 @@ export class Attempt {
       await step()
     } catch (error) {
       if (kindOf(error) === null) throw error
-      this.#emit('unsettled', this.#specs())
+      this.#emit('unsettled', this.#held.specs)
     }
   }
 
@@ -298,10 +280,6 @@ export class Attempt {
 
   #deadline(): number {
     return this.#world.clock.now() + this.#world.busyMs
-  }
-
-  #specs(): UniqueSpec[] {
-    return this.#held.flatMap(({ gained, lost }) => [...gained, ...lost])
   }
 
   #emit(event: UniqueEventName, specs: readonly UniqueSpec[]): void {

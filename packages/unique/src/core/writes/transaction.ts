@@ -1,6 +1,6 @@
 /** Reservations and document are committed in one transaction, so no confirmation is needed. */
 import type { Values } from './attempt.js'
-import { BusyDocumentError, DuplicateValueError } from '../errors.js'
+import { BusyDocumentError, ValueTakenError } from '../errors.js'
 import { causeOf, kindOf, PortError, type Fields } from '../port.js'
 import { changedValues, type Change, type Changed } from './change.js'
 import {
@@ -12,6 +12,7 @@ import {
   lookup,
   newReservation,
   ownerOf,
+  untilOf,
   type Proxy,
   type Reservation,
 } from '../proxy.js'
@@ -20,6 +21,7 @@ import { guardOf } from '../specs/spec-values.js'
 import type { UniqueSpec } from '../specs/spec.js'
 import { sameValue } from '../values.js'
 import type { TransactionScope, World } from '../world.js'
+import { refuseUnreserved, refuseUnsearchable } from './unreserved.js'
 
 /** Ends the transaction; the conflict is resolved outside. */
 class ReservationConflict extends Error {
@@ -39,10 +41,12 @@ export function insertInTransaction(
   world: World,
   document: Fields,
   wanted: ReadonlyMap<UniqueSpec, Values>,
+  building: readonly UniqueSpec[],
   write: (scope: TransactionScope) => Promise<unknown>,
 ): Promise<true | 'refused'> {
   return retryConflicts(world, async (scope) => {
     await reserveAll(world, scope, document['_id'], wanted)
+    await refuseUnreserved(world, scope.main, document['_id'], building, wanted)
     await write(scope)
     return true as const
   })
@@ -50,6 +54,7 @@ export function insertInTransaction(
 
 export async function changeInTransaction<R>(
   world: World,
+  building: readonly UniqueSpec[],
   { find, plan, write }: Change<R>,
 ): Promise<Changed<R> | null | 'refused'> {
   return retryConflicts(world, async (scope): Promise<Changed<R> | null> => {
@@ -60,7 +65,9 @@ export async function changeInTransaction<R>(
     for (const proxy of scope.proxies) {
       for (const spec of proxy.specs) if (lost.has(spec)) await release(proxy, spec, lost.get(spec)!, before['_id'])
     }
+    refuseUnsearchable(building, gained)
     await reserveAll(world, scope, before['_id'], gained)
+    await refuseUnreserved(world, scope.main, before['_id'], building, gained)
     const result = await write(before, guardOf(touched, before), scope)
     // In a transaction the document cannot change between read and write.
     if (result === null)
@@ -117,7 +124,7 @@ async function retryConflicts<T>(world: World, body: (scope: TransactionScope) =
   }
 }
 
-/** @throws DuplicateValueError when another document holds one of the values */
+/** @throws ValueTakenError when another document holds one of the values */
 async function resolveConflict(world: World, { proxy: { name }, owner, wanted }: ReservationConflict): Promise<void> {
   const proxy = world.proxies.find((each) => each.name === name)!
   for (const [spec, values] of wanted) {
@@ -126,7 +133,7 @@ async function resolveConflict(world: World, { proxy: { name }, owner, wanted }:
     if (isReserved(holder) && isExpired(holder, world.clock.now())) await resolve(world, proxy, holder)
     else if (!isReserved(holder) || !sameValue(ownerOf(holder), owner)) {
       world.tell({ event: 'conflict', owner: ownerOf(holder), fields: [spec.name] })
-      throw new DuplicateValueError(spec, heldValues(proxy, holder, spec)!, ownerOf(holder), !isReserved(holder))
+      throw new ValueTakenError(spec, heldValues(proxy, holder, spec)!, ownerOf(holder), untilOf(holder))
     }
   }
 }
