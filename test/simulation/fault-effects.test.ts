@@ -49,6 +49,27 @@ for (const emulate of ['4.0', '8.0'] as const) {
   })
 }
 
+for (const [emulate, written] of [
+  ['5.0', 0],
+  ['6.0.2', 1],
+  ['8.0', 1],
+] as const) {
+  const outcome = written === 1 ? 'changes a document that moves' : 'may change and count an orphan instead'
+  t.test(`an update by _id ${outcome}, ${emulate}`, async (t) => {
+    const cluster = await start(t, { emulate })
+    const { id } = await cluster.faults.apply('delay between mongos01 and shard02 by 5s')
+    const update = { update: 'things', updates: [{ q: { _id: 1 }, u: { $set: { n: 1 } } }] }
+    const updated = ask(cluster, update)
+    // shard01 answers before it has the document, shard02 when its copy is an orphan.
+    await cluster.advance(1000)
+    t.match(await admin(cluster, { moveChunk: ns, find: { x: 1 }, to: 'shard01' }, 'mongos02'), { ok: 1 })
+    await cluster.faults.heal(id)
+    t.match(await updated, { n: 1, nModified: 1 })
+    const [document] = (await find(cluster, 1))['cursor'].firstBatch
+    t.equal(document.n ?? 0, written)
+  })
+}
+
 t.test('a router with frozen routes uses its old routes', async (t) => {
   const cluster = await start(t)
   t.match(await find(cluster, 1, 'mongos02'), { ok: 1 })

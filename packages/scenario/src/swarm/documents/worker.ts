@@ -149,8 +149,10 @@ export class DocumentsWorker {
     if (answer === null) return
     const times = answer.reply['nModified'] as number
     // The retry history may have moved with a range, so two shards report one change
-    // (SERVER-54019).
-    if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
+    // (SERVER-54019). Or the document moved while the command was under way, and the change is of
+    // an orphan.
+    if (times > 1 || (times > 0 && this.#writesIncludeOrphans))
+      model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
     else model.is({ ...document, n: document.n + times })
   }
 
