@@ -22,7 +22,7 @@ const quickTimeoutSecs = 180
 const longTimeoutSecs = 3600
 
 await main(async (args) => {
-  const long = args.includes('--long')
+  const long = args.includes('--long') || process.env['SHARDLAB_LONG'] === '1'
   const valuesOf = (option) =>
     args.filter((arg) => arg.startsWith(`${option}=`)).map((arg) => arg.slice(option.length + 1))
   const exceptions = valuesOf('--except')
@@ -41,7 +41,9 @@ await main(async (args) => {
   const ordered = testFiles(filters).filter((file) => !exceptions.some((part) => file.includes(part)))
   const files = seed === undefined ? ordered : shuffled(ordered, seed)
   if (files.length === 0) throw new ScriptError(`no test file matches ${filters.join(' ') || 'anything'}`, 2)
-  const timeoutSecs = long ? longTimeoutSecs : quickTimeoutSecs
+  // The DDL fuzz on threads plays for that time.
+  const playSecs = 60 * Number(process.env['SHARDLAB_DDL_MINUTES'] ?? 0)
+  const timeoutSecs = (long ? longTimeoutSecs : quickTimeoutSecs) + playSecs
   const env = long ? { SHARDLAB_LONG: '1' } : {}
   if (options.length === 0) return runAndReport(files, timeoutSecs, env, outputFile)
   if (outputFile !== undefined) throw new ScriptError('--output-file cannot be combined with options of tap', 2)
