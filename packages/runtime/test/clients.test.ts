@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import type { GatewayTarget } from '../src/host/clients/gateway-target.js'
@@ -94,3 +95,55 @@ t.test('clients wait for a member that is starting, and one that is down refuses
   await runtime.stop()
   test.same(ends, ['destroy', 'close', 'destroy'])
 })
+
+for (const [name, create] of Object.entries(worlds)) {
+  for (const end of ['crash', 'halt'] as const) {
+    t.test(
+      `${name}: the port of a member that is down stays bound after ${end} and refuses clients`,
+      { skip: process.platform !== 'linux' && 'reads the table of sockets of Linux' },
+      async (test) => {
+        const runtime = create()
+        test.teardown(() => runtime.stop())
+        const [info] = await runtime.start([spec('a', 'echo', { listen }), spec('b', 'echo')])
+        const { endpoint } = info!
+        for (let round = 0; round < 3; round++) {
+          await runtime[end]('a')
+          await untilBound(endpoint)
+          await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
+          test.equal((await runtime.restart('a')).endpoint, endpoint)
+          ;(await connected(endpoint)).resetAndDestroy()
+        }
+        await runtime[end]('a')
+        await untilBound(endpoint)
+        await runtime.stop()
+        test.equal(stateOf(endpoint), null, 'a stopped runtime holds no port')
+      },
+    )
+  }
+
+  t.test(`${name}: a member that listens on a name restarts on the same port`, async (test) => {
+    const runtime = create()
+    test.teardown(() => runtime.stop())
+    const [info] = await runtime.start([spec('a', 'echo', { listen: { host: 'localhost', port: 0 } })])
+    await runtime.crash('a')
+    test.equal((await runtime.restart('a')).endpoint, info!.endpoint)
+  })
+}
+
+/** Resolves when a socket that does not listen has the port. */
+async function untilBound(endpoint: string): Promise<void> {
+  while (stateOf(endpoint) !== established) await new Promise(setImmediate)
+}
+
+const established = '01'
+
+/** Of the socket with this local address; null: none. */
+function stateOf(endpoint: string): string | null {
+  const [host, port] = endpoint.split(':') as [string, string]
+  const bytes = host.split('.').map(Number)
+  const address = Buffer.from(bytes.toReversed()).toString('hex').toUpperCase()
+  const local = `${address}:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n')
+  const states = lines.map((line) => line.trim().split(/\s+/)).filter((fields) => fields[1] === local)
+  return states[0]?.[3] ?? null
+}

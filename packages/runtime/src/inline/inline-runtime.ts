@@ -29,6 +29,7 @@ import type { FaultRegistry } from '../supervisor/fault-registry.js'
 import { waitAtMost, KeepAlive, settleAll } from '../supervisor/keep-alive.js'
 import { localRegistries } from '../supervisor/local-registries.js'
 import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { AutoAdvance } from './auto-advance.js'
 import { ConnectionGate } from './connection-gate.js'
@@ -111,6 +112,7 @@ class InlineWorld implements InlineRuntime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<InlinePlace>
   readonly #keepAlive = new KeepAlive()
+  readonly #ports: PortHolds
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate = new ConnectionGate()
@@ -123,6 +125,8 @@ class InlineWorld implements InlineRuntime {
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
+    const { openGateway = openTcpGateway } = options
+    this.#ports = new PortHolds(openGateway === openTcpGateway)
     this.#manualClock = options.clock === 'manual' ? new VirtualClock(Date.now()) : null
     this.#autoAdvance =
       this.#manualClock === null || options.autoAdvance === false
@@ -141,8 +145,15 @@ class InlineWorld implements InlineRuntime {
       atEndOfTurn: this.#turns.atEndOfTurn,
       nextTurn: this.#turns.nextTurn,
       pageFaults: () => process.resourceUsage().majorPageFault,
-      openGateway: this.#gate.wrap(options.openGateway ?? openTcpGateway),
-      onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
+      openGateway: this.#gate.wrap((request) => {
+        const released = this.#ports.release(this.#members.get(request.address))
+        return released === null ? openGateway(request) : released.then(() => openGateway(request))
+      }),
+      onCrash: (cell, error) => {
+        const member = this.#members.get(cell.address)
+        this.#members.crashed(member, error)
+        this.#ports.hold(member)
+      },
       onStepStruck: (id, reached) => this.steps.report(id, reached),
     })
     const { clock, events, mailbox } = this.#host
@@ -202,6 +213,7 @@ class InlineWorld implements InlineRuntime {
       if (cell.gone) return
       this.#host.remove(cell, new Error(`${address} was stopped`))
       this.#members.stopped(member)
+      this.#ports.hold(member)
     })
   }
 
@@ -288,18 +300,23 @@ class InlineWorld implements InlineRuntime {
   }
 
   restore(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]> {
-    return this.#whenQuiescent(() =>
-      restoreCopy(copy, {
-        host: this.#host,
-        gate: this.#gate,
-        members: this.#members,
-        clock: this.#manualClock,
-        directory: this.#directory,
-        self: this.#self,
-        role: (name) => this.#options.roles[name]!,
-        ...(listen === undefined ? {} : { listen }),
-      }),
-    )
+    return this.#whenQuiescent(async () => {
+      await this.#ports.releaseAll()
+      try {
+        return await restoreCopy(copy, {
+          host: this.#host,
+          gate: this.#gate,
+          members: this.#members,
+          clock: this.#manualClock,
+          directory: this.#directory,
+          self: this.#self,
+          role: (name) => this.#options.roles[name]!,
+          ...(listen === undefined ? {} : { listen }),
+        })
+      } finally {
+        for (const member of this.#members.all()) this.#ports.hold(member)
+      }
+    })
   }
 
   /**
@@ -338,6 +355,7 @@ class InlineWorld implements InlineRuntime {
 
   stop(): Promise<void> {
     this.#stopped = true
+    const released = this.#ports.close()
     return this.#keepAlive.during(async () => {
       const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)
@@ -348,6 +366,7 @@ class InlineWorld implements InlineRuntime {
         this.#host.remove(cell, new Error('the runtime was stopped'))
         this.#members.stopped(member)
       }
+      await released
     })
   }
 

@@ -1,6 +1,6 @@
 import type { Address, ClusterEvent } from '@shardlab/actor'
 import type { MemberBoot } from '../host/actor-cell.js'
-import { endpointOf } from '../host/clients/endpoint.js'
+import { parseEndpoint } from '../host/clients/endpoint.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
 /** `Place`: what the kind of world adds. */
@@ -9,7 +9,7 @@ export interface Member<Place> {
   readonly index: number
   readonly place: Place
   state: MemberState
-  /** The address of the next start: the port that was bound first. */
+  /** The address of the next start: the one that was bound first. */
   listen: MemberSpec['listen']
   endpoint: string
   threadId: number
@@ -49,7 +49,7 @@ export class MemberTable<Place> {
       place,
       state: 'starting',
       listen: spec.listen,
-      endpoint: `${spec.address}:27017`,
+      endpoint: nameOf(spec),
       threadId: 0,
       incarnation: 0,
     }
@@ -107,10 +107,8 @@ export class MemberTable<Place> {
     if (member.state !== 'starting') return
     member.state = 'running'
     member.endpoint = endpoint
-    const port = Number(endpoint.slice(endpoint.lastIndexOf(':') + 1))
     // The next incarnation listens there again. Without a listener the endpoint is only a name.
-    if (member.listen !== null && endpoint === endpointOf(member.listen.host, port))
-      member.listen = { host: member.listen.host, port }
+    if (member.listen !== null && endpoint !== nameOf(member.spec)) member.listen = parseEndpoint(endpoint)
     member.threadId = threadId
     this.#report(member, 'started')
   }
@@ -141,6 +139,10 @@ export class MemberTable<Place> {
     const event = { type: 'member', atMs: this.#now(), member: member.spec.address, state } as const
     this.#emit(error === null ? event : { ...event, error: `${error.name}: ${error.message}` })
   }
+}
+
+function nameOf({ address }: MemberSpec): string {
+  return `${address}:27017`
 }
 
 export function memberBoot({ spec, index, listen, incarnation }: Member<unknown>): MemberBoot {

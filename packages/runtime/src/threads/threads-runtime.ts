@@ -23,11 +23,12 @@ import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
 import { settleAll } from '../supervisor/keep-alive.js'
 import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { sharedHostCount } from './layout.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import { fromPortable } from './portable-error.js'
-import type { HostReport, MemberLocation } from './protocol.js'
+import type { HostReport } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { settledBy } from './watchdog.js'
@@ -54,6 +55,7 @@ class ThreadsRuntime implements Runtime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<ThreadsPlace>
   readonly #fleet = new WorkerFleet()
+  readonly #ports = new PortHolds(true)
   readonly #peers: WorkerPeers
   #watched: readonly EventType[] = defaultWatched
   /** Created when the first disk releases memory. */
@@ -148,6 +150,7 @@ class ThreadsRuntime implements Runtime {
     if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     check()
     await this.#place([member], host?.sharing ?? null)
+    await this.#ports.release(member)
     check()
     return this.#startMember(member)
   }
@@ -209,14 +212,10 @@ class ThreadsRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#trimmer?.stop()
+    const released = this.#ports.close()
     const workers = [...this.#fleet.workers]
-    await Promise.all(
-      workers.map(async (worker) => {
-        const { remote } = worker
-        await settledBy(remote, remote.call('stop', []), this.#options.stopTimeoutMs ?? 10_000)
-      }),
-    )
-    await Promise.all(workers.map((worker) => this.#terminate(worker)))
+    await this.#fleet.stop(this.#options.stopTimeoutMs ?? 10_000)
+    await Promise.all([released, ...workers.map((worker) => this.#terminate(worker))])
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
 
@@ -243,9 +242,9 @@ class ThreadsRuntime implements Runtime {
     }
     for (const member of members) this.#peers.route(member)
     await Promise.all(calls)
-    await this.#announce(
-      existing,
+    await this.#fleet.announce(
       members.map((member) => locationOf(member)),
+      existing,
     )
   }
 
@@ -340,12 +339,8 @@ class ThreadsRuntime implements Runtime {
     report()
     this.#peers.route(member)
     const end = worker.members.size === 1 ? this.#terminate(worker) : this.#kill(worker, member)
-    await Promise.all([end, this.#announce(this.#fleet.workers, [locationOf(member)])])
-  }
-
-  /** An occupied worker gets the locations once it is free; the supervisor does not wait for it. */
-  async #announce(workers: Iterable<WorkerPlace>, locations: readonly MemberLocation[]): Promise<void> {
-    await Promise.all([...workers].map(({ remote }) => settledBy(remote, remote.call('setLocations', [locations]))))
+    const held = end.then(() => this.#ports.hold(member))
+    await Promise.all([held, this.#fleet.announce([locationOf(member)])])
   }
 
   /**
@@ -363,7 +358,7 @@ class ThreadsRuntime implements Runtime {
       this.#peers.route(other)
     }
     await ended
-    await this.#announce(this.#fleet.workers, others.map(locationOf))
+    await this.#fleet.announce(others.map(locationOf))
     for (const { spec } of others) void this.restart(spec.address).catch(() => {})
   }
 
@@ -380,8 +375,9 @@ class ThreadsRuntime implements Runtime {
     for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error
       this.#members.crashed(member, error)
+      this.#ports.hold(member)
       this.#peers.route(member)
-      void this.#announce(this.#fleet.workers, [locationOf(member)])
+      void this.#fleet.announce([locationOf(member)])
     }
   }
 

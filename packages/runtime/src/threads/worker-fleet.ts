@@ -1,6 +1,7 @@
 import type { ThreadMemory } from '../memory-usage.js'
 import type { Member } from '../supervisor/member-table.js'
-import type { HostCommandName, HostCommands } from './protocol.js'
+import type { HostCommandName, HostCommands, MemberLocation } from './protocol.js'
+import { settledBy } from './watchdog.js'
 import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
 export class WorkerFleet {
@@ -38,6 +39,19 @@ export class WorkerFleet {
   async memory(): Promise<ThreadMemory[]> {
     const answers = await Promise.allSettled([...this.workers].map(({ remote }) => remote.call('memory', [])))
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+
+  /** An occupied worker gets the locations once it is free; the supervisor does not wait for it. */
+  async announce(
+    locations: readonly MemberLocation[],
+    workers: readonly WorkerPlace[] = [...this.workers],
+  ): Promise<void> {
+    await Promise.all(workers.map(({ remote }) => settledBy(remote, remote.call('setLocations', [locations]))))
+  }
+
+  /** The members shut down in order, unless that takes longer. */
+  async stop(timeoutMs: number): Promise<void> {
+    await Promise.all([...this.workers].map(({ remote }) => settledBy(remote, remote.call('stop', []), timeoutMs)))
   }
 
   /** Ignores workers that end before they answer: the supervisor handles their end. */
