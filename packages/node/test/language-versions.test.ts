@@ -111,6 +111,77 @@ t.test('projections of find are flat until 4.2', async (t) => {
   })
 })
 
+t.test('until 4.2 find takes colliding paths, of which the later one counts', async (t) => {
+  const document = { _id: 1, a: { b: 1, c: 2, d: { e: 3, f: 4 } }, l: [{ x: 1, y: 2 }, { x: 3, y: 4 }, 5] }
+  const cases: [projection: Document, found: Document][] = [
+    [{ _id: 0, a: 1, 'a.b': 1 }, { a: { b: 1 } }],
+    [{ _id: 0, 'a.b': 1, a: 1 }, { a: document.a }],
+    [{ _id: 0, 'a.d.e': 1, a: 1 }, { a: { b: 1, c: 2, d: { e: 3 } } }],
+    [{ _id: 0, l: 0, a: 0, 'a.d': 0 }, { a: { b: 1, c: 2 } }],
+    [{ _id: 0, l: 0, 'a.d': 0, a: 0 }, { a: {} }],
+    [{ _id: 0, l: { $slice: 1 }, 'l.x': 1 }, { l: [{ x: 1 }] }],
+    [{ _id: 0, 'l.x': 1, l: { $slice: -2 } }, { l: [{ x: 3 }] }],
+  ]
+  for (const version of ['2.6', '4.0'] as const) {
+    const node = await filled(version, document)
+    for (const [projection, found] of cases) {
+      const { cursor } = await node.ok({ find: 'c', projection })
+      t.same((cursor as Document)['firstBatch'], [found], `${version} ${JSON.stringify(projection)}`)
+    }
+  }
+  const newer = await filled('4.4', document)
+  for (const [projection] of cases) t.match(await newer.run({ find: 'c', projection }), { code: /31249|31250/ })
+})
+
+t.test(
+  'in 2.6 errors about a changed _id name the document, and those of upserts have a code of their own',
+  async (t) => {
+    const update = async (version: EmulatedVersion, statement: Document) => {
+      const reply = await (await filled(version, { _id: 1 })).run({ update: 'c', updates: [statement] })
+      const [{ code, errmsg }] = reply['writeErrors'] as [Document]
+      return [code, errmsg]
+    }
+    const altered = (document: string, text: string) =>
+      `After applying the update to the document {${document} , ...}, the (immutable) field '_id' was found to have been altered to ${text}`
+    const [set, replacement] = [{ $set: { _id: 2 } }, { _id: 2, a: 1 }]
+    t.same(await update('2.6', { q: { _id: 1 }, u: set }), [66, altered('_id: 1', '_id: 2')])
+    t.same(await update('2.6', { q: { _id: 7 }, u: set, upsert: true }), [66, altered('_id: 7', '_id: 2')])
+    const changed = (id: number) => `The _id field cannot be changed from {_id: ${id}} to {_id: 2}.`
+    t.same(await update('2.6', { q: { _id: 1 }, u: replacement }), [16837, changed(1)])
+    t.same(await update('2.6', { q: { _id: 7 }, u: replacement, upsert: true }), [16836, changed(7)])
+    const onText = { q: { _id: 7, a: 'x' }, u: { $inc: { a: 1 } }, upsert: true }
+    t.same((await update('2.6', onText))[0], 16836)
+    t.same((await update('4.0', onText))[0], 14)
+    t.match(await update('4.0', { q: { _id: 1 }, u: set }), [66, /^Performing an update on the path '_id'/])
+    t.match(await update('4.0', { q: { _id: 1 }, u: replacement }), [
+      66,
+      /^After applying the update, the \(immutable\)/,
+    ])
+  },
+)
+
+t.test('until 4.0 errors of expressions and of writes have no prefix', async (t) => {
+  const divide = { $divide: [1, '$a'] }
+  const commands: [command: Document, message: RegExp, prefix: RegExp][] = [
+    [{ find: 'c', filter: { $expr: divide } }, /can't \$divide by zero$/, /^Executor error during find command/],
+    [{ aggregate: 'c', pipeline: [{ $project: { v: divide } }], cursor: {} }, /can't/, /^PlanExecutor error during/],
+    [
+      { findAndModify: 'c', query: { _id: 1 }, update: { $set: { u: 2 } } },
+      /E11000/,
+      /^Plan executor error during findAndModify/,
+    ],
+  ]
+  for (const version of ['4.0', '4.4'] as const) {
+    const node = await filled(version, { _id: 1, a: 0, u: 1 }, { _id: 2, a: 0, u: 2 })
+    await node.ok({ createIndexes: 'c', indexes: [{ key: { u: 1 }, name: 'u', unique: true }] })
+    for (const [command, message, prefix] of commands) {
+      const reply = await node.run(command)
+      t.match(reply, { ok: 0, errmsg: message })
+      t.equal(prefix.test(reply['errmsg'] as string), version === '4.4', `${version}: ${String(reply['errmsg'])}`)
+    }
+  }
+})
+
 t.test('unknown expressions of $project have a code of their own since 4.4', async (t) => {
   const project = { ...aggregate({ $project: { v: { $nope: 1 } } }), cursor: {} }
   const answers: [EmulatedVersion, number, string][] = [

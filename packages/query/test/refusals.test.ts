@@ -1,4 +1,4 @@
-import { encode, toRawValue, type Document } from '@shardlab/bson'
+import { BSONRegExp, encode, toRawValue, type Document } from '@shardlab/bson'
 import t, { type Test } from 'tap'
 import {
   compileExpression,
@@ -49,6 +49,36 @@ t.test('operators are unknown before the release that introduced them', (t) => {
     t.equal(codeOf(known) === 168 || codeOf(known) === 40324, false)
   t.end()
 })
+
+t.test(
+  'unknown options of a regular expression are refused since 5.0, and options given twice since 4.2',
+  async (t) => {
+    const matches = (release: string, filter: Document, document: Document) =>
+      compileFilter(encode(filter), { ...context, language: languageOf(release) }).matches(encode(document))
+    const unknown = new BSONRegExp('x')
+    unknown.options = 'gi'
+    for (const filter of [
+      { a: { $regex: 'x', $options: 'gi' } },
+      { a: unknown },
+      { a: { $in: [unknown] } },
+      { a: { $all: [unknown] } },
+      { a: { $not: unknown } },
+    ] as Document[]) {
+      const negated = '$not' in (filter['a'] as Document)
+      for (const release of ['2.6.12', '4.0.28', '4.4.29'])
+        t.equal(matches(release, filter, { a: 'X' }), !negated, `${release} ${JSON.stringify(filter)}`)
+      for (const release of ['5.0.31', '8.0.13'])
+        t.throws(() => matches(release, filter, {}), { code: 51108, message: ' invalid flag in regex options: g' })
+    }
+    t.ok(matches('4.4.29', { a: unknown }, { a: unknown }), 'an equal expression matches with its unknown options')
+    t.notOk(matches('4.4.29', { a: unknown }, { a: /x/i }))
+    const twice = [{ a: { $regex: /x/i, $options: 's' } }, { a: { $options: 'i', $regex: /x/m } }]
+    for (const release of ['2.6.12', '4.0.28'])
+      for (const filter of twice) t.notOk(matches(release, filter, { a: 'X' }), 'the last options apply')
+    t.throws(() => matches('4.4.29', twice[0]!, {}), { code: 51075 })
+    t.throws(() => matches('4.4.29', twice[1]!, {}), { code: 51074 })
+  },
+)
 
 t.test('null matches undefined before 8.0 only', (t) => {
   const bytes = new Uint8Array([8, 0, 0, 0, 6, 97, 0, 0])

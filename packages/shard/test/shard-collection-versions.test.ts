@@ -30,6 +30,18 @@ t.test('2.6 shards on _id when no key is given', async (t) => {
     )
 })
 
+t.test('the index on the key has the version of new indexes', async (t) => {
+  for (const [version, v] of [
+    ['2.6', 1],
+    ['4.0', 2],
+    ['8.0', 2],
+  ] as const) {
+    const { shards } = await shardIt(version, { key: { a: 1 } })
+    const { cursor } = await shards.direct('shard01', { listIndexes: 'c' })
+    t.match((cursor as Document)['firstBatch'], [{ v }, { v, key: { a: 1 }, name: 'a_1' }], version)
+  }
+})
+
 t.test('errors of 2.6 have no code', async (t) => {
   const { error } = await shardIt('2.6', { key: { a: -1 } })
   t.same(error, {

@@ -175,6 +175,7 @@ t.test('runs are described with the counters of each stage', async (t) => {
   t.same(executed({ _id: 500 }), { stage: 'IDHACK', ...common(0, 1), keysExamined: 0, docsExamined: 0 })
   const shardFilter = {
     pattern: [{ path: 'z', direction: 1 as const }],
+    hashesCover: true,
     owns: (document: Uint8Array) => decode(document)['b'] > 50,
   }
   t.match(executed({ c: 'x1' }, { shardFilter }), {

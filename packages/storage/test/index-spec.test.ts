@@ -1,5 +1,6 @@
 import t from 'tap'
-import { decode, encode, type Document } from '@shardlab/bson'
+import { decode, encode, type CommandError, type Document } from '@shardlab/bson'
+import { languageOf } from '@shardlab/query'
 import { createMemoryEngine, defaultIndexName, prepareIndex, validateIndexSpec } from '../src/index.js'
 import { applyAll, createIndexOf, createOf } from './support/log.js'
 import { errorOf } from './support/query.js'
@@ -237,6 +238,64 @@ t.test('a specification is compared with the existing indexes', async (t) => {
   t.match(
     errorOf(() => prepare({ key: { t: 1 }, name: 'x' })),
     { code: 85, message: /^An equivalent index already exists with a different name and options\./ },
+  )
+
+  const inRelease = (release: string, spec: Document): string => {
+    try {
+      const rules = { language: languageOf(release) }
+      return prepareIndex(engine.collection('db.c')!, encode(spec), rules) === null ? 'exists' : 'new'
+    } catch (error) {
+      return `${(error as CommandError).code} ${(error as CommandError).message}`
+    }
+  }
+  const a1 = '{ v: 2, key: { a: 1 }, name: "a_1"'
+  const ns = ', ns: "db.c" }'
+  const answers: [spec: Document, releases: string[], answer: string][] = [
+    [{ key: { a: 1 }, name: 'x' }, ['2.6.12', '4.0.28'], 'exists'],
+    [{ key: { a: 1 }, name: 'x' }, ['4.4.29', '8.0.13'], '85 Index already exists with a different name: a_1'],
+    [
+      { key: { a: 1 }, name: 'a_1', unique: true },
+      ['2.6.12', '4.0.28'],
+      '85 Index with name: a_1 already exists with different options',
+    ],
+    [
+      { key: { a: 1 }, name: 'a_1', unique: true },
+      ['4.4.29'],
+      `85 An equivalent index already exists with the same name but different options. Requested index: { v: 2, unique: true, key: { a: 1 }, name: "a_1" }, existing index: ${a1} }`,
+    ],
+    [
+      { key: { a: 1 }, name: 'x', sparse: true },
+      ['2.6.12'],
+      '85 Index with pattern: { a: 1 } already exists with different options',
+    ],
+    [
+      { key: { a: 1 }, name: 'x', sparse: true },
+      ['4.0.28'],
+      `85 Index: { v: 2, key: { a: 1 }, name: "x", sparse: true${ns} already exists with different options: ${a1}${ns}`,
+    ],
+    [
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { b: 1 } },
+      ['4.4.29'],
+      `85 An equivalent index already exists with a different name and options. Requested index: { v: 2, key: { a: 1 }, name: "x", partialFilterExpression: { b: 1 } }, existing index: ${a1} }`,
+    ],
+    [{ key: { a: 1 }, name: 'x', sparse: true }, ['5.0.31', '8.0.13'], 'new'],
+    [
+      { key: { b: 1 }, name: 'a_1' },
+      ['2.6.12'],
+      '86 Trying to create an index with same name a_1 with different key spec { b: 1 } vs existing spec { a: 1 }',
+    ],
+    [
+      { key: { b: 1 }, name: 'a_1' },
+      ['4.0.28'],
+      `86 Index must have unique name.The existing index: ${a1}${ns} has the same name as the requested index: { v: 2, key: { b: 1 }, name: "a_1"${ns}`,
+    ],
+    [{ key: { a: 1 }, name: 'x', collation: { locale: 'de' } }, ['4.0.28', '4.4.29', '8.0.13'], 'new'],
+  ]
+  for (const [spec, releases, answer] of answers)
+    for (const release of releases) t.equal(inRelease(release, spec), answer, `${release} ${JSON.stringify(spec)}`)
+  t.match(
+    inRelease('4.0.28', { key: { a: 1 }, name: 'a_1', collation: { locale: 'de' } }),
+    /^85 An index with the same key pattern, but a different collation already exists with the same name\./,
   )
 
   for (let i = 4; i < 64; i++) engine.apply(createIndexOf('db.c', { [`f${i}`]: 1 }))

@@ -36,7 +36,7 @@ export function routerSink(
     bypassDocumentValidation: args.bool('bypassDocumentValidation') === true,
     writeConcern: args.document('writeConcern'),
     collation,
-    errorContext: aggregateErrorContext(host.behaviours, ns),
+    errorContext: host.behaviours.thrownErrorsNameExecutor ? aggregateErrorContext(host.behaviours, ns) : null,
     isRouter: true,
   }
 }

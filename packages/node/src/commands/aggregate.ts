@@ -5,7 +5,7 @@ import {
   aggregateErrorContext,
   aggregateSpec,
   writeResults,
-  withContext,
+  withExecutorContext,
   batchSizeOf,
   checkCursorArgument,
   defaultFirstBatch,
@@ -57,7 +57,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
     return await writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
   } catch (error) {
     source.close?.()
-    throw withContext(error, aggregateErrorContext(host.behaviours, ns))
+    throw withExecutorContext(error, host.behaviours, aggregateErrorContext(host.behaviours, ns))
   }
 }
 

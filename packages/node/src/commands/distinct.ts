@@ -5,7 +5,7 @@ import {
   compileDistinct,
   distinctSpec,
   DistinctValues,
-  withContext,
+  withExecutorContext,
   writeValues,
 } from '@shardlab/member'
 import { readAll } from '../cursors/resume-source.js'
@@ -43,7 +43,7 @@ export const distinct: CommandRow<NodeInvocation> = {
           forEachValueAt(document, 0, query.key, (value) => values.add(value)),
         )
       } catch (error) {
-        throw withContext(error, 'Executor error during distinct command')
+        throw withExecutorContext(error, host.behaviours, 'Executor error during distinct command')
       }
       source.recordCost()
     }

@@ -2,7 +2,14 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { compileFilter, compileProjection, formatDocument, parseSort, type EvaluationContext } from '@shardlab/query'
 import type { LogSession } from '@shardlab/storage'
-import { withCollation, findAndModifySpec, readFindAndModify, type FindAndModifyRequest } from '@shardlab/member'
+import {
+  withCollation,
+  findAndModifySpec,
+  readFindAndModify,
+  withExecutorContext,
+  type FindAndModifyRequest,
+} from '@shardlab/member'
+import type { Behaviours } from '@shardlab/sharding'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
@@ -68,10 +75,11 @@ function modify(
 ): Answer | Promise<Answer> {
   if (statement.kind === 'delete') {
     const prepared = prepareDelete(scope, statement)
-    return withExecutionContext(() => prepared.run(session, true), answerOfDelete)
+    return withExecutionContext(scope, () => prepared.run(session, true), answerOfDelete)
   }
   const prepared = prepareUpdate(scope, statement)
   return withExecutionContext(
+    scope,
     () => prepared.run(session, wantsNew ? 'postImage' : 'preImage'),
     (outcome) => answerOfUpdate(outcome, wantsNew),
   )
@@ -91,27 +99,26 @@ function answerOfUpdate({ matched, upsertedId, before, after }: UpdateOutcome, w
 }
 
 /** Adds the server's prefix to errors that occur while documents are changed. */
-function withExecutionContext<T>(work: () => Promise<T> | T, use: (outcome: T) => Answer): Answer | Promise<Answer> {
+function withExecutionContext<T>(
+  { invocation: { host } }: WriteScope,
+  work: () => Promise<T> | T,
+  use: (outcome: T) => Answer,
+): Answer | Promise<Answer> {
   let outcome: Promise<T> | T
   try {
     outcome = work()
   } catch (error) {
-    throw inContext(error)
+    throw inContext(error, host.behaviours)
   }
   if (!(outcome instanceof Promise)) return use(outcome)
   return outcome.then(use, (error: unknown) => {
-    throw inContext(error)
+    throw inContext(error, host.behaviours)
   })
 }
 
-function inContext(error: unknown): unknown {
+function inContext(error: unknown, behaviours: Behaviours): unknown {
   if (!(error instanceof CommandError) || isStaleError(error)) return error
-  const { code, message, errorLabels, extra } = error
-  return new CommandError(code, `Plan executor error during findAndModify :: caused by :: ${message}`, {
-    errorLabels,
-    extra,
-    cause: error,
-  })
+  return withExecutorContext(error, behaviours, 'Plan executor error during findAndModify')
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   findSpec,
   type FindQuery,
   emptySource,
-  withContext,
+  withExecutorContext,
   nonNegative,
   defaultFirstBatch,
   type TailableMode,
@@ -87,8 +87,9 @@ function namingErrors(reply: Promise<DocumentWriter>, host: NodeHost, ns: string
 }
 
 function executorError(error: unknown, { behaviours }: NodeHost, ns: string): unknown {
-  return withContext(
+  return withExecutorContext(
     error,
+    behaviours,
     `Executor error during find command${behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`,
   )
 }

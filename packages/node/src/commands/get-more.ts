@@ -5,7 +5,7 @@ import {
   cursorIdOf,
   defaultAwaitMs,
   getMoreNamespace,
-  withContext,
+  withExecutorContext,
   checkGetMoreAfterCheckout,
   getMoreSpec,
 } from '@shardlab/member'
@@ -163,7 +163,7 @@ function closingOnError<T>(invocation: NodeInvocation, cursor: OpenCursor, read:
 /** Like the server, closes the cursor on any error. */
 function closedBy({ host }: NodeInvocation, cursor: OpenCursor, error: unknown): unknown {
   host.cursors.close(cursor.id)
-  return withContext(error, 'Executor error during getMore')
+  return withExecutorContext(error, host.behaviours, 'Executor error during getMore')
 }
 
 /** @throws CommandError 50736 to 50738 if another session opened the cursor */

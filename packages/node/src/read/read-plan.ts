@@ -10,8 +10,10 @@ export function shardFilterOf(
   { root, strings }: Pick<Filter, 'root' | 'strings'>,
 ): { readonly shardFilter?: ShardFilter } {
   if (ownership === null || ownsAll(ownership, root, strings)) return {}
-  const { shardKey } = ownership.placement
-  return { shardFilter: { pattern: shardKey.keyPattern, owns: (document) => ownership.owns(document) } }
+  const { hashesCover, placement } = ownership
+  return {
+    shardFilter: { pattern: placement.shardKey.keyPattern, hashesCover, owns: (document) => ownership.owns(document) },
+  }
 }
 
 /**

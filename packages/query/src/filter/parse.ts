@@ -103,7 +103,7 @@ function parseDocument(
     if (isOperatorDocument(value)) {
       children.push(...parseOperators(name, value.slice(), features, language, depth))
     } else if (value.type === BsonType.regex) {
-      children.push(regexNodeOfValue(name, value))
+      children.push(regexNodeOfValue(name, value, language))
     } else {
       children.push(comparisonNode(name, 'eq', value))
     }

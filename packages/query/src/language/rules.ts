@@ -142,6 +142,20 @@ export const languageRules = {
     ['2.6', 'ignored'],
     ['3.4', 'refused'],
   ),
+  indexIdentity: rule<'key' | 'collation' | 'options'>(
+    'Indexes may both exist if they differ in this: the key; the key or the collation; also unique, sparse or the partial filter.',
+    'index_catalog.cpp, doesSpecConflictWithExisting of 2.6 and 4.0; index_descriptor.cpp, compareIndexOptions; release notes 5.0, SERVER-25023 and SERVER-47659',
+    ['2.6', 'key'],
+    ['3.4', 'collation'],
+    ['5.0', 'options'],
+  ),
+  indexConflicts: rule<'plain' | 'named' | 'compared'>(
+    'The texts of errors about an index that exists. Until 4.0 the same index under another name is not an error.',
+    'index_catalog.cpp of 2.6; index_catalog_impl.cpp of 4.0 and 4.4',
+    ['2.6', 'plain'],
+    ['3.4', 'named'],
+    ['4.2', 'compared'],
+  ),
   updateOrder: rule<'written' | 'names' | 'names and indexes'>(
     'The order in which an update adds fields: as written, by name, or by name with numbers in their order.',
     'modifier_interface.h until 3.4; update_object_node.cpp; reference/operator/update, processing order, changed in 5.0',
@@ -167,6 +181,12 @@ export const languageRules = {
     ['2.6', 'bad sort'],
     ['4.4', 'explained'],
   ),
+  immutableIdErrors: rule<'document' | 'update'>(
+    'Errors about a changed _id name the document, or the path of the update.',
+    'exec/update.cpp, validate, and ops/modifier_object_replace.cpp until 3.4; update/update_leaf_node.cpp, object_replace_executor.cpp',
+    ['2.6', 'document'],
+    ['3.6', 'update'],
+  ),
   emptySamples: rule<boolean>(
     '{$sample: {size: 0}} gives no document; otherwise it is refused.',
     'document_source_sample.cpp',
@@ -190,6 +210,13 @@ export const languageRules = {
     'document_source_out.cpp',
     ['2.6', true],
     ['6.0', false],
+  ),
+  regexOptions: rule<'last' | 'once' | 'known'>(
+    'The options of a regular expression in a filter: the last given ones, with unknown letters ignored; options in both $regex and $options are refused (51074, 51075); unknown letters, too (51108).',
+    'expression_parser.cpp, parseRegexDocument; expression_leaf.cpp, flags2options of 4.0; flagsToPcreOptions, strict since 4.9',
+    ['2.6', 'last'],
+    ['4.2', 'once'],
+    ['5.0', 'known'],
   ),
   regexUsesPcre2: rule<boolean>(
     'Errors of regular expressions are those of PCRE2.',

@@ -1,10 +1,7 @@
 /** Fields keep the document's order, computed ones follow. */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../values/build.js'
-import type { ProjectionNode } from './tree.js'
-
-/** Whether fields that the tree does not name are dropped (`include`) or kept (`exclude`). */
-export type ProjectionMode = 'include' | 'exclude'
+import type { ProjectionMode, ProjectionNode } from './tree.js'
 
 export function applyTree(node: ProjectionNode, mode: ProjectionMode, document: Uint8Array): Uint8Array {
   return projectObject(node, mode, document, 0, document)
@@ -59,8 +56,8 @@ function projectField(
     }
   }
   const child = node.children.get(name)
-  if (child === undefined) return mode === 'exclude' ? it.value() : undefined
-  return projectValue(child, mode, it.value(), root)
+  if (child === undefined) return (node.mode ?? mode) === 'exclude' ? it.value() : undefined
+  return projectValue(child, mode, child.transform === null ? it.value() : child.transform(it.value()), root)
 }
 
 function projectValue(
@@ -79,7 +76,7 @@ function projectValue(
     return arrayValue(elements)
   }
   if (node.hasComputed) return computeBelow(node, root)
-  return mode === 'exclude' ? value : undefined
+  return (node.mode ?? mode) === 'exclude' ? value : undefined
 }
 
 /** For computed fields below a name that the document does not have. */

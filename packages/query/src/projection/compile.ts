@@ -20,10 +20,10 @@ import { newestLanguage } from '../language/language.js'
 import { sortKeyValues, type SortPattern } from '../sort/sort-pattern.js'
 import { arrayValue } from '../values/build.js'
 import { formatField, formatValue } from '../values/format.js'
-import { applyTree, type ProjectionMode } from './apply.js'
+import { applyTree } from './apply.js'
 import { modernized } from './plain-projection.js'
 import { compileElemMatch, compileSlice, positionalTransform } from './find-operators.js'
-import { ProjectionNode, type Transform } from './tree.js'
+import { ProjectionNode, type Collisions, type ProjectionMode, type Transform } from './tree.js'
 
 export interface Projection {
   readonly mode: ProjectionMode
@@ -53,7 +53,7 @@ export function compileProjection(
 ): Projection {
   const isPlain =
     options.dialect !== 'aggregate' && !(context.language ?? newestLanguage).has('form', 'findExpressions')
-  return new ProjectionParser(context, options).parse(
+  return new ProjectionParser(context, options, isPlain ? 'later' : 'refused').parse(
     isPlain ? modernized(projection, options.filter, context) : projection,
   )
 }
@@ -61,7 +61,7 @@ export function compileProjection(
 class ProjectionParser {
   readonly #context: EvaluationContext
   readonly #options: ProjectionOptions
-  readonly #root = new ProjectionNode()
+  readonly #root: ProjectionNode
   readonly #find: boolean
   #mode: ProjectionMode | null = null
   #id: 'keep' | 'drop' | null = null
@@ -71,7 +71,8 @@ class ProjectionParser {
   #position = -1
   #positional: Filter | null = null
 
-  constructor(context: EvaluationContext, options: ProjectionOptions) {
+  constructor(context: EvaluationContext, options: ProjectionOptions, collisions: Collisions) {
+    this.#root = new ProjectionNode(collisions)
     this.#context = context
     this.#options = options
     this.#find = options.dialect !== 'aggregate'

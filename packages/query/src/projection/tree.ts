@@ -11,13 +11,28 @@ export type ProjectionLeaf =
   | { readonly kind: 'compute'; readonly compute: Compute }
   | { readonly kind: 'transform'; readonly transform: Transform }
 
+/** Whether fields that the tree does not name are dropped (`include`) or kept (`exclude`). */
+export type ProjectionMode = 'include' | 'exclude'
+
+/** `later`: the later path wins, as in find until 4.2. Server: projection_exec.cpp. */
+export type Collisions = 'refused' | 'later'
+
 export class ProjectionNode {
+  readonly #collisions: Collisions
   readonly leaves = new Map<string, ProjectionLeaf>()
   readonly children = new Map<string, ProjectionNode>()
   /**
    * Names of fields that are computed or contain a computed field, in the specification's order.
    */
   readonly computedNames: string[] = []
+  /** Of this node, after a collision; null: that of the projection. */
+  mode: ProjectionMode | null = null
+  /** Applied before the fields below are projected, after a collision. */
+  transform: Transform | null = null
+
+  constructor(collisions: Collisions = 'refused') {
+    this.#collisions = collisions
+  }
 
   /**
    * @throws CommandError 31249, 31250 when the path already exists or passes through a leaf, 15
@@ -32,6 +47,10 @@ export class ProjectionNode {
   #add(path: string, names: readonly string[], at: number, leaf: ProjectionLeaf): void {
     const name = names[at]!
     if (leaf.kind === 'compute' && !this.computedNames.includes(name)) this.computedNames.push(name)
+    if (this.#collisions === 'later' && leaf.kind !== 'compute') {
+      this.#addLater(names, at, leaf)
+      return
+    }
     if (at === names.length - 1) {
       if (this.leaves.has(name) || this.children.has(name)) throw new CommandError(31250, `Path collision at ${path}`)
       this.leaves.set(name, leaf)
@@ -45,6 +64,26 @@ export class ProjectionNode {
       this.children.set(name, child)
     }
     child.#add(path, names, at + 1, leaf)
+  }
+
+  #addLater(names: readonly string[], at: number, leaf: ProjectionLeaf): void {
+    const name = names[at]!
+    this.mode = null
+    const known = this.leaves.get(name)
+    let child = this.children.get(name)
+    if (at === names.length - 1 && child === undefined) {
+      this.leaves.set(name, leaf)
+      return
+    }
+    if (child === undefined) {
+      child = new ProjectionNode('later')
+      if (known?.kind === 'transform') child.transform = known.transform
+      this.leaves.delete(name)
+      this.children.set(name, child)
+    }
+    if (at < names.length - 1) child.#addLater(names, at + 1, leaf)
+    else if (leaf.kind === 'transform') child.transform = leaf.transform
+    else child.mode = leaf.kind === 'keep' ? 'exclude' : 'include'
   }
 
   get hasComputed(): boolean {

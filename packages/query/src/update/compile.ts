@@ -13,14 +13,14 @@ import {
 import { findOperator, type EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
 import { newestLanguage, type Language } from '../language/language.js'
-import { formatValue } from '../values/format.js'
+import { formatField, formatValue } from '../values/format.js'
 import { applyLeaf, ReachedPaths, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
 import { TreeNode } from './document-tree.js'
 import { documentIdText } from './modifier.js'
 import { updateModifiers } from './modifiers/table.js'
 import { compilePipelineUpdate } from './pipeline-update.js'
-import { immutableIdAltered, replaceDocument } from './replacement.js'
+import { checkKeptId, immutableIdAltered, replaceDocument } from './replacement.js'
 import { checkStoredDocument } from './stored-names.js'
 import { applyTopLevel, type Step } from './top-level.js'
 import {
@@ -81,11 +81,14 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
     return withFailureCode(compileModifiers(update.document, options, context), context)
   if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
     throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a replacement-style update')
+  const { immutableIdErrors, updateFailureCodes } = context.language ?? newestLanguage
   return {
     isReplacement: true,
     apply(document, { isInsert = false } = {}) {
       // As on the server, a replacement without `_id` differs from every document.
       if (isSame(document, update.document)) return null
+      if (immutableIdErrors === 'document')
+        checkKeptId(document, update.document, updateFailureCodes![isInsert ? 'insert' : 'update'])
       checkStoredDocument(update.document, isInsert, context)
       return replaceDocument(document, update.document)
     },
@@ -151,7 +154,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       for (const { path, leaf } of isDynamic && position >= 0 ? inOrderAt(steps, position, order) : steps) {
         if (!applyLeaf(root, path, leaf, applying)) continue
         changed = true
-        if (touchesId && path.names[0] === '_id') checkId(document, root, path)
+        if (touchesId && path.names[0] === '_id') checkId(document, root, path, language)
       }
       return changed ? root.toDocument() : null
     },
@@ -207,15 +210,17 @@ function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
   return steps
 }
 
-function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
+function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath, { immutableIdErrors }: Language): void {
   const old = findField(before, '_id')
   if (old === undefined) return
   const now = after.get('_id')?.toRaw()
-  if (now === undefined || compareValues(old, now) !== 0)
-    throw new CommandError(
-      'ImmutableField',
-      `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`,
-    )
+  if (now !== undefined && compareValues(old, now) === 0) return
+  throw new CommandError(
+    'ImmutableField',
+    immutableIdErrors === 'document' && now !== undefined
+      ? `After applying the update to the document {${formatField('_id', old)} , ...}, the (immutable) field '_id' was found to have been altered to ${formatField('_id', now)}`
+      : `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`,
+  )
 }
 
 /** A pipeline may change any field but `_id`. */

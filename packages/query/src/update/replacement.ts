@@ -1,6 +1,6 @@
 /** Everything except `_id` is replaced. */
 import { CommandError, compareValues, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { formatValue } from '../values/format.js'
+import { formatField, formatValue } from '../values/format.js'
 
 /** The document's `_id` is the first field of the result. */
 export function replaceDocument(document: Uint8Array, replacement: Uint8Array): Uint8Array {
@@ -16,6 +16,17 @@ export function replaceDocument(document: Uint8Array, replacement: Uint8Array): 
     if (name !== '_id') writer.value(name, it.value())
   }
   return writer.finish()
+}
+
+/** @throws CommandError with this code, as servers before 3.6 */
+export function checkKeptId(document: Uint8Array, replacement: Uint8Array, code: number): void {
+  const oldId = findField(document, '_id')
+  const newId = findField(replacement, '_id')
+  if (oldId !== undefined && newId !== undefined && compareValues(oldId, newId) !== 0)
+    throw new CommandError(
+      code,
+      `The _id field cannot be changed from {${formatField('_id', oldId)}} to {${formatField('_id', newId)}}.`,
+    )
 }
 
 export function immutableIdAltered(id: RawValue | undefined): CommandError {

@@ -143,10 +143,12 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
  * collation; null: none has to be built.
  * @throws CommandError as createIndexes: 85, 86 for a conflicting index, 67
  */
-export function newShardKeyIndex({ collection, ns, shardKey, unique }: ShardKeyRequirement): Uint8Array | null {
+export function newShardKeyIndex(requirement: ShardKeyRequirement): Uint8Array | null {
+  const { behaviours, collection, ns, shardKey, unique } = requirement
+  const { language, defaultIndexVersion: defaultVersion } = behaviours
   const spec = new DocumentWriter(128).document('key', shardKey.document).string('name', shardKey.indexName)
   if (collection !== undefined && collection.defaultCollation !== null)
     spec.int32('v', 2).startDocument('collation').string('locale', 'simple').end()
   if (unique && !shardKey.isId) spec.bool('unique', true)
-  return prepareIndex(collection ?? { ns, indexes: () => [] }, spec.finish())
+  return prepareIndex(collection ?? { ns, indexes: () => [] }, spec.finish(), { language, defaultVersion })
 }

@@ -2,9 +2,16 @@ import type { ValuesByPath } from '../model/shard-key-pattern.js'
 import type { Behaviours } from '../behaviours/table.js'
 import type { CollectionPlacement } from './placement.js'
 
-export type OwnershipRules = Pick<Behaviours, 'missingShardKeyFieldsAreNull' | 'writesIncludeOrphans'>
+export type OwnershipRules = Pick<
+  Behaviours,
+  'hashesCoverShardKeys' | 'missingShardKeyFieldsAreNull' | 'writesIncludeOrphans'
+>
 
-const latestRules: OwnershipRules = { missingShardKeyFieldsAreNull: true, writesIncludeOrphans: false }
+const latestRules: OwnershipRules = {
+  hashesCoverShardKeys: true,
+  missingShardKeyFieldsAreNull: true,
+  writesIncludeOrphans: false,
+}
 
 /**
  * Excludes orphans from versioned reads. Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
@@ -12,12 +19,15 @@ const latestRules: OwnershipRules = { missingShardKeyFieldsAreNull: true, writes
 export class OwnershipFilter {
   readonly placement: CollectionPlacement
   readonly shard: string
+  /** Whether an index that has the hash of a field decides ownership without the document. */
+  readonly hashesCover: boolean
   readonly #extraction: { readonly missingIsNull: boolean }
   readonly #writesIncludeOrphans: boolean
 
   constructor(placement: CollectionPlacement, shard: string, rules: OwnershipRules = latestRules) {
     this.placement = placement
     this.shard = shard
+    this.hashesCover = rules.hashesCoverShardKeys
     this.#extraction = { missingIsNull: rules.missingShardKeyFieldsAreNull }
     this.#writesIncludeOrphans = rules.writesIncludeOrphans
   }

@@ -8,7 +8,7 @@ import {
   readInt32,
   type RawValue,
 } from '@shardlab/bson'
-import type { KeyPattern } from '@shardlab/query'
+import type { KeyPattern, Language } from '@shardlab/query'
 import { normalizedProjection, wildcardPathsOf, type WildcardPaths } from '../wildcard/wildcard-spec.js'
 
 export interface IndexSpec {
@@ -96,10 +96,15 @@ function patternOf(key: Uint8Array): KeyPattern {
 export type IndexComparison = 'different' | 'equivalent' | 'identical'
 
 /** Ignores names. */
-export function compareIndexSpecs(a: IndexSpec, b: IndexSpec): IndexComparison {
-  if (compareDocuments(a.key, b.key) !== 0 || a.unique !== b.unique || a.sparse !== b.sparse) return 'different'
-  if (!sameOption(a.partialFilter, b.partialFilter) || !sameOption(a.collation, b.collation)) return 'different'
-  if (!sameOption(projectionOf(a), projectionOf(b))) return 'different'
+export function compareIndexSpecs(a: IndexSpec, b: IndexSpec, { indexIdentity }: Language): IndexComparison {
+  if (compareDocuments(a.key, b.key) !== 0) return 'different'
+  if (indexIdentity !== 'key' && !sameOption(a.collation, b.collation)) return 'different'
+  const sameOptions =
+    a.unique === b.unique &&
+    a.sparse === b.sparse &&
+    sameOption(a.partialFilter, b.partialFilter) &&
+    sameOption(projectionOf(a), projectionOf(b))
+  if (!sameOptions) return indexIdentity === 'options' ? 'different' : 'equivalent'
   return compareDocuments(furtherOptions(a.document), furtherOptions(b.document)) === 0 ? 'identical' : 'equivalent'
 }
 

@@ -1,6 +1,7 @@
-import { CommandError, compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { formatDocument } from '@shardlab/query'
-import { compareIndexSpecs, isIdKey, isSet, parseIndexSpec } from './index-spec.js'
+import { CommandError, compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
+import { formatDocument, newestLanguage } from '@shardlab/query'
+import { sameNameError, otherNameError } from './index-conflicts.js'
+import { compareIndexSpecs, isIdKey, parseIndexSpec } from './index-spec.js'
 import type { Index } from '../engine/types.js'
 import { validateIndexSpec, type IndexRules } from './validate-index-spec.js'
 
@@ -23,16 +24,6 @@ function sameCollation(a: Uint8Array | null, b: Uint8Array | null): boolean {
 
 function collationText(collation: Uint8Array | null): string {
   return collation === null ? '{ locale: "simple" }' : formatDocument(collation)
-}
-
-/** The order of the fields in the server's catalog. Server: IndexCatalogImpl::_fixIndexSpec. */
-function catalogForm(spec: Uint8Array): Uint8Array {
-  const writer = new DocumentWriter(spec.length).value('v', findField(spec, 'v')!)
-  const flags = ['unique', 'hidden', 'prepareUnique']
-  for (const name of flags) if (isSet(spec, name)) writer.bool(name, true)
-  for (const it = new FieldIterator(spec); it.next();)
-    if (![...flags, 'v', 'dropDups'].includes(it.name())) writer.value(it.name(), it.value())
-  return writer.finish()
 }
 
 /**
@@ -61,37 +52,19 @@ export function prepareIndex(
       )
     return null
   }
+  const { language = newestLanguage } = rules
   const existing = collection.indexes().map((index) => parseIndexSpec(index.spec))
-  const both = (other: { readonly document: Uint8Array }): string =>
-    `Requested index: ${formatDocument(catalogForm(document))}, existing index: ${formatDocument(catalogForm(other.document))}`
-
   const sameName = existing.find(({ name }) => name === wanted.name)
   if (sameName !== undefined) {
-    switch (compareIndexSpecs(wanted, sameName)) {
-      case 'identical':
-        return null
-      case 'equivalent':
-        throw new CommandError(
-          'IndexOptionsConflict',
-          `An equivalent index already exists with the same name but different options. ${both(sameName)}`,
-        )
-      case 'different':
-        throw new CommandError(
-          'IndexKeySpecsConflict',
-          `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${both(sameName)}`,
-        )
-    }
+    const comparison = compareIndexSpecs(wanted, sameName, language)
+    if (comparison === 'identical') return null
+    throw sameNameError(wanted, sameName, comparison, { ns: collection.ns, language })
   }
   for (const other of existing) {
-    const comparison = compareIndexSpecs(wanted, other)
-    if (comparison === 'identical')
-      throw new CommandError('IndexOptionsConflict', `Index already exists with a different name: ${other.name}`)
-    if (comparison === 'equivalent') {
-      throw new CommandError(
-        'IndexOptionsConflict',
-        `An equivalent index already exists with a different name and options. ${both(other)}`,
-      )
-    }
+    const comparison = compareIndexSpecs(wanted, other, language)
+    if (comparison === 'different') continue
+    if (comparison === 'identical' && language.indexConflicts !== 'compared') return null
+    throw otherNameError(wanted, other, comparison, { ns: collection.ns, language })
   }
   if (existing.length >= maxIndexes)
     throw new CommandError(

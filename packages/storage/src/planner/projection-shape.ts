@@ -1,5 +1,4 @@
 import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
-import type { KeyPattern } from '@shardlab/query'
 import {
   isFetched,
   stagesOf,
@@ -7,6 +6,7 @@ import {
   type PlanStage,
   type ProjectionStage,
   type RowProjection,
+  type ShardFilter,
 } from '../plans/plan-stage.js'
 
 export interface ProjectionShape {
@@ -57,14 +57,14 @@ export function providesFields(plan: PlanStage, paths: readonly string[]): boole
 }
 
 /**
- * Whether the shard key of each row is in the index key below. A hashed field of a shard key needs
- * the value or its hash. Server: `ShardFiltererImpl::keyBelongsToMe`, analyzeDataAccess.
+ * Whether the shard key of each row is in the index key below. Server:
+ * `ShardFiltererImpl::keyBelongsToMe`, analyzeDataAccess.
  */
-export function providesShardKey(plan: PlanStage, pattern: KeyPattern): boolean {
+export function providesShardKey(plan: PlanStage, { pattern, hashesCover }: ShardFilter): boolean {
   return (
     isFetched(plan) ||
     indexesOf(plan).every((entry) =>
-      pattern.every(({ path, direction }) => providesField(entry, path, direction === 'hashed')),
+      pattern.every(({ path, direction }) => providesField(entry, path, hashesCover && direction === 'hashed')),
     )
   )
 }

@@ -20,7 +20,7 @@ export function solutionOf(access: DataAccess, request: QueryRequest, options: S
   const sort = sortOf(request)
   let tree = access.root
   if (shardFilter !== undefined && tree.stage !== 'EOF') {
-    if (!providesShardKey(tree, shardFilter.pattern)) tree = fetched(tree)
+    if (!providesShardKey(tree, shardFilter)) tree = fetched(tree)
     tree = { stage: 'SHARDING_FILTER', shardFilter, input: tree }
   }
   const sorts = sort !== null && !access.sorted

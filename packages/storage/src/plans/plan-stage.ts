@@ -42,6 +42,8 @@ export interface RowProjection {
 export interface ShardFilter {
   /** Of the shard key. An index that has all its fields identifies orphans without documents. */
   readonly pattern: KeyPattern
+  /** Whether an index may have the hash of a field instead. */
+  readonly hashesCover: boolean
   owns(document: Uint8Array): boolean
 }
 

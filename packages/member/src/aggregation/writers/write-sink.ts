@@ -28,7 +28,7 @@ export interface WriteSink {
   readonly writeConcern: Uint8Array | undefined
   /** With all fields; null: the simple collation */
   readonly collation: Uint8Array | null
-  /** For errors while the results are written. Null: the caller adds it, as for all others. */
+  /** For errors while the results are written. Null: they have none, or the caller adds it. */
   readonly errorContext: string | null
   /** Some error codes of the server depend on it. */
   readonly isRouter: boolean

@@ -45,7 +45,9 @@ function parseAll(path: string, argument: RawValue, parser: FilterParser): Filte
         return andOf(parser.parseOperators(path, element.slice()))
       }
       if (parser.startsWithOperator(element)) throw new CommandError('BadValue', 'no $ expressions in $all')
-      return element.type === BsonType.regex ? regexNodeOfValue(path, element) : comparisonNode(path, 'eq', element)
+      return element.type === BsonType.regex
+        ? regexNodeOfValue(path, element, parser.language)
+        : comparisonNode(path, 'eq', element)
     }),
   )
 }

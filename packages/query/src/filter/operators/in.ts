@@ -7,11 +7,10 @@ import {
   RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import { regexParts } from '../../values/format.js'
 import type { InNode, RegexNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
 import { comparisonTest } from './comparison.js'
-import { compileRegex, regexNode } from './regex.js'
+import { compileRegex, regexNodeOfValue } from './regex.js'
 
 function parseIn(path: string, argument: RawValue, parser: FilterParser, name: string): InNode {
   if (argument.type !== BsonType.array) throw new CommandError('BadValue', `${name} needs an array`)
@@ -21,7 +20,7 @@ function parseIn(path: string, argument: RawValue, parser: FilterParser, name: s
     if (parser.isOperatorDocument(element)) throw new CommandError('BadValue', `cannot nest $ under ${name}`)
     if (element.type === BsonType.undefined)
       throw new CommandError('BadValue', 'InMatchExpression equality cannot be undefined')
-    if (element.type === BsonType.regex) regexes.push(regexNode(path, ...regexParts(element)))
+    if (element.type === BsonType.regex) regexes.push(regexNodeOfValue(path, element, parser.language))
     else values.push(element)
   }
   return { kind: 'in', path, values, regexes }

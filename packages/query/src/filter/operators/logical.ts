@@ -43,7 +43,8 @@ export const notOperator: PathOperator = {
   manualPage: 'query/not',
   status: 'complete',
   parse(path, argument, parser) {
-    if (argument.type === BsonType.regex) return { kind: 'not', child: regexNodeOfValue(path, argument) }
+    if (argument.type === BsonType.regex)
+      return { kind: 'not', child: regexNodeOfValue(path, argument, parser.language) }
     if (argument.type !== BsonType.object) throw new CommandError('BadValue', '$not needs a regex or a document')
     const document = argument.slice()
     if (isEmptyDocument(document)) throw new CommandError('BadValue', '$not cannot be empty')

@@ -1,18 +1,20 @@
 import { BsonType, CommandError, FieldIterator, findField, readUtf8, type RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
-import { compilePattern } from '../patterns/pattern.js'
+import type { Language } from '../../language/language.js'
+import { checkPatternOptions, compilePattern } from '../patterns/pattern.js'
 import type { RegexNode } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
 
-export function regexNode(path: string, pattern: string, flags: string): RegexNode {
+function regexNode(path: string, pattern: string, flags: string): RegexNode {
   return { kind: 'regex', path, pattern, flags }
 }
 
-function parseRegex(path: string, siblings: Uint8Array): RegexNode {
+function parseRegex(path: string, siblings: Uint8Array, language: Language): RegexNode {
   let pattern: string | null = null
   let flags = ''
   const setFlags = (given: string, code: number) => {
-    if (flags !== '') throw new CommandError(code, 'options set in both $regex and $options')
+    if (flags !== '' && language.regexOptions !== 'last')
+      throw new CommandError(code, 'options set in both $regex and $options')
     flags = given
   }
   for (const it = new FieldIterator(siblings); it.next();) {
@@ -22,7 +24,7 @@ function parseRegex(path: string, siblings: Uint8Array): RegexNode {
       else if (value.type === BsonType.regex) {
         const [source, own] = regexParts(value)
         pattern = source
-        if (own !== '') setFlags(own, 51074)
+        if (own !== '' || language.regexOptions === 'last') setFlags(own, 51074)
       } else throw new CommandError('BadValue', '$regex has to be a string')
     } else if (it.name() === '$options') {
       if (value.type !== BsonType.string) throw new CommandError('BadValue', '$options has to be a string')
@@ -30,9 +32,14 @@ function parseRegex(path: string, siblings: Uint8Array): RegexNode {
     }
   }
   if (pattern === null) throw new CommandError('BadValue', '$options needs a $regex')
-  const node = regexNode(path, pattern, flags)
+  return checkedNode(path, pattern, flags, language)
+}
+
+function checkedNode(path: string, pattern: string, flags: string, language: Language): RegexNode {
+  // Without the name of an operator, the server's text begins with a space.
+  if (language.regexOptions === 'known') checkPatternOptions('', flags)
   compilePattern(pattern, flags)
-  return node
+  return regexNode(path, pattern, flags)
 }
 
 export const regexOperators: readonly PathOperator[] = [
@@ -42,15 +49,15 @@ export const regexOperators: readonly PathOperator[] = [
     status: 'partial',
     deviations: ['D103'],
     missing: 'possessive quantifiers, atomic groups, recursion, conditionals, \\K and \\G',
-    parse: (path, _argument, _parser, siblings) => parseRegex(path, siblings),
+    parse: (path, _argument, { language }, siblings) => parseRegex(path, siblings, language),
   },
   {
     name: '$options',
     manualPage: 'query/regex',
     status: 'complete',
     // The row of $regex reads $options; without $regex it is an error.
-    parse: (path, _argument, _parser, siblings) =>
-      findField(siblings, '$regex') === undefined ? parseRegex(path, siblings) : null,
+    parse: (path, _argument, { language }, siblings) =>
+      findField(siblings, '$regex') === undefined ? parseRegex(path, siblings, language) : null,
   },
 ]
 
@@ -67,8 +74,6 @@ export const compileRegex: LeafCompiler<RegexNode> = (node, { checkForInterrupt 
   }
 }
 
-export function regexNodeOfValue(path: string, value: RawValue): RegexNode {
-  const node = regexNode(path, ...regexParts(value))
-  compilePattern(node.pattern, node.flags)
-  return node
+export function regexNodeOfValue(path: string, value: RawValue, language: Language): RegexNode {
+  return checkedNode(path, ...regexParts(value), language)
 }

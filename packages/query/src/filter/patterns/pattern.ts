@@ -77,7 +77,16 @@ export class Pattern {
 const cache = new Map<string, Pattern>()
 const maxCached = 500
 
-/** @throws CommandError 51108 for an unknown option, 51091 for a pattern that does not compile */
+/** @throws CommandError 51108 for an unknown option */
+export function checkPatternOptions(operator: string, options: string): void {
+  for (const option of options)
+    if (!'imsxu'.includes(option)) throw new CommandError(51108, `${operator} invalid flag in regex options: ${option}`)
+}
+
+/**
+ * Ignores unknown options.
+ * @throws CommandError 51091 for a pattern that does not compile
+ */
 export function compilePattern(pattern: string, options: string): Pattern {
   const key = `${options}/${pattern}`
   let compiled = cache.get(key)
@@ -90,9 +99,6 @@ export function compilePattern(pattern: string, options: string): Pattern {
 }
 
 function translated(pattern: string, options: string): RegExp {
-  for (const option of options) {
-    if (!'imsxu'.includes(option)) throw new CommandError(51108, `invalid flag in regex options: ${option}`)
-  }
   if (pattern.includes('\0'))
     throw new CommandError('BadValue', 'Regular expression cannot contain an embedded null byte')
   try {

@@ -159,7 +159,7 @@ export const commandBehaviours = {
     ['4.4', 'long zone'],
   ),
   shutdownTimeoutSeconds: row<number>(
-    'Seconds for which the command shutdown waits by default for another primary.',
+    'Default of timeoutSecs of the command shutdown: seconds in which another member may become primary before the shutdown fails.',
     'reference/command/shutdown, timeoutSecs, changed in 5.0',
     ['2.6', 10],
     ['5.0', 15],
@@ -205,6 +205,12 @@ export const commandBehaviours = {
     'reference/parameters, allowDiskUseByDefault',
     ['2.6', false],
     ['6.0.2', true],
+  ),
+  thrownErrorsNameExecutor: row<boolean>(
+    'All errors during the execution of a read begin with a text such as "Executor error during find command"; otherwise only those that end a plan, such as an exceeded time limit.',
+    'run_aggregate.cpp and find_cmd.cpp of 4.0, getMemberObjectStatus, and of 4.4, addContext',
+    ['2.6', false],
+    ['4.4', true],
   ),
   executorErrorsNameCollection: row<boolean>(
     'Errors during the execution of a find name its collection.',

@@ -3,7 +3,7 @@ import { row } from '../row.js'
 
 export const explainBehaviours = {
   explainShowsWholePlans: row<boolean>(
-    'A pipeline that a plan answers as a whole is explained like a find; otherwise as the stage $cursor. Either way has serverInfo; otherwise pipelines have none.',
+    'A pipeline that one plan answers completely is explained like a find, and every explained pipeline has serverInfo; otherwise all pipelines are explained as stages, the first of them $cursor, without serverInfo.',
     'pipeline_d.cpp, canOptimizeAwayPipeline, new in 4.2; explain.cpp, explainPipelineExecutor',
     ['2.6', false],
     ['4.4', true],
@@ -31,6 +31,12 @@ export const explainBehaviours = {
     'explain.cpp of 4.0, statsToBSON; plan_explainer_impl.cpp',
     ['2.6', 'invalidated'],
     ['4.4', 'named'],
+  ),
+  hashesCoverShardKeys: row<boolean>(
+    'A plan over an index with the hash of a shard key field finds orphans without reading documents.',
+    'query_solution.cpp, IndexScanNode::hasField of 4.0 and getFieldAvailability of 4.4',
+    ['2.6', false],
+    ['4.4', true],
   ),
   explainIsVersioned: row<boolean>(
     'Explain has explainVersion, the command, server parameters and the limits that the planner reached; otherwise plannerVersion.',

@@ -10,7 +10,12 @@ import {
   stringValue,
   type RawValue,
 } from '@shardlab/bson'
-import { compilePattern, type Pattern, type PatternMatch } from '../../../../filter/patterns/pattern.js'
+import {
+  checkPatternOptions,
+  compilePattern,
+  type Pattern,
+  type PatternMatch,
+} from '../../../../filter/patterns/pattern.js'
 import { limitReached } from '../../../../filter/patterns/run-program.js'
 import { arrayValue } from '../../../../values/build.js'
 import { regexParts } from '../../../../values/format.js'
@@ -39,8 +44,7 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
   if (pattern === null) return null
   if (pattern.includes('\0'))
     throw new CommandError(51109, `${name}: regular expression cannot contain an embedded null byte`)
-  for (const flag of flags)
-    if (!'imsxu'.includes(flag)) throw new CommandError(51108, `${name} invalid flag in regex options: ${flag}`)
+  checkPatternOptions(name, flags)
   try {
     return compilePattern(pattern, flags)
   } catch (error) {
