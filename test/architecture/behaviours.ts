@@ -3,6 +3,9 @@
  */
 import { behaviourTable, emulatedVersions, type BehaviourRow, type EmulatedVersion } from '@shardlab/sharding'
 import type { Repository } from './model/repository.js'
+import { cell } from './markdown.js'
+
+const prose = (text: string): string => cell(text).replaceAll('<', '\\<')
 
 type Rows = Readonly<Record<string, Omit<BehaviourRow<unknown>, 'name'>>>
 
@@ -15,8 +18,6 @@ export interface Topic {
 }
 
 const topicsFolder = 'packages/sharding/src/behaviours/topics/'
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '\\<')
 
 /** @param notice the line that says that the page is generated */
 export function behavioursPage(notice: string, topics: readonly Topic[], table: Rows = behaviourTable): string {
@@ -58,7 +59,7 @@ function topicSection({ title, about, names }: Topic, table: Rows): string[] {
     '| --- | --- | --- | --- |',
     ...names.map((name) => {
       const { about: decided, values, source } = table[name]!
-      return `| \`${name}\` | ${cell(decided)} | ${cell(valuesText(values))} | ${cell(source)} |`
+      return `| \`${name}\` | ${prose(decided)} | ${prose(valuesText(values))} | ${prose(source)} |`
     }),
     '',
   ]

@@ -1,6 +1,7 @@
 /** The page of the query language by version: the tables of packages/query/src/language. */
 import { historiesOf, isPresentIn, languageFeatures, languageRules, type FeatureGroup } from '@shardlab/query'
 import { behavioursOf, emulatedVersions } from '@shardlab/sharding'
+import { cell, wrapped } from './markdown.js'
 
 export function languagePage(notice: string): string {
   return [
@@ -18,7 +19,6 @@ export function languagePage(notice: string): string {
   ].join('\n')
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
 const heading = (first: readonly string[], columns: readonly string[]): string[] => [
   `| ${[...first, ...columns].join(' | ')} |`,
   `| ${[...first, ...columns].map(() => '---').join(' | ')} |`,
@@ -59,16 +59,4 @@ function rulesSection(): string[] {
 function valueText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return `\`${JSON.stringify(value)}\``
-}
-
-const widthMax = 100
-
-function wrapped(paragraph: string): string[] {
-  const lines: string[] = []
-  for (const word of paragraph.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= widthMax) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }

@@ -1,4 +1,5 @@
 import * as query from '@shardlab/query'
+import { cell, wrapped } from './markdown.js'
 
 /** The fields of a row in the operator tables of @shardlab/query that the page reads. */
 export interface OperatorEntry {
@@ -25,21 +26,6 @@ export function operatorFamilies(): OperatorFamily[] {
     { title: 'Accumulators', rows: query.accumulatorOperators.values() },
     { title: 'Window functions', rows: query.windowFunctions.values() },
   ]
-}
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-
-const widthMax = 100
-
-/** The lines of a paragraph without code that contains spaces. */
-function wrapped(paragraph: string): string[] {
-  const lines: string[] = []
-  for (const word of paragraph.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= widthMax) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }
 
 /**

@@ -9,6 +9,7 @@ import { faultsPage } from './faults.js'
 import type { Finding, Repository } from './model/repository.js'
 import { languagePage } from './language.js'
 import { operatorFamilies, operatorSection } from './operators.js'
+import { cell } from './markdown.js'
 
 /** The required content of a file of docs/reference. */
 export interface Page {
@@ -92,8 +93,6 @@ export function commandsSection(modules: readonly CommandModules[], link: (numbe
     '',
   ]
 }
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 function commandLine(
   name: string,

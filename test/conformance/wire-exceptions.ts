@@ -4,29 +4,6 @@
  */
 import type { Exception } from './exception.js'
 
-interface Hinted {
-  readonly file: string
-  readonly operation: string
-  /** The first server to which a driver sends hints of unacknowledged writes of this kind. */
-  readonly since: '4.2' | '4.4'
-}
-
-const hinted: readonly Hinted[] = [
-  { file: 'bulkWrite-deleteMany', operation: 'deleteMany', since: '4.4' },
-  { file: 'bulkWrite-deleteOne', operation: 'deleteOne', since: '4.4' },
-  { file: 'bulkWrite-replaceOne', operation: 'replaceOne', since: '4.2' },
-  { file: 'bulkWrite-updateMany', operation: 'updateMany', since: '4.2' },
-  { file: 'bulkWrite-updateOne', operation: 'updateOne', since: '4.2' },
-  { file: 'deleteMany', operation: 'deleteMany', since: '4.4' },
-  { file: 'deleteOne', operation: 'deleteOne', since: '4.4' },
-  { file: 'findOneAndDelete', operation: 'findOneAndDelete', since: '4.4' },
-  { file: 'findOneAndReplace', operation: 'findOneAndReplace', since: '4.4' },
-  { file: 'findOneAndUpdate', operation: 'findOneAndUpdate', since: '4.4' },
-  { file: 'replaceOne', operation: 'replaceOne', since: '4.2' },
-  { file: 'updateMany', operation: 'updateMany', since: '4.2' },
-  { file: 'updateOne', operation: 'updateOne', since: '4.2' },
-]
-
 interface Refused {
   readonly file: string
   readonly option: string
@@ -35,12 +12,25 @@ interface Refused {
   readonly tests: readonly string[]
 }
 
+/** @param since the first server to which drivers send hints of such writes unacknowledged */
+function unacknowledgedHint(write: string, since: '4.2' | '4.4'): Refused {
+  const operation = write.replace('bulkWrite-', '')
+  return {
+    file: `${write}-hint-unacknowledged`,
+    option: 'the hint of an unacknowledged write',
+    wireVersion: since === '4.2' ? 8 : 9,
+    tests: ['string', 'document'].map(
+      (type) => `Unacknowledged ${operation} with hint ${type} fails with client-side error on pre-${since} server`,
+    ),
+  }
+}
+
 const byHintType = (operation: string): string[] =>
   ['string', 'document'].map((type) => `${operation} with hint ${type} unsupported (client-side error)`)
 
 const refusedByDrivers: readonly Refused[] = [
   {
-    file: 'bulkWrite-arrayFilters',
+    file: 'bulkWrite-arrayFilters-clientError',
     option: 'array filters',
     wireVersion: 6,
     tests: ['', ' with arrayFilters on second op'].map(
@@ -48,23 +38,33 @@ const refusedByDrivers: readonly Refused[] = [
     ),
   },
   {
-    file: 'bulkWrite-delete-hint',
+    file: 'bulkWrite-delete-hint-clientError',
     option: 'the hint of a delete',
     wireVersion: 5,
     tests: ['deleteOne', 'deleteMany'].map((name) => `BulkWrite ${name} with hints unsupported (client-side error)`),
   },
   {
-    file: 'bulkWrite-update-hint',
+    file: 'bulkWrite-update-hint-clientError',
     option: 'the hint of an update',
     wireVersion: 5,
     tests: ['updateOne', 'updateMany', 'replaceOne'].map(
       (name) => `BulkWrite ${name} with update hints unsupported (client-side error)`,
     ),
   },
-  { file: 'deleteMany-hint', option: 'the hint of a delete', wireVersion: 5, tests: byHintType('DeleteMany') },
-  { file: 'deleteOne-hint', option: 'the hint of a delete', wireVersion: 5, tests: byHintType('DeleteOne') },
   {
-    file: 'find-allowdiskuse',
+    file: 'deleteMany-hint-clientError',
+    option: 'the hint of a delete',
+    wireVersion: 5,
+    tests: byHintType('DeleteMany'),
+  },
+  {
+    file: 'deleteOne-hint-clientError',
+    option: 'the hint of a delete',
+    wireVersion: 5,
+    tests: byHintType('DeleteOne'),
+  },
+  {
+    file: 'find-allowdiskuse-clientError',
     option: 'allowDiskUse of a find',
     wireVersion: 4,
     tests: ['true', 'false'].map(
@@ -72,35 +72,46 @@ const refusedByDrivers: readonly Refused[] = [
     ),
   },
   {
-    file: 'findOneAndDelete-hint',
+    file: 'findOneAndDelete-hint-clientError',
     option: 'the hint of a findAndModify',
     wireVersion: 8,
     tests: ['FindOneAndDelete with hint string unsupported (client-side error)', 'FindOneAndDelete with hint document'],
   },
   ...['Replace', 'Update'].map((verb) => ({
-    file: `findOneAnd${verb}-hint`,
+    file: `findOneAnd${verb}-hint-clientError`,
     option: 'the hint of a findAndModify',
     wireVersion: 8,
     tests: byHintType(`FindOneAnd${verb}`),
   })),
-  { file: 'updateMany-hint', option: 'the hint of an update', wireVersion: 5, tests: byHintType('UpdateMany') },
-  { file: 'updateOne-hint', option: 'the hint of an update', wireVersion: 5, tests: byHintType('UpdateOne') },
+  {
+    file: 'updateMany-hint-clientError',
+    option: 'the hint of an update',
+    wireVersion: 5,
+    tests: byHintType('UpdateMany'),
+  },
+  {
+    file: 'updateOne-hint-clientError',
+    option: 'the hint of an update',
+    wireVersion: 5,
+    tests: byHintType('UpdateOne'),
+  },
+  ...['deleteMany', 'deleteOne'].flatMap((operation) => [
+    unacknowledgedHint(`bulkWrite-${operation}`, '4.4'),
+    unacknowledgedHint(operation, '4.4'),
+  ]),
+  ...['replaceOne', 'updateMany', 'updateOne'].flatMap((operation) => [
+    unacknowledgedHint(`bulkWrite-${operation}`, '4.2'),
+    unacknowledgedHint(operation, '4.2'),
+  ]),
+  ...['Delete', 'Replace', 'Update'].map((verb) => unacknowledgedHint(`findOneAnd${verb}`, '4.4')),
 ]
 
 export const wireExceptions: readonly Exception[] = [
   ...refusedByDrivers.map(({ file, option, wireVersion, tests }): Exception => ({
-    path: `crud/unified/${file}-clientError.json`,
+    path: `crud/unified/${file}.json`,
     tests,
     kind: 'wire',
     reason: `drivers refuse ${option} below wire version ${wireVersion}`,
-  })),
-  ...hinted.map(({ file, operation, since }): Exception => ({
-    path: `crud/unified/${file}-hint-unacknowledged.json`,
-    tests: ['string', 'document'].map(
-      (type) => `Unacknowledged ${operation} with hint ${type} fails with client-side error on pre-${since} server`,
-    ),
-    kind: 'wire',
-    reason: `drivers refuse the hint of an unacknowledged write below wire version ${since === '4.2' ? 8 : 9}`,
   })),
   {
     path: 'crud/unified/find-comment.json',

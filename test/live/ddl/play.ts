@@ -6,13 +6,12 @@ import { createRandom, type Random } from '@shardlab/actor'
 import { MongoClient, MongoServerError, type Document } from 'mongodb'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ShardedCluster, type EmulatedVersion } from 'shardlab'
-import { contradictions, documents, type Run } from '../../simulation/ddl/checks.js'
-import { databases, destroyedBy, namespaces, randomCommand } from '../../simulation/ddl/commands.js'
-import { Inserted } from '../../simulation/ddl/inserted.js'
-import { ddlSteps, isLeftOpen, unspeakable } from '../../simulation/ddl/rules.js'
+import { documents, type Run } from '../../simulation/ddl/checks.js'
+import { databases } from '../../simulation/ddl/commands.js'
+import { FuzzRecord, fuzzedVersions, type SendOnce } from '../../simulation/ddl/fuzz-record.js'
+import { ddlSteps } from '../../simulation/ddl/rules.js'
 
-const versions: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0']
-const withConsistencyCheck: readonly EmulatedVersion[] = ['7.0', '8.0']
+const routers = ['mongos01', 'mongos02']
 const workers = 6
 const commandsOfEach = 30
 const restMsMax = 120_000
@@ -36,11 +35,11 @@ export interface Round {
 
 export async function playRound(seed: number): Promise<Round> {
   const random = createRandom(seed).fork('ddl on threads')
-  const emulate = versions[random.below(versions.length)]!
+  const emulate = fuzzedVersions[random.below(fuzzedVersions.length)]!
   const cluster = await ShardedCluster.start({
     emulate,
     shards: 3,
-    mongos: 2,
+    mongos: routers.length,
     runtime: 'threads',
     findReplicaSetHostTimeoutMs: 1000,
     balancerRoundIntervalMs: 3_600_000,
@@ -57,24 +56,16 @@ export async function playRound(seed: number): Promise<Round> {
   return scene
 }
 
-class Scene implements Round {
-  readonly problems: string[] = []
-  readonly journal: string[] = []
-  commands = 0
-  succeeded = 0
+class Scene extends FuzzRecord implements Round {
   strikes = 0
   readonly #cluster: ShardedCluster
-  readonly #emulate: EmulatedVersion
   readonly #random: Random
-  readonly #inserted = new Inserted()
   readonly #clients = new Map<string, MongoClient>()
-  #lastId = 0
 
   constructor(cluster: ShardedCluster, emulate: EmulatedVersion, random: Random) {
+    super(emulate, () => performance.now())
     this.#cluster = cluster
-    this.#emulate = emulate
     this.#random = random
-    this.journal.push(emulate)
   }
 
   async play(): Promise<void> {
@@ -82,7 +73,8 @@ class Scene implements Round {
     await this.#armFaults()
     await Promise.all(Array.from({ length: workers }, (_, i) => this.#work(this.#random.fork(`worker ${i}`))))
     await this.#rest()
-    await this.#check()
+    await this.check(this.#run, routers)
+    await this.checkAnew(this.#run, routers)
   }
 
   async close(): Promise<void> {
@@ -106,60 +98,20 @@ class Scene implements Round {
   }
 
   async #apply(fault: string): Promise<void> {
-    this.#note(fault)
+    this.note(fault)
     await this.#cluster.faults.apply(fault)
   }
 
   async #work(random: Random): Promise<void> {
-    for (let i = 0; i < commandsOfEach; i++) await (random.chance(1, 3) ? this.#insert(random) : this.#change(random))
-  }
-
-  async #insert(random: Random): Promise<void> {
-    const ns = namespaces[random.below(namespaces.length)]!
-    const [db, name] = ns.split('.') as [string, string]
-    const id = ++this.#lastId
-    const insertion = this.#inserted.beginInsert(id, ns, performance.now())
-    const k = random.below(100)
-    const reply = await this.#send({ insert: name, documents: [{ _id: id, k, m: k }], $db: db }, random)
-    this.#noteReply({ insert: ns, id }, reply)
-    if (reply?.['n'] === 1) insertion.endedMs = performance.now()
-  }
-
-  async #change(random: Random): Promise<void> {
-    const command = randomCommand(random)
-    const names = destroyedBy(command)
-    const destruction =
-      names.length === 0
-        ? null
-        : this.#inserted.beginDestruction(names, 'renameCollection' in command, performance.now())
-    const reply = await this.#send(command, random)
-    this.#noteReply(command, reply)
-    if (destruction === null || reply === null) return
-    destruction.succeeded = reply['ok'] === 1
-    if (destruction.succeeded || !isLeftOpen(reply['code'])) destruction.endedMs = performance.now()
-  }
-
-  #noteReply(command: Document, reply: Document | null): void {
-    this.commands++
-    const [error] = [
-      ...((reply?.['writeErrors'] ?? []) as Document[]),
-      ...(reply?.['ok'] === 1 ? [] : [reply ?? { errmsg: 'no reply' }]),
-    ]
-    if (error === undefined) this.succeeded++
-    this.#note(`${JSON.stringify(command)}: ${error === undefined ? 'ok' : `${error['code']} ${error['errmsg']}`}`)
-    if (unspeakable.has(error?.['code']))
-      this.problems.push(`${JSON.stringify(command)}: ${error!['code']} ${error!['errmsg']}`)
-  }
-
-  #note(text: string): void {
-    this.journal.push(`${Math.round(performance.now())} ${text}`)
+    const send: SendOnce = (command) => this.#send(command, random)
+    for (let i = 0; i < commandsOfEach; i++)
+      await (random.chance(1, 3) ? this.insert(random, send) : this.change(random, send))
   }
 
   /** Through any router, once. Null: the outcome is unknown. */
   async #send(command: Document, random: Random): Promise<Document | null> {
-    const routers = this.#cluster.members().filter(({ role }) => role === 'mongos')
-    return this.#run(command, routers[random.below(routers.length)]!.address).catch((error: unknown) => {
-      this.#note(String(error))
+    return this.#run(command, routers[random.below(routers.length)]).catch((error: unknown) => {
+      this.note(String(error))
       return null
     })
   }
@@ -209,25 +161,5 @@ class Scene implements Round {
       }
     }
     return null
-  }
-
-  async #check(): Promise<void> {
-    const run = this.#run
-    this.problems.push(...(await contradictions(run, withConsistencyCheck.includes(this.#emulate))))
-    for (const ns of namespaces) {
-      for (const router of ['mongos01', 'mongos02']) {
-        const [db, name] = ns.split('.') as [string, string]
-        const ids = (await documents(run, { find: name, $db: db }, router)).map(({ _id }) => _id as number)
-        this.problems.push(...this.#inserted.problems(ns, ids).map((each) => `${router}: ${each}`))
-        const id = ++this.#lastId
-        const reply = await run({ insert: name, documents: [{ _id: id, k: id, m: id }], $db: db }, router)
-        if (reply['n'] !== 1) this.problems.push(`${router}: insert into ${ns}: ${JSON.stringify(reply)}`)
-      }
-    }
-    for (const db of databases) {
-      const reply = await run({ dropDatabase: 1, $db: db })
-      if (reply['ok'] !== 1) this.problems.push(`dropDatabase ${db}: ${JSON.stringify(reply)}`)
-    }
-    this.problems.push(...(await contradictions(run, false)).map((each) => `after dropDatabase: ${each}`))
   }
 }

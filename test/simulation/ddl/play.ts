@@ -3,17 +3,14 @@
  * steps. Afterwards catalog, shards and routers must agree.
  */
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
-import type { Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { PatientClient } from '../patient-client.js'
-import { contradictions, documents, runner, type Run } from './checks.js'
-import { databases, destroyedBy, namespaces, randomCommand } from './commands.js'
-import { Inserted } from './inserted.js'
-import { ddlSteps, isLeftOpen, unspeakable } from './rules.js'
+import { runner } from './checks.js'
+import { databases } from './commands.js'
+import { FuzzRecord, fuzzedVersions, type SendOnce } from './fuzz-record.js'
+import { ddlSteps } from './rules.js'
 
-const versions: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0']
-const withoutConsistencyCheck: readonly EmulatedVersion[] = ['2.6', '4.0', '4.4', '5.0', '6.0']
 const clients = 4
 const commandsOfEach = 10
 const minuteMs = 60_000
@@ -28,7 +25,7 @@ export interface DdlRun {
 
 export async function playDdl(seed: number, mutations: readonly MutationName[] = []): Promise<DdlRun> {
   const random = createRandom(seed).fork('ddl')
-  const emulate = versions[random.below(versions.length)]!
+  const emulate = fuzzedVersions[random.below(fuzzedVersions.length)]!
   const cluster = await createSimulatedCluster({
     seed,
     emulate,
@@ -49,25 +46,17 @@ export async function playDdl(seed: number, mutations: readonly MutationName[] =
   return scene
 }
 
-class Scene implements DdlRun {
-  readonly problems: string[] = []
-  readonly journal: string[] = []
-  commands = 0
-  succeeded = 0
+class Scene extends FuzzRecord implements DdlRun {
   crashes = 0
   readonly #cluster: SimulatedCluster
-  readonly #emulate: EmulatedVersion
   readonly #random: Random
-  readonly #inserted = new Inserted()
   readonly #restarts: Promise<void>[] = []
   readonly #faults: number[] = []
-  #lastId = 0
 
   constructor(cluster: SimulatedCluster, emulate: EmulatedVersion, random: Random) {
+    super(emulate, () => cluster.now())
     this.#cluster = cluster
-    this.#emulate = emulate
     this.#random = random
-    this.journal.push(emulate)
   }
 
   async play(): Promise<void> {
@@ -77,8 +66,8 @@ class Scene implements DdlRun {
     if (this.#random.chance(1, 3)) await this.#slowLink()
     await Promise.all(Array.from({ length: clients }, (_, i) => this.#work(this.#random.fork(`client ${i}`))))
     await this.#settle()
-    await this.#check(run)
-    await this.#checkAnew(run)
+    await this.check(run, this.#cluster.mongos)
+    await this.checkAnew(run, this.#cluster.mongos)
   }
 
   /** Members crash at named steps, or the steps fail. */
@@ -91,7 +80,7 @@ class Scene implements DdlRun {
       const fault = await this.#cluster.steps.arm(step, action, {
         times: 1,
         onStruck: ({ address }) => {
-          this.#note(`${action} of ${address} at ${step}`)
+          this.note(`${action} of ${address} at ${step}`)
           if (action === 'fail') return
           this.crashes++
           this.#restarts.push(this.#restart(address, afterMs))
@@ -108,7 +97,7 @@ class Scene implements DdlRun {
     const one = members.splice(random.below(members.length), 1)[0]!
     const other = members[random.below(members.length)]!
     const text = `delay between ${one} and ${other} by ${1 + random.below(60)}ms`
-    this.#note(text)
+    this.note(text)
     await this.#cluster.faults.apply(text)
   }
 
@@ -116,54 +105,17 @@ class Scene implements DdlRun {
     await this.#cluster.advance(afterMs)
     await this.#cluster
       .restart(member)
-      .catch((error: unknown) => this.#note(`${member} not restarted: ${String(error)}`))
-    this.#note(`${member} restarts`)
+      .catch((error: unknown) => this.note(`${member} not restarted: ${String(error)}`))
+    this.note(`${member} restarts`)
   }
 
   async #work(random: Random): Promise<void> {
     const client = new PatientClient(this.#cluster, random)
+    const send: SendOnce = (command) => client.once(command)
     for (let i = 0; i < commandsOfEach; i++) {
-      await (random.chance(1, 3) ? this.#insert(client, random) : this.#change(client, random))
+      await (random.chance(1, 3) ? this.insert(random, send) : this.change(random, send))
       await client.pause(random.chance(1, 2) ? 2 : 20)
     }
-  }
-
-  async #insert(client: PatientClient, random: Random): Promise<void> {
-    const ns = namespaces[random.below(namespaces.length)]!
-    const [db, name] = ns.split('.') as [string, string]
-    const id = ++this.#lastId
-    const insertion = this.#inserted.beginInsert(id, ns, this.#cluster.now())
-    const k = random.below(100)
-    const reply = await client.once({ insert: name, documents: [{ _id: id, k, m: k }], $db: db })
-    this.#noteReply({ insert: ns, id }, reply)
-    if (reply?.['n'] === 1) insertion.endedMs = this.#cluster.now()
-  }
-
-  async #change(client: PatientClient, random: Random): Promise<void> {
-    const command = randomCommand(random)
-    const names = destroyedBy(command)
-    const destruction =
-      names.length === 0
-        ? null
-        : this.#inserted.beginDestruction(names, 'renameCollection' in command, this.#cluster.now())
-    const reply = await client.once(command)
-    this.#noteReply(command, reply)
-    if (destruction === null || reply === null) return
-    destruction.succeeded = reply['ok'] === 1
-    if (destruction.succeeded || !isLeftOpen(reply['code'])) destruction.endedMs = this.#cluster.now()
-  }
-
-  #noteReply(command: Document, reply: Document | null): void {
-    this.commands++
-    const [error] = [...((reply?.['writeErrors'] ?? []) as Document[]), ...(reply?.['ok'] === 1 ? [] : [reply ?? {}])]
-    if (error === undefined) this.succeeded++
-    this.#note(`${JSON.stringify(command)}: ${error === undefined ? 'ok' : `${error['code']} ${error['errmsg']}`}`)
-    if (unspeakable.has(error?.['code']))
-      this.problems.push(`${JSON.stringify(command)}: ${error!['code']} ${error!['errmsg']}`)
-  }
-
-  #note(text: string): void {
-    this.journal.push(`${Math.round(this.#cluster.now())} ${text}`)
   }
 
   /** Coordinators and migrations end, also those that a restart has interrupted. */
@@ -174,45 +126,5 @@ class Scene implements DdlRun {
     await this.#cluster.advance(20 * minuteMs)
     for (const { address, state } of this.#cluster.members())
       if (state !== 'running') this.problems.push(`${address} is ${state}`)
-  }
-
-  async #check(run: Run): Promise<void> {
-    this.problems.push(...(await contradictions(run, !withoutConsistencyCheck.includes(this.#emulate))))
-    for (const ns of namespaces) {
-      for (const router of this.#cluster.mongos) {
-        const [db, name] = ns.split('.') as [string, string]
-        const ids = (await documents(run, { find: name, $db: db }, router)).map(({ _id }) => _id as number)
-        this.problems.push(...this.#inserted.problems(ns, ids).map((each) => `${router}: ${each}`))
-      }
-    }
-  }
-
-  /** Every name can be used through every router, and a dropped database leaves nothing. */
-  async #checkAnew(run: Run): Promise<void> {
-    for (const ns of namespaces) {
-      const [db, name] = ns.split('.') as [string, string]
-      for (const router of this.#cluster.mongos) {
-        const id = ++this.#lastId
-        const reply = await run({ insert: name, documents: [{ _id: id, k: id, m: id }], $db: db }, router)
-        if (reply['n'] !== 1) this.problems.push(`${router}: insert into ${ns}: ${JSON.stringify(reply)}`)
-        const found = await documents(run, { find: name, filter: { _id: id }, $db: db }, router)
-        if (found.length !== 1) this.problems.push(`${router}: ${ns} does not have a new document`)
-      }
-    }
-    for (const db of databases) {
-      const reply = await run({ dropDatabase: 1, $db: db })
-      if (reply['ok'] !== 1) this.problems.push(`dropDatabase ${db}: ${JSON.stringify(reply)}`)
-    }
-    this.problems.push(...(await contradictions(run, false)).map((each) => `after dropDatabase: ${each}`))
-    for (const ns of namespaces) {
-      const [db, name] = ns.split('.') as [string, string]
-      await run({ enableSharding: db, $db: 'admin' })
-      const reply = await run({ shardCollection: ns, key: { k: 1 }, $db: 'admin' }, 'mongos02')
-      if (reply['ok'] !== 1) this.problems.push(`shardCollection ${ns}: ${JSON.stringify(reply)}`)
-      for (const router of this.#cluster.mongos) {
-        const found = await documents(run, { find: name, $db: db }, router)
-        if (found.length > 0) this.problems.push(`${router}: old documents are back in ${ns}`)
-      }
-    }
   }
 }
