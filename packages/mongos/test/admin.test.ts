@@ -85,7 +85,7 @@ t.test('dropping a missing collection or database succeeds or fails as in the em
   t.match(await cluster.run({ dropDatabase: 1, $db: 'nowhere' }), { info: 'database does not exist', ok: 1 })
   t.match(await cluster.run({ dropDatabase: 1, ...admin }), { ok: 0, code: 20 })
   for (const [emulate, answer] of [
-    ['2.6', { ok: 0, code: 26, errmsg: 'ns not found' }],
+    ['2.6', { ok: 0, code: undefined, errmsg: 'ns not found' }],
     ['4.0', { ok: 1 }],
     ['6.0', { ok: 1 }],
   ] as const) {

@@ -67,8 +67,12 @@ t.test('index commands on an unsharded collection go to its shard', async (t) =>
   await cluster.run({ insert: 'u', documents })
   await cluster.run({ createIndexes: 'u', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }] })
   const modified = await cluster.run({ collMod: 'u', index: { name: 'at_1', expireAfterSeconds: 60 } })
-  t.match(modified, { ok: 1 })
-  t.notOk('raw' in modified, 'the reply of the shard itself')
+  const times = { expireAfterSeconds_old: { low: 3600 }, expireAfterSeconds_new: { low: 60 } }
+  t.match(modified, { ...times, raw: { [hosts[0]!]: times }, ok: 1 })
+  t.notOk('ok' in modified['raw'][hosts[0]!])
+  const older = await realCluster([], '5.0')
+  await older.run({ create: 'u' })
+  t.match(await older.run({ collMod: 'u', validationLevel: 'off' }), { raw: { [hosts[0]!]: { ok: 1 } }, ok: 1 })
   t.match(await cluster.run({ dropIndexes: 'u', index: '*' }), {
     raw: { [hosts[0]!]: { nIndexesWas: 2, ok: 1 } },
     ok: 1,

@@ -14,6 +14,7 @@ t.test('create and drop reply as the server does', async (t) => {
   t.match(decode(dropped), { nIndexesWas: 1, ns: 'test.c' })
   t.same(await node.ok({ drop: 'c' }), { ok: 1 }, '7.0: nothing to drop is fine')
   t.match(await new NodeUnderTest({ version: '6.0' }).run({ drop: 'c' }), { code: 26, errmsg: 'ns not found' })
+  t.same(await new NodeUnderTest({ version: '2.6' }).run({ drop: 'c' }), { ok: 0, errmsg: 'ns not found' })
   await node.ok({ insert: 'a', documents: [{}] })
   t.same(await node.ok({ dropDatabase: 1 }), { dropped: 'test', ok: 1 })
   t.same(await node.ok({ dropDatabase: 1 }), { ok: 1 })

@@ -97,7 +97,7 @@ t.test('a column has the values of its version', async (t) => {
         chunksHaveOnCurrentShardSince: true,
         configVersionRange: null,
         initialHashedChunksPerShard: 2,
-        droppingMissingCollectionFails: false,
+        droppingMissingCollection: 'succeeds',
       },
     ],
     [

@@ -1,12 +1,12 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { collModSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { copyReplyFields, replyWriterFor } from '../remote/command-reply.js'
+import { copyReplyFields } from '../remote/command-reply.js'
 import { changeDefinition } from '../routing/change-definition.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies, writeRaw } from '../routing/raw-replies.js'
-import { isConfigDatabase, routedCommand, soleMember } from '../routing/route.js'
+import { isConfigDatabase } from '../routing/route.js'
 import type { MemberAnswer } from '../routing/scatter.js'
 import { withRoute } from '../routing/stale-loop.js'
 
@@ -24,13 +24,7 @@ export const collMod: CommandRow<MongosInvocation> = {
     return withRoute(invocation, ns, false, async (route) => {
       if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), false)
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', 'ns does not exist')
-      if (route.kind === 'unsharded') {
-        // Until 4.4 the reply of a single shard has the `raw` form, too.
-        if (!host.behaviours.collModOfUnshardedIsPlain) return rawReplies(invocation, route)
-        const { body, sequences } = invocation
-        const member = soleMember(route)
-        return passThrough(invocation, member, routedCommand(invocation, route, member, body, sequences), false)
-      }
+      if (route.kind === 'unsharded') return rawReplies(invocation, route)
       // The primary shard lists the collection's options even if it owns no chunk.
       const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, invocation.operation))
       return rawReplies(invocation, route, { further: database === null ? [] : [database.primaryShard] })
@@ -42,7 +36,13 @@ async function modify(invocation: MongosInvocation): Promise<DocumentWriter> {
   const change = { command: 'collMod', notFound: 'ns does not exist', idempotent: true } as const
   const { sharded, answers } = await changeDefinition(invocation, change)
   if (sharded) return writeRaw(invocation, answers)
-  const [{ body, error }] = answers as [MemberAnswer]
+  return writeSole(invocation, answers[0]!)
+}
+
+/** The reply of the primary shard, and the same under its address. */
+function writeSole({ host }: MongosInvocation, { member, body, error }: MemberAnswer): DocumentWriter {
   if (error !== null) throw error
-  return copyReplyFields(replyWriterFor(body), body)
+  const writer = copyReplyFields(new DocumentWriter(2 * body.length + 256), body)
+  writer.startDocument('raw').startDocument(host.shards.connectionString(member))
+  return copyReplyFields(writer, body).end().end()
 }

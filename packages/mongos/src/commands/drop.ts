@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, noCode } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch, dropSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
@@ -32,7 +32,7 @@ export const drop: CommandRow<MongosInvocation> = {
       if (reply !== null) raise(reply.error)
       host.catalog.forgetCollection(ns)
       if (reply === null || !reply.existed) {
-        if (!host.behaviours.routersDropMissingCollections) throw new CommandError('NamespaceNotFound', 'ns not found')
+        if (!host.behaviours.routersDropMissingCollections) throw new CommandError(noCode, 'ns not found')
         return new DocumentWriter(192)
       }
       const writer = new DocumentWriter(256)

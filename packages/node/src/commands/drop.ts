@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { dropSpec } from '@shardlab/member'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes, noCode } from '@shardlab/bson'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { dropLocalNamespace } from '../ddl/drop.js'
 import { isTemporary } from '../ddl/temporary.js'
@@ -23,8 +23,12 @@ export const drop: CommandRow<NodeInvocation> = {
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()
     if (dropped === null) {
-      if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
-      return new DocumentWriter(128)
+      const { droppingMissingCollection } = host.behaviours
+      if (droppingMissingCollection === 'succeeds') return new DocumentWriter(128)
+      throw new CommandError(
+        droppingMissingCollection === 'fails' ? ErrorCodes.NamespaceNotFound : noCode,
+        'ns not found',
+      )
     }
     const writer = new DocumentWriter(128)
     if (dropped.indexCount !== null) writer.int32('nIndexesWas', dropped.indexCount)

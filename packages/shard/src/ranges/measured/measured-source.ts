@@ -32,7 +32,7 @@ export class MeasuredSource implements RangeSource {
     cloned: ClonedRange,
     maxChunkSizeBytes: number | null,
   ) {
-    const { ns, uuid, range } = cloned
+    const { uuid, range } = cloned
     const { sizes } = measured
     this.collection = collection
     this.#interval = intervalOf(range)
@@ -43,7 +43,7 @@ export class MeasuredSource implements RangeSource {
     this.#stops = [
       measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),
       watchDefinition(node, uuid, () => {
-        this.#broken ??= new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)
+        this.#broken ??= new CommandError('Interrupted', 'operation was interrupted')
       }),
     ]
   }

@@ -50,8 +50,7 @@ export class StoredSource implements RangeSource {
       },
       decided: (id) => this.#feed.note(id),
       executed: (session) => this.#feed.noteSession(session),
-      redefined: () =>
-        this.#feed.break(new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)),
+      redefined: () => this.#feed.break(new CommandError('Interrupted', 'operation was interrupted')),
     })
   }
 

@@ -60,8 +60,7 @@ export class ReshardingDonor {
       // The document's earlier recipient is unknown here.
       decided: (id) => this.#each((feed) => feed.note(id)),
       executed: (session) => this.#each((feed) => feed.noteSession(session)),
-      redefined: () =>
-        this.#break(new CommandError('Interrupted', `Resharding was interrupted by a change of ${facts.ns}`)),
+      redefined: () => this.#break(new CommandError('Interrupted', 'operation was interrupted')),
     })
   }
 

@@ -93,8 +93,8 @@ export const administrationBehaviours = {
     ['8.0', 'holders'],
   ),
   definitionChangesAreCoordinated: row<boolean>(
-    'collMod and dropIndexes run on the primary shard, which locks the collection; before, routers send them to its owners without a lock.',
-    'collmod_coordinator.cpp, shardsvr_drop_indexes_command.cpp: _shardsvrCollMod and _shardsvrDropIndexes are new in 6.0',
+    "collMod and dropIndexes run on the primary shard, which locks the collection, and the reply of collMod on an unsharded collection has the fields of the shard's reply in addition to raw; before, routers send them to its owners without a lock.",
+    'collmod_coordinator.cpp, shardsvr_drop_indexes_command.cpp: _shardsvrCollMod and _shardsvrDropIndexes are new in 6.0; cluster_collection_mod_cmd.cpp of 5.0',
     ['2.6', false],
     ['6.0.2', true],
   ),

@@ -33,11 +33,12 @@ export const collectionBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
-  droppingMissingCollectionFails: row<boolean>(
-    'drop of a collection that does not exist fails with NamespaceNotFound.',
-    'SERVER-43894',
-    ['2.6', true],
-    ['7.0', false],
+  droppingMissingCollection: row<'fails without code' | 'fails' | 'succeeds'>(
+    'Whether drop of a collection that does not exist succeeds, or fails with NamespaceNotFound; in 2.6 without a code.',
+    'drop.cpp and commands_public.cpp of 2.6; SERVER-43894',
+    ['2.6', 'fails without code'],
+    ['4.0', 'fails'],
+    ['7.0', 'succeeds'],
   ),
   routersDropMissingCollections: row<boolean>(
     'Through a router, drop of a collection that does not exist succeeds, and drop removes the zones of any collection.',
@@ -48,12 +49,6 @@ export const collectionBehaviours = {
   collModIsTyped: row<boolean>(
     'A generated parser checks the arguments of collMod and rejects unknown ones with its own code.',
     'coll_mod.idl; before: coll_mod.cpp, parseCollModRequest',
-    ['2.6', false],
-    ['5.0', true],
-  ),
-  collModOfUnshardedIsPlain: row<boolean>(
-    "The reply of collMod on an unsharded collection through a router is the shard's reply; otherwise it has the field raw.",
-    'collmod_coordinator.cpp',
     ['2.6', false],
     ['5.0', true],
   ),
