@@ -12,7 +12,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const program = createProgram({
   up: async (options) => {
     // Before the cluster's code is loaded, so that a signal during the load also stops it in order.
-    const stopped = untilSignal()
+    const stopped = untilSignal(options.exitWithParent === true)
     const { up } = await import('./commands/up.js')
     await up(options, stopped)
   },

@@ -17,6 +17,7 @@ export interface UpOptions {
   readonly strict?: true
   /** Path of a snapshot. */
   readonly from?: string
+  readonly exitWithParent?: true
   readonly json?: true
   readonly quiet?: true
 }
@@ -50,6 +51,10 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       '--from <file>',
       'start from a snapshot file of the API; it determines all options except --port and --host',
     )
+    .option(
+      '--exit-with-parent',
+      'end when the program that started it ends or closes standard input: for test harnesses',
+    )
     .option('--json', 'print one JSON object as the first line instead of text')
     .option('--quiet', 'print only errors, and with --json the JSON object')
     .allowExcessArguments(false)
@@ -61,7 +66,7 @@ Exit codes: 0 ended by a signal; 2 wrong usage, or a port in use; 3 internal err
 Examples:
   shardlab up                                  three shards on port 27017
   shardlab up --port 27117 --shards 5          five shards on another port
-  shardlab up --json --port 0                  for programs: the first line is {"ready":true,"uri":…}
+  shardlab up --json --port 0 --exit-with-parent  for programs: the first line is {"ready":true,"uri":…}
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
