@@ -50,6 +50,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     durationMs: true,
   },
   'fault-applied': { id: true, fault: true, target: true },
+  'fault-struck': { id: true, fault: true, member: true, step: true },
   'fault-healed': { id: true, fault: true, target: true },
   jumbo: { ns: true, shard: true, min: true, max: true },
   member: { member: true, state: true, error: true },

@@ -4,6 +4,37 @@ import { ShardedCluster, type FaultAppliedEvent } from 'shardlab'
 import t from 'tap'
 import { shardlab } from '../support/up.js'
 
+for (const runtime of ['inline', 'threads'] as const) {
+  t.test(`a test waits until a migration is held at a step (${runtime})`, async (t) => {
+    await using cluster = await ShardedCluster.start({ shards: 2, runtime })
+    const client = await MongoClient.connect(cluster.uri)
+    t.teardown(() => client.close())
+    const struck: unknown[] = []
+    cluster.on('fault-struck', ({ id, fault, member, step }) => struck.push({ id, fault, member, step }))
+    const admin = client.db('admin')
+    await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
+    await admin.command({ shardCollection: 'app.c', key: { x: 1 } })
+    const step = 'shard.migration.caught-up'
+    const { id } = await cluster.faults.apply(`hold at ${step}`)
+    const reached = cluster.faults.reached(id)
+    let isMoved = false
+    const moving = admin.command({ moveChunk: 'app.c', find: { x: 1 }, to: 'shard02' }).then(() => (isMoved = true))
+    t.same(await reached, { member: 'shard01', step })
+    t.same(await cluster.faults.reached(id), { member: 'shard01', step }, 'at once, when it was reached before')
+    t.notOk(isMoved)
+    await cluster.faults.heal(id)
+    await moving
+    t.same(struck, [{ id, fault: `hold at ${step}`, member: 'shard01', step }])
+    const never = await cluster.faults.apply(`fail at ${step}`)
+    const unreached = t.rejects(cluster.faults.reached(never.id), { name: 'OptionError', message: /was healed/ })
+    await cluster.faults.heal()
+    await unreached
+    const slow = await cluster.faults.apply('slow shard02 by 2x')
+    await t.rejects(cluster.faults.reached(slow.id), { name: 'OptionError', message: /is not at a step/ })
+    await t.rejects(cluster.faults.reached('nothing'), { name: 'OptionError', message: /there is no fault nothing/ })
+  })
+}
+
 t.test('a driver survives faults, and the command line applies, lists and heals them', async (t) => {
   const cluster = await ShardedCluster.start({
     shards: 2,

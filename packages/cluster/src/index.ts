@@ -8,7 +8,8 @@ export {
   type RoutingKind,
   type TargetedOperation,
 } from './expect-targeted.js'
-export { Faults, type AppliedFault } from './faults/faults.js'
+export type { AppliedFault } from './faults/entry.js'
+export { Faults } from './faults/faults.js'
 export { faultForms, faultReference, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'
 export { faultVerbs, type FaultInput, type FaultSpec, type FaultVerbName } from './faults/verb-table.js'
@@ -34,6 +35,7 @@ export type {
   ClusterEvent,
   FaultAppliedEvent,
   FaultHealedEvent,
+  FaultStruckEvent,
   JumboEvent,
   LimitEvent,
   LogEvent,

@@ -38,8 +38,8 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  *
  * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
  * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
- * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-healed`,
- * `limit`, `log`.
+ * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
+ * `fault-healed`, `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Eight letters and digits that no other cluster has. */

@@ -22,6 +22,7 @@ import { mapReduce } from './commands/map-reduce.js'
 import { ping } from './commands/ping.js'
 import { profile } from './commands/profile.js'
 import { refreshSessions } from './commands/refresh-sessions.js'
+import { saslStart } from './commands/sasl-start.js'
 import { shutdown } from './commands/shutdown.js'
 import { startSession } from './commands/start-session.js'
 import { testDeprecation } from './commands/test-deprecation.js'
@@ -58,6 +59,7 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   refreshSessions,
   resetError,
   rotateCertificates,
+  saslStart,
   shutdown,
   startSession,
   testDeprecation,

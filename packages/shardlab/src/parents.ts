@@ -55,7 +55,7 @@ function chainAbove(withProgram: boolean): Ancestor[] {
   return chain.slice(0, chain.findLastIndex(isPackageManager) + 1)
 }
 
-/** Whether each process is still the child of the next one. A process whose parent ends gets another at once. */
+/** Whether each process is still the child of the next one; one whose parent ends gets another. */
 function isIntact(pids: readonly number[]): boolean {
   if (process.ppid !== pids[0]) return false
   for (let i = 0; i < pids.length - 1; i++) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const bin = `${root}packages/shardlab/bin/shardlab.js`
 
-/** As the guide about stopping clusters does it. The parent prints `spawned`, and does nothing more. */
+/** As in the guide about stopping clusters. The parent prints `spawned`, and does nothing more. */
 const programs = {
   node: [
     process.execPath,
@@ -55,8 +55,8 @@ export function allCases(): Case[] {
 }
 
 /**
- * Kills a parent; resolves when no process is left that has its standard output: neither the parent,
- * nor a launcher, nor the cluster.
+ * Kills a parent; resolves when no process is left that has its standard output: no parent, no
+ * launcher and no cluster.
  */
 export async function killParent({ language, through, stdin, signal, when }: Case): Promise<void> {
   const parent = start([...programs[language], stdin, ...commands[through], ...upOptions])

@@ -207,6 +207,16 @@ export interface FaultAppliedEvent {
   readonly target: Address | null
 }
 
+/** A member has reached the step of a fault: it is held there, fails, or crashes. */
+export interface FaultStruckEvent {
+  readonly type: 'fault-struck'
+  readonly atMs: number
+  readonly id: string
+  readonly fault: string
+  readonly member: Address
+  readonly step: string
+}
+
 export interface FaultHealedEvent {
   readonly type: 'fault-healed'
   readonly atMs: number
@@ -237,5 +247,6 @@ export type ClusterEvent =
   | BalancerRoundEvent
   | JumboEvent
   | FaultAppliedEvent
+  | FaultStruckEvent
   | FaultHealedEvent
   | LogEvent

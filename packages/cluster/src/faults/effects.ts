@@ -57,7 +57,10 @@ export async function affectStep(
   const id = await steps.arm(step, action, {
     ...(target === null ? {} : { address: target }),
     ...(first === undefined ? {} : { times: first }),
-    ...(action === 'crash' ? { onStruck: ({ address: victim }) => void down.add(victim) } : {}),
+    onStruck(reached) {
+      if (action === 'crash') down.add(reached.address)
+      world.struck(reached)
+    },
   })
   return {
     async heal() {

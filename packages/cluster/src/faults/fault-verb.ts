@@ -1,5 +1,5 @@
 import type { Address } from '@shardlab/actor'
-import type { LinkEnd, Runtime } from '@shardlab/runtime'
+import type { LinkEnd, ReachedStep, Runtime } from '@shardlab/runtime'
 import type { z } from 'zod'
 import type { Shapes } from './shapes.js'
 
@@ -13,6 +13,8 @@ export interface FaultWorld {
   resume(member: Address): Promise<void>
   /** Whether another fault of this verb is at work on a member. */
   readonly isAtWork: (member: Address, verb: string) => boolean
+  /** A member has reached the step of the fault that begins. */
+  readonly struck: (reached: ReachedStep) => void
   /** Whether another fault keeps a member down. */
   readonly isKeptDown: (member: Address) => boolean
 }

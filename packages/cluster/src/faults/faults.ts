@@ -1,41 +1,13 @@
 import { createRandom, createShortId, type Address } from '@shardlab/actor'
-import type { Alarm, Runtime } from '@shardlab/runtime'
+import type { ReachedStep, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { EndingEvent, FaultVerb, FaultWorld, RunningFault } from './fault-verb.js'
+import { appliedFault, type AppliedFault, type Entry } from './entry.js'
+import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
 import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
-import type { FaultInput, FaultSpec } from './verb-table.js'
-
-export interface AppliedFault {
-  /** Eight letters and digits. */
-  readonly id: string
-  readonly fault: string
-  readonly spec: FaultSpec
-  /**
-   * `scheduled`: not begun. `exhausted`: the fault has struck `first` times and strikes no more,
-   * but what it holds stays held until it is healed.
-   */
-  readonly state: 'scheduled' | 'active' | 'exhausted'
-  /** In milliseconds since the epoch of the cluster's clock. */
-  readonly beginsAtMs: number
-  /** null: never. */
-  readonly healsAtMs: number | null
-  /** null: strikes are not counted. */
-  readonly strikes: number | null
-}
-
-interface Entry {
-  readonly id: string
-  readonly resolved: ResolvedFault
-  readonly beginsAtMs: number
-  readonly healsAtMs: number | null
-  alarm: Alarm | null
-  /** The start has been reached; the fault may still be beginning. */
-  begun: boolean
-  /** null: not at work yet. */
-  running: RunningFault | null
-}
+import type { FaultInput } from './verb-table.js'
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
@@ -47,7 +19,7 @@ export interface FaultsOptions {
 
 export class Faults {
   readonly #runtime: Runtime
-  readonly #world: FaultWorld
+  readonly #world: Omit<FaultWorld, 'struck'>
   readonly #entries = new Map<string, Entry>()
   readonly #newId: () => string
 
@@ -85,12 +57,7 @@ export class Faults {
 
   /** In the order in which they were applied. */
   list(): AppliedFault[] {
-    return [...this.#entries.values()].map(({ id, resolved: { spec }, beginsAtMs, healsAtMs, running }) => {
-      const strikes = running?.strikes() ?? null
-      const isExhausted = 'first' in spec && spec.first !== undefined && strikes !== null && strikes >= spec.first
-      const state = running === null ? 'scheduled' : isExhausted ? 'exhausted' : 'active'
-      return { id, fault: formatFault(spec), spec, state, beginsAtMs, healsAtMs, strikes }
-    })
+    return [...this.#entries.values()].map(appliedFault)
   }
 
   /**
@@ -100,6 +67,22 @@ export class Faults {
    */
   heal(id?: string): Promise<string[]> {
     return this.#runtime.during(this.healInBackground(id))
+  }
+
+  /**
+   * Resolves when a member reaches the step of a fault: it is held there, fails, or crashes. At
+   * once if one has reached it already.
+   * @throws OptionError if the id is unknown, if the fault is not at a step, or if it is healed
+   * before a member reaches the step
+   */
+  async reached(id: string): Promise<{ readonly member: Address; readonly step: string }> {
+    const entry = this.#entryOf(id)
+    if (entry.resolved.verb.on !== 'step')
+      throw new OptionError(
+        `${formatFault(entry.resolved.spec)} is not at a step, so no member reaches it: wait for a fault such as 'hold at shard.migration.committing'.`,
+      )
+    const { address, step } = await this.#runtime.during(entry.strike.promise)
+    return { member: address, step }
   }
 
   /** {@link apply} for a caller that advances the virtual clock itself. */
@@ -118,6 +101,7 @@ export class Faults {
       alarm: null,
       begun: false,
       running: null,
+      strike: new FirstStrike(),
     }
     if (spec.after === undefined || spec.after === 0) {
       await this.#begin(entry)
@@ -130,19 +114,23 @@ export class Faults {
 
   /** {@link heal} for a caller that advances the virtual clock itself. */
   async healInBackground(id?: string): Promise<string[]> {
-    if (id !== undefined && !this.#entries.has(id)) {
-      const known = [...this.#entries.keys()]
-      throw new OptionError(
-        `there is no fault ${id}; ${known.length === 0 ? 'nothing is broken' : `the faults are ${known.join(', ')}`}.`,
-      )
-    }
-    const entries = id === undefined ? [...this.#entries.values()] : [this.#entries.get(id)!]
+    const entries = id === undefined ? [...this.#entries.values()] : [this.#entryOf(id)]
     // In reverse order: a member that was paused and then crashed must start before the pause is
     // healed.
     const failures: unknown[] = []
     for (const entry of entries.toReversed()) await this.#heal(entry).catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
     return entries.map((entry) => entry.id)
+  }
+
+  /** @throws OptionError */
+  #entryOf(id: string): Entry {
+    const entry = this.#entries.get(id)
+    if (entry !== undefined) return entry
+    const known = [...this.#entries.keys()]
+    throw new OptionError(
+      `there is no fault ${id}; ${known.length === 0 ? 'nothing is broken' : `the faults are ${known.join(', ')}`}.`,
+    )
   }
 
   async #beginAsPlanned(entry: Entry): Promise<void> {
@@ -172,7 +160,8 @@ export class Faults {
     entry.begun = true
     this.#report('fault-applied', entry)
     try {
-      entry.running = await begin(this.#world, entry.resolved)
+      const world = { ...this.#world, struck: (reached: ReachedStep) => this.#struck(entry, reached) }
+      entry.running = await begin(world, entry.resolved)
     } catch (error) {
       this.#entries.delete(entry.id)
       this.#report('fault-healed', entry)
@@ -197,6 +186,7 @@ export class Faults {
     if (!this.#entries.delete(entry.id)) return
     entry.alarm?.cancel()
     if (entry.running !== null) await this.#undo(entry, entry.running)
+    else entry.strike.end(formatFault(entry.resolved.spec))
   }
 
   /** A fault is over even when healing fails, as when the member crashes while it is starting. */
@@ -205,6 +195,7 @@ export class Faults {
       await running.heal()
     } finally {
       this.#report('fault-healed', entry)
+      entry.strike.end(formatFault(entry.resolved.spec))
     }
   }
 
@@ -245,6 +236,18 @@ export class Faults {
         fields,
       } as const
       this.#runtime.emit(event)
+    })
+  }
+
+  #struck(entry: Entry, reached: ReachedStep): void {
+    entry.strike.note(reached)
+    this.#runtime.emit({
+      type: 'fault-struck',
+      atMs: this.#runtime.now(),
+      id: entry.id,
+      fault: formatFault(entry.resolved.spec),
+      member: reached.address,
+      step: reached.step,
     })
   }
 

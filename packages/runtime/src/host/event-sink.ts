@@ -16,6 +16,7 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   'balancer-round': true,
   jumbo: true,
   'fault-applied': true,
+  'fault-struck': true,
   'fault-healed': true,
   log: true,
 }

@@ -1,0 +1,45 @@
+import type { Alarm } from '@shardlab/runtime'
+import type { RunningFault } from './fault-verb.js'
+import type { FirstStrike } from './first-strike.js'
+import { formatFault } from './grammar.js'
+import type { ResolvedFault } from './resolve.js'
+import type { FaultSpec } from './verb-table.js'
+
+export interface AppliedFault {
+  /** Eight letters and digits. */
+  readonly id: string
+  readonly fault: string
+  readonly spec: FaultSpec
+  /**
+   * `scheduled`: not begun. `exhausted`: the fault has struck `first` times and strikes no more,
+   * but what it holds stays held until it is healed.
+   */
+  readonly state: 'scheduled' | 'active' | 'exhausted'
+  /** In milliseconds since the epoch of the cluster's clock. */
+  readonly beginsAtMs: number
+  /** null: never. */
+  readonly healsAtMs: number | null
+  /** null: strikes are not counted. */
+  readonly strikes: number | null
+}
+
+/** A fault from its application until it is healed. */
+export interface Entry {
+  readonly id: string
+  readonly resolved: ResolvedFault
+  readonly beginsAtMs: number
+  readonly healsAtMs: number | null
+  alarm: Alarm | null
+  /** The start has been reached; the fault may still be beginning. */
+  begun: boolean
+  /** null: not at work yet. */
+  running: RunningFault | null
+  readonly strike: FirstStrike
+}
+
+export function appliedFault({ id, resolved: { spec }, beginsAtMs, healsAtMs, running }: Entry): AppliedFault {
+  const strikes = running?.strikes() ?? null
+  const isExhausted = 'first' in spec && spec.first !== undefined && strikes !== null && strikes >= spec.first
+  const state = running === null ? 'scheduled' : isExhausted ? 'exhausted' : 'active'
+  return { id, fault: formatFault(spec), spec, state, beginsAtMs, healsAtMs, strikes }
+}
