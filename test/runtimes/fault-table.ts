@@ -6,7 +6,7 @@
  * An outcome is `ok`; `lost`, when the client's connection broke; or the code of an error. `w`
  * before a code: in `writeErrors`. `after` with a number: documents of a bulk that were written
  * before the error. `|` separates outcomes of which either may occur, depending on the speed of the
- * machine.
+ * machine. `6, then 133`: the answer may be the first one for a while.
  */
 export interface Outcomes {
   /** An insert on the faulty shard that is not retryable: the first command during the fault. */
@@ -53,8 +53,11 @@ const noPrimary: Outcomes = {
   getMore: '6',
 }
 
-/** The first request waits until the link is closed; afterwards the shard counts as down. */
-const silent: Outcomes = { ...noPrimary, insert: 'w6|w133' }
+/**
+ * The first request waits until the link is closed; afterwards the shard counts as down. Each end
+ * closes it by its own clock: until the router has, the shard refuses.
+ */
+const silent: Outcomes = { ...noPrimary, insert: 'w6|w133', find: '6, then 133' }
 
 /** Connections break on every request. */
 const broken: Outcomes = {

@@ -127,9 +127,10 @@ export function runtimeSuite(world: World): void {
     async (test, runtime) => {
       const never = 3_600_000
       await ask(runtime, 'a', 'rearm', {
-        first: { c: 60, a: 20, b: 40, cleared: never, replaced: never },
+        // Timers that are due later are armed later: the thread may pause between any two.
+        first: { c: never, replaced: never, cleared: never, a: 20, b: 40 },
         cleared: 'cleared',
-        second: { replaced: 100, cleared: never, c: 60 },
+        second: { cleared: never, c: 60, replaced: 100 },
       })
       let woken: { name: string; lateMs: number }[] = []
       while (woken.length < 5) {
