@@ -11,7 +11,7 @@ const probes = allProbes()
 
 const isRefused = (reply: Document, { code, message }: Refusal): boolean => {
   const error = (reply['writeErrors']?.[0] ?? reply) as { code?: number; errmsg?: string }
-  return error.code === code && message.test(error.errmsg ?? '')
+  return (error.code ?? 0) === code && message.test(error.errmsg ?? '')
 }
 
 const succeeds = (reply: Document): boolean => reply['ok'] === 1 && reply['writeErrors'] === undefined

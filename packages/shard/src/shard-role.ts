@@ -34,6 +34,8 @@ export function shardRole(
       const { routed } = invocation
       if (routed !== null && (routed.shardVersion !== null || routed.databaseVersion !== null)) identity.require()
       parts().ranges.checkCommand(ns, invocation)
+      if (invocation.operation.command === 'create' && behaviours.createIsCoordinated && routed !== null)
+        return parts().ddl.holdLock('createCollection', ns, async () => enterCollection(parts(), ns, invocation))
       return enterCollection(parts(), ns, invocation)
     },
     enterInBackground: (ns) => parts().versions.enter(ns, { shardVersion: 'IGNORED', databaseVersion: null }),

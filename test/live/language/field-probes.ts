@@ -5,6 +5,7 @@ import type { Probe, Refusal } from './probe.js'
 
 const commands: Readonly<Record<string, Document>> = {
   aggregate: { aggregate: 'c', pipeline: [], cursor: {} },
+  collMod: { collMod: 'c' },
   count: { count: 'c' },
   create: { create: 'created' },
   createIndexes: { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] },
@@ -23,14 +24,19 @@ export function fieldProbe(name: string): Probe {
   const list = path[0]
   const plain = commands[command]!
   const used =
-    list === undefined ? { ...plain, [field]: null } : { ...plain, [list]: [{ ...plain[list][0], [field]: null }] }
+    list === undefined
+      ? { ...plain, [field]: null }
+      : list === 'index'
+        ? { ...plain, index: { name: '_id_', [field]: true } }
+        : { ...plain, [list]: [{ ...plain[list][0], [field]: null }] }
   const owner = [command, ...path].join('.')
   return { command: used, refusal: (language) => refusalOf(language, command, owner, field) }
 }
 
 function refusalOf({ unknownFields }: Language, command: string, owner: string, field: string): Refusal {
-  switch (unknownFields[command] ?? unknownFields['*']) {
+  switch (unknownFields[owner] ?? unknownFields[command] ?? unknownFields['*']) {
     case 'ignored':
+      if (owner === 'collMod.index') return { code: 72, message: /^no expireAfterSeconds/ }
       return { code: null, message: /^$/ }
     case 'unrecognized':
       return { code: 9, message: new RegExp(`^unrecognized field '${field}'$`) }
@@ -40,6 +46,10 @@ function refusalOf({ unknownFields }: Language, command: string, owner: string, 
       return { code: 2, message: new RegExp(`^Invalid field specified for ${command} command: ${field}$`) }
     case 'option':
       return { code: 72, message: new RegExp(`^The field '${field}' is not a valid collection option\\. Options: `) }
+    case 'modification':
+      return { code: 72, message: new RegExp(`^unknown option to collMod: ${field}$`) }
+    case 'modification without code':
+      return { code: 0, message: new RegExp(`^unknown option to collMod: ${field}$`) }
     case 'unnamed':
       return { code: 40415, message: new RegExp(`^BSON field '${field}' is an unknown field\\.$`) }
     default:

@@ -2,7 +2,7 @@ import type { Document } from '@shardlab/bson'
 import type { Language } from '@shardlab/query'
 
 export interface Refusal {
-  /** Null: the feature has no effect instead. */
+  /** Null: the feature has no effect instead. 0: the error has none. */
   readonly code: number | null
   readonly message: RegExp
 }

@@ -108,6 +108,30 @@ t.test('since 6.0 collMod and dropIndexes wait for a movePrimary of the database
   }
 })
 
+t.test('since 8.0 create waits for a movePrimary of the database, and fails with LockBusy in the end', async (t) => {
+  for (const emulate of ['7.0', '8.0'] as const) {
+    const { cluster, run, primary } = await start(t, emulate)
+    await run({ create: 'plain', $db: 'app' })
+    const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
+    const to = primary === 'shard01' ? 'shard02' : 'shard01'
+    const moving = run({ movePrimary: 'app', to })
+    await cluster.during(cluster.steps.struck(fault))
+    if (emulate === '7.0') t.match(await run({ create: 'new', $db: 'app' }), { code: 319 })
+    else {
+      const refused = run({ create: 'late', $db: 'app' })
+      await cluster.advance(300_000)
+      t.match(await refused, { code: 46, errmsg: /app/ })
+      const waiting = run({ create: 'new', $db: 'app' })
+      await cluster.steps.heal(fault)
+      t.match(await waiting, { ok: 1 })
+      t.match(await run({ listIndexes: 'new', $db: 'app' }, to), { ok: 1 }, 'on the new primary shard')
+    }
+    if (emulate === '7.0') await cluster.steps.heal(fault)
+    t.match(await moving, { ok: 1 })
+    t.match(await run({ listIndexes: 'late', $db: 'app' }), { code: 26 })
+  }
+})
+
 t.test('until 5.0 collMod and dropIndexes of a sharded collection take no lock', async (t) => {
   for (const emulate of ['4.4', '5.0'] as const) {
     const { cluster, run, primary } = await start(t, emulate)

@@ -4,9 +4,12 @@
  * aggregation_request.cpp, find_and_modify.cpp, create_indexes.cpp, collection_options.cpp.
  */
 import type { CommandRow, FieldSpecs, UnknownFields } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, ErrorCodes, noCode } from '@shardlab/bson'
 import { formatDocument, type Language, type UnknownFieldAnswer } from '@shardlab/query'
 import { handwrittenParserIn } from './handwritten-parsers.js'
+
+const unknownModification = (code: number, command: string, field: string) =>
+  new CommandError(code, `unknown option to ${command}: ${field}`)
 
 const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
   ignored: 'ignored',
@@ -21,6 +24,8 @@ const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
       'InvalidOptions',
       `The field '${field}' is not a valid collection option. Options: ${formatDocument(body)}`,
     ),
+  modification: (command, field) => unknownModification(ErrorCodes.InvalidOptions, command, field),
+  'modification without code': (command, field) => unknownModification(noCode, command, field),
 }
 
 export function unknownFieldsIn({ unknownFields }: Language, command: string): UnknownFields {

@@ -5,7 +5,6 @@ export const collModSpec = {
   access: 'write',
   apiVersion1: true,
   manual: 'reference/command/collMod',
-  unknownFields: 'ignored',
   fields: {
     index: 'object',
     validator: 'object',

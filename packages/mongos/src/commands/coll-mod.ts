@@ -15,7 +15,7 @@ export const collMod: CommandRow<MongosInvocation> = {
   routing: 'all-shards',
   status: 'partial',
   deviations: ['D607'],
-  missing: 'time series collections',
+  missing: 'time series collections; until 4.0 usePowerOf2Sizes and noPadding',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
   run(invocation) {
     const { args, db, host } = invocation

@@ -1,15 +1,5 @@
-import { isGenericArgument, type CommandRow } from '@shardlab/actor'
-import {
-  BsonType,
-  CommandError,
-  documentsOf,
-  DocumentWriter,
-  fieldsOf,
-  findField,
-  typeName,
-  type RawValue,
-} from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, documentsOf, DocumentWriter, findField, typeName, type RawValue } from '@shardlab/bson'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
 import { collModSpec } from '@shardlab/member'
 import { checkClusteredExpiry } from '../ddl/clustered-index.js'
@@ -38,12 +28,11 @@ export const collMod: CommandRow<NodeInvocation> = {
   routing: 'all-shards',
   status: 'partial',
   deviations: ['D607'],
-  missing: 'time series collections',
+  missing: 'time series collections; until 4.0 usePowerOf2Sizes and noPadding',
   summary: 'Changes options of a collection, an index or a view.',
   async run(invocation) {
     invocation.host.requireRoom()
-    const { host, args, db, body } = invocation
-    refuseUnknown(body, host.behaviours)
+    const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const access = await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
@@ -72,19 +61,6 @@ export const collMod: CommandRow<NodeInvocation> = {
     await host.flush()
     return writer
   },
-}
-
-/**
- * @throws CommandError 40415 for unknown fields; 72 InvalidOptions in versions whose collMod has no
- * generated parser
- */
-function refuseUnknown(body: Uint8Array, { collModIsTyped }: Behaviours): void {
-  for (const [name] of fieldsOf(body).slice(1)) {
-    if (Object.hasOwn(collModSpec.fields, name) || isGenericArgument(name)) continue
-    throw collModIsTyped
-      ? new CommandError(40415, `BSON field 'collMod.${name}' is an unknown field.`)
-      : new CommandError('InvalidOptions', `unknown option to collMod: ${name}`)
-  }
 }
 
 function modifyViewBy({ host, args }: NodeInvocation, view: ViewDefinition): void {

@@ -9,6 +9,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
+import { fieldsIn } from '@shardlab/member'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { Access, NodeInvocation } from '../host/node-host.js'
 
@@ -37,9 +38,12 @@ export interface IndexChange {
 export function indexChange(invocation: NodeInvocation, access: Access, collection: Collection): IndexChange {
   const { host, args } = invocation
   const request = args.document('index')!
-  checkFields('collMod.index', request, indexFields)
-  const { prepareUniqueIndexes } = host.behaviours
-  const given = (name: string): RawValue | undefined => givenField(request, name)
+  const { language, prepareUniqueIndexes } = host.behaviours
+  const owner = 'collMod.index'
+  const fields = fieldsIn(language, owner, indexFields)
+  checkFields(owner, request, fields, language.unknownFields[owner] === 'ignored' ? 'ignored' : 'refused')
+  const given = (name: string): RawValue | undefined =>
+    Object.hasOwn(fields, name) ? givenField(request, name) : undefined
   const seconds = given('expireAfterSeconds')
   const hidden = given('hidden')
   const unique = given('unique')
@@ -47,14 +51,12 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   if (seconds === undefined && hidden === undefined && unique === undefined && prepareUnique === undefined) {
     throw new CommandError(
       'InvalidOptions',
-      prepareUniqueIndexes
-        ? 'no expireAfterSeconds, hidden, unique, or prepareUnique field'
-        : 'no expireAfterSeconds or hidden field',
+      !Object.hasOwn(fields, 'hidden')
+        ? 'no expireAfterSeconds field'
+        : prepareUniqueIndexes
+          ? 'no expireAfterSeconds, hidden, unique, or prepareUnique field'
+          : 'no expireAfterSeconds or hidden field',
     )
-  }
-  if (!prepareUniqueIndexes && (unique !== undefined || prepareUnique !== undefined)) {
-    const name = unique === undefined ? 'prepareUnique' : 'unique'
-    throw new CommandError(40415, `BSON field 'collMod.index.${name}' is an unknown field.`)
   }
   const index = requestedIndex(collection, request)
   if (hidden !== undefined && collection.clustered && isIdKey(index.key))

@@ -18,9 +18,18 @@ const rule = <T>(about: string, source: string, ...values: readonly (readonly [R
 
 /**
  * `unnamed`: as refused, without the name of the command; `unrecognized`, `quoted`, `invalid` and
- * `option` have words of their own.
+ * `option` have words of their own, and `modification` those of collMod.
  */
-export type UnknownFieldAnswer = 'ignored' | 'refused' | 'unnamed' | 'unrecognized' | 'quoted' | 'invalid' | 'option'
+export type UnknownFieldAnswer =
+  | 'ignored'
+  | 'refused'
+  | 'unnamed'
+  | 'unrecognized'
+  | 'quoted'
+  | 'invalid'
+  | 'option'
+  | 'modification'
+  | 'modification without code'
 
 /** Named after the commands; `list`: listCollections and listIndexes. */
 export type HandwrittenParserName = 'aggregate' | 'distinct' | 'find' | 'getMore' | 'killCursors' | 'list'
@@ -38,12 +47,17 @@ export const languageRules = {
   unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
     'How commands answer fields that they do not know; `*` is for all others.',
     'pipeline.cpp of 2.6; the parsers that packages/member/src/arguments/command-language.ts names; generated ones since 5.0',
-    ['2.6', { '*': 'ignored', aggregate: 'unrecognized' }],
+    [
+      '2.6',
+      { '*': 'ignored', aggregate: 'unrecognized', collMod: 'modification without code', 'collMod.index': 'ignored' },
+    ],
     [
       '3.6',
       {
         '*': 'ignored',
         aggregate: 'unrecognized',
+        collMod: 'modification',
+        'collMod.index': 'ignored',
         create: 'option',
         createIndexes: 'invalid',
         delete: 'refused',
@@ -58,6 +72,8 @@ export const languageRules = {
       {
         '*': 'refused',
         aggregate: 'unrecognized',
+        collMod: 'modification',
+        'collMod.index': 'ignored',
         createIndexes: 'invalid',
         find: 'quoted',
         findAndModify: 'unnamed',

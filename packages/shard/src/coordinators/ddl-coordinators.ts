@@ -76,6 +76,14 @@ export class DdlCoordinators {
   }
 
   /**
+   * Runs a change that keeps no record with the lock of its collection.
+   * @throws CommandError 46 LockBusy; errors of the work
+   */
+  holdLock<T>(operation: string, ns: string, work: () => Promise<T>): Promise<T> {
+    return this.#locks.hold({ operation, names: [ns] }, work)
+  }
+
+  /**
    * As {@link coordinate}, for work that a restart has interrupted: without checks and time limit.
    */
   resume<T>(interrupted: Omit<Coordination, 'databaseVersion'>, work: () => Promise<T>): Promise<T> {

@@ -9,6 +9,9 @@ export const commandFields: FeatureGroup = {
     '3.0': ['create.storageEngine'],
     '3.2': [
       'aggregate.bypassDocumentValidation',
+      'collMod.validationAction',
+      'collMod.validationLevel',
+      'collMod.validator',
       'create.indexOptionDefaults',
       'create.validationAction',
       'create.validationLevel',
@@ -19,6 +22,8 @@ export const commandFields: FeatureGroup = {
     ],
     '3.4': [
       'aggregate.collation',
+      'collMod.pipeline',
+      'collMod.viewOn',
       'count.collation',
       'create.collation',
       'create.idIndex',
@@ -33,6 +38,8 @@ export const commandFields: FeatureGroup = {
     '3.6': ['aggregate.hint', 'findAndModify.arrayFilters', 'update.updates.arrayFilters'],
     '4.2': ['update.updates.c', 'update.updates.hint'],
     '4.4': [
+      'collMod.index.hidden',
+      'collMod.recordPreImages',
       'create.recordPreImages',
       'createIndexes.commitQuorum',
       'createIndexes.ignoreUnknownIndexOptions',
@@ -43,6 +50,8 @@ export const commandFields: FeatureGroup = {
     ],
     '5.0': [
       'aggregate.let',
+      'collMod.expireAfterSeconds',
+      'collMod.timeseries',
       'create.clusteredIndex',
       'create.expireAfterSeconds',
       'create.timeseries',
@@ -53,6 +62,13 @@ export const commandFields: FeatureGroup = {
     ],
     '6.0': [
       'aggregate.collectionUUID',
+      'collMod.cappedMax',
+      'collMod.cappedSize',
+      'collMod.changeStreamPreAndPostImages',
+      'collMod.collectionUUID',
+      'collMod.dryRun',
+      'collMod.index.prepareUnique',
+      'collMod.index.unique',
       'create.changeStreamPreAndPostImages',
       'create.encryptedFields',
       'createIndexes.collectionUUID',
@@ -65,5 +81,5 @@ export const commandFields: FeatureGroup = {
     '7.1': ['distinct.hint'],
     '8.0': ['update.updates.sort'],
   },
-  removed: { '6.0': ['create.recordPreImages'] },
+  removed: { '6.0': ['collMod.recordPreImages', 'create.recordPreImages'] },
 }

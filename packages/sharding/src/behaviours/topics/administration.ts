@@ -98,6 +98,12 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
+  createIsCoordinated: row<boolean>(
+    'create through a router takes the lock of the collection, and so waits while movePrimary copies the database; otherwise it fails with MovePrimaryInProgress or waits for the copy.',
+    'cluster_ddl.cpp, create_collection_coordinator.cpp: feature flag 80CollectionCreationPath',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   databaseLockIsShared: row<boolean>(
     'Changes of the definitions of two collections of a database run at the same time; otherwise each locks the database.',
     'ddl_lock_manager.cpp, modes of locks new in 7.1; sharding_ddl_coordinator.cpp',
