@@ -4,6 +4,8 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 export interface MongosLimits {
   /** Opening another cursor fails with 365 TemporarilyUnavailable. */
   readonly cursorsMax: number
+  /** Of dropped collections; those whose collection was dropped first are closed. */
+  readonly droppedCursorsMax: number
   /** The oldest cached placement is evicted first. */
   readonly cachedCollectionsMax: number
   readonly cachedDatabasesMax: number
@@ -23,6 +25,7 @@ export interface MongosLimits {
 
 export const defaultMongosLimits: MongosLimits = {
   cursorsMax: 100_000,
+  droppedCursorsMax: 1000,
   cachedCollectionsMax: 10_000,
   cachedDatabasesMax: 10_000,
   staleAttemptsMax: 10,

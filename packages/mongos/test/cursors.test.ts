@@ -93,6 +93,27 @@ t.test('a full cursor table refuses cursors and emits a limit event', async (t) 
   )
 })
 
+t.test('D610: the cursors of collections that were dropped first are closed beyond a limit', async (t) => {
+  const cluster = withOpenCursors({ limits: { droppedCursorsMax: 1 } })
+  const oldest = await open(cluster)
+  cluster.onShardExchange = () => ({ existed: true, indexCount: 1, error: null })
+  t.match(await cluster.run({ drop: 'c' }), { ok: 1 })
+  const newest = await open(cluster)
+  t.match(await cluster.run({ drop: 'c' }), { ok: 1 })
+  const live = await open(cluster)
+  t.match(await cluster.run({ getMore: oldest, collection: 'c' }), { code: 43 })
+  t.ok(
+    cluster.commandsTo('shard02').some(({ name }) => name === 'killCursors'),
+    'also on shards',
+  )
+  t.match(await cluster.run({ getMore: newest, collection: 'c', batchSize: 1 }), { ok: 1 }, 'has unread documents')
+  t.match(await cluster.run({ getMore: live, collection: 'c', batchSize: 1 }), { ok: 1 })
+  t.match(
+    cluster.world.events.filter((event) => event.type === 'limit'),
+    [{ limit: 'droppedCursorsMax', value: 1, member: 'mongos01' }],
+  )
+})
+
 t.test('a second concurrent getMore is refused, and a kill takes effect after the first', async (t) => {
   const cluster = withOpenCursors()
   const id = await open(cluster)

@@ -219,7 +219,7 @@ t.test('the cursor table has a limit', async (t) => {
   const table = new CursorManager(
     () => 1n,
     (limit, value) => limits.push([limit, value]),
-    { cursorsMax: 1 },
+    { cursorsMax: 1, droppedCursorsMax: 1, droppedBytesMax: 1 },
   )
   const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false }
   table.open(options, 0)

@@ -32,7 +32,8 @@ const sorted = { find: 'c', sort: { y: 1 }, batchSize: 2 }
 const scan = { find: 'c', hint: 'x_1', batchSize: 2 }
 const pipeline = { aggregate: 'c', pipeline: [{ $match: { x: { $gte: 0 } } }], cursor: { batchSize: 2 } }
 const grouped = { aggregate: 'c', pipeline: [{ $group: { _id: '$x' } }], cursor: { batchSize: 2 } }
-const redacted = { aggregate: 'c', pipeline: [{ $redact: '$$KEEP' }], cursor: { batchSize: 2 } }
+const redact = [{ $redact: '$$KEEP' }]
+const redacted = { aggregate: 'c', pipeline: redact, cursor: { batchSize: 2 } }
 
 const drop = (node: NodeUnderTest) => node.ok({ drop: 'c' })
 const rename = (node: NodeUnderTest) => node.ok({ renameCollection: 'test.c', to: 'test.d' }, { db: 'admin' })
@@ -173,3 +174,48 @@ t.test('cursors of a dropped collection hold no snapshot until their getMore rep
   await node.ok({ renameCollection: 'test.third', to: 'test.other' }, { db: 'admin' })
   t.match(await node.run({ getMore: other, collection: 'other' }), { cursor: { nextBatch: [{ x: 2 }, { x: 3 }] } })
 })
+
+t.test('D610: of the cursors of dropped collections, 1,000 stay open', async (t) => {
+  const node = new NodeUnderTest()
+  const documents = [{ x: 1 }, { x: 2 }, { x: 3 }]
+  const opened = async (collection: string, count: number): Promise<Long[]> => {
+    await node.ok({ insert: collection, documents })
+    const ids: Long[] = []
+    for (let i = 0; i < count; i++) ids.push(idOf(await node.ok({ find: collection, batchSize: 1 })))
+    return ids
+  }
+  const [oldest] = await opened('a', 1)
+  const [live] = await opened('live', 1)
+  await node.ok({ drop: 'a' })
+  const later = await opened('b', 999)
+  await node.ok({ drop: 'b' })
+  t.equal(node.node.cursors.size, 1001)
+  t.strictSame(limitsOf(node), [])
+  const [newest] = await opened('c', 1)
+  await node.ok({ drop: 'c' })
+  t.equal(node.node.cursors.size, 1001, 'the limit is for cursors of dropped collections only')
+  t.match(limitsOf(node), [{ limit: 'droppedCursorsMax', value: 1000 }])
+  t.match(await node.run({ getMore: oldest, collection: 'a' }), { code: 43 }, 'dropped first')
+  t.match(await node.run({ getMore: later[0], collection: 'b' }), { code: 175 })
+  t.match(await node.run({ getMore: newest, collection: 'c' }), { code: 175 })
+  t.match(await node.run({ getMore: live, collection: 'live' }), { ok: 1 })
+})
+
+t.test('D610: pipelines keep at most 64 MB of dropped collections', async (t) => {
+  const node = new NodeUnderTest()
+  const large = 'x'.repeat(15_000_000)
+  const ids: Long[] = []
+  for (const collection of ['a', 'b', 'c', 'd', 'e']) {
+    await node.ok({ insert: collection, documents: [{ x: 1 }, { x: 2 }, { large }] })
+    ids.push(idOf(await node.ok({ aggregate: collection, pipeline: redact, cursor: { batchSize: 1 } })))
+    await node.ok({ drop: collection })
+  }
+  t.match(await node.run({ getMore: ids[0], collection: 'a' }), { code: 43 })
+  t.match(limitsOf(node), [{ limit: 'droppedBytesMax', value: 64 * 1024 * 1024 }])
+  for (const [i, collection] of ['b', 'c', 'd', 'e'].entries())
+    t.match(await node.run({ getMore: ids[i + 1], collection }), { code: 175 }, 'still open')
+})
+
+function limitsOf(node: NodeUnderTest) {
+  return node.context.events.filter(({ type }) => type === 'limit')
+}

@@ -153,6 +153,15 @@ t.test('a shared disk gives up the memory of contents that it no longer has', as
   disk.trim()
   test.ok(sizeOfSharedDisk(owner) < 1_000_000, 'but not on an idle disk')
   test.same(reopened(), { checkpoint: 'little', records: ['after'] })
+
+  await disk.append(Buffer.alloc(10_000_000))
+  for (let i = 0; i < 2; i++) await disk.writeCheckpoint(Buffer.from('least'))
+  await disk.append(Buffer.from('more'))
+  test.ok(sizeOfSharedDisk(owner) > 10_000_000, 'the current area has been larger')
+  disk.trim()
+  test.ok(sizeOfSharedDisk(owner) < 1_000_000, 'its contents move to a smaller one')
+  await disk.append(Buffer.from('last'))
+  test.same(reopened(), { checkpoint: 'least', records: ['more', 'last'] })
 })
 
 t.test(

@@ -5,6 +5,11 @@ import { httpGreeting, httpReply } from './http.js'
 
 /** The first allocation for a message that arrives in several chunks. */
 const firstCapacityBytes = 4096
+/**
+ * Few and large steps leave little garbage. Memory that was allocated and never written is not
+ * resident.
+ */
+const growthFactor = 64
 
 /**
  * Splits a stream of bytes into messages:
@@ -89,7 +94,7 @@ export class FrameReader {
     const needed = this.#partialLength + count
     let partial = this.#partial!
     if (needed > partial.length) {
-      partial = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, partial.length * 2), limit))
+      partial = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, partial.length * growthFactor), limit))
       this.#partial!.copy(partial, 0, 0, this.#partialLength)
       this.#partial = partial
     }

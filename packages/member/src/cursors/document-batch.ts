@@ -30,7 +30,8 @@ export class DocumentBatch {
     const writer = new DocumentWriter(1024)
     let count = 0
     for (; this.#head !== null; this.advance()) writer.document(String(count++), this.#head)
-    this.#unread = new FieldIterator(writer.finish())
+    // The writer's buffer is up to twice as large.
+    this.#unread = new FieldIterator(new Uint8Array(writer.finish()))
     this.advance()
   }
 }

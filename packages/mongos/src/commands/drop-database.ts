@@ -26,6 +26,7 @@ export const dropDatabase: CommandRow<MongosInvocation> = {
       )
       raise(error)
       host.catalog.forgetDatabase(db)
+      host.cursors.collectionsDropped((ns) => ns.startsWith(`${db}.`))
       return new DocumentWriter(256).string('dropped', db)
     })
   },

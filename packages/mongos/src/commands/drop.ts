@@ -31,6 +31,7 @@ export const drop: CommandRow<MongosInvocation> = {
             )
       if (reply !== null) raise(reply.error)
       host.catalog.forgetCollection(ns)
+      host.cursors.collectionsDropped((each) => each === ns)
       if (reply === null || !reply.existed) {
         if (!host.behaviours.routersDropMissingCollections) throw new CommandError(noCode, 'ns not found')
         return new DocumentWriter(192)

@@ -13,7 +13,8 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 export const getMore: CommandRow<MongosInvocation> = {
   ...getMoreSpec,
   routing: 'cursor',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D610'],
   summary: 'Returns the next batch of a cursor of this router.',
   fields: { ...getMoreSpec.fields, term: 'number' },
   async run(invocation) {

@@ -36,6 +36,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
       raise(error)
       host.catalog.forgetCollection(from)
       host.catalog.forgetCollection(to)
+      if (dropTarget) host.cursors.collectionsDropped((ns) => ns === to)
       return new DocumentWriter(128)
     })
   },

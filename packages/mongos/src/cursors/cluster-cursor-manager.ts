@@ -1,7 +1,7 @@
 /** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { cursorTimeoutMs, type TailableMode } from '@shardlab/member'
+import { cursorTimeoutMs, DroppedCursors, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
 import type { Operation } from '../dispatch/operation.js'
 import type {
@@ -32,12 +32,19 @@ export class ClusterCursorManager implements ClusterCursors {
   readonly #entries = new Map<bigint, Entry>()
   readonly #host: RoutingHost
   readonly #newId: () => bigint
+  readonly #dropped: DroppedCursors
   timedOutCount = 0
 
   /** @param newId draws random positive int64 numbers */
   constructor(host: RoutingHost, newId: () => bigint) {
     this.#host = host
     this.#newId = newId
+    this.#dropped = new DroppedCursors({
+      cursorsMax: host.limits.droppedCursorsMax,
+      bytesMax: Number.POSITIVE_INFINITY,
+      close: (id) => this.kill(id),
+      onLimit: (limit, value) => host.limitReached(limit, value),
+    })
   }
 
   get size(): number {
@@ -120,6 +127,12 @@ export class ClusterCursorManager implements ClusterCursors {
       entry.user.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
     } else this.#close(id, entry)
     return true
+  }
+
+  collectionsDropped(fits: (ns: string) => boolean): void {
+    const ids: bigint[] = []
+    for (const [id, { cursor }] of this.#entries) if (fits(cursor.ns)) ids.push(id)
+    this.#dropped.add(ids, 0)
   }
 
   killOfSessions(fits: (session: string) => boolean): void {

@@ -121,6 +121,8 @@ export interface ClusterCursors {
   unpin(id: bigint, gone: boolean): void
   /** @returns whether the cursor existed */
   kill(id: bigint): boolean
+  /** After this router has dropped collections. Few of their cursors stay open. */
+  collectionsDropped(fits: (ns: string) => boolean): void
 }
 
 export interface ChosenQuery {

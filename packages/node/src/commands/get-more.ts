@@ -18,7 +18,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const getMore: CommandRow<NodeInvocation> = {
   ...getMoreSpec,
   routing: 'cursor',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D610'],
   summary: 'Returns the next batch of a cursor.',
   run(invocation) {
     const { host, args, db } = invocation

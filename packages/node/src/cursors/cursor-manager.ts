@@ -10,6 +10,7 @@ import {
   type DocumentSource,
   type TailableMode,
   cursorTimeoutMs,
+  DroppedCursors,
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
 
@@ -72,13 +73,20 @@ export interface OpenCursor extends CursorOptions {
 
 export interface CursorLimits {
   readonly cursorsMax: number
+  /** Of dropped collections; those whose collection was dropped first are closed. */
+  readonly droppedCursorsMax: number
+  /** Of dropped collections that pipelines still read. */
+  readonly droppedBytesMax: number
 }
+
+const defaultLimits: CursorLimits = { cursorsMax: 100_000, droppedCursorsMax: 1000, droppedBytesMax: 64 * 1024 * 1024 }
 
 export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
   readonly #onLimit: (limit: keyof CursorLimits, value: number) => void
+  readonly #dropped: DroppedCursors
   /** Of operations that have given up their turn and have no cursor yet. */
   readonly pausedReads = new Set<SourceReads>()
   timedOutCount = 0
@@ -88,11 +96,17 @@ export class CursorManager {
   constructor(
     newId: () => bigint,
     onLimit: (limit: keyof CursorLimits, value: number) => void = () => {},
-    limits: CursorLimits = { cursorsMax: 100_000 },
+    limits: CursorLimits = defaultLimits,
   ) {
     this.#newId = newId
     this.#onLimit = onLimit
     this.#limits = limits
+    this.#dropped = new DroppedCursors({
+      cursorsMax: limits.droppedCursorsMax,
+      bytesMax: limits.droppedBytesMax,
+      close: (id) => this.close(id),
+      onLimit,
+    })
   }
 
   [Symbol.iterator](): IterableIterator<OpenCursor> {
@@ -142,15 +156,26 @@ export class CursorManager {
 
   /**
    * Releases the snapshots of cursors whose collection is gone. As on the server they stay open:
-   * their next getMore reports the drop and closes them.
+   * their next getMore reports the drop and closes them. A source that reads ahead keeps its
+   * snapshot.
+   * @param dataBytes of the collection
    */
-  releaseWhere(condition: (reads: SourceReads) => boolean): void {
+  releaseWhere(condition: (reads: SourceReads) => boolean, dataBytes: number): void {
+    const released: bigint[] = []
+    let readsAhead = false
     for (const cursor of this.#cursors.values()) {
-      const { reads, readsAhead } = cursor.source
-      if (reads === undefined || readsAhead === true || !condition(reads)) continue
+      const { source, id } = cursor
+      const { reads } = source
+      if (reads === undefined || !condition(reads)) continue
+      released.push(id)
+      if (source.readsAhead === true) {
+        readsAhead = true
+        continue
+      }
       cursor.source = new ReleasedSource(reads)
       cursor.pending = null
     }
+    this.#dropped.add(released, readsAhead ? dataBytes : 0)
   }
 
   /** Also interrupts a getMore that waits on the cursor. @returns whether the cursor was open */

@@ -23,7 +23,8 @@ export function invalidateCursorsOfDropped(node: NodeHost, collection: Collectio
 
 /** For a collection that no longer exists. Until 4.0 its cursors are closed instead. */
 export function releaseCursorsOf(node: NodeHost, collection: Collection): void {
-  if (node.behaviours.cursorsFollowTheirCollection) node.cursors.releaseWhere((reads) => reads.isOf(collection))
+  if (node.behaviours.cursorsFollowTheirCollection)
+    node.cursors.releaseWhere((reads) => reads.isOf(collection), collection.dataSizeBytes)
 }
 
 /** For a rename within a database. */

@@ -121,8 +121,22 @@ export class SharedDisk implements Disk {
 
   /** For a writer that is idle. */
   trim(): void {
+    const current = this.#current
+    const { checkpointBytes, logBytes } = this.usage()
+    const usedBytes = checkpointBytes + logBytes
+    if (this.#buffers.areas[current]!.byteLength > Math.max(idleSpareBytesMax, 4 * usedBytes)) this.#move(usedBytes)
     const spare = 1 - this.#current
     if (this.#buffers.areas[spare]!.byteLength > idleSpareBytesMax) this.#replace(spare)
+  }
+
+  /** Copies the contents to the other area. */
+  #move(usedBytes: number): void {
+    const from = this.#current
+    const to = 1 - from
+    if (this.#buffers.areas[to]!.byteLength > idleSpareBytesMax) this.#replace(to)
+    new Uint8Array(this.#grown(to, usedBytes)).set(new Uint8Array(this.#buffers.areas[from]!, 0, usedBytes))
+    for (const word of [1, 2]) Atomics.store(this.#header, word + to * 2, Atomics.load(this.#header, word + from * 2))
+    Atomics.store(this.#header, 0, to)
   }
 
   #replace(area: number): void {

@@ -2,15 +2,25 @@ import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const checkEveryMs = 2000
+const checkEveryMs = 1000
 /** Share of a period in which an idle thread works. */
-const idleShare = 0.05
+const idleShare = 0.1
 /** Work after which a thread probably has garbage again. */
 const workMs = 50
 const waitMsMin = 4000
 const waitMsMax = 64_000
 /** Memory that V8 does not count: less is left until a collection has another reason. */
 const uncountedBytesMin = 1024 * 1024
+/**
+ * Growth of the memory outside of the heap after which a busy thread collects; half of what the
+ * last collection left, if that is more. V8 waits for 64 MB, and the C library keeps what it frees
+ * between blocks that are in use.
+ */
+const busyGrowthBytesMin = 8 * 1024 * 1024
+/** A larger heap takes too long to collect in one piece: V8 does it in steps. */
+const busyHeapBytesMax = 64 * 1024 * 1024
+
+type GarbageCollection = (options?: { readonly type: 'minor' }) => void
 
 export interface MemoryTrimmerOptions {
   /** A thread whose memory has grown less since its start is left alone. */
@@ -23,6 +33,8 @@ export interface MemoryTrimmerOptions {
  * Collects the garbage of an idle thread. V8 collects while a thread allocates, so the memory of
  * dropped collections, closed cursors and large messages would stay until the next work arrives.
  * Collections that free little become rarer, from every 4 seconds to every 64.
+ *
+ * A busy thread with a small heap collects when much memory outside of the heap may be garbage.
  */
 export class MemoryTrimmer {
   readonly #options: MemoryTrimmerOptions
@@ -33,6 +45,8 @@ export class MemoryTrimmer {
   #workedMs = 0
   #waitMs = waitMsMin
   #uncountedBytes = 0
+  /** The least memory outside of the heap since the last collection. */
+  #externalBytes = Number.POSITIVE_INFINITY
 
   constructor(options: MemoryTrimmerOptions) {
     this.#options = options
@@ -53,7 +67,7 @@ export class MemoryTrimmer {
     const { utilization, active } = performance.eventLoopUtilization(now, this.#lastCheck)
     this.#lastCheck = now
     this.#workedMs += active
-    if (utilization > idleShare) return
+    if (utilization > idleShare) return this.#checkBusy()
     if (this.#workedMs > workMs) {
       this.#waitMs = waitMsMin
       this.#options.onIdle?.()
@@ -66,6 +80,20 @@ export class MemoryTrimmer {
     this.#collect(atMs)
   }
 
+  #checkBusy(): void {
+    if (!this.#hasGrownOutside() || getHeapStatistics().used_heap_size > busyHeapBytesMax) return
+    collectGarbage?.({ type: 'minor' })
+    if (!this.#hasGrownOutside()) return
+    collectGarbage?.()
+    this.#externalBytes = getHeapStatistics().external_memory
+  }
+
+  #hasGrownOutside(): boolean {
+    const { external_memory } = getHeapStatistics()
+    this.#externalBytes = Math.min(this.#externalBytes, external_memory)
+    return external_memory - this.#externalBytes > Math.max(busyGrowthBytesMin, this.#externalBytes / 2)
+  }
+
   #collect(atMs: number): void {
     const before = heldBytes()
     // A collection leaves the memory of buffers to be freed by the next one.
@@ -76,6 +104,7 @@ export class MemoryTrimmer {
     this.#collectedAtMs = atMs
     this.#workedMs = 0
     this.#uncountedBytes = 0
+    this.#externalBytes = getHeapStatistics().external_memory
     this.#lastCheck = performance.eventLoopUtilization()
   }
 }
@@ -89,9 +118,9 @@ function heldBytes(): number {
  * Undefined: this Node.js does not offer it. The flag is taken back, because V8 refuses a code
  * cache that was made with other flags.
  */
-const collectGarbage = ((): (() => void) | undefined => {
+const collectGarbage = ((): GarbageCollection | undefined => {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('globalThis.gc') as (() => void) | undefined
+  const collect = runInNewContext('globalThis.gc') as GarbageCollection | undefined
   if (!process.execArgv.includes('--expose-gc')) setFlagsFromString('--no-expose-gc')
   return collect
 })()
