@@ -27,6 +27,24 @@ t.test('messages of refused operators and stages are those of the server', (t) =
       16020,
       'Expression $substrBytes takes exactly 3 arguments. 1 were passed in.',
     ],
+    [
+      '$slice of find whose argument has neither form',
+      () => project({ a: { $slice: 'x' } }, {}),
+      28667,
+      'Invalid $slice syntax. The given syntax { $slice: "x" } did not match the find() syntax because :: Location31273: $slice only supports numbers and [skip, limit] arrays :: The given syntax did not match the expression $slice syntax. :: caused by :: Expression $slice takes at least 2 arguments, and at most 3, but 1 were passed in.',
+    ],
+    [
+      '$slice of find with an array of one number',
+      () => project({ a: { $slice: [1] } }, {}),
+      28667,
+      'Invalid $slice syntax. The given syntax { $slice: [ 1 ] } did not match the find() syntax because :: Location31272: $slice array argument should be of form [skip, limit] :: The given syntax did not match the expression $slice syntax. :: caused by :: Expression $slice takes at least 2 arguments, and at most 3, but 1 were passed in.',
+    ],
+    [
+      '$slice of find with a limit that is not positive, which the expression accepts',
+      () => project({ a: { $slice: [1, -1] } }, { a: [1] }),
+      28724,
+      'First argument to $slice must be an array, but is of type: int',
+    ],
     ['$rand with null', expression({ $rand: null }), 10065, 'invalid parameter: expected an object ($rand)'],
     ['$rand with arguments', expression({ $rand: [1] }), 3040501, '$rand does not currently accept arguments'],
     [
