@@ -49,6 +49,20 @@ for (const version of emulatedVersions) {
     t.same(await db.listCollections().toArray(), [])
   })
 
+  t.test(`${version}: cleanupOrphaned of a view is refused`, async (t) => {
+    const cluster = await clusters.at(version)
+    const db = await cluster.database()
+    await db.command({ create: 'c' })
+    await db.command({ create: 'v', viewOn: 'c', pipeline: [] })
+    const { primary } = (await cluster.config.collection('databases').findOne({ _id: db.databaseName as never }))!
+    const shard = (await cluster.shard(primary)).db('admin')
+    const cleanUp = (name: string) => failureOf(shard.command({ cleanupOrphaned: `${db.databaseName}.${name}` }))
+    t.equal(await cleanUp('c'), null)
+    // 2.6 has no views and makes a collection.
+    const message = `Namespace ${db.databaseName}.v is a view, not a collection`
+    t.match(await cleanUp('v'), version === '2.6' ? null : { code: 166, message })
+  })
+
   t.test(`${version}: a split at a key of more than 512 bytes is refused until 4.0`, async (t) => {
     const cluster = await clusters.at(version)
     const split = (ns: string, length: number) => cluster.admin({ split: ns, middle: { k: 'x'.repeat(length) } })
