@@ -182,6 +182,54 @@ t.test('until 4.0 errors of expressions and of writes have no prefix', async (t)
   }
 })
 
+t.test('$project of 4.0 has the errors of its validator, since 4.4 those of the parser of projections', async (t) => {
+  const bad = 'Bad projection specification, cannot'
+  const cases: [project: Document, code: number, message: string, since44: number | null][] = [
+    [
+      { 'a.b': 1, 'a.b.c': 1 },
+      40176,
+      "specification contains two conflicting paths. Cannot specify both 'a.b.c' and 'a.b': { a.b: 1, a.b.c: 1 }",
+      31249,
+    ],
+    [
+      { a: { b: 1 }, 'a.b': 1 },
+      40176,
+      "specification contains two conflicting paths. Cannot specify both 'a.b' and 'a.b': { a: { b: 1 }, a.b: 1 }",
+      31250,
+    ],
+    [{}, 40177, 'specification must have at least one field', 51272],
+    [{ a: 1, b: 0 }, 40178, `${bad} exclude fields other than '_id' in an inclusion projection: { a: 1, b: 0 }`, 31254],
+    [
+      { a: 0, b: 1 },
+      40179,
+      `${bad} include fields or add computed fields during an exclusion projection: { a: 0, b: 1 }`,
+      31253,
+    ],
+    [{ a: { b: {} } }, 40180, 'an empty object is not a valid value. Found empty object at path a.b', 51270],
+    [
+      { a: 0, b: { $add: [1, 1] } },
+      40182,
+      `${bad} include fields or add computed fields during an exclusion projection: { a: 0, b: { $add: [ 1, 1 ] } }`,
+      31252,
+    ],
+    [{ a: { 'b.c': 1 } }, 40183, "cannot use dotted field name 'b.c' in a sub object: { a: { b.c: 1 } }", null],
+  ]
+  const [older, newer] = [await filled('4.0', { _id: 1 }), await filled('4.4', { _id: 1 })]
+  for (const [$project, code, message, since44] of cases) {
+    const command = { ...aggregate({ $project }), cursor: {} }
+    t.match(await older.run(command), { code, errmsg: `Invalid $project :: caused by :: ${message}` })
+    t.match(await newer.run(command), since44 === null ? { ok: 1 } : { code: since44 })
+  }
+  for (const $project of [
+    { _id: 0 },
+    { _id: 0, a: 1 },
+    { _id: 1, a: 0 },
+    { _id: 0, 'a.b': 0 },
+    { a: { b: 1, c: '$_id' } },
+  ])
+    t.match(await older.run({ ...aggregate({ $project }), cursor: {} }), { ok: 1 }, JSON.stringify($project))
+})
+
 t.test('unknown expressions of $project have a code of their own since 4.4', async (t) => {
   const project = { ...aggregate({ $project: { v: { $nope: 1 } } }), cursor: {} }
   const answers: [EmulatedVersion, number, string][] = [

@@ -123,7 +123,7 @@ export const languageRules = {
     ['3.4', [168, 'Unrecognized expression']],
   ),
   projectionsHaveOwnParser: rule<boolean>(
-    'An unknown expression in $project, or in the projection of find, fails with 31325: "Unknown expression".',
+    'Projections have a parser of their own, with 31325 for an unknown expression, 31249 and 31250 for paths that collide, 31253 and 31254 for a mix of inclusion and exclusion; otherwise $project has codes of its own.',
     'projection_parser.cpp, new in 4.4',
     ['2.6', false],
     ['4.4', true],

@@ -209,6 +209,13 @@ t.test('invalid stages are refused with the code of the server', (t) => {
       'Invalid $project :: caused by :: Cannot do exclusion on field b in inclusion projection',
     ],
     [[{ $project: {} }], 51272],
+    [
+      [{ $addFields: { a: { b: {} } } }],
+      40180,
+      'Invalid $addFields :: caused by :: an empty object is not a valid value. Found empty object at path a.b',
+    ],
+    [[{ $set: { a: {} } }], 40180],
+    [[{ $addFields: {} }], 40177, 'Invalid $addFields :: caused by :: specification must have at least one field'],
     [[{ $unwind: 'a' }], 28818],
     [[{ $count: '' }], 40157],
     [[{ $replaceRoot: { newRoot: '$k' } }], 40228],

@@ -14,6 +14,7 @@ import { compileFilter, type Filter } from '../../../filter/compile.js'
 import { laterFilterFeatures, pipelineFilterFeatures, type FilterFeatures } from '../../../filter/features.js'
 import { compileAddFields, compileUnset } from '../../../projection/add-fields.js'
 import { compileProjection, type Projection } from '../../../projection/compile.js'
+import { checkValidatedProject } from '../../../projection/specification.js'
 import { checkNarrowProject } from '../../../projection/narrow-project.js'
 import { newestLanguage } from '../../../language/language.js'
 import { formatEvaluated } from '../../../values/format.js'
@@ -47,13 +48,7 @@ function projectionStage(
       name === '$project' ? 15969 : 40272,
       `${name} specification ${name === '$project' ? 'must be an object' : `stage must be an object, got ${typeName(argument.type)}`}`,
     )
-  const specification = argument.slice()
-  if (isEmptyDocument(specification))
-    throw new CommandError(
-      name === '$project' ? 51272 : 40177,
-      `Invalid ${name} :: caused by :: ${name === '$project' ? 'projection specification must have at least one field' : 'specification must have at least one field'}`,
-    )
-  return appliedProjection(name, evaluation, () => compile(specification))
+  return appliedProjection(name, evaluation, () => compile(argument.slice()))
 }
 
 function appliedProjection(
@@ -138,7 +133,11 @@ export const simpleStages: readonly StageOperator[] = [
     compile: (argument, { evaluation }) =>
       projectionStage('$project', argument, evaluation, (specification) => {
         const { language = newestLanguage } = evaluation
-        if (!language.has('form', 'projectExclusion')) checkNarrowProject(argument, language)
+        if (language.projectionsHaveOwnParser || !language.has('form', 'projectExclusion')) {
+          if (isEmptyDocument(specification))
+            throw new CommandError(51272, 'projection specification must have at least one field')
+          if (!language.projectionsHaveOwnParser) checkNarrowProject(argument, language)
+        } else checkValidatedProject(specification)
         return compileProjection(specification, evaluation, { dialect: 'aggregate' })
       }),
   },
