@@ -12,6 +12,8 @@ import {
 } from '@shardlab/scenario'
 import t from 'tap'
 
+const none = Number.NEGATIVE_INFINITY
+
 /** Largest difference in migrations: as a share, or as a number when there are few. */
 const migrationsTolerance = { share: 0.1, count: 2 }
 
@@ -159,9 +161,7 @@ for (const emulate of ['4.0', '8.0'] as const)
     t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'no data')
     // Keys 0 to 200, with 1000 documents of 64 bytes for each hundred keys.
     for (const shard of ['shard01', 'shard02']) {
-      const ranges = new Uint8Array(
-        Float64Array.of(0, Number.NEGATIVE_INFINITY, 200, Number.NEGATIVE_INFINITY, 2000, 128_000).buffer,
-      )
+      const ranges = new Uint8Array(Float64Array.of(0, none, none, 200, none, none, 2000, 128_000).buffer)
       t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', ranges }, 1000), {
         documents: 1000,
         bytes: 64_000,

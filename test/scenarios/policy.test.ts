@@ -168,9 +168,11 @@ for (const [what, source, message] of wrong)
     await t.rejects(runWith(source), { name: /^(Option|Scenario)Error$/, message })
   })
 
-t.test('a missing policy file is an error', async (t) => {
-  const { variants } = parseScenario(scenario('policy: ./none.mjs\n'), join(directory, 'own.yaml'))
-  await t.rejects(runVariant(variants[0]!), { name: 'OptionError', message: /none\.mjs cannot be loaded: / })
+t.test('a missing policy file is an error with its line', async (t) => {
+  t.throws(() => parseScenario(scenario('policy: ./none.mjs\n'), join(directory, 'own.yaml')), {
+    name: 'OptionError',
+    message: /own\.yaml:\d+: policy: cannot be read: ENOENT, .*none\.mjs$/,
+  })
 })
 
 t.test('the CSV tables have a row for each shard and tick, each decision and each variant', async (t) => {

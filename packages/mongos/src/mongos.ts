@@ -45,6 +45,7 @@ import { commandTable } from './command-table.js'
 import { dispatch, type DispatchHost } from './dispatch/dispatcher.js'
 import type { Operation } from './dispatch/operation.js'
 import type { MongosInvocation } from './host/mongos-host.js'
+import { queryLanguageOf } from './host/query-language.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import {
   exportMongosState,
@@ -252,18 +253,12 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   evaluation(): EvaluationContext {
-    const { language, undefinedMatchesNull, dollarFieldsCanBeStored, exprComparisonsGiveBounds, emptyInIsFalse } =
-      this.behaviours
     return {
       nowMs: this.context.now(),
       random: this.#fraction,
       newObjectId: this.newObjectId,
-      language,
       strict: this.options.strict ?? false,
-      undefinedMatchesNull,
-      dollarFieldsCanBeStored,
-      exprComparisonsGiveBounds,
-      emptyInIsFalse,
+      ...queryLanguageOf(this.behaviours),
     }
   }
 

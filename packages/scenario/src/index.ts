@@ -2,13 +2,8 @@ export * from './client/index.js'
 export { failedExpectations, parseExpectation, type Expectation, type FailedExpectation } from './file/expectation.js'
 export { parseScenario, type Scenario, type ScenarioFile } from './file/parse.js'
 export { parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './file/quantities.js'
-export {
-  operationNames,
-  timelineActions,
-  type KeysSource,
-  type OperationName,
-  type TimelineEntry,
-} from './file/schema.js'
+export { type KeysSource } from './file/application-schema.js'
+export { timelineActions, type TimelineEntry } from './file/schema.js'
 export { keysOf, type Keys, type KeyValue } from './keys/keys.js'
 export { keyWeightsOf, type KeyWeight, type KeyWeights } from './keys/key-weights.js'
 export { scatterBelow } from './keys/scatter.js'

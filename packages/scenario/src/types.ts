@@ -101,6 +101,27 @@ export interface FailedStep {
   readonly error: string
 }
 
+/** One operation of the application, at the end of the scenario. */
+export interface ShapeResult {
+  readonly ns: string
+  readonly name: string
+  /** `find { tenant, order: range }`. */
+  readonly operation: string
+  /** Of the operations of its workload. */
+  readonly share: number
+  /** Shares of its operations, by the router's own targeting of samples. */
+  readonly kinds: {
+    readonly targeted: number
+    readonly multi: number
+    readonly broadcast: number
+    readonly refused: number
+  }
+  /** Mean number of shards of an operation that is not refused. */
+  readonly shards: number
+  /** Why most of them are routed so. */
+  readonly because: string
+}
+
 export interface VariantResult {
   readonly name: string
   readonly emulate: string
@@ -162,6 +183,7 @@ export interface VariantResult {
     readonly errors: Readonly<Record<string, number>>
     readonly routed: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
   }
+  readonly shapes: readonly ShapeResult[]
   /** The shard with the most operations; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null
   /** Every shard that was in the cluster. */

@@ -28,11 +28,13 @@ t.test('each distribution draws its values with the documented frequencies', asy
     zipfian.slice(0, 3).every(([key]) => (key as number) < 1000) && zipfian[0]![0] !== (zipfian[1]![0] as number) - 1,
     'frequent values are spread over the key space',
   )
-  const hotspot = new Map(counted({ distribution: 'hotspot', cardinality: 100, hotKeys: 0.1, hotOperations: 0.9 }))
+  const hotspot = new Map(
+    counted({ distribution: 'hotspot', cardinality: 100, shareOfKeys: 0.1, shareOfOperations: 0.9 }),
+  )
   const hot = [...hotspot].filter(([key]) => (key as number) < 10).reduce((sum, [, count]) => sum + count, 0)
   t.ok(Math.abs(hot / draws - 0.9) < 0.01)
   t.ok(
-    counted({ distribution: 'hotspot', cardinality: 10, hotKeys: 1, hotOperations: 0.5 }).every(
+    counted({ distribution: 'hotspot', cardinality: 10, shareOfKeys: 1, shareOfOperations: 0.5 }).every(
       ([key]) => (key as number) < 10,
     ),
   )
@@ -67,7 +69,7 @@ t.test('the weights of a distribution equal the frequencies that it draws', asyn
     { distribution: 'uniform', cardinality: 300 },
     { distribution: 'zipfian', theta: 0.99, cardinality: 50 },
     { distribution: 'zipfian', theta: 0.7, cardinality: 5000 },
-    { distribution: 'hotspot', cardinality: 3000, hotKeys: 0.1, hotOperations: 0.9 },
+    { distribution: 'hotspot', cardinality: 3000, shareOfKeys: 0.1, shareOfOperations: 0.9 },
     { distribution: 'monotonic' },
     { distribution: 'latest', theta: 0.99 },
     { distribution: 'file', path: `${t.testdir({ 'keys.txt': '7\n7\n42\n' })}/keys.txt` },

@@ -16,6 +16,7 @@ const file: ScenarioFile = {
   about: 'Why <i> it is so.',
   seed: 1,
   variants: [],
+  warnings: [],
 }
 const even = { maxToMean: 1, deviation: 0 }
 const always = { first: even, worst: even, last: even }
@@ -76,6 +77,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
       errors: {},
       routed: { targeted: 1, multi: 0, broadcast: 0 },
     },
+    shapes: [],
     hottest: null,
     shards: Object.fromEntries(
       Object.entries(samples.at(-1)!.shards).map(([id, shard]) => [

@@ -82,8 +82,8 @@ t.test('a broken rule is reported with its line', async (t) => {
     ],
     [
       'key: { customer: 1 }',
-      'key: { a: 1, b: 1, c: 1 }, mode: metadata',
-      'a.yaml:6: collections.0.key: must have at most two fields in mode metadata',
+      'key: { a: 1, b: 1, c: 1, d: 1 }, mode: metadata',
+      'a.yaml:6: collections.0.key: must have at most three fields in mode metadata',
     ],
     [
       'key: { customer: 1 }',

@@ -3,7 +3,7 @@ export { MeasuredDisks, type MeasuredOptions } from './ranges/measured/measured-
 export { MeasuredKeys } from './ranges/measured/measured-keys.js'
 export { positionOf, type Position } from './ranges/measured/position.js'
 export { StoredRangeStore } from './ranges/stored/stored-range-store.js'
-export { RangeSizes, type Interval } from './ranges/measured/range-sizes.js'
+export { RangeSizes } from './ranges/measured/range-sizes.js'
 export { DueRanges, type ScheduledDeletion } from './range-deletion/due-ranges.js'
 export { RangeDeleter, rangeDeleterTimer } from './range-deletion/range-deleter.js'
 export { TaskRanges, type TaskRange } from './range-deletion/task-ranges.js'

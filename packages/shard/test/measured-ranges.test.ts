@@ -9,15 +9,17 @@ const keys = 200
 const seeds = process.env['SHARDLAB_SEED'] === undefined ? [1, 2, 3, 4, 5, 6] : [Number(process.env['SHARDLAB_SEED'])]
 const none = Number.NEGATIVE_INFINITY
 
-const at = (x: number) => ({ x, y: none })
+const at = (x: number) => ({ x, y: none, z: none })
 const spread = (x0: number, x1: number, documents: number, bytes = documents * 100): SizedRange => ({
-  ...{ x0, y0: none, x1, y1: none, documents, bytes },
+  ...{ x0, y0: none, z0: none, x1, y1: none, z1: none, documents, bytes },
 })
 const oneKey = (x: number, documents: number): SizedRange => ({
   x0: x,
   y0: none,
+  z0: none,
   x1: x,
   y1: none,
+  z1: none,
   documents,
   bytes: documents * 100,
 })
@@ -37,6 +39,10 @@ class Model {
   in(from: number, to: number): number {
     return this.documents.slice(from, to).reduce((sum, each) => sum + each, 0)
   }
+}
+
+function inOrder(a: Position, b: Position): number {
+  return a.x - b.x || a.y - b.y || a.z - b.z
 }
 
 function interval(random: Random): readonly [number, number] {
@@ -99,15 +105,24 @@ for (const seed of seeds) {
 t.test('the ranges within an interval are those that take() removes', async (t) => {
   for (const seed of seeds) {
     const random = createRandom(seed).fork('within')
-    const position = () => ({ x: random.below(12), y: random.below(4) })
+    const position = () => ({ x: random.below(12), y: random.below(4), z: random.below(3) })
     for (let round = 0; round < 200; round++) {
       const sizes = new RangeSizes()
       for (let i = 0; i < 12; i++) {
-        const [from, to] = [position(), position()].sort((a, b) => a.x - b.x || a.y - b.y)
+        const [from, to] = [position(), position()].sort(inOrder)
         const documents = 1 + random.below(40)
-        sizes.grow({ x0: from!.x, y0: from!.y, x1: to!.x, y1: to!.y, documents, bytes: documents * 100 })
+        sizes.grow({
+          x0: from!.x,
+          y0: from!.y,
+          z0: from!.z,
+          x1: to!.x,
+          y1: to!.y,
+          z1: to!.z,
+          documents,
+          bytes: documents * 100,
+        })
       }
-      const [min, max] = [position(), position()].sort((a, b) => a.x - b.x || a.y - b.y) as [Position, Position]
+      const [min, max] = [position(), position()].sort(inOrder) as [Position, Position]
       const { documents } = sizes.sizeOf({ min, max })
       const within = sizes.within({ min, max })
       if (within.reduce((sum, each) => sum + each.documents, 0) !== documents)
@@ -127,29 +142,66 @@ t.test('growth at the end of a range extends it', async (t) => {
 
 t.test('the second field divides documents with one value in the first', async (t) => {
   const sizes = new RangeSizes()
-  sizes.grow({ x0: 5, y0: 0, x1: 5, y1: 1000, documents: 1000, bytes: 100_000 })
+  sizes.grow({ x0: 5, y0: 0, z0: none, x1: 5, y1: 1000, z1: none, documents: 1000, bytes: 100_000 })
   sizes.grow(spread(0, 10, 100))
   t.same(sizes.sizeOf({ min: at(0), max: at(5) }), { documents: 50, bytes: 5000 })
-  t.same(sizes.sizeOf({ min: at(5), max: { x: 5, y: 250 } }).documents, 250)
-  t.same(sizes.sizeOf({ min: { x: 5, y: 250 }, max: at(10) }).documents, 800)
+  t.same(sizes.sizeOf({ min: at(5), max: { x: 5, y: 250, z: none } }).documents, 250)
+  t.same(sizes.sizeOf({ min: { x: 5, y: 250, z: none }, max: at(10) }).documents, 800)
   const single = new RangeSizes()
   single.grow(oneKey(5, 1000))
   t.same(single.sizeOf({ min: at(0), max: at(5) }).documents, 0)
   t.same(single.sizeOf({ min: at(5), max: at(6) }).documents, 1000, 'one key is not divided')
 })
 
+t.test('deletions take the same share of each part of a range, and never more than there is', async (t) => {
+  const sizes = new RangeSizes()
+  sizes.grow(spread(0, 100, 1000))
+  sizes.grow(oneKey(50, 600))
+  const deleted = (range: SizedRange) => {
+    let documents = 0
+    for (const each of sizes.shrink(range)) documents += each.documents
+    return documents
+  }
+  t.equal(deleted(spread(40, 60, 400)), 400, 'half of 800 documents')
+  t.equal(sizes.sizeOf({ min: at(50), max: at(51) }).documents, 305)
+  t.equal(sizes.sizeOf({ min: at(0), max: at(40) }).documents, 400, 'other ranges keep theirs')
+  t.same([sizes.documents, sizes.bytes], [1200, 120_000])
+  t.equal(deleted(oneKey(50, 1000)), 305)
+  t.equal(deleted(spread(0, 100, 5000)), 895)
+  t.same([sizes.documents, sizes.bytes, [...sizes.ranges()]], [0, 0, []])
+  sizes.grow({ x0: 5, y0: 0, z0: none, x1: 5, y1: 10, z1: none, documents: 10, bytes: 1000 })
+  t.equal(deleted(oneKey(5, 4)), 4, 'a value includes its documents in later fields')
+})
+
+t.test('the third field divides documents with one value in the first two', async (t) => {
+  const sizes = new RangeSizes()
+  sizes.grow({ x0: 5, y0: 2, z0: 0, x1: 5, y1: 2, z1: 1000, documents: 1000, bytes: 100_000 })
+  sizes.grow({ x0: 5, y0: 0, z0: none, x1: 5, y1: 4, z1: none, documents: 40, bytes: 4000 })
+  const below = (x: number, y: number, z: number): number => sizes.sizeOf({ min: at(0), max: { x, y, z } }).documents
+  t.equal(below(5, 2, none), 20)
+  t.equal(below(5, 2, 250), 270)
+  t.equal(below(5, 3, none), 1030)
+  const keysOf = (fields: number) => new MeasuredKeys([...sizes.ranges()], fields)
+  t.same(keysOf(3).at(270), { x: 5, y: 2, z: 250 })
+  t.equal(keysOf(3).nextKey(270), 271)
+  t.equal(keysOf(2).nextKey(270), 1030, 'a key of two fields has one value there')
+  t.ok(keysOf(1).hasOneKey)
+})
+
 t.test('bounds have positions in key order', async (t) => {
-  for (const [bound, x, y] of [
+  for (const [bound, x, y, z = none] of [
     [{ a: new MinKey() }, none, none],
     [{ a: new MaxKey() }, Number.POSITIVE_INFINITY, none],
     [{ a: -7.5, b: 2 ** 40 }, -7.5, 2 ** 40],
     [{ a: 0, b: new MinKey() }, 0, none],
     [{ a: 3n ** 39n, b: 'text' }, Number(3n ** 39n), Number.POSITIVE_INFINITY],
     [{ a: -(2n ** 63n), b: null }, -(2 ** 63), none],
+    [{ a: 1, b: 2, c: 3 }, 1, 2, 3],
+    [{ a: 1, b: new MinKey(), c: 3 }, 1, none, 3],
   ] as const)
     t.same(
       positionOf(encode(bound as Document)),
-      { x, y },
+      { x, y, z },
       JSON.stringify(bound, (_, value: unknown) => String(value)),
     )
 })
@@ -224,7 +276,7 @@ for (const seed of seeds.slice(0, 3)) {
           : spread(from, to, count, count * documentBytes),
       )
     }
-    const all = new MeasuredKeys([...sizes.ranges()], false)
+    const all = new MeasuredKeys([...sizes.ranges()], 1)
     const values = Array.from({ length: all.count }, (_, n) => all.at(n).x)
     t.same(
       values,

@@ -27,6 +27,8 @@ export function keyStringNumber(key: string, start: number): number {
   return floor + key.charCodeAt(start + 10) * 256 + key.charCodeAt(start + 11)
 }
 
-export function keyStringNumbers(key: string): readonly [first: number, second: number] {
-  return [keyStringNumber(key, 0), keyStringNumber(key, key.length === 0 ? 0 : keyStringFieldEnd(key, 0))]
+export function keyStringNumbers(key: string): readonly [first: number, second: number, third: number] {
+  const second = key.length === 0 ? 0 : keyStringFieldEnd(key, 0)
+  const third = second >= key.length ? second : keyStringFieldEnd(key, second)
+  return [keyStringNumber(key, 0), keyStringNumber(key, second), keyStringNumber(key, third)]
 }

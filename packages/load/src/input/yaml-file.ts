@@ -41,9 +41,14 @@ export class YamlFile {
 
   /** @throws Problem with the line of the setting, or of the nearest existing setting around it */
   fail(setting: SettingPath, message: string): never {
-    const { path, whole, Problem } = this.#options
+    throw new this.#options.Problem(this.message(setting, message))
+  }
+
+  /** The text of {@link fail}, for warnings. */
+  message(setting: SettingPath, message: string): string {
+    const { path, whole } = this.#options
     const name = setting.map(String).join('.')
-    throw new Problem(`${path}:${this.#lineOf(setting)}: ${name === '' ? whole : name}: ${sentence(message)}`)
+    return `${path}:${this.#lineOf(setting)}: ${name === '' ? whole : name}: ${sentence(message)}`
   }
 
   /**

@@ -48,6 +48,13 @@ export function parseBandwidth(text: string | number): number {
   return bytes
 }
 
+/** Bytes per second of `20GB/d`, positive. @throws QuantityError */
+export function parseGrowth(text: string | number): number {
+  const match = /^\s*(.+?)\s*\/\s*(s|m|h|d)\s*$/i.exec(String(text))
+  if (match === null) throw new QuantityError(`is ${JSON.stringify(text)}; write a growth such as 20GB/d or 100MB/h`)
+  return (parseBytes(match[1]!) * 1000) / timeUnitsMs[match[2]!.toLowerCase() as keyof typeof timeUnitsMs]
+}
+
 /** YAML parses `5e6` as a text. @throws QuantityError */
 export function parseNumber(text: string | number): number {
   const value = typeof text === 'number' ? text : /^\s*\d+(\.\d+)?(e\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN

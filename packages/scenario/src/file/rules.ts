@@ -1,15 +1,12 @@
 import { totalmem } from 'node:os'
 import { OptionError, parseFaultText } from '@shardlab/cluster'
 import { bytesText, short } from '../report/format.js'
+import { applicationRules } from './application-rules.js'
+import type { BrokenRule, Rule } from './broken-rule.js'
 import type { ScenarioSource, TimelineEntry } from './schema.js'
 
 /** More operations would take a day or longer to play. */
 const operationsMax = 1e8
-
-export interface BrokenRule {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
 
 export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
   for (const rule of rules) {
@@ -19,12 +16,10 @@ export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
   return null
 }
 
-type Rule = (scenario: ScenarioSource) => Generator<BrokenRule, void>
-
 const rules: readonly Rule[] = [
   collectionsAreKnown,
   modesAreSupported,
-  keysFitTheirCollection,
+  ...applicationRules,
   shardsAreKnown,
   timesAreInRange,
   faultsAreValid,
@@ -66,29 +61,12 @@ function* modesAreSupported({ collections }: ScenarioSource): Generator<BrokenRu
       yield { path: ['collections', i, 'numInitialChunks'], message: 'is allowed only for a hashed key; use splitAt' }
     if (mode !== 'metadata') continue
     if (!sharded) yield { path: ['collections', i, 'sharded'], message: 'must be true in mode metadata' }
-    if (Object.keys(key).length > 2)
-      yield { path: ['collections', i, 'key'], message: 'must have at most two fields in mode metadata' }
+    if (Object.keys(key).length > 3)
+      yield { path: ['collections', i, 'key'], message: 'must have at most three fields in mode metadata' }
     for (const [k, value] of splitAt.entries())
       if (typeof value !== 'number')
         yield { path: ['collections', i, 'splitAt', k], message: 'must be a number in mode metadata' }
   }
-}
-
-function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource): Generator<BrokenRule, void> {
-  for (const [name, list] of Object.entries({ data, workload }))
-    for (const [i, { ns, keys }] of list.entries()) {
-      const key = collections.find((collection) => collection.ns === ns)!.key
-      if (Object.keys(key)[0] !== '_id') continue
-      const fits =
-        keys.distribution === 'monotonic' ||
-        keys.distribution === 'latest' ||
-        (keys.distribution === 'uniform' && keys.cardinality === undefined)
-      if (!fits)
-        yield {
-          path: [name, i, 'keys'],
-          message: 'an _id cannot repeat: use monotonic, latest or uniform without cardinality',
-        }
-    }
 }
 
 /** A shard added by the timeline has the name that it will get. */
@@ -153,7 +131,7 @@ function* ratesAreValid({ workload, timeline }: ScenarioSource): Generator<Broke
   const changes = timeline.map((entry) => (entry.do === 'workload' && 'rate' in entry ? entry : null))
   for (const [name, list] of Object.entries({ workload, timeline: changes }))
     for (const [i, entry] of list.entries()) {
-      if (entry === null || typeof entry.rate === 'number') continue
+      if (entry?.rate === undefined || typeof entry.rate === 'number') continue
       const { low, high, period } = entry.rate
       if (low > high) yield { path: [name, i, 'rate', 'low'], message: 'is greater than high' }
       if (period < 1000) yield { path: [name, i, 'rate', 'period'], message: 'must be at least 1s' }
@@ -188,7 +166,7 @@ function* documentsAndOperationsFit({
       path: ['data'],
       message: `has ${bytesText(bytes)} of documents, but this machine has ${bytesText(totalmem())} of memory: ${smaller}`,
     }
-  for (const [i, { rate, from, to = duration }] of workload.entries()) {
+  for (const [i, { rate = 0, from, to = duration }] of workload.entries()) {
     const mean = typeof rate === 'number' ? rate : (rate.low + rate.high) / 2
     const operations = (mean * (Math.min(to, duration) - from)) / 1000
     if (operations > operationsMax)

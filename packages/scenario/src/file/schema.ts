@@ -1,33 +1,9 @@
 /** Rules between parts are in `rules.ts`. */
 import { emulatedVersions, faultForms } from '@shardlab/cluster'
 import { z } from 'zod'
-import { parseBandwidth, parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
+import { byField, keysSchema, mixSchema, operationsSchema } from './application-schema.js'
+import { bandwidth, bytes, growth, number, rate, time, whole } from './quantity-schemas.js'
 
-function quantityOf(read: (value: string | number) => number) {
-  return z.union([z.number(), z.string()], 'must be a number or a text').transform((value, context) => {
-    try {
-      return read(value)
-    } catch (error) {
-      if (!(error instanceof QuantityError)) throw error
-      context.addIssue({ code: 'custom', message: error.message })
-      return z.NEVER
-    }
-  })
-}
-
-const time = quantityOf(parseTime)
-const bytes = quantityOf(parseBytes)
-const rate = quantityOf(parseRate)
-const bandwidth = quantityOf(parseBandwidth)
-const number = quantityOf(parseNumber)
-const whole = (from: number, to: number) =>
-  number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `must be a whole number from ${from} to ${to}`)
-const share = z
-  .number('must be a share from 0 to 1')
-  .min(0, 'must be a share from 0 to 1')
-  .max(1, 'must be a share from 0 to 1')
-/** Besides `_id` and shard key: one field that `findOther` queries, and padding. */
-export const reservedFields: readonly string[] = ['other', 'pad']
 const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'must be from 64 bytes to 16MB')
 const megabytes = bytes.refine(
   (size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3,
@@ -35,70 +11,13 @@ const megabytes = bytes.refine(
 )
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'must be database.collection')
 const document = z.record(z.string(), z.unknown(), 'must be a document such as { customer: 1 }')
-const shardKey = z
-  .record(
-    z.string(),
-    z.union([z.literal(1), z.literal('hashed')], 'must be 1 or hashed'),
-    'must be a shard key such as { customer: 1 }',
-  )
-  .refine((key) => Object.keys(key).length > 0, 'must have at least one field')
-  .refine(
-    (key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1,
-    'must have at most one hashed field',
-  )
-  .refine(
-    (key) => Object.keys(key).every((field) => /^(?!\d+$)[^.$\0][^.\0]*$/.test(field)),
-    'must have field names without dots that do not start with $ and are not numbers',
-  )
-  .refine(
-    (key) => Object.keys(key).every((field) => !reservedFields.includes(field)),
-    `must not use ${reservedFields.join(' or ')}: every document already has these fields`,
-  )
-
-/** Values of the first shard key field. */
-export const keysSchema = z.discriminatedUnion(
-  'distribution',
-  [
-    z.strictObject({ distribution: z.literal('uniform'), cardinality: whole(1, 2 ** 48).optional() }),
-    z.strictObject({
-      distribution: z.literal('zipfian'),
-      theta: number.refine((n) => n > 0 && n < 1, 'must be above 0 and below 1').default(0.99),
-      cardinality: whole(1, 1e8),
-    }),
-    z.strictObject({ distribution: z.literal('monotonic') }),
-    z.strictObject({
-      distribution: z.literal('hotspot'),
-      cardinality: whole(1, 2 ** 48),
-      /** Share of hot values. */
-      hotKeys: share.default(0.2),
-      /** Share of operations on hot values. */
-      hotOperations: share.default(0.8),
-    }),
-    z.strictObject({
-      distribution: z.literal('latest'),
-      theta: number.refine((n) => n > 0 && n < 1, 'must be above 0 and below 1').default(0.99),
-    }),
-    /** One value per line, JSON or text. A repeated value is drawn more often. */
-    z.strictObject({ distribution: z.literal('file'), path: z.string().min(1) }),
-  ],
-  'must be one of uniform, zipfian, monotonic, hotspot, latest, file',
+const shardKey = byField(
+  z.union([z.literal(1), z.literal('hashed')], 'must be 1 or hashed'),
+  'must be a shard key such as { customer: 1 }',
+).refine(
+  (key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1,
+  'must have at most one hashed field',
 )
-export type KeysSource = z.infer<typeof keysSchema>
-
-export const operationNames = ['insert', 'findByKey', 'findRange', 'findOther', 'updateByKey'] as const
-export type OperationName = (typeof operationNames)[number]
-
-const mix = z
-  .strictObject(
-    Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<
-      OperationName,
-      z.ZodDefault<typeof share>
-    >,
-  )
-  .refine(
-    (mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6,
-    'must have shares that add up to 1',
-  )
 
 /** An oscillating rate is lowest at the start of each period. */
 const load = z.union(
@@ -190,6 +109,17 @@ export type TimelineEntry = z.infer<typeof timelineEntry>
 const collection = z.strictObject({
   ns,
   key: shardKey,
+  /** Distributions of an application's fields, which stay the same under another key. */
+  fields: byField(keysSchema, 'must be fields with their distributions').optional(),
+  /** Further indexes. */
+  indexes: z
+    .array(
+      byField(
+        z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'must be 1, -1 or hashed'),
+        'must be an index key such as { customer: 1 }',
+      ),
+    )
+    .default([]),
   mode: z.enum(['documents', 'metadata'], 'must be documents or metadata').default('documents'),
   /** Primary shard of the database. Default: shard01. */
   primary: z.string().optional(),
@@ -208,21 +138,35 @@ const collection = z.strictObject({
 })
 export type CollectionSource = z.infer<typeof collection>
 
-const data = z.strictObject({ ns, size: bytes, documentSize: documentSize.default(1024), keys: keysSchema })
+const data = z.strictObject({
+  ns,
+  size: bytes,
+  documentSize: documentSize.default(1024),
+  /** Values of the key's first field, for collections without `fields`. */
+  keys: keysSchema.optional(),
+})
 export type DataSource = z.infer<typeof data>
 
 const workload = z.strictObject({
   ns,
   name: z.string().optional(),
-  rate: load,
+  /** Of `mix` or `operations`. */
+  rate: load.optional(),
+  /** Inserts, as bytes of documents. */
+  growth: growth.optional(),
+  /** Deletes of the oldest documents on the shards, as by a TTL index: bytes of documents. */
+  expiry: growth.optional(),
   from: time.default(0),
   /** Default: the end. */
   to: time.optional(),
-  mix,
-  keys: keysSchema,
-  documentSize: documentSize.default(1024),
-  /** Values of the key's first field that a `findRange` spans. */
-  rangeKeys: number.default(100),
+  mix: mixSchema.optional(),
+  operations: operationsSchema.optional(),
+  /** As for `data`. */
+  keys: keysSchema.optional(),
+  /** Of inserted documents. Default: as in `data`. */
+  documentSize: documentSize.optional(),
+  /** Values of the key's first field that a `findRange` spans. Default 100. */
+  rangeKeys: number.optional(),
   allowPartialResults: z.boolean().default(false),
 })
 export type WorkloadSource = z.infer<typeof workload>
@@ -247,8 +191,8 @@ export const scenarioSchema = z.strictObject({
         .refine((zones) => !('' in zones), 'must not have a zone without a name')
         .default({}),
       orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'must be a whole number of seconds').optional(),
-      /** Bytes per second, in mode `metadata`. */
-      migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
+      /** Bytes per second, in mode `metadata`. Default 100MB/s. */
+      migrationBandwidth: bandwidth.optional(),
     })
     .prefault({}),
   collections: z.array(collection).min(1, 'must have at least one collection'),

@@ -4,7 +4,8 @@
  */
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf } from '@shardlab/load'
-import type { KeysSource } from '../file/schema.js'
+import type { FieldSource } from '../file/application.js'
+import { hotCount } from '../file/application-rules.js'
 import { fileValues, latestRanked, type Progress } from './keys.js'
 import { scatterBelow } from './scatter.js'
 
@@ -32,7 +33,7 @@ const frequentMax = 1000
  * @throws OptionError if a file of values cannot be read, is empty, or has values that are not
  * integers
  */
-export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
+export function keyWeightsOf(source: FieldSource, tellsApart: number): KeyWeights {
   const same = (from: number, to: number): KeyWeight[] =>
     to - from <= tellsApart ? singles(from, to) : [{ from, to, weight: 1 }]
   switch (source.distribution) {
@@ -47,16 +48,27 @@ export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights
     case 'zipfian':
       return fixed(zipfianWeights(source.cardinality, source.theta, tellsApart), source.cardinality)
     case 'hotspot': {
-      const { cardinality, hotKeys, hotOperations } = source
-      const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
+      const { cardinality, shareOfOperations, shareOfDocuments = shareOfOperations } = source
+      const hot = hotCount(source)
       if (hot === cardinality) return fixed(same(0, cardinality), cardinality)
-      return fixed(
-        [...scaled(same(0, hot), hotOperations), ...scaled(same(hot, cardinality), 1 - hotOperations)],
-        cardinality,
-      )
+      const of = (shareOfHot: number): KeyWeight[] => [
+        ...scaled(same(0, hot), shareOfHot),
+        ...scaled(same(hot, cardinality), 1 - shareOfHot),
+      ]
+      const [ofDocuments, ofOperations] = [of(shareOfDocuments), of(shareOfOperations)]
+      return { ...fixed(ofDocuments, cardinality), ofOperations: () => ofOperations }
     }
     case 'file':
       return fixed(fileWeights(source.path), 0)
+    case 'other':
+      return fixed(same(0, 997), 997)
+    case 'number':
+      return {
+        ofDocuments: ({ documents }, count) => [{ from: documents, to: documents + count, weight: 1 }],
+        ofOperations: ({ documents }) => [{ from: 0, to: Math.max(1, documents), weight: 1 }],
+        below: 0,
+        isMonotonic: false,
+      }
   }
 }
 

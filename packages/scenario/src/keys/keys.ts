@@ -1,8 +1,9 @@
-/** Values of the first shard key field. */
+/** Values of fields. */
 import { readFileSync } from 'node:fs'
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf, zipfian } from '@shardlab/load'
-import type { KeysSource } from '../file/schema.js'
+import type { FieldSource, FieldSources } from '../file/application.js'
+import { hotCount } from '../file/application-rules.js'
 import { scatter32, scatterBelow } from './scatter.js'
 
 export type KeyValue = number | string | boolean | null
@@ -10,7 +11,7 @@ export type KeyValue = number | string | boolean | null
 export interface Progress {
   /** Inserted so far. */
   readonly documents: number
-  /** The next monotonic key, beyond all existing ones. */
+  /** The next monotonic value of the field, beyond all existing ones. */
   readonly nextKey: number
 }
 
@@ -23,11 +24,14 @@ export interface Keys {
   readonly isMonotonic: boolean
 }
 
+/** Different values of the field `other`. */
+const otherValues = 997
+
 /** Newest documents that `latest` ranks. */
 export const latestRanked = 100_000
 
 /** @throws OptionError if a file of values cannot be read or is empty */
-export function keysOf(source: KeysSource): Keys {
+export function keysOf(source: FieldSource): Keys {
   switch (source.distribution) {
     case 'monotonic':
       return monotonic((u, nextKey) => Math.floor(u * nextKey))
@@ -51,19 +55,40 @@ export function keysOf(source: KeysSource): Keys {
       return same((u) => place(rank(u)), source.cardinality)
     }
     case 'hotspot': {
-      const { cardinality, hotKeys, hotOperations } = source
-      const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
-      const of = (u: number) =>
-        u < hotOperations || hot === cardinality
-          ? Math.min(hot - 1, Math.floor((u / (hot === cardinality ? 1 : hotOperations)) * hot))
-          : hot + Math.floor(((u - hotOperations) / (1 - hotOperations)) * (cardinality - hot))
-      return same(of, cardinality)
+      const { cardinality, shareOfOperations, shareOfDocuments = shareOfOperations } = source
+      const hot = hotCount(source)
+      const of =
+        (shareOfHot: number) =>
+        (u: number): number =>
+          u < shareOfHot || hot === cardinality
+            ? Math.min(hot - 1, Math.floor((u / (hot === cardinality ? 1 : shareOfHot)) * hot))
+            : hot + Math.floor(((u - shareOfHot) / (1 - shareOfHot)) * (cardinality - hot))
+      return { ...same(of(shareOfOperations), cardinality), ofDocument: of(shareOfDocuments) }
     }
     case 'file': {
       const values = fileValues(source.path)
       return same((u) => values[Math.floor(u * values.length)]!, 0)
     }
+    case 'number':
+      return {
+        ofDocument: (_u, { documents }) => documents,
+        drawn: (u, { documents }) => Math.floor(u * documents),
+        below: 0,
+        isMonotonic: false,
+      }
+    case 'other':
+      return {
+        ofDocument: (_u, { documents }) => scatter32(documents) % otherValues,
+        drawn: (u) => Math.floor(u * otherValues),
+        below: otherValues,
+        isMonotonic: false,
+      }
   }
+}
+
+/** By name. @throws OptionError as {@link keysOf} */
+export function fieldKeysOf(fields: FieldSources): Map<string, Keys> {
+  return new Map(Object.entries(fields).map(([name, source]) => [name, keysOf(source)]))
 }
 
 /** Operations draw from the same distribution as documents. */

@@ -3,17 +3,33 @@ import { packRanges, RequestFailedError, type Random, type SizedRange } from '@s
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { CollectionSource, KeysSource } from '../file/schema.js'
+import type { FieldSource, FieldSources } from '../file/application.js'
+import type { CollectionSource } from '../file/schema.js'
 import { DocumentMaker } from '../keys/document-maker.js'
-import { keysOf, type Progress } from '../keys/keys.js'
+import { fieldKeysOf, type Progress } from '../keys/keys.js'
 import { keyWeightsOf, type KeyWeights } from '../keys/key-weights.js'
 import type { CatalogView } from '../run/catalog-view.js'
 import { ScenarioError } from '../run/failure.js'
-import { KeySpace, type Weighted } from './key-space.js'
+import { KeySpace, type FieldWeights, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
 
 /** A shard that did not reply has not added the documents. */
 const growTimeoutMs = 60_000
+
+/** Values that are listed one by one. */
+const listedMax = { single: 1000, hashedOrCompound: 10_000 } as const
+/** A position has so many. */
+const positionFields = 3
+
+/** One field of the key. */
+export interface PlacedField {
+  readonly name: string
+  readonly isGrowing: boolean
+  readonly of: KeyWeights
+}
+
+const isGrowing = ({ distribution }: FieldSource): boolean =>
+  distribution === 'monotonic' || distribution === 'latest' || distribution === 'number'
 
 export class MeasuredCollection {
   readonly ns: string
@@ -25,7 +41,9 @@ export class MeasuredCollection {
   #placement: CollectionPlacement | null = null
   #owners = new Owners(null)
   #documents = 0
-  #nextKey = 0
+  #expired = 0
+  /** By field: its next monotonic value. */
+  readonly #nextKeys = new Map<string, number>()
 
   constructor(cluster: SimulatedCluster, catalog: CatalogView, source: CollectionSource, random: Random) {
     this.ns = source.ns
@@ -36,18 +54,27 @@ export class MeasuredCollection {
     this.#random = random
   }
 
-  get progress(): Progress {
-    return { documents: this.#documents, nextKey: this.#nextKey }
+  progressOf(field: string): Progress {
+    return { documents: this.#documents, nextKey: this.#nextKeys.get(field) ?? 0 }
   }
 
-  /** @throws OptionError as {@link keyWeightsOf} */
-  weights(keys: KeysSource): KeyWeights {
-    return keyWeightsOf(keys, this.space.isHashed || this.space.isCompound ? 10_000 : 1000)
+  /**
+   * Of the fields of the key. Documents with equal values are spread by their number, which may
+   * become a field of the key later.
+   * @throws OptionError as {@link keyWeightsOf}
+   */
+  weights(fields: FieldSources): PlacedField[] {
+    const names = Object.keys(this.#source.key)
+    const listed = this.space.isHashed || names.length > 1 ? listedMax.hashedOrCompound : listedMax.single
+    const number: FieldSource = { distribution: 'number' }
+    const sources = names.map((name) => [name, fields[name] ?? number] as const)
+    if (names.length < positionFields) sources.push(['', number])
+    return sources.map(([name, source]) => ({ name, isGrowing: isGrowing(source), of: keyWeightsOf(source, listed) }))
   }
 
   /** The real size of a document of this nominal size. */
-  documentBytes(keys: KeysSource, bytes: number): number {
-    return new DocumentMaker(this.#source, this.#random.fork('a document')).make(keysOf(keys), bytes).length
+  documentBytes(fields: FieldSources, bytes: number): number {
+    return new DocumentMaker(this.#random.fork('a document')).make(fieldKeysOf(fields), bytes).length
   }
 
   /** While the config server is down, the last known owners. */
@@ -64,15 +91,46 @@ export class MeasuredCollection {
     return (await this.#catalog.placement())?.table.chunkCount ?? 0
   }
 
+  /** null: not sharded. As of the last call of {@link owners}. */
+  get placement(): CollectionPlacement | null {
+    return this.#placement
+  }
+
   /** Counts the documents as part of the collection. */
-  place(weights: KeyWeights, count: number): Weighted[] {
-    const placed = this.space.ofDocuments(weights.ofDocuments(this.progress, count), this.progress, count)
+  place(fields: readonly PlacedField[], count: number): Weighted[] {
+    const placed = this.space.places(
+      fields.map(({ name, isGrowing, of }): FieldWeights => {
+        const weights = of.ofDocuments(this.progressOf(name), count)
+        return { weights, isGrowing }
+      }),
+    )
+    for (const { name, of } of fields)
+      this.#nextKeys.set(name, Math.max(this.progressOf(name).nextKey + (of.isMonotonic ? count : 0), of.below))
     this.#documents += count
-    this.#nextKey = Math.max(this.#nextKey + (weights.isMonotonic ? count : 0), weights.below)
     return placed
   }
 
-  /** By shard, in whole documents; the owners of fractions are drawn. */
+  /** Of deleted documents with values that operations draw. */
+  placeDeleted(fields: readonly PlacedField[]): Weighted[] {
+    const weightsOf = ({ name, of }: PlacedField) => of.ofOperations(this.progressOf(name))
+    return this.space.places(fields.map((field) => ({ weights: weightsOf(field), isGrowing: false })))
+  }
+
+  /** Of the oldest documents, which are deleted. */
+  placeExpired(fields: readonly PlacedField[], count: number): Weighted[] {
+    this.#expired += count
+    const oldest = [{ from: 0, to: this.#expired, weight: 1 }]
+    return this.space.places(
+      fields.map(({ name, isGrowing, of }) => ({
+        weights: isGrowing ? oldest : of.ofDocuments(this.progressOf(name), 0),
+        isGrowing: false,
+      })),
+    )
+  }
+
+  /**
+   * By shard, in whole documents; the owners of fractions are drawn.
+   */
   rangesOf(
     owners: Owners,
     placed: readonly Weighted[],
@@ -83,13 +141,12 @@ export class MeasuredCollection {
     const offset = this.#random.fraction()
     let [share, given] = [0, 0]
     const parts = placed.flatMap((part) => owners.split(part))
-    parts.forEach(({ weight, shard, ...range }, i) => {
+    parts.forEach(({ x0, y0, z0, x1, y1, z1, weight, shard }, i) => {
       share += weight
       const documents = (i === parts.length - 1 ? count : Math.min(count, Math.floor(share * count + offset))) - given
       if (documents <= 0) return
       given += documents
-      if (range.x0 === range.x1) this.space.noteGrown(range.x0, range.y1)
-      const sized = { ...range, documents, bytes: documents * documentBytes }
+      const sized = { x0, y0, z0, x1, y1, z1, documents, bytes: documents * documentBytes }
       const known = ranges.get(shard)
       if (known === undefined) ranges.set(shard, [sized])
       else known.push(sized)
@@ -98,10 +155,13 @@ export class MeasuredCollection {
   }
 
   /**
-   * @returns the number of added documents: none for ranges that the shard no longer owns
+   * @param ranges of a negative size for deleted documents
+   * @returns the number of added or deleted documents: none for ranges that the shard no longer
+   * owns
    * @throws ScenarioError if the shard refuses them
    */
-  async grow(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
+  async change(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
+    for (const range of ranges) if (range.documents > 0) this.space.noteGrown(range)
     const request = { ns: this.ns, ranges: packRanges(ranges) }
     try {
       const { documents, error } = await (inBackground

@@ -1,4 +1,4 @@
-import type { DataSource } from '../file/schema.js'
+import type { DataSet } from '../file/application.js'
 import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
 
@@ -10,12 +10,12 @@ const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2, shareOfChunks
 
 export async function loadMeasured(
   collection: MeasuredCollection,
-  data: DataSource,
+  data: DataSet,
   { autoSplit, chunkSizeBytes }: { readonly autoSplit: boolean; readonly chunkSizeBytes: number },
   onPortion: (bytes: number) => void,
 ): Promise<void> {
-  const weights = collection.weights(data.keys)
-  const bytes = collection.documentBytes(data.keys, data.documentSize)
+  const weights = collection.weights(data.fields)
+  const bytes = collection.documentBytes(data.fields, data.documentSize)
   const all = Math.round(data.size / data.documentSize)
   const least = !autoSplit
     ? all
@@ -26,7 +26,7 @@ export async function loadMeasured(
     const chunks = ((await collection.chunks()) * chunkSizeBytes * portion.shareOfChunks) / data.documentSize
     const count = Math.min(all - loaded, Math.round(Math.max(least, loaded * portion.share, chunks)))
     const ranges = collection.rangesOf(owners, collection.place(weights, count), count, bytes)
-    const taken = await Promise.all([...ranges].map(([shard, each]) => collection.grow(shard, each, false)))
+    const taken = await Promise.all([...ranges].map(([shard, each]) => collection.change(shard, each, false)))
     missed += count - taken.reduce((sum, each) => sum + each, 0)
     loaded += count
     onPortion(count * data.documentSize)

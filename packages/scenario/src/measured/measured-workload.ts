@@ -1,14 +1,15 @@
 /** In mode `metadata` operations and their targets are computed, not run. */
+import type { CollectionPlacement, EmulatedVersion } from '@shardlab/sharding'
 import { asError } from '../run/failure.js'
 import type { Scenario } from '../file/parse.js'
-import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
-import type { KeyWeights } from '../keys/key-weights.js'
+import type { Shape, Stream as StreamSource } from '../file/application.js'
+import { fieldKeysOf, type Keys } from '../keys/keys.js'
 import { rateAt, type Load } from '../run/load.js'
 import type { Routed } from '../run/routed.js'
 import type { ScenarioWorld } from '../run/world.js'
-import type { MeasuredCollection } from './measured-collection.js'
-import type { Owners } from './owners.js'
-import { inserted, targetsOf, type Targets } from './targets.js'
+import { targetsOf, type ShapeTargets } from '../routing/shape-targets.js'
+import type { Weighted } from './key-space.js'
+import type { MeasuredCollection, PlacedField } from './measured-collection.js'
 
 /**
  * Interval between two computations, as a share of the duration, unless samples are more frequent.
@@ -20,18 +21,32 @@ const shardDownCode = 133
 /** The client reaches no router. */
 const noRouterCode = 0
 
+/** Targets are computed again when there are so many more documents. */
+const growthOfTargets = 1.01
+
 interface Stream {
-  readonly source: WorkloadSource
+  readonly source: StreamSource
   readonly collection: MeasuredCollection
-  readonly weights: KeyWeights
+  /** Of the key. */
+  readonly placed: readonly PlacedField[]
+  readonly keys: ReadonlyMap<string, Keys>
   readonly documentBytes: number
-  rate: WorkloadSource['rate']
-  /** Fractions of operations that are due. */
-  readonly due: Record<OperationName, number>
-  /** Inserted documents whose range has moved since: a router resends them to the new owner. */
+  rate: StreamSource['rate']
+  /** By shape: fractions of operations that are due. */
+  readonly due: Map<Shape, number>
+  /**
+   * Inserted documents whose range has moved since: a router resends them to the new owner. Of an
+   * expiry, documents that were not found.
+   */
   late: number
-  /** Valid while owners and sizes stay the same. */
-  readonly targets: Map<OperationName, { readonly owners: Owners; readonly targets: Targets }>
+  /** Valid while placement and sizes stay about the same. */
+  readonly targets: Map<Shape, KnownTargets>
+}
+
+interface KnownTargets {
+  readonly placement: CollectionPlacement
+  readonly documents: number
+  readonly targets: ShapeTargets
 }
 
 export class MeasuredWorkload implements Load {
@@ -62,10 +77,11 @@ export class MeasuredWorkload implements Load {
       return {
         source,
         collection,
-        weights: collection.weights(source.keys),
-        documentBytes: collection.documentBytes(source.keys, source.documentSize),
+        placed: collection.weights(source.fields),
+        keys: fieldKeysOf(source.fields),
+        documentBytes: collection.documentBytes(source.fields, source.documentSize),
         rate: source.rate,
-        due: { insert: 0, findByKey: 0, findRange: 0, findOther: 0, updateByKey: 0 },
+        due: new Map(),
         late: 0,
         targets: new Map(),
       }
@@ -99,7 +115,7 @@ export class MeasuredWorkload implements Load {
     if (this.#failure !== null) throw this.#failure
   }
 
-  setRate(ns: string, name: string | undefined, rate: WorkloadSource['rate']): void {
+  setRate(ns: string, name: string | undefined, rate: StreamSource['rate']): void {
     this.#look()
     for (const stream of this.#streams)
       if (stream.source.ns === ns && (name === undefined || stream.source.name === name)) stream.rate = rate
@@ -132,60 +148,103 @@ export class MeasuredWorkload implements Load {
   /** @param operations may be fractional */
   async #play(stream: Stream, operations: number): Promise<void> {
     const { source, collection, due } = stream
-    const counts = operationNames.map((name) => {
-      due[name] += operations * source.mix[name]
+    const counts = source.shapes.map((shape) => {
+      const all = (due.get(shape) ?? 0) + operations * shape.share
       // A sum of fractions just below an integer counts as that integer.
-      const count = Math.floor(due[name] + 1e-6)
-      due[name] -= count
-      return [name, count] as const
+      const count = Math.floor(all + 1e-6)
+      due.set(shape, all - count)
+      return [shape, count] as const
     })
-    const owners = await collection.owners()
+    await collection.owners()
     const down = this.#down()
-    for (const [name, count] of counts) {
+    for (const [shape, count] of counts) {
       if (count === 0) continue
+      if (shape.do === 'expire') {
+        const documents = count + stream.late
+        stream.late = 0
+        await this.#delete(stream, collection.placeExpired(stream.placed, documents), documents, (missed) => {
+          stream.late += missed
+        })
+        continue
+      }
       this.total += count
-      if (!this.#hasRouter()) this.#fail(noRouterCode, count)
-      else if (name === 'insert') await this.#insert(stream, count, down)
-      else {
-        const takesWhatItGets = source.allowPartialResults && name !== 'updateByKey'
-        this.#note(this.#targetsOf(name, stream, owners), count, takesWhatItGets ? new Set() : down)
+      if (!this.#hasRouter()) {
+        this.#fail(noRouterCode, count)
+        continue
+      }
+      const isRead = shape.do === 'find'
+      const targets = this.#targetsOf(shape, stream)
+      this.#note(targets, count, isRead && source.allowPartialResults ? new Set() : down)
+      if (shape.do === 'insert') await this.#insert(stream, count, down)
+      else if (shape.do === 'deleteOne') {
+        const deleted = Math.round(count * (1 - targets.kinds.refused))
+        await this.#delete(stream, collection.placeDeleted(stream.placed), deleted)
       }
     }
   }
 
-  #targetsOf(name: Exclude<OperationName, 'insert'>, stream: Stream, owners: Owners): Targets {
-    const { source, collection, weights } = stream
-    const known = stream.targets.get(name)
-    if (known?.owners === owners && !weights.isMonotonic && !collection.space.isCompound) return known.targets
-    const targets = targetsOf(name, source, collection, owners, weights)
-    stream.targets.set(name, { owners, targets })
+  #targetsOf(shape: Shape, stream: Stream): ShapeTargets {
+    const { collection, keys } = stream
+    const { documents } = collection.progressOf('_id')
+    const placement = collection.placement!
+    const known = stream.targets.get(shape)
+    if (known?.placement === placement && documents < known.documents * growthOfTargets) return known.targets
+    const { cluster, scenario } = this.#world
+    const targets = targetsOf({
+      emulate: scenario.emulate as EmulatedVersion,
+      shape,
+      fields: keys,
+      progressOf: (field) => collection.progressOf(field),
+      placement,
+      allShards: cluster.shards,
+    })
+    stream.targets.set(shape, { placement, documents, targets })
     return targets
   }
 
   async #insert(stream: Stream, count: number, down: ReadonlySet<string>): Promise<void> {
-    const { collection, weights, documentBytes } = stream
+    const { collection, placed, documentBytes } = stream
     const documents = count + stream.late
     stream.late = 0
-    const ranges = collection.rangesOf(
-      await collection.owners(),
-      collection.place(weights, documents),
-      documents,
-      documentBytes,
-    )
-    this.#note(inserted(ranges, documents), count, down)
+    const owners = await collection.owners()
+    const ranges = collection.rangesOf(owners, collection.place(placed, documents), documents, documentBytes)
     for (const [shard, each] of ranges) {
       if (down.has(shard)) continue
       const wanted = each.reduce((sum, { documents }) => sum + documents, 0)
-      void collection.grow(shard, each, true).then(
+      void collection.change(shard, each, true).then(
         (taken) => (stream.late += wanted - taken),
         (error: unknown) => (this.#failure ??= asError(error)),
       )
     }
   }
 
-  #note({ kinds, perShard, failing }: Targets, count: number, down: ReadonlySet<string>): void {
+  /**
+   * A shard that is down deletes nothing.
+   * @param onMissed gets the number of documents that do not exist
+   */
+  async #delete(
+    { collection, documentBytes }: Stream,
+    places: readonly Weighted[],
+    count: number,
+    onMissed: (documents: number) => void = () => {},
+  ): Promise<void> {
+    if (count === 0) return
+    const down = this.#down()
+    for (const [shard, each] of collection.rangesOf(await collection.owners(), places, count, documentBytes)) {
+      if (down.has(shard)) continue
+      const negative = each.map((range) => ({ ...range, documents: -range.documents, bytes: -range.bytes }))
+      const wanted = each.reduce((sum, { documents }) => sum + documents, 0)
+      void collection.change(shard, negative, true).then(
+        (deleted) => onMissed(wanted - deleted),
+        (error: unknown) => (this.#failure ??= asError(error)),
+      )
+    }
+  }
+
+  #note({ kinds, perShard, refusedCode, failing }: ShapeTargets, count: number, down: ReadonlySet<string>): void {
     for (const kind of ['targeted', 'multi', 'broadcast'] as const) this.#routed.count(kind, kinds[kind] * count)
     for (const [shard, share] of perShard) this.#routed.ask(shard, share * count)
+    if (refusedCode !== null) this.#fail(refusedCode, kinds.refused * count)
     if (down.size > 0) this.#fail(shardDownCode, failing(down) * count)
   }
 

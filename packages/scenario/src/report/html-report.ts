@@ -7,6 +7,7 @@ import { wallTimeMs } from '../run/wall-time.js'
 import { imbalanceAt } from '../run/imbalance.js'
 import { chunkMap } from './chunk-map.js'
 import { bytesText, clockText, percent, ratio, short, timeText, unitOf, whole } from './format.js'
+import { operationsHtml } from './operations-table.js'
 import { rowsOf } from './rows.js'
 import { slider, sliderScript, sliderStyle } from './slider.js'
 import { shownRows } from './result-rows.js'
@@ -36,6 +37,7 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     file.about === null ? '' : `<p class="about">${escape(file.about)}</p>`,
     failures(file, runs),
     comparison(runs),
+    operationsHtml(runs.map(({ result }) => result)),
     expectations(file),
     wordList(),
     runs.length > 1 ? sideBySide(runs) : '',

@@ -4,6 +4,7 @@ import { operationShare } from '../run/operation-share.js'
 import { wallTimeMs } from '../run/wall-time.js'
 import type { ShardResult, VariantResult, VariantRun } from '../types.js'
 import { bytesText, clockText, percent, timeText, whole } from './format.js'
+import { operationsText } from './operations-table.js'
 import { shownRows } from './result-rows.js'
 
 /** With more shards only both extremes are listed. */
@@ -16,6 +17,7 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     ...shownRows(results).map(([name, of]) => [name, ...results.map(of)]),
   ]
   const parts = [file.shows === null ? '' : `${file.shows}\n\n`, `${table(rows, '')}\n`]
+  parts.push(operationsText(results))
   const stopped = interruptions(file, runs)
   if (stopped.length > 0) parts.push(`\n${stopped.join('\n')}\n`)
   for (const sentence of obstacles(results)) parts.push(`\n${sentence}\n`)

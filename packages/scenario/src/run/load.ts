@@ -1,4 +1,4 @@
-import type { WorkloadSource } from '../file/schema.js'
+import type { Stream } from '../file/application.js'
 
 /** A workload whose operations are run, or only counted. */
 export interface Load {
@@ -13,13 +13,13 @@ export interface Load {
   /** @throws errors of this program, not of the cluster */
   check(): void
   /** @param name undefined: all loads of the collection */
-  setRate(ns: string, name: string | undefined, rate: WorkloadSource['rate']): void
+  setRate(ns: string, name: string | undefined, rate: Stream['rate']): void
   /** null: single operations are not measured. */
   latencies(): { readonly p50: number; readonly p99: number; readonly max: number } | null
 }
 
 /** Per second. An oscillating rate is lowest at the start of each period. */
-export function rateAt(rate: WorkloadSource['rate'], atMs: number): number {
+export function rateAt(rate: Stream['rate'], atMs: number): number {
   if (typeof rate === 'number') return rate
   const { low, high, period } = rate
   return low + ((high - low) * (1 - Math.cos((2 * Math.PI * atMs) / period))) / 2

@@ -1,7 +1,8 @@
 import type { ClusterEvent } from '@shardlab/cluster'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
-import type { Decision, Sample, ShardResult, VariantResult, VariantRun } from '../types.js'
+import { shapeResults } from '../routing/shape-results.js'
+import type { Decision, Sample, ShapeResult, ShardResult, VariantResult, VariantRun } from '../types.js'
 import { MeasuredWorkload } from '../measured/measured-workload.js'
 import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
@@ -20,6 +21,8 @@ import { isMeasured, ScenarioWorld } from './world.js'
 
 const samplesByDefault = 200
 const loadingShare = 0.2
+/** A run reports its progress at least so often. */
+const progressSteps = 1000
 
 /** The same on all threads. */
 const realMs = (): number => performance.timeOrigin + performance.now()
@@ -85,16 +88,21 @@ export async function runVariant(
     workload.begin()
     const { duration } = scenario
     const tick = scenario.tick ?? Math.max(1000, duration / samplesByDefault)
+    // A sample can take a while.
+    const progressStep = duration / progressSteps
     let at = 0
     while (at < duration && !isStopped()) {
       const next = Math.min(duration, at + tick)
-      await cluster.advance(next - at)
-      at = next
+      while (at < next) {
+        const to = Math.min(next, at + progressStep)
+        await cluster.advance(to - at)
+        at = to
+        onProgress(loadingShare + (1 - loadingShare) * (at / duration))
+      }
       await sampler.sample()
       workload.check()
       timeline.check()
       policy?.check()
-      onProgress(loadingShare + (1 - loadingShare) * (at / duration))
     }
     const played = at < duration ? { ...scenario, duration: at, expect: [] } : scenario
     workload.end()
@@ -110,6 +118,7 @@ export async function runVariant(
       workload,
       timeline,
       samples,
+      shapes: await shapeResults(world),
       traceHash: cluster.traceHash(),
     })
     const decisions = [...movements.decisions, ...timeline.decisions].sort(
@@ -133,11 +142,12 @@ interface Findings {
   readonly workload: Load
   readonly timeline: Timeline
   readonly samples: readonly Sample[]
+  readonly shapes: readonly ShapeResult[]
   readonly traceHash: string
 }
 
 function resultOf(findings: Findings): VariantResult {
-  const { scenario, sizes, drains, movements, routed, workload, timeline, samples, traceHash } = findings
+  const { scenario, sizes, drains, movements, routed, workload, timeline, samples, shapes, traceHash } = findings
   const bytes = imbalanceOver(samples, (shard) => shard.bytes)
   const last = samples.at(-1)!
   const shards = shardResults(findings)
@@ -178,6 +188,7 @@ function resultOf(findings: Findings): VariantResult {
         broadcast: shareOf(routed.kinds.broadcast, routed.total),
       },
     },
+    shapes,
     hottest: hottestOf(shards),
     shards,
     failedSteps: timeline.failedSteps,

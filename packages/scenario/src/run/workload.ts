@@ -1,11 +1,12 @@
 /** Operations start at a rate, independent of the outcome of earlier ones. */
 import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
-import { encode, type Document } from '@shardlab/bson'
+import { encode } from '@shardlab/bson'
 import type { Scenario } from '../file/parse.js'
-import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
-import { otherField, otherValues, type DocumentMaker } from '../keys/document-maker.js'
-import { keysOf, type Keys } from '../keys/keys.js'
+import type { Shape, Stream as StreamSource } from '../file/application.js'
+import type { DocumentMaker } from '../keys/document-maker.js'
+import { fieldKeysOf, type Keys } from '../keys/keys.js'
+import { filterOf } from './filter.js'
 import { createClient, errorsOf, type Client, type Outcome } from '../client/index.js'
 import { rateAt, type Load } from './load.js'
 import { splitNamespace, type ScenarioWorld } from './world.js'
@@ -18,15 +19,11 @@ const inFlightMax = 20_000
 const notSentCode = -1
 
 interface Stream {
-  readonly source: WorkloadSource
-  readonly keys: Keys
+  readonly source: StreamSource
+  readonly keys: ReadonlyMap<string, Keys>
   readonly maker: DocumentMaker
   readonly random: Random
-  readonly firstField: string
-  /** Queries on the first field do not know the others. */
-  readonly isCompound: boolean
-  readonly weights: readonly (readonly [OperationName, number])[]
-  rate: WorkloadSource['rate']
+  rate: StreamSource['rate']
 }
 
 export class Workload implements Load {
@@ -49,20 +46,13 @@ export class Workload implements Load {
     this.#world = world
     this.#client = createClient(world.cluster, { maxPoolSize: Infinity })
     this.#beginMs = world.cluster.now()
-    this.#streams = scenario.workload.map((source, i) => {
-      const { key } = scenario.collections.find(({ ns }) => ns === source.ns)!
-      const fields = Object.keys(key)
-      return {
-        source,
-        keys: keysOf(source.keys),
-        maker: world.makers.get(source.ns)!,
-        random: world.random.fork(`workload ${i}`),
-        firstField: fields[0]!,
-        isCompound: fields.length > 1,
-        weights: operationNames.filter((name) => source.mix[name] > 0).map((name) => [name, source.mix[name]] as const),
-        rate: source.rate,
-      }
-    })
+    this.#streams = scenario.workload.map((source, i) => ({
+      source,
+      keys: fieldKeysOf(source.fields),
+      maker: world.makers.get(source.ns)!,
+      random: world.random.fork(`workload ${i}`),
+      rate: source.rate,
+    }))
   }
 
   begin(): void {
@@ -78,7 +68,7 @@ export class Workload implements Load {
     if (this.#failure !== null) throw this.#failure
   }
 
-  setRate(ns: string, name: string | undefined, rate: WorkloadSource['rate']): void {
+  setRate(ns: string, name: string | undefined, rate: StreamSource['rate']): void {
     for (const stream of this.#streams)
       if (stream.source.ns === ns && (name === undefined || stream.source.name === name)) stream.rate = rate
   }
@@ -131,42 +121,46 @@ export class Workload implements Load {
   }
 
   #operation(stream: Stream): Promise<Outcome> {
-    const { source, keys, maker, random, firstField, isCompound } = stream
+    const { source, keys, maker, random } = stream
     const [db, name] = splitNamespace(source.ns)
-    const partial = source.allowPartialResults ? { allowPartialResults: true } : {}
-    const find = (filter: Document, limit: number): Promise<Outcome> =>
-      this.#client.run({ find: name, filter, limit, batchSize: limit, singleBatch: true, ...partial, $db: db })
-    const key = () => keys.drawn(random.fraction(), maker.progress)
-    switch (this.#choose(stream)) {
+    const shape = chosenShape(source.shapes, random)
+    const filter = () =>
+      filterOf(shape, (field) => ({ keys: keys.get(field), progress: maker.progressOf(field), u: random.fraction() }))
+    switch (shape.do) {
       case 'insert':
         return this.#client.run(
           { insert: name, $db: db },
           { sequences: [['documents', [maker.make(keys, source.documentSize)]]] },
         )
-      case 'findByKey':
-        return find({ [firstField]: key() }, 1)
-      case 'findRange': {
-        const from = key()
-        const range = typeof from === 'number' ? { $gte: from, $lt: from + source.rangeKeys } : { $gte: from }
-        return find({ [firstField]: range }, 20)
+      case 'find': {
+        const { limit } = shape
+        const partial = source.allowPartialResults ? { allowPartialResults: true } : {}
+        const find = { find: name, filter: filter(), limit, batchSize: limit, singleBatch: true, ...partial, $db: db }
+        return this.#client.run(find)
       }
-      case 'findOther':
-        return find({ [otherField]: random.below(otherValues) }, 20)
-      case 'updateByKey': {
-        const update = encode({ q: { [firstField]: key() }, u: { $inc: { updates: 1 } }, multi: isCompound })
+      case 'updateOne':
+      case 'updateMany': {
+        const update = encode({ q: filter(), u: { $inc: { updates: 1 } }, multi: shape.do === 'updateMany' })
         return this.#client.run({ update: name, $db: db }, { sequences: [['updates', [update]]] })
       }
+      case 'deleteOne':
+      case 'deleteMany': {
+        const remove = encode({ q: filter(), limit: shape.do === 'deleteOne' ? 1 : 0 })
+        return this.#client.run({ delete: name, $db: db }, { sequences: [['deletes', [remove]]] })
+      }
+      case 'expire':
+        throw new Error('documents expire only in mode metadata')
     }
   }
+}
 
-  #choose({ weights, random }: Stream): OperationName {
-    let left = random.fraction()
-    for (const [name, weight] of weights) {
-      left -= weight
-      if (left < 0) return name
-    }
-    return weights.at(-1)![0]
+function chosenShape(shapes: readonly Shape[], random: Random): Shape {
+  let left = random.fraction()
+  for (const shape of shapes) {
+    left -= shape.share
+    if (left < 0) return shape
   }
+  return shapes.at(-1)!
 }
 
 interface Failure {

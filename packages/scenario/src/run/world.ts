@@ -3,11 +3,12 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { Scenario } from '../file/parse.js'
-import type { CollectionSource, DataSource } from '../file/schema.js'
+import type { DataSet } from '../file/application.js'
+import type { CollectionSource } from '../file/schema.js'
 import { loadMeasured } from '../measured/measured-load.js'
 import { MeasuredCollection } from '../measured/measured-collection.js'
-import { DocumentMaker, otherField } from '../keys/document-maker.js'
-import { keysOf } from '../keys/keys.js'
+import { DocumentMaker } from '../keys/document-maker.js'
+import { fieldKeysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
 import { CatalogView } from './catalog-view.js'
 import { ScenarioError } from './failure.js'
@@ -32,10 +33,7 @@ export class ScenarioWorld {
     this.cluster = cluster
     this.random = createRandom(scenario.seed).fork('scenario')
     this.makers = new Map(
-      scenario.collections.map((collection) => [
-        collection.ns,
-        new DocumentMaker(collection, this.random.fork(`documents of ${collection.ns}`)),
-      ]),
+      scenario.collections.map(({ ns }) => [ns, new DocumentMaker(this.random.fork(`documents of ${ns}`))]),
     )
     this.sizes = new SizePeaks(scenario.collections.map(({ ns }) => ns))
     cluster.watch(['collection-size'])
@@ -131,6 +129,8 @@ export class ScenarioWorld {
     numInitialChunks,
     splitAt,
     chunkSize,
+    fields,
+    indexes,
   }: CollectionSource): Promise<void> {
     const [db, name] = splitNamespace(ns)
     const { shards } = this.cluster
@@ -145,7 +145,9 @@ export class ScenarioWorld {
         unique,
         ...(numInitialChunks === undefined ? {} : { numInitialChunks }),
       })
-    await this.admin({ createIndexes: name, indexes: [{ key: { [otherField]: 1 }, name: `${otherField}_1` }] }, db)
+    const keys: Document[] = fields === undefined ? [{ other: 1 }, ...indexes] : indexes
+    const specs = keys.map((each) => ({ key: each, name: Object.entries(each).flat().join('_') }))
+    if (specs.length > 0) await this.admin({ createIndexes: name, indexes: specs }, db)
     const [first, ...others] = Object.keys(key)
     const rest = Object.fromEntries(others.map((field) => [field, { $minKey: 1 }]))
     for (const value of splitAt) await this.admin({ split: ns, middle: boundOf({ [first!]: value, ...rest }) })
@@ -157,10 +159,10 @@ export class ScenarioWorld {
       await this.admin({ configureCollectionBalancing: ns, chunkSize: chunkSize / 1024 ** 2 })
   }
 
-  async #load({ ns, size, documentSize, keys: source }: DataSource, onBatch: (bytes: number) => void): Promise<void> {
+  async #load({ ns, size, documentSize, fields }: DataSet, onBatch: (bytes: number) => void): Promise<void> {
     const [db, name] = splitNamespace(ns)
     const maker = this.makers.get(ns)!
-    const keys = keysOf(source)
+    const keys = fieldKeysOf(fields)
     const perBatch = Math.max(1, Math.min(1000, Math.floor(batchBytes / documentSize)))
     for (let left = Math.round(size / documentSize); left > 0; left -= perBatch) {
       const documents = Array.from({ length: Math.min(left, perBatch) }, () => maker.make(keys, documentSize))
@@ -195,6 +197,9 @@ export function isMeasured({ collections }: Scenario): boolean {
   return collections.some(({ mode }) => mode === 'metadata')
 }
 
+/** Bytes per second. */
+const defaultBandwidth = 100 * 1024 ** 2
+
 /**
  * Jitter does not matter over hours. Without it, migrations that start together stay in step, which
  * makes the simulation faster.
@@ -209,7 +214,7 @@ function measuredOptions({ collections, cluster }: Scenario): SimulatedClusterOp
     // There are no documents to sample.
     samplesQueries: false,
     latency: steadyLatency,
-    measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth },
+    measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth ?? defaultBandwidth },
   }
 }
 

@@ -146,10 +146,11 @@ export interface CollectionRanges {
   /** null: no index begins with the shard key. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
-   * Adds documents without writing any.
+   * Adds documents without writing any, or deletes those of ranges with a negative size.
+   * @returns the size of all that was added or deleted
    * @throws CommandError 115 CommandNotSupported for a collection that stores documents
    */
-  grow(grown: readonly SizedRange[]): void
+  change(ranges: readonly SizedRange[]): Size
 }
 
 export interface RangeStore {

@@ -10,7 +10,7 @@ export function simulateLine(): {
   const print = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
   if (!process.stderr.isTTY) return { show: () => {}, print, end() {} }
   const bar = new SingleBar({
-    format: '{bar} {percentage}% {variant}',
+    format: '{bar} {percentage}% {variant}, {duration_formatted}, about {eta_formatted} left',
     barCompleteChar: '█',
     barIncompleteChar: '░',
     stream: process.stderr,

@@ -30,6 +30,7 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
     throw new OptionError('simulate needs a scenario: a file, or a name from simulate --list.')
   const { path, text } = findScenario(scenario)
   const file = chosen(parseScenario(text, path), options)
+  for (const warning of file.warnings) process.stderr.write(`shardlab: warning: ${warning}\n`)
   for (const path of [options.report, options.json]) if (typeof path === 'string') checkWritable(path)
   if (options.csv !== undefined) makeDirectory(options.csv)
   const line = simulateLine()

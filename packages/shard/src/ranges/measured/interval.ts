@@ -1,6 +1,5 @@
 import { keysOf, type KeyRange } from '../key-range.js'
-import { positionOfKeyString } from './position.js'
-import type { Interval } from './range-sizes.js'
+import { positionOfKeyString, type Interval } from './position.js'
 
 export function intervalOf(range: KeyRange): Interval {
   const [low, high] = keysOf(range)

@@ -1,4 +1,4 @@
-/** Growth of measured collections, by scenarios. */
+/** Growth of measured collections, and deletions from them, by scenarios. */
 import { unpackRanges, type ReplyOf, type RequestOf, type SizedRange } from '@shardlab/actor'
 import { CommandError, encodeKeyString } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
@@ -6,7 +6,7 @@ import type { ShardHandlers } from '../../host/handlers.js'
 import type { BlockedNamespaces, PlacementHost } from '../../host/host.js'
 import { noSize, type RangeStore, type Size } from '../collection-ranges.js'
 import { positionOfKeyString, valuesAt, type Position } from './position.js'
-import { documentsBelow, endOf, sizeOf, sizeOfSome, startOf } from './sized-range.js'
+import { documentsBelow, endOf, negative, sizeOfSome, startOf, withEnd, withStart } from './sized-range.js'
 
 interface MeasureHost extends PlacementHost {
   readonly critical: BlockedNamespaces
@@ -19,7 +19,8 @@ interface MeasureHost extends PlacementHost {
 export const measureHandlers: ShardHandlers<'shard.measure', MeasureHost> = { 'shard.measure': measure }
 
 /**
- * Adds documents to the ranges that this shard owns, and ignores the others. A critical section
+ * Adds documents to the ranges that this shard owns, or deletes them, and ignores the others. A
+ * critical section
  * blocks it like a write.
  * @throws CommandError 26 NamespaceNotFound; 115 CommandNotSupported for a collection that is not
  *   measured
@@ -47,9 +48,12 @@ async function measure(
     if (placement.table.chunksOn(node.context.address) === 0) return { documents: 0, bytes: 0, error: null }
     throw new CommandError('CommandNotSupported', `${ns} is not measured`)
   }
-  const owned = unpackRanges(ranges).flatMap((range) => ownParts(host, placement, range))
-  host.ranges.of(collection).grow(owned)
-  return { ...sizeOf(owned), error: null }
+  const owned = unpackRanges(ranges).flatMap((range) =>
+    range.documents < 0
+      ? ownParts(host, placement, negative(range), false).map(negative)
+      : ownParts(host, placement, range, true),
+  )
+  return { ...host.ranges.of(collection).change(owned), error: null }
 }
 
 /** Neighbouring chunks give one part: thousands of chunks that are filled at once are one range. */
@@ -57,6 +61,7 @@ function ownParts(
   { node, autoSplitter }: MeasureHost,
   placement: CollectionPlacement,
   range: SizedRange,
+  isGrowth: boolean,
 ): SizedRange[] {
   const { table, shardKey } = placement
   const own: SizedRange[] = []
@@ -68,7 +73,7 @@ function ownParts(
     if (begun === null) return
     const documents = below.documents - begun.documents
     if (documents > 0)
-      own.push({ x0: begun.at.x, y0: begun.at.y, x1: at.x, y1: at.y, documents, bytes: below.bytes - begun.bytes })
+      own.push(withEnd(withStart(range, begun.at, noSize), at, { documents, bytes: below.bytes - begun.bytes }))
     begun = null
   }
   for (const chunk of table.chunks(encodeKeyString(valuesAt(shardKey, from)))) {
@@ -78,7 +83,7 @@ function ownParts(
     const to = positionOfKeyString(chunk.max)
     const through = chunk.max === table.globalMax ? range : sizeOfSome(range, documentsBelow(range, to))
     const bytes = through.bytes - below.bytes
-    if (isOwn && through.documents > below.documents) autoSplitter.noteWritten(placement, chunk, bytes)
+    if (isGrowth && isOwn && through.documents > below.documents) autoSplitter.noteWritten(placement, chunk, bytes)
     below = { documents: through.documents, bytes: through.bytes }
     if (below.documents === range.documents) break
     from = to

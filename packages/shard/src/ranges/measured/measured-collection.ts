@@ -1,11 +1,14 @@
 import type { SizedRange } from '@shardlab/actor'
-import type { Interval, RangeSizes } from './range-sizes.js'
+import type { Size } from '../collection-ranges.js'
+import type { Interval } from './position.js'
+import type { RangeSizes } from './range-sizes.js'
+import { negative, sizeOf } from './sized-range.js'
 
 export class MeasuredCollection {
   readonly uuid: Uint8Array
   readonly sizes: RangeSizes
   readonly #changed: () => void
-  readonly #listeners = new Set<(grown: SizedRange) => void>()
+  readonly #listeners = new Set<(changed: SizedRange) => void>()
 
   /** @param changed called after each change of the size */
   constructor(uuid: Uint8Array, sizes: RangeSizes, changed: () => void) {
@@ -14,12 +17,19 @@ export class MeasuredCollection {
     this.#changed = changed
   }
 
-  grow(ranges: readonly SizedRange[]): void {
-    for (const grown of ranges) {
-      this.sizes.grow(grown)
-      for (const listener of this.#listeners) listener(grown)
+  /**
+   * Adds documents, or deletes those of ranges with a negative size.
+   * @returns the size of all that was added or deleted
+   */
+  change(ranges: readonly SizedRange[]): Size {
+    let [documents, bytes] = [0, 0]
+    for (const range of ranges) {
+      const changed = range.documents < 0 ? this.#shrink(negative(range)) : this.#grow(range)
+      documents += changed.documents
+      bytes += changed.bytes
     }
     this.#changed()
+    return { documents, bytes }
   }
 
   take(interval: Interval): SizedRange[] {
@@ -28,8 +38,21 @@ export class MeasuredCollection {
     return taken
   }
 
-  onGrowth(listener: (grown: SizedRange) => void): () => void {
+  /** @param listener gets ranges with a negative size for deleted documents */
+  onChange(listener: (changed: SizedRange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #grow(range: SizedRange): SizedRange {
+    this.sizes.grow(range)
+    for (const listener of this.#listeners) listener(range)
+    return range
+  }
+
+  #shrink(range: SizedRange): Size {
+    const deleted = this.sizes.shrink(range)
+    for (const each of deleted) for (const listener of this.#listeners) listener(negative(each))
+    return sizeOf(deleted)
   }
 }

@@ -11,11 +11,9 @@ export class MeasuredKeys {
   readonly #before: readonly number[]
   readonly count: number
 
-  /** @param isCompound false: documents with one first value have one key */
-  constructor(ranges: readonly SizedRange[], isCompound: boolean) {
-    this.#ranges = isCompound
-      ? ranges
-      : ranges.map((range) => (range.x0 === range.x1 ? { ...range, y0: none, y1: none } : range))
+  /** @param fields of the key: documents that are equal in these have one key */
+  constructor(ranges: readonly SizedRange[], fields: number) {
+    this.#ranges = fields >= 3 ? ranges : ranges.map((range) => keyOnly(range, fields))
     let count = 0
     this.#before = ranges.map(({ documents }) => (count += documents) - documents)
     this.count = count
@@ -64,6 +62,11 @@ export class MeasuredKeys {
     }
     return low
   }
+}
+
+/** Without positions beyond the fields of the key. */
+function keyOnly(range: SizedRange, fields: number): SizedRange {
+  return fields === 1 ? { ...range, y0: none, y1: none, z0: none, z1: none } : { ...range, z0: none, z1: none }
 }
 
 /**

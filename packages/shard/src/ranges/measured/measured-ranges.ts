@@ -28,13 +28,12 @@ import { cutsOf, MeasuredKeys } from './measured-keys.js'
 import { MeasuredSink } from './measured-sink.js'
 import { measuredSizesOf } from './measured-sizes.js'
 import { MeasuredSource } from './measured-source.js'
-import { boundAt, positionOf, valuesWithin, type Position } from './position.js'
-import type { Interval } from './range-sizes.js'
+import { boundAt, positionOf, valuesWithin, type Interval, type Position } from './position.js'
 import { sizeOf } from './sized-range.js'
 
 const everything: Interval = {
-  min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY },
-  max: { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY },
+  min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY, z: Number.NEGATIVE_INFINITY },
+  max: { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY, z: Number.POSITIVE_INFINITY },
 }
 
 export class MeasuredRanges implements CollectionRanges {
@@ -145,8 +144,8 @@ export class MeasuredRanges implements CollectionRanges {
     return { documents, bytes, turns: Math.ceil(documents / most) }
   }
 
-  grow(grown: readonly SizedRange[]): void {
-    this.#measured.grow(grown)
+  change(ranges: readonly SizedRange[]): Size {
+    return this.#measured.change(ranges)
   }
 
   #averageBytes(): number {
@@ -155,7 +154,7 @@ export class MeasuredRanges implements CollectionRanges {
   }
 
   #keys({ fields }: ShardKeyPattern, interval: Interval): MeasuredKeys {
-    return new MeasuredKeys(this.#measured.sizes.within(interval), fields.length > 1)
+    return new MeasuredKeys(this.#measured.sizes.within(interval), fields.length)
   }
 
   #shardKey(keyPattern: Uint8Array): ShardKeyPattern {

@@ -32,11 +32,11 @@ export class MeasuredSink implements RangeSink {
     const durationMs = Math.ceil((sizeOf(ranges).bytes * 1000) / this.#cloneBytesPerSecond)
     await this.#node.context.sleep(durationMs, this.#stopping)
     if (this.#stopping.aborted) throw new CommandError('Interrupted', 'the migration was aborted')
-    return this.#grow(ranges)
+    return this.#change(ranges)
   }
 
   apply({ sizes }: ReceivedMods): Size {
-    return this.#grow(unpackRanges(this.#expectSizes(sizes)))
+    return this.#change(unpackRanges(this.#expectSizes(sizes)))
   }
 
   #expectSizes(sizes: Uint8Array | null): Uint8Array {
@@ -44,12 +44,11 @@ export class MeasuredSink implements RangeSink {
     return sizes
   }
 
-  #grow(ranges: readonly SizedRange[]): Size {
+  #change(ranges: readonly SizedRange[]): Size {
     if (ranges.length === 0) return noSize
     const collection = this.#node.collection(this.#ns)
     if (collection === undefined || !sameBytes(collection.uuid, this.#measured.uuid))
       throw new CommandError('NamespaceNotFound', `Collection ${this.#ns} was dropped in the middle of the migration`)
-    this.#measured.grow(ranges)
-    return sizeOf(ranges)
+    return this.#measured.change(ranges)
   }
 }

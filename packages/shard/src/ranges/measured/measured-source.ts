@@ -1,5 +1,5 @@
-/** Sends the range's size at the start, then its growth. */
-import { packRanges } from '@shardlab/actor'
+/** Sends the range's size at the start, then its changes. */
+import { packRanges, type SizedRange } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
@@ -9,8 +9,9 @@ import { checkChunkSize } from '../chunk-sizes.js'
 import type { ClonedRange, RangeSource } from '../collection-ranges.js'
 import { intervalOf } from './interval.js'
 import type { MeasuredCollection } from './measured-collection.js'
-import { RangeSizes, type Interval } from './range-sizes.js'
-import { sizeOf } from './sized-range.js'
+import type { Interval } from './position.js'
+import { RangeSizes } from './range-sizes.js'
+import { negative, sizeOf } from './sized-range.js'
 
 type Sized<Batch> = Batch & { readonly sizes: Uint8Array }
 
@@ -21,6 +22,7 @@ export class MeasuredSource implements RangeSource {
   readonly #stops: readonly (() => void)[]
   /** Since the last batch; null: none. */
   #grown: RangeSizes | null = null
+  #deleted: RangeSizes | null = null
   #lastMods: { readonly batch: number; readonly reply: Sized<ModsBatch> } | null = null
   #broken: CommandError | null = null
   #closed = false
@@ -41,7 +43,7 @@ export class MeasuredSource implements RangeSource {
       checkChunkSize(node.behaviours, cloned, sizes, sizeOf(ranges).documents, maxChunkSizeBytes)
     this.#cloned = packRanges(ranges)
     this.#stops = [
-      measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),
+      measured.onChange((changed) => this.#note(changed)),
       watchDefinition(node, uuid, () => {
         this.#broken ??= new CommandError('Interrupted', 'operation was interrupted')
       }),
@@ -49,7 +51,8 @@ export class MeasuredSource implements RangeSource {
   }
 
   get waitingChanges(): number {
-    return this.#grown?.sizeOf(this.#interval).documents ?? 0
+    const inside = (sizes: RangeSizes | null): number => sizes?.sizeOf(this.#interval).documents ?? 0
+    return inside(this.#grown) + inside(this.#deleted)
   }
 
   check(): void {
@@ -67,10 +70,17 @@ export class MeasuredSource implements RangeSource {
 
   mods(batch: number): Sized<ModsBatch> {
     if (this.#lastMods?.batch === batch) return this.#lastMods.reply
-    const sizes = this.#closed ? [] : (this.#grown?.take(this.#interval) ?? [])
-    this.#grown = null
+    const grown = this.#closed ? [] : (this.#grown?.take(this.#interval) ?? [])
+    const deleted = this.#closed ? [] : (this.#deleted?.take(this.#interval) ?? [])
+    this.#grown = this.#deleted = null
+    const sizes = [...grown, ...deleted.map(negative)]
     const reply = { deleted: [], reloaded: [], sessions: null, sizes: packRanges(sizes) }
     this.#lastMods = { batch, reply }
     return reply
+  }
+
+  #note(changed: SizedRange): void {
+    if (changed.documents > 0) (this.#grown ??= new RangeSizes()).grow(changed)
+    else (this.#deleted ??= new RangeSizes()).grow(negative(changed))
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Shard keys of measured collections are numbers or hashes, so that distances can be computed: a
- * position is two numbers, for the first two fields. Minus infinity is MinKey, and also the second
- * field of a key that has one field.
+ * position is three numbers, for the first three fields. Minus infinity is MinKey, and also each
+ * field that the key does not have.
  */
 import {
   doubleValue,
@@ -18,18 +18,27 @@ import type { ShardKeyPattern } from '@shardlab/sharding'
 export interface Position {
   readonly x: number
   readonly y: number
+  readonly z: number
+}
+
+export interface Interval {
+  readonly min: Position
+  /** Exclusive. */
+  readonly max: Position
 }
 
 const hashesBegin = -(2n ** 63n)
 const hashesEnd = 2n ** 63n - 1n
 
 export function comparePositions(a: Position, b: Position): number {
-  return a.x === b.x ? (a.y === b.y ? 0 : a.y < b.y ? -1 : 1) : a.x < b.x ? -1 : 1
+  if (a.x !== b.x) return a.x < b.x ? -1 : 1
+  if (a.y !== b.y) return a.y < b.y ? -1 : 1
+  return a.z === b.z ? 0 : a.z < b.z ? -1 : 1
 }
 
 export function positionOfKeyString(keyString: string): Position {
-  const [x, y] = keyStringNumbers(keyString)
-  return { x, y }
+  const [x, y, z] = keyStringNumbers(keyString)
+  return { x, y, z }
 }
 
 /** @param bound a document of the shard key's fields in order, hashed ones hashed */
@@ -41,10 +50,11 @@ export function boundAt(shardKey: ShardKeyPattern, position: Position): Uint8Arr
   return shardKey.boundDocument(valuesAt(shardKey, position))
 }
 
-/** Fields after the second are MinKey, or MaxKey at the upper end. */
-export function valuesAt({ fields }: ShardKeyPattern, { x, y }: Position): RawValue[] {
+/** Fields after the third are MinKey, or MaxKey at the upper end. */
+export function valuesAt({ fields }: ShardKeyPattern, { x, y, z }: Position): RawValue[] {
   const rest = x === Number.POSITIVE_INFINITY ? maxKeyValue : minKeyValue
-  return fields.map(({ hashed }, i) => (i > 1 ? rest : valueOf(i === 0 ? x : y, hashed)))
+  const numbers = [x, y, z]
+  return fields.map(({ hashed }, i) => (i < numbers.length ? valueOf(numbers[i]!, hashed) : rest))
 }
 
 /** Hashes have 64 bits and positions 53: hashes this close may have the same position. */
@@ -57,7 +67,7 @@ const hashesPerPosition = 2048
 export function valuesWithin(shardKey: ShardKeyPattern, min: string, max: string): RawValue[] {
   const [from, to] = [positionOfKeyString(min), positionOfKeyString(max)]
   const isWide = shardKey.fields[0]!.hashed && Number.isFinite(from.x) && to.x - from.x > 2 * hashesPerPosition
-  return valuesAt(shardKey, isWide ? { x: from.x + hashesPerPosition, y: from.y } : from)
+  return valuesAt(shardKey, isWide ? { ...from, x: from.x + hashesPerPosition } : from)
 }
 
 function valueOf(n: number, hashed: boolean): RawValue {

@@ -4,7 +4,8 @@
  */
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
-import { comparePositions, type Position } from './position.js'
+import { divided, keysOf } from './deletion.js'
+import { comparePositions, type Interval, type Position } from './position.js'
 import { canJoin, join, spread } from './spread.js'
 import {
   cutRange,
@@ -30,12 +31,6 @@ interface Block {
 interface Place {
   readonly b: number
   readonly i: number
-}
-
-export interface Interval {
-  readonly min: Position
-  /** Exclusive. */
-  readonly max: Position
 }
 
 export class RangeSizes {
@@ -103,6 +98,19 @@ export class RangeSizes {
     const taken = this.#between(from, to)
     this.#replace(from, to, [])
     return taken
+  }
+
+  /**
+   * Deletes documents from a range, of each stored part the same share.
+   * @param range with as many documents as are to be deleted
+   * @returns what was deleted: less if there was less
+   */
+  shrink(range: SizedRange): SizedRange[] {
+    const interval = keysOf(range)
+    const { deleted, kept } = divided(this.take(interval), range.documents)
+    const place = this.#find(interval.min)
+    if (kept.length > 0) this.#replace(place, place, kept)
+    return deleted
   }
 
   /** @param ranges taken from another instance */
@@ -244,8 +252,8 @@ export class RangeSizes {
   }
 }
 
-function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
-  return x0 === x ? y0 < y : x0 < x
+function beginsBelow({ x0, y0, z0 }: SizedRange, { x, y, z }: Position): boolean {
+  return x0 !== x ? x0 < x : y0 !== y ? y0 < y : z0 < z
 }
 
 /** The part that {@link RangeSizes.take} would take; null: all documents are above. */

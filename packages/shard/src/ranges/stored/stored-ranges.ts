@@ -104,7 +104,7 @@ export class StoredRanges implements CollectionRanges {
     return { documents: recordIds.length, bytes, turns: 1 }
   }
 
-  grow(): never {
+  change(): never {
     throw new CommandError('CommandNotSupported', `${this.#collection.ns} is not measured`)
   }
 }
