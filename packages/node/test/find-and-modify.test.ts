@@ -1,8 +1,9 @@
 import type { Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { long, NodeUnderTest, session, shape } from './support/harness.js'
 
-const filled = async (version?: '7.0' | '8.0' | '4.4') => {
+const filled = async (version?: EmulatedVersion) => {
   const node = new NodeUnderTest(version === undefined ? {} : { version })
   await node.ok({
     insert: 'c',
@@ -145,6 +146,29 @@ t.test('contradictory arguments of findAndModify are refused', async (t) => {
   await fails({ update: {}, colour: 1 }, 40415)
   await fails({ update: { $nonsense: { a: 1 } } }, 9)
   t.same((await node.all('c')).length, 3)
+})
+
+t.test('a wrong sort or projection is refused before the document changes, also when none matches', async (t) => {
+  for (const version of ['2.6', '4.0', '4.4', '8.0'] as const) {
+    const node = await filled(version)
+    const before = await node.all('c')
+    const older = version === '2.6' || version === '4.0'
+    for (const query of [{ _id: 1 }, { _id: 'none' }]) {
+      for (const change of [{ update: { $set: { z: 1 } } }, { remove: true }, { update: { z: 1 }, upsert: true }]) {
+        const command = { findAndModify: 'c', query, ...change }
+        const mixed = {
+          code: older ? 2 : 31254,
+          errmsg: older ? /cannot have a mix/ : /^Cannot do exclusion on field b/,
+        }
+        t.match(await node.run({ ...command, fields: { a: 1, b: 0 } }), mixed, version)
+        const sort = { code: older ? 2 : 15974, errmsg: older ? 'bad sort specification' : /^Illegal key in \$sort/ }
+        t.match(await node.run({ ...command, sort: { a: 'x' } }), sort, version)
+      }
+    }
+    t.same(await node.all('c'), before, version)
+  }
+  const missing = new NodeUnderTest()
+  t.match(await missing.run({ findAndModify: 'c', remove: true, fields: { a: 1, b: 0 } }), { code: 31254 })
 })
 
 t.test('errors while documents are changed have the prefix of the server', async (t) => {

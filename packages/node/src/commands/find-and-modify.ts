@@ -1,10 +1,17 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, isEmptyDocument, type RawValue } from '@shardlab/bson'
-import { compileFilter, compileProjection, formatDocument, parseSort, type EvaluationContext } from '@shardlab/query'
+import {
+  compileFilter,
+  compileProjection,
+  formatDocument,
+  type EvaluationContext,
+  type Projection,
+} from '@shardlab/query'
 import type { LogSession } from '@shardlab/storage'
 import {
   withCollation,
   findAndModifySpec,
+  parseQuerySort,
   readFindAndModify,
   withExecutorContext,
   type FindAndModifyRequest,
@@ -24,7 +31,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D503'],
+  deviations: ['D110', 'D503'],
   summary: 'Updates, replaces, upserts or deletes one document and returns it.',
   async run(invocation) {
     const { host, args, db, retryable } = invocation
@@ -33,6 +40,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     checkWrittenName(host, ns)
     const entered = host.role.enter(ns, invocation)
     const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
+    const projection = projectionOf(scope, request)
     const stmtId = retryable?.stmtId(0) ?? 0
     const executed =
       retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
@@ -53,7 +61,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
       isRepeated = true
       answer = earlierAnswer(invocation, request, error.executed)
     }
-    const value = answer.document === null ? null : projected(scope, request, answer.document)
+    const value = answer.document === null ? null : projected(answer.document, projection, host.behaviours)
     await host.flush()
     const writer = writeAnswer(answer, value)
     return isRepeated ? writer.int32('retriedStmtId', stmtId) : writer
@@ -156,14 +164,29 @@ function earlierAnswer(
   return { n: 1, updatedExisting: true, upsertedId: null, document }
 }
 
-function projected(scope: WriteScope, { fields, statement }: FindAndModifyRequest, document: Uint8Array): Uint8Array {
-  if (fields === undefined || isEmptyDocument(fields)) return document
+/**
+ * Compiled before anything changes, also when no document matches.
+ * @throws CommandError for an invalid sort or projection
+ */
+function projectionOf(scope: WriteScope, { fields, statement }: FindAndModifyRequest): Projection | null {
+  const { evaluation } = scope
+  const sort = statement.sort === undefined ? undefined : parseQuerySort(statement.sort, evaluation.language)
+  if (fields === undefined || isEmptyDocument(fields)) return null
   const context = contextOf(scope, statement.collation)
-  const { sort } = statement
   return compileProjection(fields, context, {
     filter: compileFilter(statement.filter, context),
-    ...(sort === undefined ? {} : { sort: parseSort(sort) }),
-  }).apply(document)
+    ...(sort === undefined ? {} : { sort }),
+  })
+}
+
+/** As on the server, the document has changed when its projection fails. */
+function projected(document: Uint8Array, projection: Projection | null, behaviours: Behaviours): Uint8Array {
+  if (projection === null) return document
+  try {
+    return projection.apply(document)
+  } catch (error) {
+    throw inContext(error, behaviours)
+  }
 }
 
 function contextOf({ invocation, ns, evaluation }: WriteScope, collation: Uint8Array | undefined): EvaluationContext {
