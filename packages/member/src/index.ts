@@ -118,6 +118,7 @@ export {
 } from './specs/bulk-write.js'
 export { cloneCollectionAsCappedSpec } from './specs/clone-collection-as-capped.js'
 export { collModSpec } from './specs/coll-mod.js'
+export { chunksNamespace, chunksOfFile, fileMd5Spec } from './specs/file-md5.js'
 export { collStatsSpec } from './specs/coll-stats.js'
 export { compactSpec } from './specs/compact.js'
 export { convertToCappedSpec } from './specs/convert-to-capped.js'

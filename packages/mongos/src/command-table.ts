@@ -37,6 +37,7 @@ import { dropIndexes } from './commands/drop-indexes.js'
 import { drop } from './commands/drop.js'
 import { enableSharding } from './commands/enable-sharding.js'
 import { explain } from './commands/explain.js'
+import { fileMd5 } from './commands/file-md5.js'
 import { findAndModify } from './commands/find-and-modify.js'
 import { find } from './commands/find.js'
 import { flushRouterConfig } from './commands/flush-router-config.js'
@@ -129,6 +130,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   enableSharding,
   explain,
   find,
+  fileMd5,
   findAndModify,
   flushRouterConfig,
   fsync,

@@ -63,3 +63,36 @@ t.test('top counts by collection and kind of operation', async (t) => {
   t.equal(after['test.c'], undefined, 'a dropped collection restarts at 0')
   t.match(await node.run({ top: 1 }), { code: 13 })
 })
+
+t.test('filemd5 is the MD5 of the chunks of a file in their order', async (t) => {
+  const node = new NodeUnderTest()
+  const data = [Buffer.from('first '), Buffer.from('second'), Buffer.alloc(100, 7)]
+  const md5 = (...pieces: Uint8Array[]) => createHash('md5').update(Buffer.concat(pieces)).digest('hex')
+  const chunk = (files_id: unknown, n: number, bytes: unknown = data[n]) => ({
+    _id: `${files_id} ${n}`,
+    files_id,
+    n,
+    data: bytes,
+  })
+  t.same(await node.ok({ filemd5: 1 }), { numChunks: 0, md5: md5(), ok: 1 }, 'without a collection')
+  await node.ok({ insert: 'fs.chunks', documents: [chunk(1, 2), chunk(1, 0), chunk('other', 0), chunk(1, 1)] })
+  t.match(await node.run({ filemd5: 1 }), { code: 291, errmsg: /No indexed plans available/ })
+  await node.ok({
+    createIndexes: 'fs.chunks',
+    indexes: [{ key: { files_id: 1, n: 1 }, name: 'files_id_1_n_1', unique: true }],
+  })
+  t.same(await node.ok({ filemd5: 1 }), { numChunks: 3, md5: md5(...data), ok: 1 })
+  t.match(await node.ok({ filemd5: 'other', root: 'fs' }), { numChunks: 1, md5: md5(data[0]!) })
+  t.match(await node.ok({ filemd5: 'none' }), { numChunks: 0, md5: md5() })
+  await node.ok({ delete: 'fs.chunks', deletes: [{ q: { n: 1 }, limit: 1 }] })
+  t.match(await node.run({ filemd5: 1 }), {
+    code: 10040,
+    errmsg: 'Executor error during filemd5 command :: caused by :: chunks out of order',
+  })
+  await node.ok({ insert: 'fs.chunks', documents: [chunk('text', 0, 'text')] })
+  t.match(await node.run({ filemd5: 'text' }), {
+    code: 50849,
+    errmsg: /must be type of BinData, but type of 2 found\.$/,
+  })
+  t.match(await node.run({ filemd5: 1, partialOk: true }), { code: 115 })
+})

@@ -22,6 +22,7 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
       index({ '$**': 1, a: 1 }),
     ],
   ],
+  ['filemd5', [{ filemd5: 1, partialOk: true }]],
   ['collMod', [{ collMod: 'c', timeseries: { granularity: 'hours' } }]],
   ['fsync', [{ fsync: 1, lock: true }, { fsync: 1, lock: 1 }, { fsyncUnlock: 1 }], 'admin'],
   ['profile', [{ profile: 1 }, { profile: 2 }, { profile: 0, filter: { op: 'query' } }]],

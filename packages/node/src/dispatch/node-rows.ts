@@ -21,6 +21,7 @@ import { dropDatabase } from '../commands/drop-database.js'
 import { dropIndexes } from '../commands/drop-indexes.js'
 import { drop } from '../commands/drop.js'
 import { explain } from '../commands/explain.js'
+import { fileMd5 } from '../commands/file-md5.js'
 import { findAndModify } from '../commands/find-and-modify.js'
 import { find } from '../commands/find.js'
 import { fsync } from '../commands/fsync.js'
@@ -79,6 +80,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   dropIndexes,
   explain,
   find,
+  fileMd5,
   findAndModify,
   fsync,
   getCmdLineOpts,

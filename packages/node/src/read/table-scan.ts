@@ -10,7 +10,7 @@ import { type ParameterSet, splitNamespace } from '@shardlab/member'
  * @throws CommandError 291 NoQueryExecutionPlans
  */
 export function checkTableScan(
-  { parameters }: { readonly parameters: ParameterSet<'notablescan'> },
+  { parameters }: { readonly parameters: Pick<ParameterSet<'notablescan'>, 'bool'> },
   { collection: { ns }, filter: { root }, root: plan }: QueryPlan,
   hint: string | Uint8Array | undefined,
 ): void {

@@ -60,6 +60,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  gridFsKeyErrorHasCode: row<boolean>(
+    'filemd5 of a collection with an unsuitable shard key fails with IllegalOperation; otherwise without a code.',
+    'commands_public.cpp until 4.0; cluster_filemd5_cmd.cpp',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   replSetGetConfigCommand: row<boolean>(
     'The command replSetGetConfig exists.',
     'reference/command/replSetGetConfig, new in 3.0',
