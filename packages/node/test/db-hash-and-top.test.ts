@@ -68,7 +68,7 @@ t.test('filemd5 is the MD5 of the chunks of a file in their order', async (t) =>
   const node = new NodeUnderTest()
   const data = [Buffer.from('first '), Buffer.from('second'), Buffer.alloc(100, 7)]
   const md5 = (...pieces: Uint8Array[]) => createHash('md5').update(Buffer.concat(pieces)).digest('hex')
-  const chunk = (files_id: unknown, n: number, bytes: unknown = data[n]) => ({
+  const chunk = (files_id: number | string, n: number, bytes: unknown = data[n]) => ({
     _id: `${files_id} ${n}`,
     files_id,
     n,

@@ -97,6 +97,7 @@ export const collectionReplies: readonly ReplyRow[] = [
       fsTotalSize: 'double',
     },
   },
+  { command: { filemd5: 1 }, types: { numChunks: 'int', md5: 'string' } },
   {
     command: { dataSize: 'types.things' },
     types: { size: 'long', numObjects: 'long', millis: 'long', 'estimate?': 'bool' },
