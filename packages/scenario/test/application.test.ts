@@ -205,6 +205,32 @@ variants:
   t.equal(file.variants[0]!.workload[0]!.documentSize, 2048, 'inserted documents are as large as loaded ones')
 })
 
+t.test('a zone that ends below the top of the key space is a warning', async (t) => {
+  const text = (max: string): string => `version: 1
+emulate: "7.0"
+cluster: { shards: 1, zones: { all: [shard01] } }
+collections: [{ ns: a.b, key: { tenant: 1, order: 1 }, mode: metadata }]
+timeline:
+  - { at: 1s, do: updateZoneKeyRange, ns: a.b, min: { tenant: { $minKey: 1 } }, max: ${max}, zone: all }
+duration: 3h
+tick: 1h
+`
+  const [below, top] = [
+    parsed(text('{ tenant: { $maxKey: 1 } }')),
+    parsed(text('{ tenant: { $maxKey: 1 }, order: { $maxKey: 1 } }')),
+  ]
+  t.match(below.warnings, [
+    /^shop.yaml:6: timeline.0.max: ends the zone at the lowest order of MaxKey, .*: write \{ tenant: \{ \$maxKey: 1 \}, order: \{ \$maxKey: 1 \} \}$/,
+  ])
+  t.same(top.warnings, [])
+  const changes = async (file: ScenarioFile) => {
+    const { result } = await runVariant(file.variants[0]!)
+    return result.splits + result.merges
+  }
+  t.ok((await changes(below)) >= 4, 'the chunk above is merged every hour and split again')
+  t.equal(await changes(top), 0)
+})
+
 t.test('files of values are found next to the scenario, and a missing one is reported with its line', async (t) => {
   const folder = t.testdir({ 'keys.txt': '1\n2\n' })
   const text = `version: 1

@@ -6,7 +6,7 @@ import { withFilesFound } from './file-paths.js'
 import { mergeVariant } from './merge.js'
 import { brokenRule } from './rules.js'
 import { scenarioSchema, type ScenarioSource } from './schema.js'
-import { keyDependentMixes, settingsWithoutEffect } from './warnings.js'
+import { keyDependentMixes, settingsWithoutEffect, zonesThatEndBelowTheTop } from './warnings.js'
 
 /** All defaults are filled in: times in milliseconds, sizes in bytes, rates per second. */
 export interface Scenario extends Omit<ScenarioSource, 'data' | 'workload'> {
@@ -116,7 +116,7 @@ function warningsOf(yaml: YamlFile, drafts: readonly Draft[], sources: readonly 
   const counts = new Map<string, number>()
   for (const [i, source] of sources.entries()) {
     const { originOf } = drafts[i]!
-    for (const { path, message } of settingsWithoutEffect(source)) {
+    for (const { path, message } of [...settingsWithoutEffect(source), ...zonesThatEndBelowTheTop(source)]) {
       const origin = originOf(path)
       const text = yaml.message(origin, message)
       const inVariant = origin[0] === 'variants' ? sources.length : 1

@@ -46,6 +46,27 @@ export function* settingsWithoutEffect(scenario: ScenarioSource): Generator<Brok
   }
 }
 
+/**
+ * The server completes the bounds of a zone with MinKey. The automatic merger disregards zones, so
+ * it joins the keys above such a bound with the zone's every hour, and the balancer splits them
+ * again.
+ */
+export function* zonesThatEndBelowTheTop({ collections, timeline }: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, entry] of timeline.entries()) {
+    if (entry.do !== 'updateZoneKeyRange' || !('max' in entry)) continue
+    const fields = Object.keys(collections.find(({ ns }) => ns === entry.ns)!.key)
+    const given = Object.values(entry.max)
+    const last = given.at(-1)
+    const isTop = typeof last === 'object' && last !== null && '$maxKey' in last
+    if (!isTop || given.length >= fields.length) continue
+    const whole = fields.map((field) => `${field}: { $maxKey: 1 }`).join(', ')
+    yield {
+      path: ['timeline', i, 'max'],
+      message: `ends the zone at the lowest ${fields[given.length]!} of MaxKey, and the keys above it have no zone: write { ${whole} }`,
+    }
+  }
+}
+
 /** A `mix` means other queries under another key. */
 export function* keyDependentMixes(
   variants: readonly { readonly name: string | null; readonly source: ScenarioSource }[],
