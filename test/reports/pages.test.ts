@@ -18,7 +18,7 @@ const options = existsSync(executablePath)
   ? { timeout: 120_000 }
   : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
 const wide = { width: 1200, height: 900 }
-const narrow = { width: 400, height: 800 }
+const sizes = [420, 1100, 1600, wide.width].map((width) => ({ width, height: wide.height }))
 
 const folder = mkdtempSync(join(tmpdir(), 'shardlab-pages-'))
 let browser: Browser | null = null
@@ -26,6 +26,16 @@ t.teardown(async () => {
   await browser?.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Texts of visible figures that are smaller than nine pixels, or beyond the figure. */
+const unreadable = `[...document.querySelectorAll('svg text')].flatMap((text) => {
+  const svg = text.ownerSVGElement, box = svg.getBoundingClientRect()
+  if (box.width === 0 || text.getAttribute('visibility') === 'hidden') return []
+  const place = text.getBoundingClientRect()
+  const size = (parseFloat(getComputedStyle(text).fontSize) * box.width) / svg.viewBox.baseVal.width
+  const isInside = place.left >= box.left - 1 && place.right <= box.right + 1
+  return size >= 8.8 && isInside ? [] : [text.textContent + ' ' + size.toFixed(1)]
+})`
 
 /** Opens the file, and checks what holds for every page. */
 async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>): Promise<void> {
@@ -36,10 +46,11 @@ async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>
   page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
   page.on('request', (request) => request.url().startsWith('file:') || wrong.push(request.url()))
   await page.goto(pathToFileURL(file).href)
-  for (const size of [narrow, wide]) {
+  for (const size of sizes) {
     await page.setViewportSize(size)
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     t.equal(overflow, 0, `nothing reaches beyond a page of ${size.width} pixels`)
+    t.same(await page.evaluate(unreadable), [], `texts of figures are readable at ${size.width} pixels`)
   }
   await look(page)
   t.same(wrong, [], 'neither errors nor requests to a network')
@@ -59,6 +70,12 @@ t.test('the slider of a simulation report shows the shards at another time', opt
     await page.locator('input[type=range]').first().fill('0')
     t.not(await bars.innerText(), atTheEnd)
     t.ok((await page.locator('figure svg path').count()) > 0, 'lines are drawn')
+    const map = page.locator('figure.owners').first()
+    const parts = map.locator('.row').last().locator('rect')
+    const widths = () => parts.evaluateAll((rects) => rects.map((rect) => rect.getAttribute('width')))
+    const byBytes = await widths()
+    await map.locator('button[data-by=keys]').click()
+    t.notSame(await widths(), byBytes, 'ranges are as wide as their keys')
   })
 })
 

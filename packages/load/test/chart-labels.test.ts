@@ -45,7 +45,17 @@ t.test('labels of marks are next to their line, in separate rows where they are 
       marks: Array.from({ length: 30 }, () => ({ x: 3, text: 'crash <shard02>' })),
     },
   )
-  t.equal(chart.match(/<title>crash &lt;shard02&gt;<\/title>/g)!.length, 30, 'all are told when they are pointed at')
+  const [wide, narrow] = chart.split('</svg>')
+  for (const drawing of [wide, narrow]) {
+    t.equal(
+      drawing!.match(/<title>crash &lt;shard02&gt;<\/title>/g)!.length,
+      30,
+      'all are told when they are pointed at',
+    )
+    const [, top] = /data-axis="(?:\S+ ){4}(\S+) /.exec(drawing!)!
+    const labels = [...drawing!.matchAll(/<text class="marked"[^>]* y="(\d+)"/g)].map(([, y]) => Number(y))
+    t.ok(labels.length > 0 && labels.every((y) => y <= Number(top)), 'labels are above the plot')
+  }
   t.end()
 })
 
@@ -76,5 +86,7 @@ t.test('a line that covers another one has gaps', (t) => {
   }))
   const chart = lineChart(series, { title: '', xLabel: '', yLabel: '', xShown: String, yShown: String })
   t.match(chart, /class="line s0"[^]*class="line s1 over"/)
+  const [, legend] = chart.split('<p class="legend">')
+  t.match(legend, /class="line s0"[^]*>all<[^]*class="line s1 over"[^]*>targeted</, 'the legend has the same strokes')
   t.end()
 })

@@ -193,10 +193,20 @@ export interface VariantResult {
   readonly traceHash: string
 }
 
+/** The key space of a collection at the end. */
+export interface KeyMap {
+  /** Of the chunks of the last sample. */
+  readonly bytes: readonly number[]
+  /** Bounds as {@link ChunkSample.min}. */
+  readonly zones: readonly { readonly min: string; readonly max: string; readonly zone: string }[]
+}
+
 export interface VariantRun {
   readonly result: VariantResult
   readonly samples: readonly Sample[]
   readonly decisions: readonly Decision[]
+  /** By collection. */
+  readonly maps: Readonly<Record<string, KeyMap>>
   /** When the balancer was allowed to work. */
   readonly periods: readonly { readonly fromMs: number; readonly toMs: number }[]
   /** By the clock of the machine, milliseconds since the epoch. */

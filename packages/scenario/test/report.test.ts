@@ -89,7 +89,14 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     failedExpectations: [],
     traceHash: 'abc',
   }
-  return { result, samples, decisions: [], periods: [], real: { fromMs: 0, toMs: 1 } }
+  return {
+    result,
+    samples,
+    decisions: [],
+    maps: { 'a.b': { bytes: names.map((_, i) => (i + 1) * 1024), zones: [] } },
+    periods: [],
+    real: { fromMs: 0, toMs: 1 },
+  }
 }
 
 const dataOf = (page: string): { times: string[]; shards: string[]; tones: string[]; bytes: number[][] } =>
@@ -113,7 +120,7 @@ t.test('a page has plots, a map, and a slider with the numbers of each shard at 
   t.same(shards, ['shard01', 'shard02', 'shard03'])
   t.same(tones, ['s0', 's1', 's2'])
   t.same(bytes.at(-1), [30 * 1024, 20 * 1024, 10 * 1024])
-  t.equal(page.match(/<g class="row">/g)!.length, 11, 'the map has a row for each instant')
+  t.equal(page.match(/<g class="row"/g)!.length, 11, 'the map has a row for each instant')
   const [, script] = /<script>(.*?)<\/script>/s.exec(page)!
   t.doesNotThrow(() => new Script(script!))
 })
@@ -140,9 +147,9 @@ t.test(
   async (t) => {
     const run = runOf(1000, 100, 1)
     const page = htmlReport(file, [run])
-    t.ok(page.length < 4_000_000, `${page.length} characters`)
+    t.ok(page.length < 4_500_000, `${page.length} characters`)
     t.match(page, '<div class="cells"')
-    t.match(page, /rect\.s999\{fill:hsl\(/)
+    t.match(page, /rect\.g999\{fill:hsl\(/)
     t.equal(new Set(dataOf(page).tones).size, 1000)
     t.match(page, 'largest')
     t.match(page, '<summary>1,000 shards at the end</summary>')
@@ -172,4 +179,66 @@ t.test('the axis of the plot that compares variants covers the longest variant',
   const page = htmlReport(file, [runOf(2, 11), { ...runOf(2, 61), result: { ...runOf(2, 61).result, name: 'longer' } }])
   const [, plot] = /largest shard \/ mean<(.*?)<\/svg>/s.exec(page)!
   t.match(plot, '>1h<')
+})
+
+t.test('the map of owners shows every shard at every instant, whatever its share of the keys', async (t) => {
+  const seed = Number(process.env['SHARDLAB_SEED'] ?? 1)
+  let state = seed
+  const random = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state % below
+  }
+  const run = runOf(100, 30)
+  const key = (n: number): string => String(n).padStart(6, '0')
+  const samples = run.samples.map((sample): Sample => {
+    // Most chunks belong to shard01, and each other shard has one small chunk at a changing place.
+    const mins = new Map([[0, 'shard01']])
+    for (let i = 2; i <= 100; i++) {
+      let at = 1 + random(99_990)
+      while (mins.has(at) || mins.has(at + 1)) at++
+      mins.set(at, `shard${String(i).padStart(2, '0')}`)
+      mins.set(at + 1, 'shard01')
+    }
+    const chunks = [...mins].sort(([a], [b]) => a - b)
+    return {
+      ...sample,
+      chunks: { 'a.b': chunks.map(([at, shard]) => ({ min: key(at), minText: `{"k":${at}}`, shard })) },
+    }
+  })
+  const bytes = samples.at(-1)!.chunks['a.b']!.map(({ shard }) => (shard === 'shard01' ? 1e9 : 1))
+  const page = htmlReport(file, [{ ...run, samples, maps: { 'a.b': { bytes, zones: [] } } }])
+  const { shards, tones } = dataOf(page)
+  const rows = [...page.matchAll(/<g class="row"[^>]*>(.*?)<\/g>/gs)].map(([, row]) => row!)
+  t.equal(rows.length, 30)
+  for (const [i, row] of rows.entries()) {
+    const rects = [...row.matchAll(/<rect class="(\w+)" [^>]* width="([\d.]+)"/g)]
+    t.ok(
+      rects.every(([, , width]) => Number(width) > 1),
+      `seed ${seed}: no part of row ${i} is narrower than a pixel`,
+    )
+    t.equal(new Set(rects.map(([, tone]) => tone)).size, 100, `seed ${seed}: row ${i} shows all shards`)
+  }
+  for (const [i, shard] of shards.entries())
+    t.match(page, `<span data-tone="${tones[i]}"><i class="${tones[i]}"></i>${shard}<`)
+})
+
+t.test('ranges of a map are as wide as their bytes, or as their keys, and zones are above them', async (t) => {
+  const run = runOf(2, 3)
+  const chunks = {
+    'a.b': [0, 10, 100].map((at, i) => ({
+      min: String(at).padStart(4, '0'),
+      minText: `{"k":${at}}`,
+      shard: `shard0${1 + (i % 2)}`,
+    })),
+  }
+  const map = { bytes: [600, 300, 100], zones: [{ min: '0000', max: '0010', zone: 'E<U>' }] }
+  const page = htmlReport(file, [
+    { ...run, samples: run.samples.map((sample) => ({ ...sample, chunks })), maps: { 'a.b': map } },
+  ])
+  const edges = (name: string) => new RegExp(`data-${name}="([\\d. ]+)"`).exec(page)![1]!.split(' ').map(Number)
+  const widths = (all: number[]) => all.slice(1).map((edge, i) => Math.round((100 * (edge - all[i]!)) / all.at(-1)!))
+  t.same(widths(edges('bytes')), [60, 30, 10])
+  const [first, second] = widths(edges('keys'))
+  t.ok(second! / first! > 8 && second! / first! < 11, 'ten keys to ninety')
+  t.match(page, '>E&lt;U&gt;</text>')
 })

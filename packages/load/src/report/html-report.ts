@@ -1,7 +1,9 @@
 /** One page that needs no network. */
 import { decodeHistogram } from '../run/histograms.js'
 import type { Latency, LoadReport } from '../types.js'
-import { barChart, escape, lineChart, type Series } from './charts.js'
+import { barChart } from './bar-chart.js'
+import { lineChart, type Series } from './charts.js'
+import { escape } from './escape.js'
 import { duration, percent, perSecond, shortDuration, whole } from './format.js'
 import { style } from './style.js'
 import { broadcastOf, checkLine, loopOf, markTime, notBegunSentence, topologyOf } from './text-report.js'

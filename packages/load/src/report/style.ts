@@ -8,9 +8,10 @@ p{margin:6px 0;color:var(--soft)}code{font:13px ui-monospace,"DejaVu Sans Mono",
 .tile.pass b{color:var(--good)}.tile.fail b,.fail{color:var(--bad)}.tile.warn b,td.warn{color:var(--s1)}
 figure{margin:14px 0}svg{display:block;width:100%;height:auto;background:var(--panel);border-radius:8px;padding:8px}
 .title{font-size:14px;font-weight:600;fill:var(--ink)}.tick{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}.label{font-size:12px;fill:var(--soft)}.grid{stroke:var(--rule);stroke-width:1}
-.line{fill:none;stroke-width:2;stroke-linejoin:round}.mark{stroke:var(--bad);stroke-dasharray:4 3}.marked{font-size:12px;fill:var(--bad);paint-order:stroke;stroke:var(--panel);stroke-width:3px}.line.over{stroke-dasharray:7 7}.band{fill:var(--bad);opacity:.09}
+.line{fill:none;stroke-width:2;stroke-linejoin:round}.mark{stroke:var(--bad);stroke-dasharray:4 3}.marked{font-size:12px;fill:var(--bad)}.line.over{stroke-dasharray:7 7}.band{fill:var(--bad);opacity:.09}
 ${[0, 1, 2, 3, 4, 5, 6, 7].map((n) => `path.s${n}{stroke:var(--s${n})}circle.s${n},rect.s${n}{fill:var(--s${n})}i.s${n}{background:var(--s${n})}`).join('')}path.bad{stroke:var(--bad)}circle.bad{fill:var(--bad)}i.bad{background:var(--bad)}
-.legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:13px}.legend i{display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle}
+.legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:13px}.legend .key{display:inline-block;width:24px;height:8px;margin-right:6px;padding:0;background:none;border-radius:0;vertical-align:middle}.open{fill:var(--s7);opacity:.13}
+svg.small{display:none}@media(max-width:720px){svg.large{display:none}svg.small{display:block}figure,.scroll{overflow-x:auto}svg{min-width:660px}svg.small,svg.key{min-width:0}}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-nums}th,td{padding:5px 7px;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}th:first-child{text-align:left}thead th{color:var(--soft);font-weight:500}th.group{text-align:center}
 ul{color:var(--soft)}footer{margin-top:30px}
 `

@@ -24,6 +24,10 @@ const noRouterCode = 0
 /** Targets are computed again when there are so many more documents. */
 const growthOfTargets = 1.01
 
+export function computedEveryMs({ tick, duration }: Pick<Scenario, 'tick' | 'duration'>): number {
+  return Math.min(tick ?? duration, whileMs.most, Math.max(whileMs.least, duration * whileShare))
+}
+
 interface Stream {
   readonly source: StreamSource
   readonly collection: MeasuredCollection
@@ -67,11 +71,7 @@ export class MeasuredWorkload implements Load {
     this.#routed = routed
     this.#beginMs = world.cluster.now()
     this.#durationMs = scenario.duration
-    this.#whileMs = Math.min(
-      scenario.tick ?? scenario.duration,
-      whileMs.most,
-      Math.max(whileMs.least, scenario.duration * whileShare),
-    )
+    this.#whileMs = computedEveryMs(scenario)
     this.#streams = scenario.workload.map((source): Stream => {
       const collection = world.measured.get(source.ns)!
       return {

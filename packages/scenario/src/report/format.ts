@@ -35,6 +35,9 @@ export function clockText(ms: number): string {
   return `${days > 0 ? `${days}d ` : ''}${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }
 
+/** shard100 after shard99. */
+export const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 /** At most three significant digits, for ticks. */
 export const short = (value: number): string => Number(value.toPrecision(3)).toLocaleString('en')

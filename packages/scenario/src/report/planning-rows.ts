@@ -8,7 +8,7 @@ export function planningRows(results: readonly VariantResult[]): ResultRow[] {
   return [
     ['balancer windows / open hours', (result) => windowsText(result)],
     [
-      '  moved in the busiest window / per open hour',
+      'moved in the busiest balancer window / per open hour',
       ({ balancing: { bytesInBusiest, bytesPerHour } }) =>
         bytesInBusiest === 0 ? nothing : `${bytesText(bytesInBusiest)} / ${bytesText(bytesPerHour)}`,
     ],

@@ -83,11 +83,6 @@ for (const section of document.querySelectorAll('.run')) {
       }))
     }
   })
-  for (const svg of section.querySelectorAll('svg.map'))
-    svg.addEventListener('pointermove', ({ target }) => {
-      const index = data.tones.indexOf(target.getAttribute('class'))
-      svg.querySelector('.title').textContent = svg.getAttribute('aria-label') + (index < 0 ? '' : ': ' + data.shards[index])
-    })
   const show = () => {
     const at = Number(input.value)
     output.textContent = data.times[at]

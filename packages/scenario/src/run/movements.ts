@@ -129,14 +129,18 @@ export class Movements {
     return (this.#lastRound?.blocked ?? []).map((blocked) => blockedText(blocked))
   }
 
-  balancing(): BalancingResult {
+  /** @param nowMs later periods do not count */
+  balancing(nowMs: number): BalancingResult {
+    const played = this.#periods.flatMap(({ fromMs, toMs }) =>
+      fromMs < nowMs ? [{ fromMs, toMs: Math.min(toMs, nowMs) }] : [],
+    )
     const openMs = (periods: readonly BalancingPeriod[]): number =>
       periods.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
-    const busy = this.#periods.filter((_, i) => this.#byPeriod.has(i))
+    const busy = played.filter((_, i) => this.#byPeriod.has(i))
     const bytes = [...this.#byPeriod.values()].reduce((sum, each) => sum + each, 0)
     return {
-      windows: this.#periods.length,
-      openMs: openMs(this.#periods),
+      windows: played.length,
+      openMs: openMs(played),
       bytesInBusiest: Math.max(0, ...this.#byPeriod.values()),
       bytesPerHour: busy.length === 0 ? 0 : Math.round((bytes * 3_600_000) / openMs(busy)),
     }

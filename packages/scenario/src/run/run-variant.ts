@@ -1,14 +1,16 @@
 import type { ClusterEvent } from '@shardlab/cluster'
+import { byName } from '../report/format.js'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
 import { shapeResults } from '../routing/shape-results.js'
 import type { Decision, Sample, ShapeResult, ShardResult, VariantResult, VariantRun } from '../types.js'
-import { MeasuredWorkload } from '../measured/measured-workload.js'
+import { computedEveryMs, MeasuredWorkload } from '../measured/measured-workload.js'
 import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
 import { balancingPeriods } from './balancing-periods.js'
 import { Drains } from './drains.js'
 import { imbalanceOver, operationImbalance, zoneImbalance } from './imbalance.js'
+import { readKeyMaps } from './key-map.js'
 import { Movements } from './movements.js'
 import { operationShare, shareOf } from './operation-share.js'
 import { Routed } from './routed.js'
@@ -87,7 +89,7 @@ export async function runVariant(
     timeline.begin()
     workload.begin()
     const { duration } = scenario
-    const tick = scenario.tick ?? Math.max(1000, duration / samplesByDefault)
+    const tick = tickOf(scenario)
     // A sample can take a while.
     const progressStep = duration / progressSteps
     let at = 0
@@ -125,11 +127,21 @@ export async function runVariant(
       (a: Decision, b: Decision) => a.atMs - b.atMs,
     )
     const interrupted = played === scenario ? {} : ({ interrupted: true } as const)
-    return { result, samples, decisions, periods, real: { fromMs, toMs: realMs() }, ...interrupted }
+    const maps = await readKeyMaps(world, samples.at(-1)!)
+    return { result, samples, decisions, maps, periods, real: { fromMs, toMs: realMs() }, ...interrupted }
   } finally {
     await cluster.faults.heal()
     await cluster.stop()
   }
+}
+
+/** By default a multiple of the interval of a computed load, so that samples divide it evenly. */
+function tickOf(scenario: Scenario): number {
+  const { tick, duration } = scenario
+  const shortest = Math.max(1000, duration / samplesByDefault)
+  if (tick !== undefined || !isMeasured(scenario)) return tick ?? shortest
+  const intervalMs = computedEveryMs(scenario)
+  return Math.ceil(shortest / intervalMs) * intervalMs
 }
 
 interface Findings {
@@ -172,7 +184,7 @@ function resultOf(findings: Findings): VariantResult {
     bytesMovedLeast: movements.bytesMovedLeast,
     convergedAtMs: movements.convergedAtMs,
     blocked: movements.blocked,
-    balancing: movements.balancing(),
+    balancing: movements.balancing(scenario.duration),
     drains: drains.results(),
     jumboChunks: last.jumboChunks,
     orphans: { worst: sizes.mostOrphans, last: orphansIn(last) },
@@ -205,7 +217,7 @@ const orphansIn = ({ shards }: Sample): number => Object.values(shards).reduce((
 /** Shards that have left the cluster have received operations, too. */
 function shardResults({ samples, sizes, movements, routed }: Findings): VariantResult['shards'] {
   const last = samples.at(-1)!
-  const ids = [...new Set(samples.flatMap(({ shards }) => Object.keys(shards)))].sort()
+  const ids = [...new Set(samples.flatMap(({ shards }) => Object.keys(shards)))].sort(byName)
   return Object.fromEntries(
     ids.map((id): [string, ShardResult] => {
       const sample = last.shards[id]

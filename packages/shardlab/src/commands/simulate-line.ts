@@ -1,6 +1,20 @@
-/** Written to standard error, and only if that is a terminal. */
+/** Progress on standard error: a bar on a terminal, otherwise a line now and then. */
 import { SingleBar } from 'cli-progress'
 import type { SimulationProgress } from '@shardlab/scenario'
+
+/** Short runs print nothing. */
+const lineEveryMs = 60_000
+
+function linesOf(print: (text: string) => void): (progress: SimulationProgress) => void {
+  const beganMs = performance.now()
+  let lastMs = beganMs
+  return ({ variant, share }) => {
+    const now = performance.now()
+    if (now - lastMs < lineEveryMs || share >= 1) return
+    lastMs = now
+    print(`${Math.floor(share * 100)}% after ${Math.round((now - beganMs) / 1000)} s, ${variant}`)
+  }
+}
 
 export function simulateLine(): {
   show: (progress: SimulationProgress) => void
@@ -8,7 +22,7 @@ export function simulateLine(): {
   end(): void
 } {
   const print = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
-  if (!process.stderr.isTTY) return { show: () => {}, print, end() {} }
+  if (!process.stderr.isTTY) return { show: linesOf(print), print, end() {} }
   const bar = new SingleBar({
     format: '{bar} {percentage}% {variant}, {duration_formatted}, about {eta_formatted} left',
     barCompleteChar: '█',

@@ -1,0 +1,45 @@
+/**
+ * What an owner map needs besides the samples: sizes and zones of the key space at the end. Reads
+ * past the network.
+ */
+import { configAddress } from '@shardlab/actor'
+import { EJSON, encode, findField, MaxKey } from '@shardlab/bson'
+import type { KeyMap, Sample } from '../types.js'
+import type { ScenarioWorld } from './world.js'
+
+export async function readKeyMaps(world: ScenarioWorld, last: Sample): Promise<Readonly<Record<string, KeyMap>>> {
+  const entries: [string, KeyMap][] = []
+  for (const ns of Object.keys(last.chunks)) entries.push([ns, await keyMapOf(world, ns, last)])
+  return Object.fromEntries(entries)
+}
+
+async function keyMapOf({ cluster, catalog }: ScenarioWorld, ns: string, { chunks }: Sample): Promise<KeyMap> {
+  const running = new Set(cluster.members().flatMap(({ address, state }) => (state === 'running' ? [address] : [])))
+  const placement = await catalog.get(ns)!.placement()
+  const own = chunks[ns] ?? []
+  if (placement === null || own.length === 0) return { bytes: [], zones: [] }
+  const { shardKey } = placement
+  const keyPattern = shardKey.document
+  const globalMax = encode(Object.fromEntries(shardKey.paths.map((path) => [path, new MaxKey()])))
+  const bounds = own.map(({ minText }) => encode(EJSON.parse(minText, { relaxed: true })))
+  const bytes: number[] = []
+  for (const [i, { shard }] of own.entries()) {
+    if (!running.has(shard)) {
+      bytes.push(0)
+      continue
+    }
+    const range = { keyPattern, min: bounds[i]!, max: bounds[i + 1] ?? globalMax }
+    const request = { ns, ...range, estimate: false, sizeMaxBytes: null }
+    bytes.push((await cluster.peek(shard, 'shard.measure-range', request)).sizeBytes)
+  }
+  if (!running.has(configAddress)) return { bytes, zones: [] }
+  const { zones } = await cluster.peek(configAddress, 'config.get-zones', { ns })
+  return {
+    bytes,
+    zones: zones.flatMap((document) => {
+      const [min, max, tag] = ['min', 'max', 'tag'].map((name) => findField(document, name)!)
+      const [from, to] = [shardKey.keyStringOfBound(min!.slice()), shardKey.keyStringOfBound(max!.slice())]
+      return from === undefined || to === undefined ? [] : [{ min: from, max: to, zone: tag!.asString() }]
+    }),
+  }
+}
