@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs clients for the live tests: mongosh, Mongoose and older majors of the Node.js driver from
-# npm (in test/clients), and drivers in other languages from Debian's packages: PyMongo and PHP's,
-# with --all also those that need a compiler or a runtime; and a Chromium for the tests of reports.
+# Installs clients for the live tests: mongosh, Mongoose, Jest, older majors of the Node.js driver
+# and newer versions of Node.js from npm (in test/clients), and drivers in other languages from
+# Debian's packages: PyMongo and PHP's, with --all also those that need a compiler or a runtime; and
+# a Chromium for the tests of reports.
 # Tests of clients that are missing skip and say so. SHARDLAB_INSTALL_CLIENTS=0 installs nothing.
 # Exit code 1: a client is missing although this machine has npm, or apt-get and root.
 set -u
@@ -11,7 +12,7 @@ say() { echo "clients: $*" >&2; }
 
 [ "${SHARDLAB_INSTALL_CLIENTS:-1}" = 0 ] && { say 'not installed (SHARDLAB_INSTALL_CLIENTS=0)'; exit 0; }
 clients=$(cd "$(dirname "$0")/../test/clients" && pwd)
-have_npm() { [ -x "$clients/node_modules/.bin/mongosh" ] && [ -d "$clients/node_modules/mongoose" ] && [ -d "$clients/node_modules/mongodb3" ]; }
+have_npm() { [ -x "$clients/node_modules/.bin/mongosh" ] && [ -d "$clients/node_modules/mongoose" ] && [ -d "$clients/node_modules/mongodb3" ] && [ -d "$clients/node_modules/jest" ]; }
 if ! have_npm; then
   if (cd "$clients" && timeout 300 npm install --legacy-peer-deps --no-save --silent --no-progress </dev/null >/dev/null 2>&1) && have_npm; then
     say 'installed the clients from npm'

@@ -12,7 +12,7 @@ import {
   textReport,
   type VariantRun,
 } from '@shardlab/scenario'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -173,16 +173,6 @@ t.test('an error of the cluster during the set-up is reported', async (t) => {
     name: 'ScenarioError',
     message: /^shardCollection failed: .*unique/i,
   })
-})
-
-t.test('the published package contains the whole library', async (t) => {
-  const cwd = new URL('../../../packages/scenario/', import.meta.url)
-  const { files, scripts } = JSON.parse(readFileSync(new URL('package.json', cwd), 'utf8'))
-  t.ok(files.includes('dist/library'))
-  t.equal(scripts.prepack, 'node scripts/library.mjs')
-  execFileSync(process.execPath, ['scripts/library.mjs'], { cwd })
-  for (const { name, path } of listScenarios())
-    t.equal(readFileSync(new URL(`dist/library/${name}.yaml`, cwd), 'utf8'), readFileSync(path, 'utf8'), name)
 })
 
 t.test('the command line writes page, numbers and tables, and exits with 2 for an invalid policy', async (t) => {

@@ -49,9 +49,10 @@ export async function up(...args: string[]): Promise<RunningUp> {
 export async function run(
   command: string,
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; input?: string } = {},
+  options: { env?: NodeJS.ProcessEnv; input?: string; cwd?: string } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env ?? process.env })
+  const { cwd, env = process.env } = options
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env, ...(cwd === undefined ? {} : { cwd }) })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

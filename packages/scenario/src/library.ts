@@ -11,7 +11,7 @@ export interface ListedScenario {
 }
 
 const here = dirname(fileURLToPath(import.meta.url))
-/** The checkout's folder, or the package's, which `scripts/library.mjs` fills. */
+/** The checkout's folder, or the published package's. */
 const directory = [join(here, '../../../../test/scenarios'), join(here, '../library')].find(existsSync)
 
 /** Ordered by name. */

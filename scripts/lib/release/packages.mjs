@@ -1,0 +1,121 @@
+/** The published packages: what is in them, and what their package.json says. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { capture, ScriptError } from '../processes.mjs'
+import { root } from '../workspace.mjs'
+import { bundle } from './bundle.mjs'
+import { noticesOf } from './notices.mjs'
+import { writeTypes } from './types.mjs'
+import { manifestOf, thirdPartyOf } from './workspaces.mjs'
+
+/**
+ * Stay dependencies: the driver and bson for their size and because applications have them; snappy
+ * and piscina because they load files of their own; eventemitter3 and zod because our types name
+ * theirs.
+ */
+const shardlabDependencies = ['bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy', 'zod']
+
+export async function packShardlab(folder) {
+  const stage = join(folder, 'shardlab')
+  const dist = join(stage, 'dist')
+  mkdirSync(dist, { recursive: true })
+  const built = (path) => join(root, 'packages', path)
+  const external = [...shardlabDependencies, 'msgpackr-extract']
+  // Workers are started from files of their own, which are found next to the code that starts them.
+  const esm = await bundle({
+    format: 'esm',
+    outdir: dist,
+    external,
+    entryPoints: {
+      index: built('shardlab/dist/src/index.js'),
+      cli: built('shardlab/dist/src/cli.js'),
+      entry: built('cluster/dist/src/workers/entry.js'),
+      'lane.worker': built('load/dist/src/run/lane.worker.js'),
+      'swarm.worker': built('scenario/dist/src/swarm/swarm.worker.js'),
+      'variant.worker': built('scenario/dist/src/run/variant.worker.js'),
+    },
+  })
+  const cjs = await bundle({
+    format: 'cjs',
+    outdir: dist,
+    external,
+    entryPoints: { index: built('shardlab/dist/src/index.js') },
+  })
+  for (const name of ['member.worker.cjs', 'member.worker.cache'])
+    cpSync(built(`cluster/dist/workers/${name}`), join(dist, name))
+  mkdirSync(join(dist, 'library'))
+  for (const file of readdirSync(join(root, 'test', 'scenarios')))
+    if (file.endsWith('.yaml')) cpSync(join(root, 'test', 'scenarios', file), join(dist, 'library', file))
+  mkdirSync(join(stage, 'bin'))
+  writeFileSync(join(stage, 'bin', 'shardlab.js'), "#!/usr/bin/env node\nimport '../dist/cli.js'\n", { mode: 0o755 })
+  const manifest = manifestOf('shardlab')
+  const versions = thirdPartyOf('shardlab')
+  writeManifest(stage, manifest, {
+    bin: manifest.bin,
+    ...entryPoints('shardlab'),
+    dependencies: Object.fromEntries(shardlabDependencies.map((name) => [name, versions[name]])),
+  })
+  checkAssets(stage, [...esm, ...cjs])
+  writeTypes('shardlab', stage)
+  writeFileSync(join(stage, 'THIRD-PARTY-NOTICES'), noticesOf(Object.keys(versions), shardlabDependencies))
+  return pack(stage, folder, join(root, 'README.md'))
+}
+
+export async function packUnique(folder) {
+  const stage = join(folder, 'unique')
+  const dist = join(stage, 'dist')
+  mkdirSync(dist, { recursive: true })
+  const manifest = manifestOf('unique')
+  const entry = { index: join(root, 'packages', 'unique', 'dist', 'src', 'index.js') }
+  const external = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]
+  for (const format of ['esm', 'cjs']) await bundle({ format, outdir: dist, external, entryPoints: entry })
+  writeManifest(stage, manifest, {
+    ...entryPoints('unique'),
+    dependencies: manifest.dependencies,
+    peerDependencies: manifest.peerDependencies,
+  })
+  writeTypes('unique', stage)
+  return pack(stage, folder, join(root, 'packages', 'unique', 'README.md'))
+}
+
+const entryPoints = (name) => ({
+  main: './dist/index.cjs',
+  types: `./types/${name}/index.d.cts`,
+  exports: {
+    '.': {
+      import: { types: `./types/${name}/index.d.ts`, default: './dist/index.js' },
+      require: { types: `./types/${name}/index.d.cts`, default: './dist/index.cjs' },
+    },
+    './package.json': './package.json',
+  },
+})
+
+function writeManifest(stage, { name, version, description, license, engines }, more) {
+  const manifest = { name, version, description, license, type: 'module', engines, ...more }
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** @param {readonly string[]} assets relative to dist */
+function checkAssets(stage, assets) {
+  // A checkout has the scenarios in test/; the package has them in library/.
+  const missing = assets.find((path) => path !== './scenarios' && !existsSync(join(stage, 'dist', path)))
+  if (missing !== undefined) throw new ScriptError(`the bundle refers to ${missing}, which is not in the package`)
+}
+
+async function pack(stage, folder, readme) {
+  const text = readFileSync(readme, 'utf8')
+  // Links to other pages and to pictures lead out of the package.
+  writeFileSync(
+    join(stage, 'README.md'),
+    text.replace(/^!\[.*\n\n/gm, '').replace(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1'),
+  )
+  cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
+  const { code, output } = await capture(
+    'npm',
+    ['pack', '--silent', '--pack-destination', folder, '--loglevel=error'],
+    {},
+    stage,
+  )
+  if (code !== 0) throw new ScriptError(`npm pack failed: ${output}`)
+  return join(folder, output.trim().split('\n').at(-1))
+}

@@ -1,0 +1,54 @@
+/**
+ * The package `shardlab` that `npm run release -- --dry-run` builds, in an empty project: `import`
+ * and `require`, each version of Node.js that is installed here, the command line, Jest, strict
+ * TypeScript.
+ */
+import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../support/up.js'
+import { builtTarball, client, missing, nodes, Project } from './support/project.js'
+import * as scripts from './support/scripts.js'
+
+t.test('shardlab installs from one tarball into an empty project', { timeout: 170_000 }, async (t) => {
+  const tarball = await builtTarball(t, 'shardlab')
+  const project = new Project()
+  t.teardown(() => project.remove())
+  const reason = await project.install(tarball)
+  if (reason !== null) return void t.pass('installed', { skip: reason })
+  project.write('cluster.mjs', scripts.esmCluster)
+  project.write('cluster.cjs', scripts.cjsCluster)
+  for (const [version, node] of nodes) {
+    if (node === null) {
+      t.pass(version, { skip: missing(version) })
+      continue
+    }
+    t.equal(await project.run(node, 'cluster.mjs'), 'fine', `import, ${version}`)
+    t.equal(await project.run(node, 'cluster.cjs'), 'fine', `require, ${version}`)
+  }
+
+  const bin = join('node_modules', 'shardlab', 'bin', 'shardlab.js')
+  t.match(await project.run(process.execPath, bin, '--version'), /^\d+\.\d+\.\d+$/)
+  const library = await run(process.execPath, [join(project.folder, bin), 'simulate', '--list'])
+  t.match(library.stdout, /hot-monotonic-key/, 'the scenarios of the library are in the package')
+
+  const jest = client('jest')
+  if (jest === null) t.pass('Jest', { skip: missing('jest') })
+  else {
+    project.write('cluster.test.js', scripts.jestTest)
+    const { code, stderr } = await run(
+      process.execPath,
+      [join(jest, 'bin', 'jest.js'), '--rootDir', '.', '--forceExit'],
+      {
+        cwd: project.folder,
+      },
+    )
+    t.equal(code, 0, stderr)
+  }
+
+  project.write('esm.mts', scripts.esmTypes)
+  project.write('cjs.cts', scripts.cjsTypes)
+  t.same(await project.compile(), [])
+  const notices = readFileSync(join(project.folder, 'node_modules', 'shardlab', 'THIRD-PARTY-NOTICES'), 'utf8')
+  for (const name of ['commander', 'msgpackr', 'p-queue', 'bson']) t.match(notices, new RegExp(`^${name} \\d`, 'm'))
+})
