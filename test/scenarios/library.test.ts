@@ -47,6 +47,18 @@ for (const { name, shows } of listScenarios())
     t.match(textReport(file, runs), shows)
   })
 
+t.test('the examples of the guides with several keys are valid scenarios without warnings', async (t) => {
+  for (const page of ['simulate', 'plan-a-cluster']) {
+    const guide = readFileSync(new URL(`../../../docs/guides/${page}.md`, import.meta.url), 'utf8')
+    const examples = [...guide.matchAll(/```yaml\n(version: 1\n.*?)```/gs)].filter(([, text]) =>
+      text!.includes('fields:'),
+    )
+    t.equal(examples.length, 1, page)
+    const { variants, warnings } = parseScenario(examples[0]![1]!, `${page}.md`)
+    t.same([variants.length, warnings], [3, []])
+  }
+})
+
 t.test('the example of the guide is a valid scenario', async (t) => {
   const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
   const [, example] = /```yaml\n(.*?)```/s.exec(guide)!
