@@ -18,6 +18,10 @@ t.test('reads and writes are counted by their targets under the key', async (t) 
   )
   await world.admin({ setParameter: 1, analyzeShardKeyNumRanges: 4 }, 'shard01')
   const analyze = (key: Document) => world.admin({ analyzeShardKey: ns, key, keyCharacteristics: false })
+  const logged: string[] = []
+  world.cluster.onEvent((event) => {
+    if (event.type === 'log') logged.push(event.message)
+  })
   t.same(
     await analyze({ y: 1 }),
     {
@@ -27,6 +31,7 @@ t.test('reads and writes are counted by their targets under the key', async (t) 
     },
     'nothing sampled',
   )
+  t.ok(logged.includes(`no sampled queries of ${ns}: the distributions are empty`), 'the router logs why')
   t.match(await analyze({ few: 1 }), {
     code: 4952606,
     errmsg: /required number of chunks of 4, it can only make \d chunks$/,

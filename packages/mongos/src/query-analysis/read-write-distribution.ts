@@ -27,6 +27,10 @@ export async function writeReadWriteDistribution(writer: DocumentWriter, analysi
   const parts = (name: string) => replies.map(({ counters }) => findField(counters!, name)!.slice())
   writeDistribution(writer.startDocument('readDistribution'), parts('readDistribution'), 'Reads').end()
   const writes = new Counters(parts('writeDistribution'))
+  if (writes.total === 0 && new Counters(parts('readDistribution')).total === 0)
+    host.context.log('info', `no sampled queries of ${analysis.ns}: the distributions are empty`, {
+      hint: `run configureQueryAnalyzer with mode "full", then the application's queries; shards write samples every 90 seconds`,
+    })
   writeDistribution(writer.startDocument('writeDistribution'), writes.parts, 'Writes')
   if (writes.total > 0) {
     writer
