@@ -83,6 +83,7 @@ for (const [end, direction] of [
   ['MaxKey', 1],
   ['MinKey', -1],
 ] as const) {
+  // D823
   page.claim(28, `when the chunk with ${end} is split, the new one is located on a different shard`, {
     to: '6.0.2',
     async holds(t, lab) {
