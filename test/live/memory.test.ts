@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import { ClusterProcess } from '../support/cluster-process.js'
-import { createFillReadDrop, insertRetryably } from '../support/memory-workloads.js'
+import { createFillReadDrop, insertLargeMessages, insertRetryably } from '../support/memory-workloads.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const soakMs = 8 * 60_000
@@ -62,6 +62,18 @@ t.test(
     await Promise.all([work(), work()])
     t.comment(`${round} rounds`)
     await checkSettles(t, cluster, startMb, 150)
+  },
+)
+
+t.test(
+  'most memory of ten inserts of 46 MB is released when their database is dropped',
+  { skip: !isLong && 'takes half a minute: SHARDLAB_LONG=1' },
+  async (t) => {
+    t.setTimeout(300_000)
+    const { cluster, client, startMb } = await connect(t)
+    await insertLargeMessages(client, 'dropped.rows', 10)
+    await client.db('dropped').dropDatabase()
+    await checkSettles(t, cluster, startMb, 400)
   },
 )
 

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { encode, encodeKeyString, findField, Long, type RawValue } from '@shardlab/bson'
+import { DocumentStore } from '../src/records/document-store.js'
 import { IdTable } from '../src/records/id-table.js'
 import { RecordTable } from '../src/records/record-table.js'
 import { check } from '@shardlab/bson/testing'
@@ -226,4 +227,19 @@ t.test('an _id table shrinks, and distinguishes ids of equal hashes', async (t) 
     ),
     [1000, 2000, 3000, 4000, 5000],
   )
+})
+
+t.test('the memory of large documents is mapped, so that the system gets it back', async (t) => {
+  const table = new RecordTable()
+  const store = new DocumentStore(table)
+  const bufferOf = (text: string): ArrayBuffer => {
+    const document = encode({ text })
+    store.put(1, document)
+    const [stored] = [...table.scan(false)].map((record) => record.document)
+    t.ok(Buffer.from(document).equals(stored!))
+    return stored!.buffer as ArrayBuffer
+  }
+  t.equal(bufferOf('x'.repeat(1024 * 1024)).resizable, true)
+  t.equal(bufferOf('x'.repeat(100_000)).resizable, false)
+  t.equal(bufferOf('x').resizable, false)
 })

@@ -25,6 +25,8 @@ type GarbageCollection = (options?: { readonly type: 'minor' }) => void
 export interface MemoryTrimmerOptions {
   /** A thread whose memory has grown less since its start is left alone. */
   readonly growthBytesMin: number
+  /** Whether a busy thread collects, too. Default false. */
+  readonly whenBusy?: boolean
   /** Called once the thread is idle after work, before garbage is collected. */
   readonly onIdle?: () => void
 }
@@ -67,7 +69,10 @@ export class MemoryTrimmer {
     const { utilization, active } = performance.eventLoopUtilization(now, this.#lastCheck)
     this.#lastCheck = now
     this.#workedMs += active
-    if (utilization > idleShare) return this.#checkBusy()
+    if (utilization > idleShare) {
+      if (this.#options.whenBusy === true) this.#checkBusy()
+      return
+    }
     if (this.#workedMs > workMs) {
       this.#waitMs = waitMsMin
       this.#options.onIdle?.()
@@ -81,10 +86,15 @@ export class MemoryTrimmer {
   }
 
   #checkBusy(): void {
-    if (!this.#hasGrownOutside() || getHeapStatistics().used_heap_size > busyHeapBytesMax) return
-    collectGarbage?.({ type: 'minor' })
-    if (!this.#hasGrownOutside()) return
+    const hasReleased = this.#uncountedBytes >= uncountedBytesMin
+    if (!hasReleased && !this.#hasGrownOutside()) return
+    if (getHeapStatistics().used_heap_size > busyHeapBytesMax) return
+    if (!hasReleased) {
+      collectGarbage?.({ type: 'minor' })
+      if (!this.#hasGrownOutside()) return
+    }
     collectGarbage?.()
+    this.#uncountedBytes = 0
     this.#externalBytes = getHeapStatistics().external_memory
   }
 

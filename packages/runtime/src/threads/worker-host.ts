@@ -52,7 +52,11 @@ class WorkerHost implements HostCommands {
   readonly #directory = new AddressDirectory()
   readonly #host: ActorHost
   readonly #peers = new Map<number, Peer>()
-  readonly #trimmer = new MemoryTrimmer({ growthBytesMin: 16 * 1024 * 1024, onIdle: () => this.#trimDisks() })
+  readonly #trimmer = new MemoryTrimmer({
+    growthBytesMin: 16 * 1024 * 1024,
+    whenBusy: true,
+    onIdle: () => this.#trimDisks(),
+  })
   #events: ClusterEvent[] = []
 
   constructor(control: MessagePort, boot: HostBoot, roles: Readonly<Record<string, RoleLoader>>) {
