@@ -25,7 +25,7 @@ let snappy: Compressor | undefined
 
 /** Loaded on first use, because most clients never need it. */
 function loadSnappy(): Compressor {
-  const library = createRequire(import.meta.url)('snappy') as typeof import('snappy')
+  const library = withoutDelayedPurge(() => createRequire(import.meta.url)('snappy') as typeof import('snappy'))
   return {
     id: CompressorId.snappy,
     compress: (bytes) => library.compressSync(bytes),
@@ -38,6 +38,22 @@ function loadSnappy(): Compressor {
     },
   }
 }
+
+/**
+ * The library's allocator would keep the memory of the largest message until its next call. It
+ * reads the setting when it is loaded, and not from the copied environment of a worker.
+ */
+function withoutDelayedPurge<T>(load: () => T): T {
+  const before = process.env[purgeDelay]
+  process.env[purgeDelay] = before ?? '0'
+  try {
+    return load()
+  } finally {
+    if (before === undefined) delete process.env[purgeDelay]
+  }
+}
+
+const purgeDelay = 'MIMALLOC_PURGE_DELAY'
 
 /** The length at the beginning of Snappy data, seven bits a byte; NaN: malformed. */
 function announcedSnappySize(bytes: Uint8Array): number {
