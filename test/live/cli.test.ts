@@ -51,7 +51,7 @@ t.test('wrong options get one sentence and exit code 2', async (t) => {
     [['up', '--standby', 'rs0,'], /a name is a letter/],
     [['up', '--shards', '1001'], /shards is 1001/],
     [['up', '--emulate', '9.9'], /emulate is "9.9"; use one of/],
-    [['up', '--chunk-size', 'big'], /chunkSize is "big"/],
+    [['up', '--chunk-size', 'big'], /argument 'big' is invalid: it must be a size such as 64KB/],
     [['up', '--chunk-size', '10B'], /from 1KB/],
     [['up', '--runtime', 'cloud'], /use threads or inline/],
     [['up', '--host', '203.0.113.7', '--port', '0'], /not an address of this machine/],

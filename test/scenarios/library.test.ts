@@ -74,7 +74,7 @@ cluster: { shards: 2, mongos: 2, chunkSize: 16KB }
 collections:
   - { ns: a.b, key: { k: 1 } }
 data:
-  - { ns: a.b, size: 100KB, documentSize: 500, keys: { distribution: uniform, cardinality: 1000 } }
+  - { ns: a.b, size: 100KB, documentSize: 500B, keys: { distribution: uniform, cardinality: 1000 } }
 workload:
   - { ns: a.b, rate: 4/s, mix: { insert: 0.3, findByKey: 0.3, findRange: 0.2, findOther: 0.1, updateByKey: 0.1 }, keys: { distribution: uniform, cardinality: 1000 } }
 timeline:

@@ -8,7 +8,7 @@ import {
 } from '@shardlab/actor'
 import { decode, findField } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
-import { OptionError } from './option-error.js'
+import { memberNamed } from './member-names.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { shardSpec, type Topology } from './topology.js'
 
@@ -109,7 +109,5 @@ async function introduce(runtime: Runtime, connectionString: string): Promise<st
 
 /** @throws OptionError when the cluster has no such member */
 export function knownMember(runtime: Runtime, member: string): Address {
-  if (runtime.member(member) !== undefined) return member
-  const addresses = runtime.members().map(({ address }) => address)
-  throw new OptionError(`${member} is not a member of this cluster; its members are ${addresses.join(', ')}.`)
+  return memberNamed(member, runtime.members()).address
 }

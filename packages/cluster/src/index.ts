@@ -59,3 +59,4 @@ export type {
   StepControls,
   ThreadMemory,
 } from '@shardlab/runtime'
+export { isKeptByClusters } from './forgotten-clusters.js'

@@ -18,8 +18,8 @@ export interface ClusterOptions {
   readonly host?: string
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion
-  /** Bytes, or a text such as `64KB`, `128MB`. At least 1KB. Default: the version's. */
-  readonly chunkSize?: number | string
+  /** A text such as `64KB`, `128MB`. At least 1KB. Default: the version's. */
+  readonly chunkSize?: string
   /** `threads` (default): actors on worker threads; `inline`: all in the caller's thread. */
   readonly runtime?: 'threads' | 'inline'
   /**
@@ -70,8 +70,8 @@ export interface ClusterOptions {
    * `autoAdvance`. Default: an empty cluster.
    */
   readonly from?: ClusterSnapshot | string
-  /** For each shard and config server: bytes, or a text such as `1GB`. Default 2GB. */
-  readonly diskSize?: number | string
+  /** For each shard and config server: a text such as `1GB`. Default 2GB. */
+  readonly diskSize?: string
 }
 
 /** Options that a simulated cluster does not have. */

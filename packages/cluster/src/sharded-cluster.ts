@@ -18,6 +18,7 @@ import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { Faults } from './faults/faults.js'
+import { warnIfForgotten } from './forgotten-clusters.js'
 import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
@@ -57,6 +58,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly #relocation: Relocation
   #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
+  readonly #forgetWarning: () => void
 
   private constructor(
     { runtime, relocation, faults }: ClusterParts,
@@ -76,6 +78,10 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
     this.uri = `mongodb://${this.mongos.join(',')}/`
     this.#shards = shardsAmong(members, options)
+    this.#forgetWarning = warnIfForgotten({
+      id: this.id,
+      listeners: () => (runtime.kind === 'inline' ? runtime.members().length : 0),
+    })
     runtime.onEvent((event) => this.#relay(event))
     this.#watch()
   }
@@ -223,7 +229,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       throw new OptionError(
         "only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.",
       )
-    const durationMs = parseDuration('the time to advance', duration)
+    const durationMs = typeof duration === 'number' ? duration : parseDuration('the time to advance', duration)
+    if (!Number.isFinite(durationMs))
+      throw new OptionError(
+        `the time to advance is ${durationMs}; it must be a number of milliseconds, or a time such as 15m.`,
+      )
     if (durationMs > longestMs)
       throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; give at most 36525d, 100 years.`)
     if (durationMs < 0)
@@ -231,8 +241,12 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     await (this.#runtime as InlineRuntime).advance(durationMs)
   }
 
-  /** Stops members in order. Further calls return the same promise. */
+  /**
+   * Stops members in order. Further calls return the same promise. A process with a running cluster
+   * does not end; when nothing else keeps it alive, a warning names the cluster.
+   */
   stop(): Promise<void> {
+    this.#forgetWarning()
     this.#stopping ??= this.#runtime.stop()
     return this.#stopping
   }

@@ -154,7 +154,7 @@ t.test(
       errmsg: 'shardlab list: unknown field id. The verb has no fields.',
     })
     t.same(cluster.faults.list(), [])
-    const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
+    const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: '5s' } }
     const { id: applied } = await admin(cluster, slow)
     for (const id of [true, 1n, [1], 1.5])
       t.match(await admin(cluster, { shardlab: 'heal', id }), {

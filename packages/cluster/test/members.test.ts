@@ -11,7 +11,9 @@ for (const [world, start] of Object.entries(clusters)) {
     await using cluster = await start()
     const known = cluster.members().map(({ address }) => address)
     t.same(known.toSorted(), ['balancer', 'config', 'mongos01', 'shard01'])
-    const refusal = new OptionError(`shard09 is not a member of this cluster; its members are ${known.join(', ')}.`)
+    const refusal = new OptionError(
+      `shard09 is not a member of this cluster; its members are ${known.toSorted().join(', ')}.`,
+    )
     for (const verb of ['crash', 'restart', 'describe'] as const)
       await t.rejects(
         cluster[verb]('shard09').then(() => {}),

@@ -52,10 +52,10 @@ t.test('a workload file is parsed, and errors name line and rule', async (t) => 
 
 const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['name: orders', 'name: [unclosed'], /^w\.yaml:\d+: Flow sequence in block collection/],
-  [['records: 500', 'records: many'], /^w\.yaml:3: records: is a whole number/],
+  [['records: 500', 'records: many'], /^w\.yaml:3: records: must be a whole number/],
   [['records: 500', 'rows: 500'], /^w\.yaml:3: rows: there is no such setting$/],
-  [['ns: shop.orders', 'ns: orders'], /^w\.yaml:2: ns: is database\.collection$/],
-  [['shardKey: { customer: 1', 'shardKey: { customer: -1'], /^w\.yaml:4: shardKey\.customer: is 1 or hashed$/],
+  [['ns: shop.orders', 'ns: orders'], /^w\.yaml:2: ns: must be database\.collection$/],
+  [['shardKey: { customer: 1', 'shardKey: { customer: -1'], /^w\.yaml:4: shardKey\.customer: must be 1 or hashed$/],
   [
     ['shardKey: { customer: 1', 'shardKey: { owner: 1'],
     /^w\.yaml:4: shardKey\.owner: shardKey names owner, which records do not have$/,
@@ -68,9 +68,9 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['$key: { times: 3', '$key: { times: 0.5'], /^w\.yaml:10: record\.number: \$key takes whole numbers/],
   [['$int: [1, 2]', '$dice: 6'], /^w\.yaml:11: record\.nested\.list\.0: there is no generator \$dice/],
   [['$text: 64', '$text: 3'], /^w\.yaml:12: record\.note: \$text is a length from 12/],
-  [['do: findOne', 'do: findAll'], /^w\.yaml:14: operations\.one\.do: is one of findOne, find,/],
+  [['do: findOne', 'do: findAll'], /^w\.yaml:14: operations\.one\.do: must be one of findOne, find,/],
   [['by: [customer, _id], weight: 3', 'weight: 3'], /^w\.yaml:14: operations\.one\.do: findOne needs by$/],
-  [['weight: 3', 'weight: -1'], /^w\.yaml:14: operations\.one\.weight: is a number from 0 on$/],
+  [['weight: 3', 'weight: -1'], /^w\.yaml:14: operations\.one\.weight: must be a number from 0 on$/],
   [['field: customer, width', 'field: kind, width'], /^w\.yaml:15: operations\.span\.range: width is for a number/],
   [['limit: [1, 10]', 'limit: [10, 1]'], /^w\.yaml:15: operations\.span\.limit: limit is/],
   [
@@ -85,7 +85,7 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
     ['update, by: [customer, _id]', 'update, by: [customer]'],
     /^w\.yaml:17: operations\.change\.do: an update names its record/,
   ],
-  [['documents: 5', 'documents: 0'], /^w\.yaml:18: operations\.more\.documents: is at least 1$/],
+  [['documents: 5', 'documents: 0'], /^w\.yaml:18: operations\.more\.documents: must be at least 1$/],
   [
     ['documents: 5', 'by: [_id]'],
     /^w\.yaml:18: operations\.more\.do: an operation that makes records has neither by nor range$/,
@@ -119,7 +119,9 @@ for (const [[from, to], said] of wrong) {
 
 t.test('an empty file, a list and an alias bomb are refused', async (t) => {
   const bomb = `name: x\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]`
-  t.throws(() => parseWorkload('', 'w.yaml'), { message: /^w\.yaml:1: the workload: is settings with their values/ })
+  t.throws(() => parseWorkload('', 'w.yaml'), {
+    message: /^w\.yaml:1: the workload: must be settings with their values/,
+  })
   for (const text of ['', '[]', '42', bomb])
     t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
 })
@@ -206,7 +208,7 @@ t.test('invalid options are refused with one sentence', async (t) => {
     [{ concurrency: 1.5 }, /^concurrency is 1\.5/],
     [{ rate: { from: 1, to: 2 }, operations: 5 }, /^a ramp needs a duration/],
     [{ distribution: 'bell' }, /^distribution is "bell"; use one of uniform/],
-    [{ ns: 'records' }, /^ns: is database\.collection$/],
+    [{ ns: 'records' }, /^ns: must be database\.collection$/],
     [{ shardKey: 'colour:1' }, /shardKey names colour, which records do not have$/],
     [{ sweep: 'shards=1..4' }, /^a sweep over shards starts its own clusters/],
     [{ faults: ['at 1s'] }, /^the fault "at 1s" is not understood/],

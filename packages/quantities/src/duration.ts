@@ -1,3 +1,5 @@
+import { bareNumber, QuantityError } from './quantity-error.js'
+
 /** Smallest unit first. */
 export const timeUnitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
@@ -9,15 +11,41 @@ const number = String.raw`-?\d+(?:\.\d+)?`
 /** Texts that {@link parseDuration} accepts, as a regular expression without groups. */
 export const durationPattern = `${number}(?:${units.join('|')})`
 
-/** For error texts. */
-export const durationHint = 'milliseconds or a time such as 500ms, 5s, 10m, 2h or 1d'
-
 const wholeText = new RegExp(`^(${number})(${units.join('|')})$`)
+/** As people write units elsewhere: `5 seconds`, `5S`, `5 min`. */
+const inWords = new RegExp(
+  `^(${number})\\s*(ms|msecs?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$`,
+  'i',
+)
 
 /** Milliseconds of `500ms`, `1.5h` or `-2d`; the unit is required. null: not a duration. */
 export function parseDuration(text: string): number | null {
   const match = wholeText.exec(text.trim())
   return match === null ? null : Number(match[1]) * timeUnitsMs[match[2] as TimeUnit]
+}
+
+/**
+ * Milliseconds, as {@link parseDuration}; 0 needs no unit.
+ * @throws QuantityError
+ */
+export function durationFrom(value: unknown): number {
+  const ms = typeof value === 'string' ? parseDuration(value) : null
+  if (ms !== null) return ms
+  const bare = bareNumber(value)
+  if (bare !== null && Number(bare) === 0) return 0
+  if (bare !== null) throw new QuantityError(`must have a unit, such as ${bare}ms or ${bare}s`)
+  const meant = typeof value === 'string' ? durationMeant(value) : null
+  throw new QuantityError(
+    meant === null ? 'must be a time such as 500ms, 5s, 10m, 2h or 1d' : `must be a time such as ${meant}`,
+  )
+}
+
+/** `5s` for `5 seconds`; null: no duration in other words. */
+export function durationMeant(text: string): string | null {
+  const match = inWords.exec(text.trim())
+  if (match === null) return null
+  const unit = match[2]!.toLowerCase()
+  return `${match[1]}${/^m(s|il)/.test(unit) ? 'ms' : unit[0]}`
 }
 
 /** `90s`, `1500ms`, `2h`: in the largest unit of which it is a whole number. */

@@ -1,2 +1,11 @@
-export { durationHint, durationPattern, formatDuration, parseDuration, timeUnitsMs } from './duration.js'
-export { formatSize, parseSize, readableSize, sizeHint, sizeUnitsBytes, withReadableSizes } from './size.js'
+export { durationFrom, durationMeant, durationPattern, formatDuration, parseDuration, timeUnitsMs } from './duration.js'
+export { QuantityError } from './quantity-error.js'
+export {
+  bandwidthFrom,
+  formatSize,
+  parseSize,
+  readableSize,
+  sizeFrom,
+  sizeUnitsBytes,
+  withReadableSizes,
+} from './size.js'

@@ -1,20 +1,42 @@
+import { bareNumber, QuantityError } from './quantity-error.js'
+
 /** Powers of 1024, smallest unit first. */
-export const sizeUnitsBytes = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const
+export const sizeUnitsBytes = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const
 
 type SizeUnit = keyof typeof sizeUnitsBytes
 
 const units = Object.keys(sizeUnitsBytes) as SizeUnit[]
 
-export const sizeHint = 'bytes or a size such as 64KB, 128MB or 1GB'
+const wholeText = new RegExp(String.raw`^\s*(\d+(?:\.\d+)?)\s*(${units.join('|')})\s*$`, 'i')
 
-const wholeText = new RegExp(String.raw`^\s*(\d+(?:\.\d+)?)\s*(${units.join('|')})?\s*$`, 'i')
-
-/** Without a unit the number is bytes. null: not a size, or not whole bytes. */
+/** Bytes of `64KB` or `1.5 gb`; the unit is required. null: not a size, or not whole bytes. */
 export function parseSize(text: string): number | null {
   const match = wholeText.exec(text)
   if (match === null) return null
-  const bytes = Number(match[1]) * sizeUnitsBytes[(match[2] ?? 'B').toUpperCase() as SizeUnit]
+  const bytes = Number(match[1]) * sizeUnitsBytes[match[2]!.toUpperCase() as SizeUnit]
   return Number.isSafeInteger(bytes) ? bytes : null
+}
+
+/**
+ * Bytes, at least 1.
+ * @throws QuantityError
+ */
+export function sizeFrom(value: unknown): number {
+  const bytes = typeof value === 'string' ? parseSize(value) : null
+  if (bytes !== null && bytes > 0) return bytes
+  const bare = bareNumber(value)
+  if (bare !== null && Number(bare) > 0) throw new QuantityError(`must have a unit, such as ${bare}KB or ${bare}MB`)
+  throw new QuantityError('must be a size such as 64KB, 128MB or 1GB')
+}
+
+/**
+ * Bytes a second of `10MB/s`, at least 1.
+ * @throws QuantityError
+ */
+export function bandwidthFrom(value: unknown): number {
+  const bytes = typeof value === 'string' ? parseSize(/^(.*)\/\s*s\s*$/.exec(value)?.[1] ?? '') : null
+  if (bytes === null || bytes === 0) throw new QuantityError('must be a rate such as 64KB/s or 10MB/s')
+  return bytes
 }
 
 /** `10MB`, `1000B`: in the largest unit of which it is a whole number. */

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatSize, parseSize, readableSize, withReadableSizes } from '../src/index.js'
 
-t.test('a size is a number, with a unit of 1024 or without one', async (t) => {
+t.test('a size is a number with a unit of 1024', async (t) => {
   const cases: readonly [string, number][] = [
-    ['512', 512],
     ['512B', 512],
     ['64KB', 65_536],
     ['64 kb', 65_536],
@@ -12,13 +11,13 @@ t.test('a size is a number, with a unit of 1024 or without one', async (t) => {
     ['1.5MB', 1.5 * 1024 ** 2],
     ['0.5KB', 512],
     ['2GB', 2 * 1024 ** 3],
-    ['0', 0],
+    ['1TB', 1024 ** 4],
   ]
   for (const [text, bytes] of cases) t.equal(parseSize(text), bytes, text)
 })
 
 t.test('a text that is not whole bytes in a known unit is not a size', async (t) => {
-  for (const text of ['', 'KB', '-1KB', '1 2KB', '1TB', '1KiB', '1e3', '0.3B', '1,5MB', '99999999999GB'])
+  for (const text of ['', '512', '0', 'KB', '-1KB', '1 2KB', '1KiB', '1e3', '0.3B', '1,5MB', '99999999999GB'])
     t.equal(parseSize(text), null, text)
 })
 
@@ -29,7 +28,7 @@ t.test('a formatted size is the shortest text that is exact', async (t) => {
     [1536, '1536B'],
     [65_536, '64KB'],
     [10 * 1024 ** 2, '10MB'],
-    [3 * 1024 ** 4, '3072GB'],
+    [3 * 1024 ** 4, '3TB'],
   ]
   for (const [bytes, text] of cases) t.equal(formatSize(bytes), text)
 })

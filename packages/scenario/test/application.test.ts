@@ -23,7 +23,7 @@ collections:
       order: { distribution: monotonic }
       customer: { distribution: uniform, cardinality: 1000 }
 data:
-  - { ns: shop.orders, size: 300KB, documentSize: 512 }
+  - { ns: shop.orders, size: 300KB, documentSize: 512B }
 workload:
   - ns: shop.orders
     rate: 10/s
@@ -160,8 +160,8 @@ t.test('an application that contradicts itself is reported with its line', async
     ['rate: 10/s', 'rate: 10/s\n    mix: { insert: 1 }', /operations: excludes mix/],
     ['    rate: 10/s\n', '', /workload.0.rate: is missing/],
     [
-      'documentSize: 512',
-      'documentSize: 512, keys: { distribution: monotonic }',
+      'documentSize: 512B',
+      'documentSize: 512B, keys: { distribution: monotonic }',
       /keys: must not be set: shop.orders has fields/,
     ],
     ['do: deleteOne', 'do: deleteMany', /must not be deleteMany in mode metadata: use expiry/],
@@ -236,7 +236,7 @@ t.test('files of values are found next to the scenario, and a missing one is rep
   const text = `version: 1
 collections: [{ ns: a.b, key: { k: 1 } }]
 data:
-  - { ns: a.b, size: 1KB, documentSize: 128, keys: { distribution: file, path: keys.txt } }
+  - { ns: a.b, size: 1KB, documentSize: 128B, keys: { distribution: file, path: keys.txt } }
 duration: 1s
 `
   const { variants } = parseScenario(text, join(folder, 'a.yaml'))

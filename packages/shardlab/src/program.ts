@@ -25,7 +25,7 @@ export function createProgram(runners: CommandRunners): Command {
   const program = new Command('shardlab')
     .description('A MongoDB sharded cluster in one Node process: offline, started in milliseconds, for any driver.')
     .version('0.1.0', '-V, --version')
-    .showSuggestionAfterError(false)
+    .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
   addUpCommand(program, runners.up)
@@ -58,5 +58,6 @@ function usageError(text: string): string {
     .replace("'. Expected ", "': expected ")
     .replace('. Allowed choices', ': allowed choices')
     .replace(/\.$/, '')
+    .replace(/\n\((Did you mean .+\?)\)$/, (_, question: string) => `. ${question}`)
   return `shardlab: ${message} (run with --help for the options).\n`
 }

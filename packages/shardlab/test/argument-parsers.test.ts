@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import t from 'tap'
-import { collect, seconds, seed, wholeNumber } from '../src/commands/argument-parsers.js'
+import { collect, seconds, seed, size, wholeNumber } from '../src/commands/argument-parsers.js'
 
 const refused = (parse: (text: string) => unknown, ...texts: string[]): void => {
   for (const text of texts) t.throws(() => parse(text), InvalidArgumentError, JSON.stringify(text))
@@ -17,9 +17,14 @@ t.test('a seed is an unsigned 32-bit number', async (t) => {
   refused(seed, '4294967296', '-1', '1.5', 'x')
 })
 
-t.test('seconds are given as a number or as a time with a unit', async (t) => {
-  t.same(['0.07', '30s', '500ms', '1.5m', '1h', '0s'].map(seconds), [0.07, 30, 0.5, 90, 3600, 0])
-  refused(seconds, '', '5 s', '-5s', '1h30m', 'soon')
+t.test('a time has a unit', async (t) => {
+  t.same(['30s', '500ms', '1.5m', '1h', '0s', '0'].map(seconds), [30, 0.5, 90, 3600, 0, 0])
+  refused(seconds, '', '1', '5 s', '-5s', '1h30m', 'soon')
+})
+
+t.test('a size has a unit', async (t) => {
+  t.same(['64KB', '1 gb'].map(size), ['64KB', '1 gb'])
+  refused(size, '64', '0MB', 'big')
 })
 
 t.test('an option that is repeated collects its values in order', async (t) => {

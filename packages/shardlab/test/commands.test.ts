@@ -81,6 +81,7 @@ collections: [{ ns: shop.orders, key: { customer: 1 } }]
 duration: 1m
 `,
   )
+  writeFileSync(join(folder, 'none.mjs'), "throw new Error('none.mjs is no policy')")
   checkWritable(join(folder, 'new'))
   checkWritable(file)
   const wrong: [string, string][] = [

@@ -80,6 +80,11 @@ t.test('every option is passed to the cluster under its own name', async (t) => 
     [['--native-wire'], 'nativeWire', true],
     [['--strict'], 'strict', true],
     [['--server-timings'], 'serverTimings', true],
+    [['--seed', '7'], 'seed', 7],
+    [['--disk-size', '1GB'], 'diskSize', '1GB'],
+    [['--balancer-round-interval', '2s'], 'balancerRoundIntervalMs', 2000],
+    [['--find-replica-set-host-timeout', '500ms'], 'findReplicaSetHostTimeoutMs', 500],
+    [['--network-timeout', '1m'], 'networkTimeoutMs', 60_000],
   ]
   const defaults = clusterOptions((await parse('up')).options!)
   for (const [args, name, value] of cases) {
@@ -88,10 +93,10 @@ t.test('every option is passed to the cluster under its own name', async (t) => 
   }
 })
 
-t.test('--json and --quiet are not passed to the cluster', async (t) => {
-  const { options } = await parse('up', '--json', '--quiet')
-  t.match(options, { json: true, quiet: true })
-  t.notMatch(Object.keys(clusterOptions(options!)).join(), /json|quiet/)
+t.test('--json, --quiet and --exit-with-parent are not passed to the cluster', async (t) => {
+  const { options } = await parse('up', '--json', '--quiet', '--exit-with-parent')
+  t.match(options, { json: true, quiet: true, exitWithParent: true })
+  t.notMatch(Object.keys(clusterOptions(options!)).join(), /json|quiet|exit/)
 })
 
 t.test('of an option given twice, the last one counts', async (t) => {
@@ -102,9 +107,9 @@ t.test('wrong usage is one sentence on standard error, and up does not run', asy
   const number = (option: string, text: string): string =>
     `option '${option}' argument '${text}' is invalid: it must be a whole number`
   const cases: [string[], string][] = [
-    [['up', '--wings'], "unknown option '--wings'"],
-    [['up', '--share', '3'], "unknown option '--share'"],
-    [['up', '--json=3'], "unknown option '--json=3'"],
+    [['up', '--xyzzyxyzzy'], "unknown option '--xyzzyxyzzy'"],
+    [['up', '--share', '3'], "unknown option '--share'. Did you mean --shards?"],
+    [['up', '--json=3'], "unknown option '--json=3'. Did you mean --json?"],
     [['up', '--port'], "option '--port <p>' argument missing"],
     [['up', 'extra'], "too many arguments for 'up': expected 0 arguments but got 1"],
     [['flap'], "unknown command 'flap'"],
@@ -115,6 +120,14 @@ t.test('wrong usage is one sentence on standard error, and up does not run', asy
     [['up', '--shards', 'many'], number('--shards <n>', 'many')],
     [['up', '--mongos', 'two'], number('--mongos <n>', 'two')],
     [['up', '--hosts', 'all'], number('--hosts <n>', 'all')],
+    [
+      ['up', '--chunk-size', '64'],
+      "option '--chunk-size <size>' argument '64' is invalid: it must have a unit, such as 64KB or 64MB",
+    ],
+    [
+      ['up', '--network-timeout', '5'],
+      "option '--network-timeout <time>' argument '5' is invalid: it must have a unit, such as 5ms or 5s",
+    ],
   ]
   for (const [args, message] of cases) {
     const { options, error, stdout, stderr } = await parse(...args)
@@ -139,7 +152,7 @@ t.test('--help and --version are not errors', async (t) => {
 
 t.test('--help describes every option', async (t) => {
   const { stdout } = await parse('up', '--help')
-  for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings strict from json quiet'.split(
+  for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings strict seed disk-size balancer-round-interval find-replica-set-host-timeout network-timeout exit-with-parent from json quiet'.split(
     ' ',
   )) {
     t.ok(stdout.includes(`--${option} `), option)

@@ -1,5 +1,5 @@
 /** Faults as text. The grammar, docs/reference/faults.md, is generated from the table of verbs. */
-import { durationPattern, formatDuration } from '@shardlab/quantities'
+import { durationFrom, durationPattern, formatDuration, QuantityError } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
 import { Phrase, type FaultData } from './phrase.js'
 import { verbTable, type FaultSpec, type FaultVerbName } from './verb-table.js'
@@ -141,10 +141,32 @@ const written: Readonly<Record<string, string>> = {
 }
 
 function notUnderstood(text: string, rest: string): string {
+  const time = wrongTime(rest)
+  if (time !== null) return `cannot read the fault '${text}': ${time}.`
   const verb = rest.split(' ')[0]!
   const alike = faultForms.filter((usage) => usage.startsWith(`${verb} `)).map((usage) => `'${usage}'`)
   if (alike.length === 0) return `unknown fault '${text}': a fault begins with one of ${firstWords().join(', ')}.`
   return `cannot read the fault '${text}': write ${alike.join(' or ')}, followed by any of for, after, first, only, with probability and seed.`
+}
+
+/** A time after `for`, `after`, `at` or, where a verb takes one, `by`, up to the next filter. */
+const timeOf = /(?:^| )(for|after|at|by) (.+?)(?= (?:for|after|by|only|first|with probability|seed)\b|$)/g
+
+/** What is wrong with a time in a text that cannot be read; null: nothing. */
+function wrongTime(text: string): string | null {
+  for (const [, word, given] of text.matchAll(timeOf)) {
+    // The verbs `hold at`, `fail at` and `crash at` take a step; `slow` takes a factor.
+    if ((word === 'at' && !/^-?\d/.test(given!)) || (word === 'by' && /^slow (?!disk)/.test(text))) continue
+    for (const part of word === 'by' ? given!.split('..') : [given!]) {
+      try {
+        durationFrom(part)
+      } catch (error) {
+        if (error instanceof QuantityError) return `'${word} ${given}' ${error.message}`
+        throw error
+      }
+    }
+  }
+  return null
 }
 
 function firstWords(): string[] {

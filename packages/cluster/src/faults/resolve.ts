@@ -1,5 +1,6 @@
 import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
+import { addresses, findMember, memberNamed } from '../member-names.js'
 import { OptionError } from '../option-error.js'
 import type { FaultLink, FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
 import { phraseOf } from './grammar.js'
@@ -64,19 +65,6 @@ function nameOf(end: LinkEnd): string {
   return typeof end === 'string' ? end : end[0]!
 }
 
-/** Accepts a name with a zero left out: `mongos1`. */
-function memberNamed(name: string, members: readonly MemberInfo[]): MemberInfo {
-  const member = findMember(name, members)
-  if (member === undefined)
-    throw new OptionError(`${name} is not a member of this cluster; its members are ${addresses(members).join(', ')}.`)
-  return member
-}
-
-function findMember(name: string, members: readonly MemberInfo[]): MemberInfo | undefined {
-  const padded = name.replace(/^(\D+)(\d)$/, '$10$2')
-  return members.find(({ address }) => address === name) ?? members.find(({ address }) => address === padded)
-}
-
 function endNamed(name: string, members: readonly MemberInfo[]): LinkEnd {
   switch (name) {
     case 'everybody':
@@ -94,10 +82,6 @@ function endNamed(name: string, members: readonly MemberInfo[]): LinkEnd {
       )
     }
   }
-}
-
-function addresses(members: readonly MemberInfo[]): Address[] {
-  return members.map(({ address }) => address).toSorted()
 }
 
 function isOne(end: LinkEnd): end is readonly [Address] {

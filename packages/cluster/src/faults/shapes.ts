@@ -1,7 +1,8 @@
 /** Schemas of faults. Their messages continue a sentence that begins with the name of the field. */
 import { catalogue } from '@shardlab/actor'
 import { z } from 'zod'
-import { longestMs, parseDuration, parseRate } from '../quantity-options.js'
+import { bandwidthFrom, durationFrom } from '@shardlab/quantities'
+import { longestMs } from '../quantity-options.js'
 
 const notAName = 'must be a name'
 const notACount = 'must be a whole number of at least 1'
@@ -9,22 +10,25 @@ const notAProbability = 'must be more than 0% and at most 100%'
 const notASeed = 'must be a whole number of at least 0'
 const notAFactor = 'must be more than 1, such as 10x'
 
-function quantity(parse: (name: string, value: number | string) => number) {
-  return z.union([z.number(), z.string()], 'must be a number or a text').transform((value, context) => {
-    try {
-      return parse('it', value)
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^it /, '') })
-      return z.NEVER
-    }
-  })
+/** Numbers get past the type, so that they are refused with a hint about the unit. */
+function quantity(read: (value: unknown) => number) {
+  return z
+    .custom<string>((value) => typeof value === 'string' || typeof value === 'number', 'must be a text')
+    .transform((value, context) => {
+      try {
+        return read(value)
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message })
+        return z.NEVER
+      }
+    })
 }
 
-/** Milliseconds, or a text such as `500ms` or `-2h`. */
-const offset = quantity(parseDuration).refine((ms) => Math.abs(ms) <= longestMs, 'must be at most 36525d, 100 years')
+/** A text such as `500ms` or `-2h`. */
+const offset = quantity(durationFrom).refine((ms) => Math.abs(ms) <= longestMs, 'must be at most 36525d, 100 years')
 const duration = offset.refine((ms) => ms >= 0, 'must not be negative')
-/** Bytes a second, or a text such as `10MB/s`. */
-const rate = quantity(parseRate)
+/** A text such as `10MB/s`. */
+const rate = quantity(bandwidthFrom)
 const name = z.string(notAName).min(1, notAName)
 const first = z.number(notACount).refine((count) => Number.isSafeInteger(count) && count >= 1, notACount)
 const probability = z.number(notAProbability).gt(0, notAProbability).lte(1, notAProbability)

@@ -77,13 +77,13 @@ export class YamlFile {
       )
     }
     if (issue.path.length === 0 && issue.code === 'invalid_type')
-      return this.fail([], 'is settings with their values, as in "name: orders"')
+      return this.fail([], 'must be settings with their values, as in "name: orders"')
     const wrong = valueAt(value, issue.path)
     if (issue.code !== 'custom' && wrong === undefined) return this.fail(originOf(issue.path), 'is missing')
     const isUnsaid = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
     return this.fail(
       originOf(issue.path),
-      isUnsaid ? `is ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message,
+      isUnsaid ? `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message,
     )
   }
 

@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 
-const name = z.string().regex(/^[A-Za-z0-9_-]{1,40}$/, 'is a name of letters, digits, _ and -')
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,40}$/, 'must be a name of letters, digits, _ and -')
 const whole = (from: number, to: number) =>
-  z.int(`is a whole number from ${from} to ${to}`).min(from, `is at least ${from}`).max(to, `is at most ${to}`)
-const positive = z.number('is a number above 0').positive('is above 0')
-const fieldName = z.string('is the name of a field').min(1)
+  z
+    .int(`must be a whole number from ${from} to ${to}`)
+    .min(from, `must be at least ${from}`)
+    .max(to, `must be at most ${to}`)
+const positive = z.number('must be a number above 0').positive('must be above 0')
+const fieldName = z.string('must be the name of a field').min(1)
 const ramp = z.union(
   [positive, z.strictObject({ from: positive, to: positive })],
-  'is a number above 0, or { from, to }',
+  'must be a number above 0, or { from, to }',
 )
-const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
+const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'must be database.collection')
 
 export const operationKinds = [
   'findOne',
@@ -26,26 +29,26 @@ export const operationKinds = [
 export type OperationKind = (typeof operationKinds)[number]
 
 const operation = z.strictObject({
-  do: z.enum(operationKinds, `is one of ${operationKinds.join(', ')}`),
-  weight: z.number('is a number from 0 on').min(0, 'is a number from 0 on').default(1),
+  do: z.enum(operationKinds, `must be one of ${operationKinds.join(', ')}`),
+  weight: z.number('must be a number from 0 on').min(0, 'must be a number from 0 on').default(1),
   /** Equality with the chosen record in these fields. */
-  by: z.array(fieldName, 'is a list of fields').min(1, 'names at least one field').optional(),
+  by: z.array(fieldName, 'must be a list of fields').min(1, 'must name at least one field').optional(),
   /** A range of this width from the chosen record's value; without `width` to the end. */
   range: z.strictObject({ field: fieldName, width: positive.optional() }).optional(),
   /** Additional conditions, passed through. */
   filter: z.record(z.string(), z.unknown()).optional(),
-  sort: z.record(z.string(), z.union([z.literal(1), z.literal(-1)], 'is 1 or -1')).optional(),
+  sort: z.record(z.string(), z.union([z.literal(1), z.literal(-1)], 'must be 1 or -1')).optional(),
   /** Document limit; two numbers: drawn from the range. */
   limit: z
-    .union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'is a whole number or [from, to]')
+    .union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'must be a whole number or [from, to]')
     .optional(),
   /** Stages after the $match of `by`, `range` and `filter`. */
   pipeline: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Number of text fields that an update writes, or all. */
-  fields: z.union([whole(1, 1000), z.literal('all')], 'is a whole number or all').optional(),
+  fields: z.union([whole(1, 1000), z.literal('all')], 'must be a whole number or all').optional(),
   /** Documents of a bulkInsert. */
   documents: whole(1, 10_000).optional(),
-  distribution: z.enum(distributionNames, `is one of ${distributionNames.join(', ')}`).optional(),
+  distribution: z.enum(distributionNames, `must be one of ${distributionNames.join(', ')}`).optional(),
 })
 export type OperationSource = z.infer<typeof operation>
 
@@ -71,14 +74,14 @@ export const workloadSchema = z.strictObject({
   ns: ns.default('shardlab_load.records'),
   records: whole(1, 2_000_000_000).default(1000),
   shardKey: z
-    .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'))
+    .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'must be 1 or hashed'))
     .nullable()
     .default({ _id: 'hashed' }),
   record: z.record(z.string(), z.unknown()),
   indexes: z
-    .array(z.record(z.string(), z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'is 1, -1 or hashed')))
+    .array(z.record(z.string(), z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'must be 1, -1 or hashed')))
     .default([]),
-  distribution: z.enum(distributionNames, `is one of ${distributionNames.join(', ')}`).default('zipfian'),
+  distribution: z.enum(distributionNames, `must be one of ${distributionNames.join(', ')}`).default('zipfian'),
   operations: z
     .record(name, operation)
     .refine(

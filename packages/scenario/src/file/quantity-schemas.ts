@@ -1,13 +1,6 @@
+import { QuantityError } from '@shardlab/quantities'
 import { z } from 'zod'
-import {
-  parseBandwidth,
-  parseBytes,
-  parseGrowth,
-  parseNumber,
-  parseRate,
-  parseTime,
-  QuantityError,
-} from './quantities.js'
+import { parseBandwidth, parseBytes, parseGrowth, parseNumber, parseRate, parseTime } from './quantities.js'
 
 function quantityOf(read: (value: string | number) => number) {
   return z.union([z.number(), z.string()], 'must be a number or a text').transform((value, context) => {

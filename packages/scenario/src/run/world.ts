@@ -1,3 +1,4 @@
+import { formatSize } from '@shardlab/quantities'
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
@@ -64,7 +65,7 @@ export class ScenarioWorld {
       seed,
       cluster: { shards, mongos, chunkSize },
     } = scenario
-    const size = chunkSize === undefined ? {} : { chunkSize }
+    const size = chunkSize === undefined ? {} : { chunkSize: formatSize(chunkSize) }
     const own = policy === undefined ? {} : { policy }
     const sizes = isMeasured(scenario) ? measuredOptions(scenario) : {}
     const cluster = await createSimulatedCluster({

@@ -1,3 +1,4 @@
+import { formatSize } from '@shardlab/quantities'
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import { encode } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -56,7 +57,7 @@ export class SwarmWorld {
       balancerRoundIntervalMs,
       networkTimeoutMs,
       findReplicaSetHostTimeoutMs,
-      ...(chunkSizeBytes === null ? {} : { chunkSize: chunkSizeBytes }),
+      ...(chunkSizeBytes === null ? {} : { chunkSize: formatSize(chunkSizeBytes) }),
       ...(mutation === null ? {} : { mutations: [mutation] }),
     })
     const world = new SwarmWorld(plan, cluster, recorded)

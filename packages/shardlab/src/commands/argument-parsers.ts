@@ -1,4 +1,4 @@
-import { parseDuration } from '@shardlab/quantities'
+import { durationFrom, sizeFrom } from '@shardlab/quantities'
 import { InvalidArgumentError } from 'commander'
 
 /** A whole number that a double represents exactly; the API checks its range. */
@@ -13,12 +13,29 @@ export function seed(text: string): number {
   return Number(text)
 }
 
-/** A number without a unit is seconds. */
+/** `500ms`, `30s`, `5m` */
+export function milliseconds(text: string): number {
+  const ms = quantity(text, durationFrom)
+  if (ms < 0) throw new InvalidArgumentError('It must not be negative.')
+  return ms
+}
+
 export function seconds(text: string): number {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text)
-  const ms = parseDuration(text)
-  if (ms === null || ms < 0) throw new InvalidArgumentError('It must be a time such as 500ms, 30s or 5m.')
-  return ms / 1000
+  return milliseconds(text) / 1000
+}
+
+/** A text with its unit, which the API reads. */
+export function size(text: string): string {
+  quantity(text, sizeFrom)
+  return text
+}
+
+function quantity(text: string, read: (text: string) => number): number {
+  try {
+    return read(text)
+  } catch (error) {
+    throw new InvalidArgumentError(`It ${(error as Error).message}.`)
+  }
 }
 
 /** Separated by commas. */

@@ -1,12 +1,20 @@
 import type { ClusterOptions } from '@shardlab/cluster'
 import type { UpOptions } from './up-options.js'
 
-/** The API has the same option names, and checks the values. */
+/** The API has the same options, with units in the names of numbers, and checks the values. */
 export function clusterOptions({
   json: _json,
   quiet: _quiet,
   exitWithParent: _exitWithParent,
+  balancerRoundInterval: balancerRoundIntervalMs,
+  findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
+  networkTimeout: networkTimeoutMs,
   ...options
 }: UpOptions): ClusterOptions {
-  return options as ClusterOptions
+  return {
+    ...(options as ClusterOptions),
+    ...(balancerRoundIntervalMs === undefined ? {} : { balancerRoundIntervalMs }),
+    ...(findReplicaSetHostTimeoutMs === undefined ? {} : { findReplicaSetHostTimeoutMs }),
+    ...(networkTimeoutMs === undefined ? {} : { networkTimeoutMs }),
+  }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { names, wholeNumber } from './argument-parsers.js'
+import { milliseconds, names, seed, size, wholeNumber } from './argument-parsers.js'
 
 /** With `from`, options that were not typed are absent. */
 export interface UpOptions {
@@ -12,6 +12,14 @@ export interface UpOptions {
   readonly chunkSize?: string
   readonly runtime?: string
   readonly hosts?: number
+  readonly seed?: number
+  readonly diskSize?: string
+  /** Milliseconds. */
+  readonly balancerRoundInterval?: number
+  /** Milliseconds. */
+  readonly findReplicaSetHostTimeout?: number
+  /** Milliseconds. */
+  readonly networkTimeout?: number
   readonly nativeWire?: true
   readonly serverTimings?: true
   readonly strict?: true
@@ -37,7 +45,20 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     )
     .option('--host <h>', 'address to listen on', '127.0.0.1')
     .option('--emulate <v>', 'server version to emulate: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0 or 8.0', '7.0')
-    .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's)")
+    .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's)", size)
+    .option('--disk-size <size>', 'disk of each shard and of the config server, at least 1MB (default: 2GB)', size)
+    .option('--seed <n>', 'seed of every random decision (default: drawn at the start)', seed)
+    .option('--balancer-round-interval <time>', 'pause between rounds of the balancer (default: 1s)', milliseconds)
+    .option(
+      '--find-replica-set-host-timeout <time>',
+      'how long members look for the primary of a shard that is down (default: 15s)',
+      milliseconds,
+    )
+    .option(
+      '--network-timeout <time>',
+      'members close a link on which nothing has arrived for this time (default: 10s)',
+      milliseconds,
+    )
     .option('--runtime <r>', 'threads: actors on worker threads; inline: all in one thread', 'threads')
     .option(
       '--hosts <n>',

@@ -15,6 +15,7 @@ import type { UpOptions } from './up-options.js'
 
 /** After this time busy connections are closed, so that `up` ends within a second of a signal. */
 const stopGraceMs = 800
+const longestDelayMs = 2 ** 31 - 1
 
 /** Ends the process with code 0 when `stopped` resolves. Rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
@@ -36,6 +37,8 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   } else if (options.quiet !== true) {
     process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
   }
+  // Otherwise the cluster would warn that nothing else keeps the process alive.
+  setInterval(() => {}, longestDelayMs)
   await stopped
   await Promise.race([cluster.stop(), sleep(stopGraceMs)])
   process.exit(exitCodes.fine)

@@ -1,0 +1,89 @@
+/**
+ * The guides about test runners and about stopping clusters: their files are written into a folder
+ * of this repository, and their commands succeed there. A runner that is not installed is skipped.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const timeout = 120_000
+
+interface Block {
+  readonly language: string
+  readonly code: string
+  /** The first line names the file; null: it is a program of its own. */
+  readonly file: string | null
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(root, 'docs/guides', page), 'utf8')
+  return [...text.matchAll(/^```(js|python|sh)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+    language: language!,
+    code: code!,
+    file: /^(?:\/\/|#) (\S+\.\w+)\n/.exec(code!)?.[1] ?? null,
+  }))
+}
+
+function folder(t: Test): string {
+  const path = mkdtempSync(join(root, '.guide-'))
+  t.teardown(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+function run(cwd: string, program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  // In a test of tap, tap would report to its parent; in one of node:test, node would as well.
+  const { TAP: _tap, NODE_TEST_CONTEXT: _context, ...env } = process.env
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
+}
+
+const isInstalled: Readonly<Record<string, () => boolean>> = {
+  vitest: () => existsSync(join(root, 'node_modules/.bin/vitest')),
+  pytest: () => spawnSync('python3', ['-c', 'import pytest, pymongo']).status === 0,
+}
+
+for (const [page, runner, files] of [
+  ['node-test.md', null, 2],
+  ['vitest.md', 'vitest', 4],
+  ['pytest.md', 'pytest', 2],
+] as const) {
+  const skip = runner !== null && !isInstalled[runner]!() ? `${runner} is not installed` : false
+  t.test(`the tests of the guide ${page} pass`, { timeout, skip }, async (t) => {
+    const path = folder(t)
+    const blocks = blocksOf(page)
+    const named = blocks.filter(({ file }) => file !== null)
+    t.equal(named.length, files)
+    for (const { file, code } of named) writeFileSync(join(path, file!), code)
+    for (const { code } of blocks.filter(({ language }) => language === 'sh')) {
+      const { code: exitCode, output } = await run(path, 'sh', ['-ec', code])
+      t.equal(exitCode, 0, `${code}\n${output}`)
+    }
+  })
+}
+
+t.test('the programs of the guide about stopping clusters start and stop one', { timeout }, async (t) => {
+  const path = folder(t)
+  const programs: Readonly<Record<string, readonly string[]>> = {
+    js: [process.execPath, '--input-type=module', '-e'],
+    python: ['python3', '-c'],
+    sh: ['sh', '-ec'],
+  }
+  const blocks = blocksOf('stop-clusters.md')
+  t.same(
+    blocks.map(({ language }) => language),
+    ['js', 'python', 'sh'],
+  )
+  for (const { language, code } of blocks) {
+    const [program, ...args] = programs[language]!
+    if (spawnSync(program!, ['--version']).error !== undefined) continue
+    // Ends when no process is left that has the output, so the cluster has ended too.
+    const { code: exitCode, output } = await run(path, program!, [...args, code])
+    t.match(output, /mongodb:\/\/127\.0\.0\.1:\d+\//, language)
+    t.equal(exitCode, 0, `${language}: ${output}`)
+  }
+})
