@@ -25,4 +25,5 @@ t.test('a process with another reason to live gets no warning', async (t) => {
   t.equal(isKeptByClusters(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'], clusters), false, 'a server')
   t.equal(isKeptByClusters(['TCPServerWrap', 'TCPSocketWrap'], clusters), false, 'a client')
   t.equal(isKeptByClusters(['Timeout'], clusters), false, 'a timer')
+  t.equal(isKeptByClusters(['PipeWrap', 'TCPServerWrap'], clusters, true), false, 'a parent')
 })

@@ -31,8 +31,16 @@ export function warnIfForgotten(cluster: RunningCluster): () => void {
   }
 }
 
-/** Whether only these clusters keep the process alive. `resources`: of `getActiveResourcesInfo`. */
-export function isKeptByClusters(resources: readonly string[], clusters: Iterable<RunningCluster>): boolean {
+/**
+ * Whether only these clusters keep the process alive. `resources`: of `getActiveResourcesInfo`.
+ * `connected`: a parent process may send messages at any time.
+ */
+export function isKeptByClusters(
+  resources: readonly string[],
+  clusters: Iterable<RunningCluster>,
+  connected = false,
+): boolean {
+  if (connected) return false
   let own = 0
   for (const { listeners } of clusters) own += listeners()
   const others = resources.filter((name) => !harmless.has(name))
@@ -40,7 +48,7 @@ export function isKeptByClusters(resources: readonly string[], clusters: Iterabl
 }
 
 function check(): void {
-  const isIdle = isKeptByClusters(process.getActiveResourcesInfo(), running)
+  const isIdle = isKeptByClusters(process.getActiveResourcesInfo(), running, process.connected)
   if (isIdle && wasIdle) for (const cluster of running) warn(cluster)
   wasIdle = isIdle
 }

@@ -24,6 +24,7 @@ export class ShortLived extends Activity {
 
   async #live(client: SwarmClient, random: Random): Promise<void> {
     const round = ++this.#rounds
+    const { droppingMissingCollection } = this.world.behaviours
     let ns = 'fleeting'
     const isSharded = random.chance(2, 3)
     if (isSharded) {
@@ -66,7 +67,8 @@ export class ShortLived extends Activity {
     if (random.chance(1, 4)) {
       await client.untilDone({ dropDatabase: 1, $db: 'short' })
     } else {
-      await client.untilDone({ drop: ns, $db: 'short' }, [codes.namespaceNotFound])
+      const missing = droppingMissingCollection === 'fails without code' ? undefined : codes.namespaceNotFound
+      await client.untilDone({ drop: ns, $db: 'short' }, [missing])
     }
     await this.#expect(client, ns, 0, `after drop in round ${round}`)
     this.count('short life')
