@@ -1,0 +1,19 @@
+import { restartElectionTimer } from '../elections/election-timer.js'
+import type { ProtocolState } from './protocol-state.js'
+
+/** Announces the member's state if it has changed. Runs after everything that can change it. */
+export function announceState(state: ProtocolState): void {
+  const { announced, memberState } = state
+  if (announced === memberState) return
+  state.announced = memberState
+  state.emit({ kind: 'state', from: announced, to: memberState })
+  state.topologyChanged()
+  restartElectionTimer(state)
+  if (memberState === 'SECONDARY' && announced !== 'PRIMARY' && isAlone(state)) {
+    state.timers.set('single-node-election', state.nowMs)
+  }
+}
+
+/** The only member of its set needs nobody's vote. */
+export const isAlone = ({ config, selfIndex }: ProtocolState): boolean =>
+  config?.members.length === 1 && selfIndex === 0

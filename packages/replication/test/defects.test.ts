@@ -1,0 +1,27 @@
+import t from 'tap'
+import { randomRun } from './support/random-run.js'
+import type { Defect } from './support/simulated-set.js'
+
+const defects: readonly Defect[] = [
+  'vote-twice',
+  'acknowledge-early',
+  'skip-rollback',
+  'elect-behind',
+  'commit-old-term',
+]
+
+for (const defect of defects) {
+  t.test(`random runs find the defect ${defect} within 200 seeds`, async (t) => {
+    let found = ''
+    let seed = 1
+    for (; seed <= 200 && found === ''; seed++) {
+      try {
+        randomRun(seed, [defect])
+      } catch (error) {
+        found = (error as Error).message.split('\n')[0]!
+      }
+    }
+    t.not(found, '', defect)
+    t.comment(`${defect}: ${found}`)
+  })
+}

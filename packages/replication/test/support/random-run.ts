@@ -1,0 +1,172 @@
+import { defaultSettings, type MemberConfig, type ReplicaSetConfig, type ReplicationRules } from '@shardlab/replication'
+import { Random } from './random.js'
+import { SimulatedSet, type Defect } from './simulated-set.js'
+
+export const memberConfig = (id: number, changes: Partial<MemberConfig> = {}): MemberConfig => ({
+  id,
+  host: `m${id}:1`,
+  arbiterOnly: false,
+  buildIndexes: true,
+  hidden: false,
+  priority: 1,
+  tags: [],
+  delaySecs: 0,
+  votes: 1,
+  newlyAdded: false,
+  ...changes,
+})
+
+export const replicaSetConfig = (
+  members: readonly MemberConfig[],
+  changes: Partial<ReplicaSetConfig> = {},
+): ReplicaSetConfig => ({
+  name: 'rs',
+  version: 1,
+  term: 0,
+  members,
+  settings: defaultSettings,
+  majorityJournals: true,
+  configServer: false,
+  document: new Uint8Array(),
+  ...changes,
+})
+
+export const currentRules: ReplicationRules = {
+  configTerm: true,
+  votesNeedSameConfig: false,
+  newlyAdded: true,
+  closerSyncSource: true,
+  preferPrimarySyncSource: true,
+}
+
+function randomConfig(random: Random): ReplicaSetConfig {
+  const count = random.pick([1, 2, 3, 3, 3, 4, 5, 5, 7])
+  const arbiter = count > 2 && random.chance(0.25) ? count - 1 : -1
+  const members = Array.from({ length: count }, (_, id) => {
+    if (id === arbiter) return memberConfig(id, { arbiterOnly: true, priority: 0 })
+    if (id > 2 && random.chance(0.2)) return memberConfig(id, { votes: 0, priority: 0 })
+    return memberConfig(id, { priority: id === 0 ? 1 : random.pick([0, 1, 1, 2, 5]) })
+  })
+  return replicaSetConfig(members, {
+    settings: {
+      ...defaultSettings,
+      chainingAllowed: random.chance(0.8),
+      electionTimeoutMs: random.pick([1000, 2000, 5000]),
+      heartbeatIntervalMs: random.pick([500, 2000]),
+      catchUpTimeoutMs: random.pick([-1, -1, 0, 2000]),
+    },
+  })
+}
+
+/** Two minutes of writes and faults, then time to recover. @throws Error at a broken invariant */
+export function randomRun(seed: number, defects: readonly Defect[] = []): SimulatedSet {
+  const random = new Random(seed ^ 0x5eed)
+  const rules = { ...currentRules, configTerm: random.chance(0.8), votesNeedSameConfig: random.chance(0.3) }
+  const set = new SimulatedSet(seed, randomConfig(random), rules, defects)
+  try {
+    for (let i = 0; i < 1200; i++) {
+      set.schedule.runUntil(set.nowMs + 100)
+      if (random.chance(0.7)) set.write()
+      if (random.chance(0.03)) fault(set, random)
+    }
+    recover(set)
+  } catch (error) {
+    throw new Error(`seed ${seed}: ${(error as Error).message}\n${set.events.slice(-60).join('\n')}`, { cause: error })
+  }
+  return set
+}
+
+function fault(set: SimulatedSet, random: Random): void {
+  const member = random.pick(set.members)
+  const other = random.pick(set.members)
+  switch (random.below(11)) {
+    case 0:
+      member.crash()
+      break
+    case 1:
+    case 2:
+      restart(set, random.pick(set.members))
+      break
+    case 3:
+      if (member !== other) set.part(member, other)
+      break
+    case 4:
+      for (const peer of set.members) if (peer !== member) set.part(member, peer)
+      break
+    case 5:
+      set.cut.clear()
+      break
+    case 6:
+    case 7: {
+      // An isolated primary goes on to write until it notices.
+      const primary = set.writablePrimaries[0]
+      for (const peer of set.members) if (primary !== undefined && peer !== primary) set.part(primary, peer)
+      break
+    }
+    case 8:
+    case 9:
+      reconfigure(set, random)
+      break
+    default: {
+      const { nowMs } = set
+      const force = random.chance(0.5)
+      member.coordinator?.stepDown(nowMs, { waitUntilMs: nowMs + 2000, stepDownUntilMs: nowMs + 10_000, force })
+      member.carryOut()
+    }
+  }
+}
+
+/** Adds, removes or changes one member, on a primary. */
+function reconfigure(set: SimulatedSet, random: Random): void {
+  const primary = set.writablePrimaries[0]
+  if (primary === undefined || !set.rules.configTerm) return
+  const coordinator = primary.coordinator!
+  const { config, storing, term } = coordinator.state
+  const isSafe = set.defects.has('unsafe-reconfig') || coordinator.configCommitment() === 'committed'
+  if (storing !== null || !isSafe) return
+  const id = random.below(set.members.length)
+  const member = config!.members.find((other) => other.id === id)
+  const others = config!.members.filter((other) => other.id !== id)
+  const votes = random.chance(0.8) ? 1 : 0
+  const changed = {
+    ...(member ?? memberConfig(id)),
+    votes,
+    priority: votes === 0 ? 0 : random.pick([0, 1, 2]),
+  } as const
+  const removes = member !== undefined && random.chance(0.4)
+  const members =
+    removes || member?.arbiterOnly === true ? others : [...others, changed].toSorted((a, b) => a.id - b.id)
+  const next = { ...config!, version: config!.version + 1, term, members }
+  const self = members.find(({ host }) => host === primary.host)
+  if (self === undefined || self.priority === 0) return
+  if (coordinator.reconfigFault(next, set.defects.has('unsafe-reconfig')) !== null) return
+  set.reconfigurations++
+  coordinator.changeConfig(set.nowMs, next)
+  primary.carryOut()
+}
+
+function restart(set: SimulatedSet, member: SimulatedSet['members'][number]): void {
+  if (member.coordinator !== null) return
+  set.restarted(member)
+  member.start()
+}
+
+/** @throws Error when the set has no primary or its members differ after all faults are over */
+function recover(set: SimulatedSet): void {
+  set.cut.clear()
+  set.calm = true
+  for (const member of set.members) restart(set, member)
+  set.schedule.runUntil(set.nowMs + 120_000)
+  const primaries = set.writablePrimaries
+  if (primaries.length !== 1) throw new Error(`${primaries.length} primaries after recovery`)
+  const { optime } = primaries[0]!.last
+  const { members } = primaries[0]!.disk.config!
+  const belongs = (host: string) => members.some((member) => member.host === host)
+  const behind = set.members.filter(
+    (member) => belongs(member.host) && !member.isArbiter && member.last.optime !== optime,
+  )
+  const names = behind
+    .filter(({ last }) => last.optime.ts[0] !== optime.ts[0] || last.optime.ts[1] !== optime.ts[1])
+    .map(({ host }) => host)
+  if (names.length > 0) throw new Error(`${names.join(', ')} did not catch up after recovery`)
+}
