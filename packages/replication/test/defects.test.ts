@@ -8,6 +8,7 @@ const defects: readonly Defect[] = [
   'skip-rollback',
   'elect-behind',
   'commit-old-term',
+  'unsafe-reconfig',
 ]
 
 for (const defect of defects) {

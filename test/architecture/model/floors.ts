@@ -11,6 +11,7 @@ export const floors: Readonly<Record<string, number>> = {
   storage: 3,
   actor: 3,
   member: 4,
+  replication: 4,
   node: 5,
   shard: 6,
   'config-server': 6,

@@ -134,8 +134,12 @@ function reconfigure(set: SimulatedSet, random: Random): void {
     priority: votes === 0 ? 0 : random.pick([0, 1, 2]),
   } as const
   const removes = member !== undefined && random.chance(0.4)
-  const members =
+  const successors =
     removes || member?.arbiterOnly === true ? others : [...others, changed].toSorted((a, b) => a.id - b.id)
+  // Without the rule about voters, a primary in a minority could form a majority of its own.
+  const members = set.defects.has('unsafe-reconfig')
+    ? config!.members.filter(({ host }) => host === primary.host || random.chance(0.3))
+    : successors
   const next = { ...config!, version: config!.version + 1, term, members }
   const self = members.find(({ host }) => host === primary.host)
   if (self === undefined || self.priority === 0) return
