@@ -37,9 +37,9 @@ import {
   ownProgress,
   positionReport,
   positionsReceived,
-  readerHeard,
+  readerRequested,
   rolledBackTo,
-  sourceHeard,
+  sourceReplied,
 } from './sync/positions.js'
 import {
   chooseSyncSource,
@@ -72,8 +72,8 @@ export interface StoredState {
 }
 
 /**
- * The protocol of one member. Every call happens at a time and may leave {@link takeEffects effects}
- * for the host; each effect names the call that reports its completion. Nothing here waits.
+ * The protocol of one member. Every call happens at a time and may leave effects for the host (see
+ * `takeEffects`); each effect names the call that reports its completion. Nothing here waits.
  */
 export class ReplicationCoordinator {
   readonly state: ProtocolState
@@ -169,12 +169,12 @@ export class ReplicationCoordinator {
   }
 
   /** A member reads the oplog of this one; its request has its term. */
-  readerHeard(nowMs: number, term: number): void {
-    readerHeard(this.#at(nowMs), term)
+  readerRequested(nowMs: number, term: number): void {
+    readerRequested(this.#at(nowMs), term)
   }
 
-  sourceHeard(nowMs: number, metadata: SourceMetadata): void {
-    sourceHeard(this.#at(nowMs), metadata)
+  sourceReplied(nowMs: number, metadata: SourceMetadata): void {
+    sourceReplied(this.#at(nowMs), metadata)
   }
 
   // Completions of effects.
@@ -234,7 +234,7 @@ export class ReplicationCoordinator {
     return configCommitment(this.state)
   }
 
-  /** @returns why `next` may not follow the current configuration, in the server's words; null: it may */
+  /** @returns why `next` may not follow the current one, in the server's words; null: it may */
   reconfigFault(next: ReplicaSetConfig, force: boolean): string | null {
     return reconfigFault(this.state.config!, next, force)
   }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { randomRun } from './support/random-run.js'
-import type { Defect } from './support/simulated-set.js'
+import type { Defect } from './support/world.js'
 
 const defects: readonly Defect[] = [
   'vote-twice',

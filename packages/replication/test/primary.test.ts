@@ -82,7 +82,7 @@ t.test('a primary that learns of a higher term steps down before it adopts the t
   const member = new LoneMember(three)
   const { coordinator } = member
   member.becomePrimary()
-  coordinator.readerHeard(member.nowMs, 5)
+  coordinator.readerRequested(member.nowMs, 5)
   member.take()
   t.strictSame(
     member.of('step-down').map(({ reason }) => reason),
@@ -98,7 +98,7 @@ t.test('a primary that learns of a higher term steps down before it adopts the t
   t.equal(coordinator.state.term, 5)
 })
 
-t.test('a primary that hears from no majority for the election timeout steps down', async (t) => {
+t.test('a primary without a sign of life from a majority for the election timeout steps down', async (t) => {
   const member = new LoneMember(three)
   member.becomePrimary()
   const reply = (host: string): HeartbeatReply | null =>
@@ -139,7 +139,7 @@ t.test('replSetStepDown waits for a majority and an electable member, and hands 
   )
 })
 
-t.test('replSetStepDown fails when nobody catches up, and writes resume; force does not fail', async (t) => {
+t.test('replSetStepDown fails when no member catches up, and writes resume; force does not fail', async (t) => {
   for (const force of [false, true]) {
     const member = new LoneMember(three)
     const { coordinator } = member

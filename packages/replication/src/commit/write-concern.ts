@@ -1,4 +1,7 @@
-/** Server: haveNumNodesReachedOpTime, haveTaggedNodesReachedOpTime, checkIfWriteConcernCanBeSatisfied. */
+/**
+ * Server: haveNumNodesReachedOpTime, haveTaggedNodesReachedOpTime,
+ * checkIfWriteConcernCanBeSatisfied.
+ */
 import { isVoter, writeMajorityCount, type MemberConfig } from '../config/replica-set-config.js'
 import type { MemberView } from '../members/member-view.js'
 import { compareTimestamps, type OpTime } from '../optime.js'

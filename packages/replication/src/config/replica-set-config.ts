@@ -88,7 +88,7 @@ export const majorityVoteCount = (config: ReplicaSetConfig): number => Math.floo
 export const writableVoterCount = ({ members }: ReplicaSetConfig): number =>
   members.filter((member) => isVoter(member) && !member.arbiterOnly).length
 
-/** Members that must have a write before a majority has it: never more than the voters with data. */
+/** Members that a majority write needs: never more than the voters with data. */
 export const writeMajorityCount = (config: ReplicaSetConfig): number =>
   Math.min(majorityVoteCount(config), writableVoterCount(config))
 

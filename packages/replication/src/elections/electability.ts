@@ -8,7 +8,7 @@ import type { ProtocolState } from '../state/protocol-state.js'
 /** Server parameter priorityTakeoverFreshnessWindowSeconds. */
 const takeoverWindowSecs = 2
 
-/** The same within one second, in entries: a primary whose clock was set back writes in one second. */
+/** In entries, if both are of one second: a primary whose clock was set back stays in one. */
 const takeoverWindowEntries = 1000
 
 export function seesMajority(state: ProtocolState): boolean {

@@ -14,9 +14,9 @@ export function cancelTakeovers({ timers }: ProtocolState): void {
 }
 
 /** After a heartbeat of the primary. At most one takeover is scheduled. */
-export function considerTakeover(state: ProtocolState, heard: MemberView): void {
+export function considerTakeover(state: ProtocolState, replied: MemberView): void {
   const { primary, selfConfig, config, timers } = state
-  if (primary === null || heard !== primary || primary === state.self || primary.term !== state.term) return
+  if (primary === null || replied !== primary || primary === state.self || primary.term !== state.term) return
   if (selfConfig === null || priorityOf(selfConfig) <= 0 || state.isPrimary) return
   if (timers.at('priority-takeover') !== null || timers.at('catch-up-takeover') !== null) return
   const priority = priorityOf(selfConfig)

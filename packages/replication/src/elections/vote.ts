@@ -8,8 +8,8 @@ import { learnTerm } from '../state/term.js'
 const configText = ({ version, term }: ConfigVersion): string => `{version: ${version}, term: ${term}}`
 
 /**
- * @returns null: this member is stepping down because of the request; ask again when it is done.
- *   A granted vote of a real election is in `lastVote`: it must be on disk before the reply is sent.
+ * @returns null: this member is stepping down because of the request; ask again when it is done. A
+ *   granted vote of a real election is in `lastVote`: store it before the reply is sent.
  */
 export function answerVoteRequest(state: ProtocolState, request: VoteRequest): VoteReply | null {
   if (!learnTerm(state, request.term)) return null

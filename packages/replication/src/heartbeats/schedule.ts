@@ -7,7 +7,7 @@ export function heartbeatNow({ timers, nowMs }: ProtocolState, host: string): vo
   timers.set(heartbeatTimer(host), nowMs)
 }
 
-/** To everyone, at once. Nobody counts as silent before the election timeout. */
+/** To everyone, at once. No member counts as silent before the election timeout. */
 export function restartHeartbeats(state: ProtocolState): void {
   state.timers.cancelAll('heartbeat ')
   for (const view of state.peers) {

@@ -3,7 +3,7 @@ import { beginStepDown } from '../primary/step-down.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { watchSilence } from './schedule.js'
 
-/** A primary that has not heard from a majority for the election timeout steps down. */
+/** A primary without a sign of life from a majority for the election timeout steps down. */
 export function checkSilence(state: ProtocolState): void {
   let lost = false
   for (const view of state.peers) {

@@ -20,7 +20,7 @@ export class MemberView {
   readonly host: string
   readonly ping = new PingStatistics()
   state: MemberState = 'UNKNOWN'
-  /** Null: never heard from. */
+  /** Null: no heartbeat has completed. */
   health: 0 | 1 | null = null
   upSinceMs = 0
   /** The end of the last heartbeat to it, replied to or failed. 0: none. */
@@ -43,7 +43,7 @@ export class MemberView {
   /** No sign of life within the election timeout. */
   silent = false
   /** A heartbeat has completed since {@link awaitHeartbeat}. */
-  heard = false
+  wasChecked = false
 
   constructor(id: number, host: string) {
     this.id = id
@@ -60,7 +60,7 @@ export class MemberView {
   }
 
   awaitHeartbeat(nowMs: number): void {
-    this.heard = false
+    this.wasChecked = false
     this.alive(nowMs)
   }
 
@@ -71,7 +71,7 @@ export class MemberView {
     this.health = 1
     this.lastHeartbeatMs = nowMs
     this.lastHeartbeatMessage = ''
-    this.heard = true
+    this.wasChecked = true
     this.alive(nowMs)
     this.state = reply.state
     this.term = reply.term
@@ -89,7 +89,7 @@ export class MemberView {
     this.upSinceMs = 0
     this.lastHeartbeatMs = nowMs
     this.lastHeartbeatMessage = message
-    this.heard = true
+    this.wasChecked = true
     this.state = 'DOWN'
     this.electable = false
     this.syncingTo = null

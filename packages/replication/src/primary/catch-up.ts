@@ -47,7 +47,7 @@ export function checkCatchUp(state: ProtocolState): void {
 function newestSinceRestart({ peers }: ProtocolState): OpTime | null {
   let newest = nullOpTime
   for (const view of peers) {
-    if (!view.heard) return null
+    if (!view.wasChecked) return null
     if (view.up) newest = laterOpTime(newest, view.reported.applied.optime)
   }
   return newest

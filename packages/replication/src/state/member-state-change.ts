@@ -14,6 +14,6 @@ export function announceState(state: ProtocolState): void {
   }
 }
 
-/** The only member of its set needs nobody's vote. */
+/** The only member of its set needs no vote of others. */
 export const isAlone = ({ config, selfIndex }: ProtocolState): boolean =>
   config?.members.length === 1 && selfIndex === 0

@@ -67,12 +67,12 @@ export function positionsReceived(state: ProtocolState, { term, positions }: Pos
 }
 
 /** A member in this term reads the oplog from here. */
-export function readerHeard(state: ProtocolState, term: number): void {
+export function readerRequested(state: ProtocolState, term: number): void {
   learnTerm(state, term)
 }
 
 /** With each batch from the sync source, empty or not. */
-export function sourceHeard(state: ProtocolState, metadata: SourceMetadata): void {
+export function sourceReplied(state: ProtocolState, metadata: SourceMetadata): void {
   learnTerm(state, metadata.term)
   learnCommitPoint(state, metadata.committed, true)
   if (metadata.primaryIndex !== -1 && metadata.term === state.term) restartElectionTimer(state)

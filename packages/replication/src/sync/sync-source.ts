@@ -25,7 +25,7 @@ export function chooseSyncSource(state: ProtocolState, lastFetched: OpTime): str
     state.requestedSyncSource = null
     return take(state, host, true)
   }
-  // Two heartbeats of everyone give a first picture of who is close and ahead.
+  // Two heartbeats of each member show which ones are close and ahead.
   if (state.heartbeatsInConfig < state.peers.length * 2) return take(state, null, false)
   // A primary in catch-up takes what it needs from anyone.
   if (!state.settings.chainingAllowed && !state.isPrimary)

@@ -1,6 +1,7 @@
 import { defaultSettings, type MemberConfig, type ReplicaSetConfig, type ReplicationRules } from '@shardlab/replication'
 import { Random } from './random.js'
-import { SimulatedSet, type Defect } from './simulated-set.js'
+import { SimulatedSet } from './simulated-set.js'
+import type { Defect } from './world.js'
 
 export const memberConfig = (id: number, changes: Partial<MemberConfig> = {}): MemberConfig => ({
   id,
@@ -98,7 +99,7 @@ function fault(set: SimulatedSet, random: Random): void {
       break
     case 6:
     case 7: {
-      // An isolated primary goes on to write until it notices.
+      // An isolated primary accepts writes until its election timeout.
       const primary = set.writablePrimaries[0]
       for (const peer of set.members) if (primary !== undefined && peer !== primary) set.part(primary, peer)
       break

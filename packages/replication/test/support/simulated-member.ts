@@ -14,7 +14,7 @@ import {
   type VoteReply,
   type VoteRequest,
 } from '@shardlab/replication'
-import type { SimulatedSet } from './simulated-set.js'
+import type { Peer, World } from './world.js'
 
 type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>
 
@@ -27,9 +27,9 @@ interface FetchReply {
 }
 
 /** One member with a model of its oplog and disk. */
-export class SimulatedMember {
+export class SimulatedMember implements Peer {
   readonly host: string
-  readonly set: SimulatedSet
+  readonly set: World
   coordinator: ReplicationCoordinator | null = null
   /** Changes with every start, so that events of an earlier life are ignored. */
   life = 0
@@ -42,7 +42,7 @@ export class SimulatedMember {
   /** Of the next tick that is scheduled. */
   #tickAtMs = Infinity
 
-  constructor(set: SimulatedSet, host: string) {
+  constructor(set: World, host: string) {
     this.set = set
     this.host = host
   }
@@ -252,7 +252,7 @@ export class SimulatedMember {
     this.#reporting = true
     this.later(set.random.between(1, 10), (reporter) => {
       this.#reporting = false
-      const report = { ...reporter.positionReport(), ...(set.defects.has('hide-term') && { term: -1 }) }
+      const report = reporter.positionReport()
       set.send(this, set.member(source), (receiver) => receiver.positionsReceived(set.nowMs, report))
     })
   }
@@ -270,7 +270,7 @@ export class SimulatedMember {
     const { term } = coordinator.state
     set.request(this, set.member(host), 1000, {
       answer: (source): FetchReply => {
-        if (!set.defects.has('hide-term')) source.readerHeard(set.nowMs, term)
+        source.readerRequested(set.nowMs, term)
         const { oplog } = set.member(host)
         const at = oplog.findLastIndex((entry) => compareOpTimes(entry.optime, optime) === 0)
         const entries = at === -1 && this.oplog.length > 0 ? null : oplog.slice(at + 1, at + 1 + 50)
@@ -300,7 +300,7 @@ export class SimulatedMember {
     if (state.followerMode === 'STARTUP2' && this.oplog.length > 0 && !state.isPrimary) {
       coordinator.setFollowerMode(set.nowMs, 'SECONDARY')
     }
-    coordinator.sourceHeard(set.nowMs, reply.metadata)
+    coordinator.sourceReplied(set.nowMs, reply.metadata)
     if (coordinator.shouldChangeSyncSource(set.nowMs, this.last.optime, reply.metadata)) state.syncSource = null
   }
 

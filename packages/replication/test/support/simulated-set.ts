@@ -10,23 +10,10 @@ import {
 import { Random } from './random.js'
 import { Schedule } from './schedule.js'
 import { SimulatedMember } from './simulated-member.js'
-
-export type Defect =
-  | 'vote-twice'
-  | 'acknowledge-early'
-  | 'skip-rollback'
-  | 'hide-term'
-  | 'unsafe-reconfig'
-  | 'elect-behind'
-  | 'commit-old-term'
-
-interface Handlers<R> {
-  readonly replied: (coordinator: ReplicationCoordinator, reply: R) => void
-  readonly failed: (coordinator: ReplicationCoordinator) => void
-}
+import type { Defect, Handlers, Peer, World } from './world.js'
 
 /** A whole set in virtual time: coordinators, oplogs and a network that loses, delays and parts. */
-export class SimulatedSet {
+export class SimulatedSet implements World {
   readonly name = 'rs'
   readonly schedule = new Schedule()
   readonly random: Random
@@ -41,7 +28,7 @@ export class SimulatedSet {
   /** Entries that a commit point covered, in the order of the oplog. */
   readonly history: OpTime[] = []
   /** How much of a member's oplog is known to equal the history. */
-  readonly #checked = new Map<SimulatedMember, number>()
+  readonly #checked = new Map<Peer, number>()
   readonly acknowledged: OpTime[] = []
   /** No message is slow. */
   calm = false
@@ -77,16 +64,16 @@ export class SimulatedSet {
     return this.members.filter(({ coordinator }) => coordinator?.isWritablePrimary === true)
   }
 
-  isCut(a: SimulatedMember, b: SimulatedMember): boolean {
+  isCut(a: Peer, b: Peer): boolean {
     return this.cut.has(pair(a, b))
   }
 
-  part(a: SimulatedMember, b: SimulatedMember): void {
+  part(a: Peer, b: Peer): void {
     this.cut.add(pair(a, b))
   }
 
   /** One way; lost without a trace if the receiver cannot be reached. */
-  send(from: SimulatedMember, to: SimulatedMember, deliver: (coordinator: ReplicationCoordinator) => void): void {
+  send(from: Peer, to: Peer, deliver: (coordinator: ReplicationCoordinator) => void): void {
     this.schedule.after(this.#delayMs(), () => {
       if (to.coordinator === null || this.isCut(from, to)) return
       deliver(to.coordinator)
@@ -95,8 +82,8 @@ export class SimulatedSet {
   }
 
   request<R>(
-    from: SimulatedMember,
-    to: SimulatedMember,
+    from: Peer,
+    to: Peer,
     timeoutMs: number,
     handlers: Handlers<R> & { readonly answer: (coordinator: ReplicationCoordinator) => R },
   ): void {
@@ -110,10 +97,10 @@ export class SimulatedSet {
   }
 
   requestAsync<R>(
-    from: SimulatedMember,
-    to: SimulatedMember,
+    from: Peer,
+    to: Peer,
     timeoutMs: number,
-    handlers: Handlers<R> & { readonly answer: (member: SimulatedMember, reply: (reply: R) => void) => void },
+    handlers: Handlers<R> & { readonly answer: (member: Peer, reply: (reply: R) => void) => void },
   ): void {
     let done = false
     const finish = (run: (coordinator: ReplicationCoordinator) => void) => {
@@ -143,7 +130,7 @@ export class SimulatedSet {
     return !this.calm && this.random.chance(0.01) ? this.random.between(100, 3000) : this.random.between(1, 10)
   }
 
-  trace(member: SimulatedMember, effect: Effect): void {
+  trace(member: Peer, effect: Effect): void {
     if (effect.kind === 'heartbeat' || effect.kind === 'report-position') return
     this.#events.push({ atMs: this.nowMs, host: member.host, effect })
     if (this.#events.length > 200) this.#events.splice(0, 100)
@@ -156,7 +143,7 @@ export class SimulatedSet {
   }
 
   /** @throws Error when a term has two primaries */
-  elected(member: SimulatedMember, term: number): void {
+  elected(member: Peer, term: number): void {
     this.elections++
     const other = this.primaries.get(term)
     if (other !== undefined && other !== member.host)
@@ -168,7 +155,7 @@ export class SimulatedSet {
    * A commit point covers this member's oplog up to `optime`.
    * @throws Error when the member has another entry than the committed history at any place
    */
-  committed(member: SimulatedMember, optime: OpTime): void {
+  committed(member: Peer, optime: OpTime): void {
     if (member.isArbiter) return
     const { history } = this
     for (let i = this.#checked.get(member) ?? 0; i < member.oplog.length; i++) {
@@ -184,7 +171,7 @@ export class SimulatedSet {
   }
 
   /** @throws Error when committed entries are rolled back */
-  rolledBack(member: SimulatedMember, count: number): void {
+  rolledBack(member: Peer, count: number): void {
     this.rollbacks++
     const checked = this.#checked.get(member) ?? 0
     if (count < checked) throw new Error(`${member.host} rolls back ${checked - count} committed entries`)
@@ -194,7 +181,7 @@ export class SimulatedSet {
     this.#checked.set(member, Math.min(this.#checked.get(member) ?? 0, member.durableCount))
   }
 
-  /** A client's write with write concern majority on whoever takes writes. */
+  /** A client's write with write concern majority on any member that accepts writes. */
   write(): void {
     const primaries = this.writablePrimaries
     if (primaries.length === 0) return
@@ -211,7 +198,7 @@ export class SimulatedSet {
   }
 
   /** @throws Error when a writable primary lacks an acknowledged write */
-  checkMember(member: SimulatedMember): void {
+  checkMember(member: Peer): void {
     const { coordinator } = member
     if (coordinator?.isWritablePrimary !== true || this.#complete.has(coordinator)) return
     this.#complete.add(coordinator)
@@ -228,7 +215,6 @@ export class SimulatedSet {
   #complete = new WeakSet<ReplicationCoordinator>()
 }
 
-const pair = (a: SimulatedMember, b: SimulatedMember): string =>
-  a.host < b.host ? `${a.host} ${b.host}` : `${b.host} ${a.host}`
+const pair = (a: Peer, b: Peer): string => (a.host < b.host ? `${a.host} ${b.host}` : `${b.host} ${a.host}`)
 
 const text = ({ ts, term }: OpTime): string => `${ts[0]}.${ts[1]}/t${term}`
