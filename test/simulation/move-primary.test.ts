@@ -191,6 +191,25 @@ t.test('copying blocks changes, but not reads', async (t) => {
   }
 })
 
+t.test('a shard receives no chunk of a collection whose originals movePrimary will drop', async (t) => {
+  for (const emulate of ['4.0', '8.0'] as const) {
+    await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
+    const admin = new PatientClient(cluster, createRandom(1))
+    await prepare(admin, 'shard01')
+    const fault = await cluster.steps.arm('shard.move-primary.committed', 'hold', { times: 1 })
+    const moving = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+    await cluster.steps.struck(fault)
+    t.match(await admin.untilDone({ shardCollection: 'app.plain', key: { _id: 1 }, $db: 'admin' }), { ok: 1 })
+    const move = { moveChunk: 'app.plain', find: { _id: 1 }, to: 'shard01', $db: 'admin' }
+    t.match(await admin.once(move), { ok: 0 }, `${emulate}: the originals are there`)
+    await cluster.steps.heal(fault)
+    t.match(await moving, { ok: 1 })
+    t.match(await admin.untilDone(move), { ok: 1 })
+    const { n } = (await admin.once({ count: 'plain', query: {}, $db: 'app' }))!
+    t.equal(n, documents, emulate)
+  }
+})
+
 t.test('a second movePrimary of the database joins the first or fails, and before 7.0 waits', async (t) => {
   for (const emulate of ['2.6', '6.0', '7.0', '8.0'] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })

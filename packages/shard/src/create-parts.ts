@@ -71,7 +71,8 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const ranges = measured === null ? new StoredRangeStore(node) : new MeasuredRangeStore(node, measured)
   const migrationStatistics = new MigrationStatistics()
   const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)
-  const host = { node, placements, critical, versions, preparedInserts, ranges, rangeDeleter, migrationStatistics }
+  const ddl = new DdlCoordinators(node, new DdlLocks({ context, behaviours }, context.mutated('ddlLocksOff')))
+  const host = { node, placements, critical, versions, preparedInserts, ranges, rangeDeleter, migrationStatistics, ddl }
   const migrations = new Migrations(host)
   const orphans = new OrphanCounts(node)
   const parts: ShardParts = {
@@ -80,7 +81,6 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
     migrations,
     samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,
     databaseCopies: new DatabaseCopies(behaviours.movePrimaryRefusesWrites),
-    ddl: new DdlCoordinators(node, new DdlLocks({ context, behaviours }, context.mutated('ddlLocksOff'))),
     reshardings: new Reshardings(host),
     autoSplitter: new AutoSplitter({ node, placements, ranges, migrations }),
     orphans,

@@ -7,7 +7,7 @@
 import { RequestFailedError, StepFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import type { DatabasePlacements, PlacementHost } from '../host/host.js'
+import type { DatabasePlacements, PendingDrops, PlacementHost } from '../host/host.js'
 import type { DdlLocks, LockRequest } from './locks/ddl-locks.js'
 import { DdlRecords, namesOfRecord, type DdlRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
@@ -42,7 +42,7 @@ interface Run {
   readonly done: Promise<unknown>
 }
 
-export class DdlCoordinators {
+export class DdlCoordinators implements PendingDrops {
   readonly records: DdlRecords
   readonly #locks: DdlLocks
   /** By operation and first name, and by arguments if they cannot conflict. */
@@ -88,6 +88,10 @@ export class DdlCoordinators {
    */
   resume<T>(interrupted: Omit<Coordination, 'databaseVersion'>, work: () => Promise<T>): Promise<T> {
     return this.#joinOrStart(interrupted, () => this.#locks.recover(interrupted, work))
+  }
+
+  willDrop(ns: string): boolean {
+    return this.records.all().some((record) => record.operation === 'movePrimary' && record.namespaces.includes(ns))
   }
 
   /** Call after a restart, before any command can enter the namespaces concerned. */
