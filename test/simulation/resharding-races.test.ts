@@ -51,6 +51,23 @@ t.test('a resharding fails when a planned recipient has left the cluster', async
   t.equal(found['cursor'].firstBatch.length, 50)
 })
 
+t.test('a donor that restarts after its collection was resharded ends its committed migration', async (t) => {
+  const cluster = await start(t, { emulate: '8.0' })
+  const released = await cluster.steps.arm('shard.migration.recipient-released', 'hold', { times: 1 })
+  const moving = admin(cluster, { moveChunk: 'app.things', find: { x: -1 }, to: 'shard02' })
+  await cluster.steps.struck(released)
+  const resharding = { reshardCollection: 'app.things', key: { _id: 1 }, numInitialChunks: 1 }
+  t.match(await admin(cluster, { ...resharding, shardDistribution: [{ shard: 'shard01' }] }), { ok: 1 })
+  await cluster.crash('shard01')
+  await cluster.restart('shard01')
+  await cluster.steps.heal(released)
+  await moving
+  await cluster.advance(60_000)
+  const records = await ask(cluster, { find: 'migrationCoordinators', $db: 'config' }, 'shard01')
+  t.same(records['cursor'].firstBatch, [])
+  t.match(await admin(cluster, { moveChunk: 'app.things', find: { _id: -1 }, to: 'shard02' }), { ok: 1 })
+})
+
 /** Shard03 gets no chunks, and crashes while the commit waits. */
 async function reshardWhileShard03Crashes(cluster: SimulatedCluster): Promise<{ readonly reply: Promise<Document> }> {
   const committing = await cluster.steps.arm('config.resharding.before-commit', 'hold', { times: 1 })

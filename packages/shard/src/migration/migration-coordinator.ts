@@ -151,12 +151,16 @@ export class MigrationCoordinator {
     }
   }
 
-  /** Resolves when this shard's placement says that another shard owns the range. */
-  async #learnPlacement({ ns, range }: MigrationRecord): Promise<void> {
+  /**
+   * Resolves when this shard's placement says that another shard owns the range, or when the
+   * collection of the migration is gone: after resharding the range has no meaning.
+   */
+  async #learnPlacement({ ns, collectionUuid, range }: MigrationRecord): Promise<void> {
     const { node, placements } = this.#host
     for (;;) {
       const placement = await retryUntilDone(node, () => placements.refreshCollection(ns))
-      if (placement === null || ownerOfRange(placement, range) !== node.context.address) return
+      if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return
+      if (ownerOfRange(placement, range) !== node.context.address) return
     }
   }
 
