@@ -133,6 +133,16 @@ for (const step of steps) {
   })
 }
 
+/** A movePrimary from shard01 to shard02, held at the step. */
+async function startMove(cluster: SimulatedCluster, step: string) {
+  const admin = new PatientClient(cluster, createRandom(1))
+  await prepare(admin, 'shard01')
+  const fault = await cluster.steps.arm(step, 'hold', { times: 1 })
+  const moving = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+  await cluster.steps.struck(fault)
+  return { admin, fault, moving }
+}
+
 t.test('copying blocks changes, but not reads', async (t) => {
   for (const [emulate, refused, createWaits] of [
     ['2.6', false, false],
@@ -141,11 +151,7 @@ t.test('copying blocks changes, but not reads', async (t) => {
     ['8.0', true, true],
   ] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
-    const admin = new PatientClient(cluster, createRandom(1))
-    await prepare(admin, 'shard01')
-    const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
-    const moving = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
-    await cluster.steps.struck(fault)
+    const { admin, fault, moving } = await startMove(cluster, 'shard.move-primary.cloned')
     const { cursor } = (await admin.once({ find: 'plain', filter: { _id: 1 }, $db: 'app' }))!
     t.equal(cursor.firstBatch.length, 1, emulate)
     t.match(
@@ -194,11 +200,7 @@ t.test('copying blocks changes, but not reads', async (t) => {
 t.test('a shard receives no chunk of a collection whose originals movePrimary will drop', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
-    const admin = new PatientClient(cluster, createRandom(1))
-    await prepare(admin, 'shard01')
-    const fault = await cluster.steps.arm('shard.move-primary.committed', 'hold', { times: 1 })
-    const moving = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
-    await cluster.steps.struck(fault)
+    const { admin, fault, moving } = await startMove(cluster, 'shard.move-primary.committed')
     t.match(await admin.untilDone({ shardCollection: 'app.plain', key: { _id: 1 }, $db: 'admin' }), { ok: 1 })
     const move = { moveChunk: 'app.plain', find: { _id: 1 }, to: 'shard01', $db: 'admin' }
     t.match(await admin.once(move), { ok: 0 }, `${emulate}: the originals are there`)
@@ -213,11 +215,7 @@ t.test('a shard receives no chunk of a collection whose originals movePrimary wi
 t.test('a second movePrimary of the database joins the first or fails, and before 7.0 waits', async (t) => {
   for (const emulate of ['2.6', '6.0', '7.0', '8.0'] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })
-    const admin = new PatientClient(cluster, createRandom(1))
-    await prepare(admin, 'shard01')
-    const fault = await cluster.steps.arm('shard.move-primary.cloned', 'hold', { times: 1 })
-    const first = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
-    await cluster.steps.struck(fault)
+    const { admin, fault, moving: first } = await startMove(cluster, 'shard.move-primary.cloned')
     const same = admin.once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
     const other = admin.once({ movePrimary: 'app', to: 'shard03', $db: 'admin' })
     await cluster.advance(1000)

@@ -130,7 +130,7 @@ function sentence(event: RoutedEvent): string {
 
 function reason({ shardKey, kind, bounds, chunks }: RoutedEvent): string {
   if (shardKey === null) return 'because the collection is not sharded'
-  if (kind === 'broadcast') return `${broadcastReason(bounds, shardKey)}`
+  if (kind === 'broadcast') return broadcastReason(bounds, shardKey)
   if (bounds.length === 0) return `by the shard key ${shardKey}`
   const shown = bounds.slice(0, 3).map(([low, high]) => (low === high ? low : `${low} to ${high}`))
   const more = bounds.length > shown.length ? ', …' : ''

@@ -50,7 +50,7 @@ t.test('labels of marks are next to their line, in separate rows where they are 
     t.equal(
       drawing!.match(/<title>crash &lt;shard02&gt;<\/title>/g)!.length,
       30,
-      'all are told when they are pointed at',
+      'the pointer shows the text of each mark',
     )
     const [, top] = /data-axis="(?:\S+ ){4}(\S+) /.exec(drawing!)!
     const labels = [...drawing!.matchAll(/<text class="marked"[^>]* y="(\d+)"/g)].map(([, y]) => Number(y))

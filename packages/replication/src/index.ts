@@ -9,12 +9,7 @@ export type { TagMode } from './commit/write-concern.js'
 export type { StepDownRequest } from './primary/step-down.js'
 export type { HelloFacts } from './status/hello.js'
 export { commonPoint } from './sync/common-point.js'
-export { ReplicationCoordinator, type CoordinatorOptions, type StoredState } from './replication-coordinator.js'
-export {
-  arbiterPriorityFault,
-  configFault,
-  configVersionText,
-  memberFault,
-  unelectableFault,
-} from './config/validate.js'
+export { ReplicationCoordinator, type StoredState } from './replication-coordinator.js'
+export { arbiterPriorityFault, configFault, memberFault, unelectableFault } from './config/validate.js'
 export type { ConfigCommitment } from './config/reconfig.js'
+export type { CoordinatorOptions } from './state/protocol-state.js'

@@ -26,12 +26,11 @@ import type {
   VoteReply,
   VoteRequest,
 } from './messages.js'
-import { compareOpTimes, type OpTime, type TimedOpTime, type Timestamp } from './optime.js'
+import { compareOpTimes, type OpTime, type TimedOpTime } from './optime.js'
 import { drained, endCatchUp, firstEntryWritten } from './primary/catch-up.js'
 import { attemptStepDown, steppedDown, tryStepDown, type StepDownRequest } from './primary/step-down.js'
-import type { ReplicationRules } from './rules.js'
 import { announceState, isAlone } from './state/member-state-change.js'
-import { ProtocolState } from './state/protocol-state.js'
+import { ProtocolState, type CoordinatorOptions } from './state/protocol-state.js'
 import {
   keepAlive,
   ownProgress,
@@ -41,25 +40,8 @@ import {
   rolledBackTo,
   sourceReplied,
 } from './sync/positions.js'
-import {
-  chooseSyncSource,
-  denySyncSource,
-  requestSyncSource,
-  shouldChangeSyncSource,
-  type SyncFromRefusal,
-} from './sync/sync-source.js'
+import { chooseSyncSource, denySyncSource, requestSyncSource, shouldChangeSyncSource } from './sync/sync-source.js'
 import { helloFacts, type HelloFacts } from './status/hello.js'
-
-export interface CoordinatorOptions {
-  readonly setName: string
-  /** `host:port`, as in the configuration. */
-  readonly selfHost: string
-  readonly rules: ReplicationRules
-  /** In [0, 1). */
-  readonly random: () => number
-  /** The next time of the oplog. */
-  readonly clusterTime: () => Timestamp
-}
 
 /** What a member finds on its disk when it starts. */
 export interface StoredState {
@@ -336,5 +318,3 @@ export class ReplicationCoordinator {
     return this.state
   }
 }
-
-export type { SyncFromRefusal }

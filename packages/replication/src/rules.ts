@@ -7,8 +7,6 @@ export interface ReplicationRules {
    * one with an older configuration.
    */
   readonly votesNeedSameConfig: boolean
-  /** Since 5.0: a new voter counts only after its initial sync. */
-  readonly newlyAdded: boolean
   /** Since 5.0: a member changes its sync source for one that is significantly closer. */
   readonly closerSyncSource: boolean
   /** Since 8.0: of two close sync sources the primary is preferred. */

@@ -43,7 +43,7 @@ t.test('a dry run stores no vote; the real round asks others after its own vote 
     member.of('store-vote').map(({ vote }) => vote),
     [{ term: 1, candidateIndex: 0 }],
   )
-  t.equal(member.of('request-vote').length, 0, 'nobody is asked yet')
+  t.equal(member.of('request-vote').length, 0, 'no voter is asked yet')
   member.coordinator.voteStored(member.nowMs, 1)
   member.take()
   t.strictSame(

@@ -41,7 +41,7 @@ export function watchParents(withProgram: boolean, onEnd: () => void): void {
   }
 }
 
-/** From the direct parent up: launchers, and with `withProgram` the first process that is none. */
+/** The launchers above this process; `withProgram`: also the program that started them. */
 function chainAbove(withProgram: boolean): Ancestor[] {
   const chain: Ancestor[] = []
   for (let pid: number | null = process.ppid; pid !== null && pid > 0;) {

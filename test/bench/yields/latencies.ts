@@ -22,7 +22,7 @@ async function serve(endpoint: string, documentCount: number): Promise<void> {
       n = (n * 31 + 7) % documentCount
       await client.commandBytes(encode({ find: 'rows', filter: { _id: n }, limit: 1, singleBatch: true, $db: 'app' }))
       samples.push(performance.now() - beganMs)
-      // Finds that were due meanwhile are left out: they would wait in the client.
+      // Finds that became due during this one are skipped: they would only queue in the client.
       dueMs = Math.max(dueMs + periodMs, performance.now())
     }
   }

@@ -5,7 +5,7 @@ import type { ProtocolState } from '../state/protocol-state.js'
 
 /** On a primary, after a member has advanced. */
 export function advanceCommitPoint(state: ProtocolState): void {
-  // Stepping down for a higher term: another primary may decide by now.
+  // A newer primary may exist, so this one must not commit any more.
   if (!state.isPrimary || state.leaderMode === 'stepping-down') return
   const { config, members } = state
   const positions: TimedOpTime[] = []

@@ -7,12 +7,13 @@ import { isNullOpTime, laterOpTime } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import {
   compareConfigVersions,
+  configVersionText,
   isVoter,
   majorityVoteCount,
   type MemberConfig,
   type ReplicaSetConfig,
 } from './replica-set-config.js'
-import { arbiterPriorityFault, configFault, configVersionText } from './validate.js'
+import { arbiterPriorityFault, configFault } from './validate.js'
 
 /** @returns why `next` may not follow `current`, in the server's words; null: it may */
 export function reconfigFault(current: ReplicaSetConfig, next: ReplicaSetConfig, force: boolean): string | null {

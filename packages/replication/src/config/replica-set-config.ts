@@ -66,6 +66,9 @@ export interface ConfigVersion {
   readonly term: number
 }
 
+/** As in errors of the server. */
+export const configVersionText = ({ version, term }: ConfigVersion): string => `{version: ${version}, term: ${term}}`
+
 /** By term, then version; by version alone if a term is missing, as after a forced change. */
 export function compareConfigVersions(a: ConfigVersion, b: ConfigVersion): number {
   if (a.term !== uninitializedTerm && b.term !== uninitializedTerm && a.term !== b.term) return a.term - b.term

@@ -1,5 +1,5 @@
 /** Server: repl_set_config.cpp (`validate`), member_config.cpp, repl_set_config_checks.cpp. */
-import { isElectable, type MemberConfig, type ReplicaSetConfig } from './replica-set-config.js'
+import { configVersionText, isElectable, type MemberConfig, type ReplicaSetConfig } from './replica-set-config.js'
 
 const membersMax = 50
 const votersMax = 7
@@ -112,6 +112,3 @@ export function unelectableFault(config: ReplicaSetConfig, host: string): string
     `replica set ${config.name}`
   )
 }
-
-export const configVersionText = ({ version, term }: { readonly version: number; readonly term: number }): string =>
-  `{version: ${version}, term: ${term}}`

@@ -129,7 +129,7 @@ function countVotes(state: ProtocolState): void {
 }
 
 /** Ends the own candidacy, if there is one. */
-export function lose(state: ProtocolState, refusals: readonly string[]): void {
+function lose(state: ProtocolState, refusals: readonly string[]): void {
   if (state.candidacy === null) return
   report(state, 'lost', refusals)
   state.candidacy = null

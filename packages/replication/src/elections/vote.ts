@@ -1,11 +1,9 @@
 /** Server: TopologyCoordinator::processReplSetRequestVotes. */
-import { compareConfigVersions, priorityOf, type ConfigVersion } from '../config/replica-set-config.js'
+import { compareConfigVersions, configVersionText, priorityOf } from '../config/replica-set-config.js'
 import type { VoteReply, VoteRequest } from '../messages.js'
 import { compareOpTimes, opTimeText } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { learnTerm } from '../state/term.js'
-
-const configText = ({ version, term }: ConfigVersion): string => `{version: ${version}, term: ${term}}`
 
 /**
  * @returns null: this member is stepping down because of the request; ask again when it is done. A
@@ -26,10 +24,10 @@ function refusal(state: ProtocolState, request: VoteRequest): string | null {
   if (config === null) return 'my set is not initiated'
   const configs = compareConfigVersions(request.config, config)
   if (rules.votesNeedSameConfig && configs !== 0) {
-    return `candidate's config with ${configText(request.config)} differs from mine with ${configText(config)}`
+    return `candidate's config with ${configVersionText(request.config)} differs from mine with ${configVersionText(config)}`
   }
   if (configs < 0) {
-    return `candidate's config with ${configText(request.config)} is older than mine with ${configText(config)}`
+    return `candidate's config with ${configVersionText(request.config)} is older than mine with ${configVersionText(config)}`
   }
   if (request.term < term) return `candidate's term (${request.term}) is lower than mine (${term})`
   if (request.setName !== setName) return `candidate's set name (${request.setName}) differs from mine (${setName})`

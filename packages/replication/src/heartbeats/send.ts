@@ -57,7 +57,7 @@ export function heartbeatReplied(state: ProtocolState, id: number, from: string,
   const view = state.viewOf(from)
   if (state.selfConfig === null || view === null) return
   state.heartbeatsInConfig++
-  const { advanced } = view.heartbeat(reply, state.nowMs)
+  const advanced = view.heartbeat(reply, state.nowMs)
   watchSilence(state)
   learnCommitPoint(state, reply.committed, false)
   if (advanced) memberAdvanced(state)

@@ -64,10 +64,9 @@ export class MemberView {
     this.alive(nowMs)
   }
 
-  /** @returns what has changed since the last heartbeat */
-  heartbeat(reply: HeartbeatReply, nowMs: number): { readonly advanced: boolean; readonly becameElectable: boolean } {
+  /** @returns whether the member has advanced */
+  heartbeat(reply: HeartbeatReply, nowMs: number): boolean {
     if (this.upSinceMs === 0) this.upSinceMs = nowMs
-    const becameElectable = !this.electable && reply.electable
     this.health = 1
     this.lastHeartbeatMs = nowMs
     this.lastHeartbeatMessage = ''
@@ -80,8 +79,7 @@ export class MemberView {
     this.syncingTo = reply.syncingTo
     if (reply.electionTime !== null) this.electionTime = reply.electionTime
     this.reported = reply
-    const advanced = this.advance(reply, nowMs)
-    return { advanced, becameElectable }
+    return this.advance(reply, nowMs)
   }
 
   down(message: string, nowMs: number): void {

@@ -51,6 +51,17 @@ export interface StepDownAttempt {
   readonly modeBefore: LeaderMode
 }
 
+export interface CoordinatorOptions {
+  readonly setName: string
+  /** `host:port`, as in the configuration. */
+  readonly selfHost: string
+  readonly rules: ReplicationRules
+  /** In [0, 1). */
+  readonly random: () => number
+  /** The next time of the oplog. */
+  readonly clusterTime: () => Timestamp
+}
+
 /** Everything that the protocol of one member knows. Mechanisms are functions over it. */
 export class ProtocolState {
   readonly setName: string
@@ -121,13 +132,7 @@ export class ProtocolState {
 
   topologyCounter = 0
 
-  constructor(options: {
-    readonly setName: string
-    readonly selfHost: string
-    readonly rules: ReplicationRules
-    readonly random: () => number
-    readonly clusterTime: () => Timestamp
-  }) {
+  constructor(options: CoordinatorOptions) {
     this.setName = options.setName
     this.selfHost = options.selfHost
     this.rules = options.rules

@@ -35,7 +35,6 @@ export const replicaSetConfig = (
 export const currentRules: ReplicationRules = {
   configTerm: true,
   votesNeedSameConfig: false,
-  newlyAdded: true,
   closerSyncSource: true,
   preferPrimarySyncSource: true,
 }

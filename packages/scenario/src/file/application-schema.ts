@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { number, share, whole } from './quantity-schemas.js'
 
 /** Collections without `fields` have one field that `findOther` queries; all have padding. */
-export const reservedFields: readonly string[] = ['other', 'pad']
+const reservedFields: readonly string[] = ['other', 'pad']
 
 /** A map whose names are those of fields. */
 export function byField<T extends z.ZodType>(value: T, message: string) {
@@ -49,7 +49,7 @@ export const keysSchema = z.discriminatedUnion(
 )
 export type KeysSource = z.infer<typeof keysSchema>
 
-export const mixNames = ['insert', 'findByKey', 'findRange', 'findOther', 'updateByKey'] as const
+const mixNames = ['insert', 'findByKey', 'findRange', 'findOther', 'updateByKey'] as const
 
 const sumIsOne = (shares: readonly number[]): boolean =>
   Math.abs(shares.reduce((sum, part) => sum + part, 0) - 1) < 1e-6

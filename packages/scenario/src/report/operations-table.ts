@@ -10,7 +10,7 @@ export interface OperationRow {
   readonly cells: readonly (ShapeResult | null)[]
 }
 
-export function operationRows(results: readonly VariantResult[]): OperationRow[] {
+function operationRows(results: readonly VariantResult[]): OperationRow[] {
   const rows = new Map<string, OperationRow & { readonly cells: (ShapeResult | null)[] }>()
   for (const [i, { shapes }] of results.entries())
     for (const shape of shapes) {
@@ -53,7 +53,7 @@ export function operationsHtml(results: readonly VariantResult[]): string {
 }
 
 /** `targeted`, `broadcast to 6 shards`, `targeted 70%, multi 30%: 1.3 shards`. */
-export function routingText(shape: ShapeResult | null): string {
+function routingText(shape: ShapeResult | null): string {
   if (shape === null) return ''
   const { kinds, shards } = shape
   const present = (['targeted', 'multi', 'broadcast', 'refused'] as const).filter((kind) => kinds[kind] > 0)

@@ -10,7 +10,7 @@ import { readMain, repeated, type World } from '../world.js'
 
 /**
  * Reserves the values of an existing document, and confirms them if it still has them.
- * @returns `changed`: another write has changed or deleted the document meanwhile
+ * @returns `changed`: another write changed or deleted the document during the adoption
  */
 export async function adopt(world: World, document: Fields): Promise<'reserved' | 'already' | 'changed'> {
   const owner = document['_id']
