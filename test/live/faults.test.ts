@@ -74,7 +74,7 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
   await t.test('the command line applies, lists and heals, and refuses wrong input with exit code 2', async (t) => {
     const applied: FaultAppliedEvent[] = []
     cluster.on('fault-applied', (event) => applied.push(event))
-    t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^fault [2-9a-z]{8}\n$/, stderr: '' })
+    t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^Fault [2-9a-z]{8}\n$/, stderr: '' })
     t.match(applied, [{ fault: 'crash shard02 for 1h', target: 'shard02' }])
     const { id } = applied[0]!
     t.match(
@@ -85,12 +85,12 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
       faults: [{ id, state: 'active' }],
       ok: 1,
     })
-    t.equal((await fault('--heal', id)).stdout, `healed ${id}\n`)
-    t.equal((await fault('--heal')).stdout, 'nothing was broken\n')
+    t.equal((await fault('--heal', id)).stdout, `Healed ${id}\n`)
+    t.equal((await fault('--heal')).stdout, 'Nothing was broken.\n')
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
     const wrong: readonly (readonly [string[], RegExp])[] = [
       [['crash shard09'], /^shardlab: shard09 is not a member of this cluster; its members are /],
-      [['crach shard02'], /unknown fault 'crach shard02'/],
+      [['crach shard02'], /did you mean .crash shard02.\?/],
       [['--heal', '99'], /there is no fault 99; nothing is broken\./],
       [['--heal', 'all'], /there is no fault all; nothing is broken\./],
       [[], /give one of these: a fault such as 'crash shard02 for 5s', --list, or --heal/],

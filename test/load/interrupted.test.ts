@@ -37,11 +37,11 @@ t.test('a stopped load test checks and reports the completed operations', async 
     t.equal(report.interrupted, true)
     t.ok(report.operations > 60 && report.durationSecs < 3600, `${report.operations} operations`)
     t.match(report.marks, [{ text: 'interrupted', untilSecs: null }])
-    t.match(textReport(report), /^INTERRUPTED: [^]*End check: every acknowledged write is there/)
+    t.match(textReport(report), /^Interrupted: [^]*End check: every acknowledged write is there/)
     t.match(htmlReport(report), /<p class="fail">Interrupted: /)
     t.match(
       compareReports(report, { ...report, interrupted: false }, ['x', 'y']),
-      /^a: x, .*, checked, INTERRUPTED\nb: y, .*, checked\n/,
+      /^a: x, .*, checked, interrupted\nb: y, .*, checked\n/,
     )
   }
 })
@@ -135,7 +135,7 @@ t.test('a stopped sweep keeps its completed steps', async (t) => {
       [4, true, true],
     ],
   )
-  t.match(textReport(report), /^INTERRUPTED at concurrency=4: /)
+  t.match(textReport(report), /^Interrupted at concurrency=4: /)
 })
 
 t.test('Ctrl-C counts once when the launcher repeats the signal', async (t) => {
@@ -166,6 +166,6 @@ t.test('Ctrl-C counts once when the launcher repeats the signal', async (t) => {
   child.stderr.on('data', (chunk: Buffer) => (said[1] += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
   t.equal(code, 130)
-  t.match(said[0], /^INTERRUPTED: [^]*End check: every acknowledged write is there/)
+  t.match(said[0], /^Interrupted: [^]*End check: every acknowledged write is there/)
   t.match(said[1], /^shardlab: interrupted: [^\n]*\nshardlab: expected operations>1000000, but it is \d+\n$/)
 })

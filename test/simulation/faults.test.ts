@@ -128,7 +128,7 @@ t.test('the command shardlab applies, lists and heals faults', async (t) => {
   t.match(await admin(cluster, { shardlab: 'explode' }), {
     ok: 0,
     code: 2,
-    errmsg: /^shardlab: unknown verb explode\. Use one of apply, list, heal/,
+    errmsg: /^shardlab: unknown verb explode; use one of apply, list, heal/,
   })
   t.match(await ask(cluster, { shardlab: 'list' }), { ok: 0, code: 13 })
 })

@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import type { RoutedEvent } from '@shardlab/actor'
 import { OptionError } from './option-error.js'
 import type { ShardedCluster } from './sharded-cluster.js'
@@ -110,7 +111,7 @@ function isByShardKey({ shardKey, kind }: RoutedEvent): boolean {
 }
 
 function text(kind: RoutingKind | null, shards: number | null): string {
-  const count = shards === null ? '' : plural(shards, 'shard')
+  const count = shards === null ? '' : counted(shards, 'shard')
   if (kind === null) return `${count} by the shard key`
   return count === '' ? `the kind ${kind}` : `the kind ${kind} on ${count}`
 }
@@ -125,7 +126,7 @@ async function deliverEvents(cluster: ShardedCluster): Promise<void> {
 
 /** `find on app.orders asked 3 shards (…): …`. */
 function sentence(event: RoutedEvent): string {
-  return `${event.command} on ${event.ns} asked ${plural(event.shards.length, 'shard')} (${event.shards.join(', ')}), ${reason(event)}`
+  return `${event.command} on ${event.ns} asked ${counted(event.shards.length, 'shard')} (${event.shards.join(', ')}), ${reason(event)}`
 }
 
 function reason({ shardKey, kind, bounds, chunks }: RoutedEvent): string {
@@ -134,7 +135,7 @@ function reason({ shardKey, kind, bounds, chunks }: RoutedEvent): string {
   if (bounds.length === 0) return `by the shard key ${shardKey}`
   const shown = bounds.slice(0, 3).map(([low, high]) => (low === high ? low : `${low} to ${high}`))
   const more = bounds.length > shown.length ? ', …' : ''
-  return `because its bounds in the shard key ${shardKey} are ${shown.join(', ')}${more}, which overlap ${plural(chunks, 'chunk')}`
+  return `because its bounds in the shard key ${shardKey} are ${shown.join(', ')}${more}, which overlap ${counted(chunks, 'chunk')}`
 }
 
 const globalMin = /^\{("[^"]+":\{"\$minKey":1\},?)+\}$/
@@ -145,8 +146,4 @@ function broadcastReason(bounds: RoutedEvent['bounds'], shardKey: string): strin
   return isEverywhere
     ? `a broadcast, because it does not constrain the shard key ${shardKey}`
     : `a broadcast, because it writes many documents and its bounds in the shard key ${shardKey} overlap several shards`
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

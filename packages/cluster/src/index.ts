@@ -8,11 +8,12 @@ export {
   type RoutingKind,
   type TargetedOperation,
 } from './expect-targeted.js'
-export type { AppliedFault } from './faults/entry.js'
+export type { AppliedFault } from './faults/applied-fault.js'
+export type { FaultInput, FaultSpec, FaultVerbName } from './faults/fault-data.js'
 export { Faults } from './faults/faults.js'
 export { faultForms, faultReference, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'
-export { faultVerbs, type FaultInput, type FaultSpec, type FaultVerbName } from './faults/verb-table.js'
+export { faultVerbs } from './faults/verb-names.js'
 export { OptionError } from './option-error.js'
 export type { ClusterOptions } from './options.js'
 export { resolveOptions } from './resolve-options.js'

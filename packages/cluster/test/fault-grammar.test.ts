@@ -113,9 +113,16 @@ t.test('every form that help texts show is parsed, with and without its optional
 
 t.test('the error of an invalid fault is one sentence with the place, the problem and what to write', async (t) => {
   const wrong: readonly (readonly [FaultInput | string, RegExp])[] = [
+    ['crach shard02', /^cannot read the fault 'crach shard02': did you mean 'crash shard02'\?$/],
+    ['Crash shard02 for 5s', /: did you mean 'crash shard02 for 5s'\?$/],
+    ['drop between a and b with probabilty 5%', /: did you mean 'drop between a and b with probability 5%'\?$/],
+    ['crash shard02 fro 5s', /: did you mean 'crash shard02 for 5s'\?$/],
+    ['partition a form b', /: did you mean 'partition a from b'\?$/],
+    ['crach shrad02 fro 5s', /: write 'crash shard02' or 'crash at .*', followed by any of for, /],
+    ['stepDown shard02', /: write 'step down shard02', followed by any of for, /],
     [
-      'crach shard02',
-      /^unknown fault 'crach shard02': a fault begins with one of crash, destroy, restart, .*, hold, fail\.$/,
+      'explode shard02',
+      /^unknown fault 'explode shard02': a fault begins with one of crash, destroy, restart, .*, hold, fail\.$/,
     ],
     [
       'crash',
@@ -163,6 +170,13 @@ t.test('the error of an invalid fault is one sentence with the place, the proble
     ],
     ['drop between a and b only nonsense', /^invalid fault drop: kinds must not contain nonsense; use [a-z]/],
     ['drop between a and b only config.such', /kinds must not contain config\.such; use (config\.[a-z-]+(, )?)+\.$/],
+    ['drop between a and b only nod.command', /kinds must not contain nod\.command; did you mean node\.command\?$/],
+    [{ verb: 'Crash' } as unknown as FaultInput, /^unknown fault verb: "Crash"; did you mean crash\?$/],
+    [{ verb: 'crash', traget: 'a' } as unknown as FaultInput, /crash: it takes no traget; did you mean target\?$/],
+    [
+      { verb: 'drop', link: { from: 'a', to: 'b', bothways: true } } as unknown as FaultInput,
+      /^invalid fault drop: link takes no bothways; did you mean bothWays\?$/,
+    ],
     [{ verb: 'crash' } as FaultInput, /^invalid fault crash: target must be a name\.$/],
     [{ verb: 'crash', target: 'shard01', for: 'long' }, /^invalid fault crash: for must be a time such as 500ms/],
     [

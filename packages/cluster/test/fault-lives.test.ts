@@ -147,11 +147,11 @@ t.test(
     t.match(await admin(cluster, forever), {
       ok: 0,
       code: 2,
-      errmsg: 'shardlab apply: unknown field for. The only field is fault.',
+      errmsg: 'shardlab apply: unknown field for; the only field is fault.',
     })
     t.match(await admin(cluster, { shardlab: 'list', id: 2 }), {
       code: 2,
-      errmsg: 'shardlab list: unknown field id. The verb has no fields.',
+      errmsg: 'shardlab list: unknown field id; the verb has no fields.',
     })
     t.same(cluster.faults.list(), [])
     const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: '5s' } }

@@ -7,7 +7,6 @@ export {
   type DistributionName,
 } from './data/distributions.js'
 export { EndCheck } from './check/end-check.js'
-export { nearest } from './input/nearest.js'
 export { YamlFile, type SettingPath, type YamlFileOptions } from './input/yaml-file.js'
 export { OptionError } from './option-error.js'
 export { latenciesInCriticalSections, type CriticalSection } from './placement/critical-sections.js'

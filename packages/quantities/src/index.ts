@@ -1,4 +1,6 @@
+export { counted } from './counted.js'
 export { durationFrom, durationMeant, durationPattern, formatDuration, parseDuration, timeUnitsMs } from './duration.js'
+export { nearest, suggestion } from './nearest.js'
 export { QuantityError } from './quantity-error.js'
 export {
   bandwidthFrom,

@@ -13,7 +13,7 @@ import { manifestOf, thirdPartyOf } from './workspaces.mjs'
  * and piscina because they load files of their own; eventemitter3 and zod because our types name
  * theirs.
  */
-const shardlabDependencies = ['bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy', 'zod']
+const shardlabDependencies = ['bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy']
 
 export async function packShardlab(folder) {
   const stage = join(folder, 'shardlab')

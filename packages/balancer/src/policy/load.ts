@@ -2,6 +2,7 @@
  * The measure of each policy: chunks until 6.0.2, bytes since 6.0.3. Server: balancer_policy.cpp of
  * 4.4 to 6.0 and of 7.0.
  */
+import { counted } from '@shardlab/quantities'
 import { noZone, type Distribution, type ShardStatistics } from './distribution.js'
 
 /** Two shards between which a zone's chunks are uneven, or why all are even. */
@@ -52,7 +53,7 @@ export function chunkCountLoad(shards: readonly ShardStatistics[], distribution:
   })
   return {
     of: countOf,
-    text: (shard) => `${countOf(shard)} chunks`,
+    text: (shard) => counted(countOf(shard), 'chunk'),
     inZone,
     imbalance(zone, from, recipient) {
       const ideal = ideals(zone)
@@ -60,15 +61,15 @@ export function chunkCountLoad(shards: readonly ShardStatistics[], distribution:
       if (from === null) return none(`no available shard has chunks ${zoneName(zone)}`)
       const most = inZone(zone, from)
       if (most - ideal < imbalanceThreshold)
-        return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
+        return none(`no shard has more than the ideal ${counted(ideal, 'chunk')} ${zoneName(zone)}`)
       if (recipient === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
       const least = inZone(zone, recipient)
       if (least >= ideal)
-        return none(`${recipient} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
+        return none(`${recipient} has ${counted(least, 'chunk')} ${zoneName(zone)} already, and the ideal is ${ideal}`)
       return {
         from,
         to: recipient,
-        because: `${from} has ${most} chunks ${zoneName(zone)}, ${recipient} ${least}, and the ideal is ${ideal}`,
+        because: `${from} has ${counted(most, 'chunk')} ${zoneName(zone)}, ${recipient} ${least}, and the ideal is ${ideal}`,
       }
     },
   }

@@ -1,4 +1,5 @@
 import { toExtendedJson } from '@shardlab/bson'
+import { counted } from '@shardlab/quantities'
 import type { Behaviours } from '@shardlab/sharding'
 import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from '../cluster-view.js'
 import { bytesOf, requireSharded } from './collection-status.js'
@@ -194,10 +195,10 @@ function answerOf(
   if (wanted && !collection.mayMigrate && splits.length === 0)
     return `Chunks would move, but migrations of ${ns} are not allowed: sh.enableMigrations("${ns}").`
   if (splits.length > 0)
-    return `Zones begin or end within ${count(splits.length, 'chunk')}: the next round splits ${splits.length === 1 ? 'it' : 'them'}, then chunks can move.`
+    return `Zones begin or end within ${counted(splits.length, 'chunk')}: the next round splits ${splits.length === 1 ? 'it' : 'them'}, then chunks can move.`
   const [first] = selection.migrations
   if (first !== undefined)
-    return `The next round moves ${count(selection.migrations.length, 'chunk')}, the first from ${first.from} to ${first.to}: ${first.because}.`
+    return `The next round moves ${counted(selection.migrations.length, 'chunk')}, the first from ${first.from} to ${first.to}: ${first.because}.`
   if (stuck !== null) return stuck
   return `Nothing has to move: ${selection.notes.at(-1) ?? 'no chunk is where it does not belong'}.`
 }
@@ -211,7 +212,7 @@ function defragmentationSentence(
   if (defragmentation === null)
     return `A defragmentation of ${ns} starts in the next round; nothing is balanced until it ends.`
   const { phase, remainingChunks } = defragmentation
-  return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; nothing is balanced until it ends.`
+  return `A defragmentation of ${ns} is in phase ${phase}, with ${counted(remainingChunks, 'chunk')} to go; nothing is balanced until it ends.`
 }
 
 function blockedSentence({ migrations, blocked }: Selection): string | null {
@@ -228,7 +229,7 @@ function stuckSentence({ ns, distribution }: CollectionView, shards: readonly Sh
       .filter(({ zone }) => isDraining || (zone !== noZone && !zones.includes(zone)))
     const jumbo = misplaced.filter(({ chunk }) => chunk.isJumbo).length
     if (jumbo > 0)
-      return `${count(jumbo, 'jumbo chunk')} of ${ns} cannot leave ${id}: split ${jumbo === 1 ? 'it' : 'them'}, clear the mark with clearJumboFlag, or use moveChunk with forceJumbo.`
+      return `${counted(jumbo, 'jumbo chunk')} of ${ns} cannot leave ${id}: split ${jumbo === 1 ? 'it' : 'them'}, clear the mark with clearJumboFlag, or use moveChunk with forceJumbo.`
     const homeless = misplaced.find(
       ({ zone }) => !shards.some((shard) => !shard.isDraining && (zone === noZone || shard.zones.includes(zone))),
     )
@@ -238,8 +239,4 @@ function stuckSentence({ ns, distribution }: CollectionView, shards: readonly Sh
         : `Chunks of ${ns} on ${id} belong to zone ${homeless.zone}, which no shard carries that is not draining: sh.addShardToZone(shard, "${homeless.zone}").`
   }
   return null
-}
-
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }

@@ -2,7 +2,7 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
 import type { Faults } from './faults.js'
-import type { FaultInput } from './verb-table.js'
+import type { FaultInput } from './fault-data.js'
 
 /** Serves apply, list and heal of the command `shardlab`. */
 export async function answerAboutFaults(

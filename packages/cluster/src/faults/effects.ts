@@ -1,6 +1,6 @@
 import type { Address } from '@shardlab/actor'
 import type { LinkEffect, MemberEffect, Runtime } from '@shardlab/runtime'
-import type { FaultLink, FaultWorld, RunningFault } from './fault-verb.js'
+import type { FaultLink, FaultWorld, RunningFault } from './fault-world.js'
 import type { LinkFilters } from './shapes.js'
 
 /** For a member that is down now: healing starts it. */

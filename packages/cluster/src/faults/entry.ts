@@ -1,27 +1,9 @@
 import type { Alarm } from '@shardlab/runtime'
-import type { RunningFault } from './fault-verb.js'
+import type { AppliedFault } from './applied-fault.js'
+import type { RunningFault } from './fault-world.js'
 import type { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import type { ResolvedFault } from './resolve.js'
-import type { FaultSpec } from './verb-table.js'
-
-export interface AppliedFault {
-  /** Eight letters and digits. */
-  readonly id: string
-  readonly fault: string
-  readonly spec: FaultSpec
-  /**
-   * `scheduled`: not begun. `exhausted`: the fault has struck `first` times and strikes no more,
-   * but what it holds stays held until it is healed.
-   */
-  readonly state: 'scheduled' | 'active' | 'exhausted'
-  /** In milliseconds since the epoch of the cluster's clock. */
-  readonly beginsAtMs: number
-  /** null: never. */
-  readonly healsAtMs: number | null
-  /** null: strikes are not counted. */
-  readonly strikes: number | null
-}
 
 /** A fault from its application until it is healed. */
 export interface Entry {

@@ -1,13 +1,15 @@
 import { createRandom, createShortId, type Address } from '@shardlab/actor'
 import type { ReachedStep, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
-import type { EndingEvent, FaultVerb, FaultWorld, RunningFault } from './fault-verb.js'
-import { appliedFault, type AppliedFault, type Entry } from './entry.js'
+import type { AppliedFault } from './applied-fault.js'
+import { appliedFault, type Entry } from './entry.js'
+import type { FaultInput } from './fault-data.js'
+import type { EndingEvent, FaultVerb } from './fault-verb.js'
+import type { FaultWorld, RunningFault } from './fault-world.js'
 import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
 import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
-import type { FaultInput } from './verb-table.js'
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number

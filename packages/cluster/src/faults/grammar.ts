@@ -1,8 +1,9 @@
 /** Faults as text. The grammar, docs/reference/faults.md, is generated from the table of verbs. */
-import { durationFrom, durationPattern, formatDuration, QuantityError } from '@shardlab/quantities'
+import { durationFrom, durationPattern, formatDuration, nearest, QuantityError } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
 import { Phrase, type FaultData } from './phrase.js'
-import { verbTable, type FaultSpec, type FaultVerbName } from './verb-table.js'
+import type { FaultSpec, FaultVerbName } from './fault-data.js'
+import { verbTable } from './verb-table.js'
 
 export interface FaultForm {
   readonly verb: FaultVerbName
@@ -100,7 +101,18 @@ export const faultForms: readonly string[] = forms.map(({ phrase }) => phrase.us
 
 /** @throws OptionError */
 export function parseFaultText(text: string): FaultData {
-  let rest = text.trim().replace(/\s+/g, ' ')
+  const words = text.trim().replace(/\s+/g, ' ')
+  const read = readFault(words)
+  if (read.data !== null) return read.data
+  throw new OptionError(notUnderstood(words, read.rest))
+}
+
+/**
+ * @returns `data` null: not a fault; `rest` is the text without its filters
+ * @throws OptionError if it gives a filter twice
+ */
+function readFault(text: string): { readonly data: FaultData | null; readonly rest: string } {
+  let rest = text
   const data: FaultData = {}
   const prefix = new RegExp(`^at (${durationPattern}) `).exec(rest)
   if (prefix !== null) {
@@ -119,9 +131,9 @@ export function parseFaultText(text: string): FaultData {
   }
   for (const { verb, phrase, data: fixed } of forms) {
     const read = phrase.read(rest)
-    if (read !== null) return addTo({ verb, ...read, ...fixed }, data, text)
+    if (read !== null) return { data: addTo({ verb, ...read, ...fixed }, data, text), rest }
   }
-  throw new OptionError(notUnderstood(text, rest))
+  return { data: null, rest }
 }
 
 /** @throws OptionError if a key is in both */
@@ -143,10 +155,45 @@ const written: Readonly<Record<string, string>> = {
 function notUnderstood(text: string, rest: string): string {
   const time = wrongTime(rest)
   if (time !== null) return `cannot read the fault '${text}': ${time}.`
-  const verb = rest.split(' ')[0]!
-  const alike = faultForms.filter((usage) => usage.startsWith(`${verb} `)).map((usage) => `'${usage}'`)
-  if (alike.length === 0) return `unknown fault '${text}': a fault begins with one of ${firstWords().join(', ')}.`
+  const meant = corrected(text)
+  if (meant !== null) return `cannot read the fault '${text}': did you mean '${meant}'?`
+  const alike = formsLike(rest.split(' ')[0]!).map(({ phrase }) => `'${phrase.usage}'`)
+  if (alike.length === 0) return `unknown fault '${text}': a fault begins with one of ${firstWords.join(', ')}.`
   return `cannot read the fault '${text}': write ${alike.join(' or ')}, followed by any of for, after, first, only, with probability and seed.`
+}
+
+const firstWords = [...new Set(forms.map(({ phrase }) => phrase.words[0]!))]
+/** Words that are no values. */
+const fixedWords = [
+  ...new Set([
+    'at',
+    ...forms.flatMap(({ phrase }) => phrase.words),
+    ...filters.flatMap(({ grammar }) => lowerCase(grammar)),
+  ]),
+]
+
+function lowerCase(grammar: string): readonly string[] {
+  return grammar.match(/[a-z]+/g) ?? []
+}
+
+/** The fault after the correction of one misspelt word; null: none. */
+function corrected(text: string): string | null {
+  const words = text.split(' ')
+  for (const [i, word] of words.entries()) {
+    if (fixedWords.includes(word)) continue
+    for (const meant of fixedWords.filter((each) => nearest(word, [each]) !== null)) {
+      const candidate = words.with(i, meant).join(' ')
+      if (readFault(candidate).data !== null) return candidate
+    }
+  }
+  return null
+}
+
+/** The forms of a misspelt verb, or of one as it is written in data, such as `stepDown`. */
+function formsLike(word: string): readonly FaultForm[] {
+  const known = [...firstWords, ...forms.map(({ verb }) => verb)]
+  const meant = known.includes(word) ? word : nearest(word, known)
+  return forms.filter(({ verb, phrase }) => verb === meant || phrase.words[0] === meant)
 }
 
 /** A time after `for`, `after`, `at` or, where a verb takes one, `by`, up to the next filter. */
@@ -169,14 +216,10 @@ function wrongTime(text: string): string | null {
   return null
 }
 
-function firstWords(): string[] {
-  return [...new Set(faultForms.map((usage) => usage.split(' ')[0]!))]
-}
-
 /** {@link parseFaultText} reads the result as this fault. */
 export function formatFault(spec: FaultSpec): string {
   const written = filters.flatMap(({ key, write }) => {
-    const value = (spec as FaultData)[key]
+    const value = (spec as unknown as FaultData)[key]
     return value === undefined ? [] : [write(value as never)]
   })
   return [phraseOf(spec.verb).write(spec), ...written].join(' ')

@@ -1,5 +1,5 @@
 import { parseFaultText } from './grammar.js'
-import type { FaultInput, FaultSpec } from './verb-table.js'
+import type { FaultInput, FaultSpec } from './fault-data.js'
 
 type Schema = typeof import('./schema.js')
 

@@ -19,6 +19,8 @@ interface Placeholder {
   /** As the grammar shows it. */
   readonly symbol: string
   readonly pattern: string
+  /** Words around the values. Default: none. */
+  readonly words?: readonly string[]
   /** Adds the values of the words to the data. */
   read(words: Words, data: FaultData): void
   /** undefined: left out. */
@@ -86,6 +88,7 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
   link: {
     symbol: 'link',
     pattern: `(?:between (?<one>${name}) and (?<other>${name})|from (?<from>${name}) to (?<to>${name}))`,
+    words: ['between', 'and', 'from', 'to'],
     read({ one, other, from, to }, data) {
       linkWith(data, one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true })
     },
@@ -109,6 +112,7 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
   oneWay: {
     symbol: 'one way',
     pattern: '(?<oneWay>one way)',
+    words: ['one', 'way'],
     read: ({ oneWay }, data) => linkWith(data, { bothWays: oneWay === undefined }),
     write: ({ link }) => (link!.bothWays === true ? undefined : 'one way'),
   },
@@ -124,6 +128,8 @@ export class Phrase {
   readonly usage: string
   /** With the symbols of the grammar: `delay [ N"%" ] link by TIME [ ".." TIME ]`. */
   readonly grammar: string
+  /** Without values: `delay`, `between`, `and`, `by`. */
+  readonly words: readonly string[]
   /** In error texts: `slow disk`. */
   readonly title: string
   readonly #pieces: readonly Piece[]
@@ -133,6 +139,7 @@ export class Phrase {
   constructor(text: string) {
     this.#pieces = piecesOf(text)
     this.usage = usageOf(this.#pieces)
+    this.words = wordsOf(this.#pieces)
     this.grammar = grammarOf(this.#pieces)
     this.title = text.replace(/(?: of| at| to)?[ ]*[[{].*/, '')
     this.#pattern = new RegExp(`^${patternOf(this.#pieces)}$`)
@@ -166,6 +173,13 @@ function placeholdersOf(pieces: readonly Piece[]): Placeholder[] {
   return pieces.flatMap((piece) => {
     if (piece.type === 'optional') return placeholdersOf(piece.pieces)
     return piece.type === 'value' ? [piece.placeholder] : []
+  })
+}
+
+function wordsOf(pieces: readonly Piece[]): string[] {
+  return pieces.flatMap((piece) => {
+    if (piece.type === 'optional') return wordsOf(piece.pieces)
+    return piece.type === 'words' ? (piece.text.match(/[a-z]+/g) ?? []) : (piece.placeholder.words ?? [])
   })
 }
 

@@ -1,10 +1,13 @@
 import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
+import { suggestion } from '@shardlab/quantities'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
 import { addresses, findMember, memberNamed } from '../member-names.js'
 import { OptionError } from '../option-error.js'
-import type { FaultLink, FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
+import type { FaultSpec } from './fault-data.js'
+import type { FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
+import type { FaultLink } from './fault-world.js'
 import { phraseOf } from './grammar.js'
-import { verbNamed, type FaultSpec } from './verb-table.js'
+import { verbNamed } from './verb-table.js'
 
 export interface ResolvedFault {
   readonly spec: FaultSpec
@@ -101,7 +104,7 @@ function checkStep({ verb, step }: { readonly verb: string; readonly step: strin
       alike.length > 0
         ? `this protocol has ${alike.join(', ')}`
         : `the protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
-    throw new OptionError(`unknown step: ${step}; ${hint}.`)
+    throw new OptionError(`unknown step: ${step}; ${suggestion(step, namedSteps) ?? `${hint}.`}`)
   }
   const role = step.startsWith('config.') ? 'config-server' : step.slice(0, step.indexOf('.'))
   if (target !== null && target.role !== role)

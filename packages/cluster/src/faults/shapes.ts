@@ -1,7 +1,7 @@
 /** Schemas of faults. Their messages continue a sentence that begins with the name of the field. */
 import { catalogue } from '@shardlab/actor'
 import { z } from 'zod'
-import { bandwidthFrom, durationFrom } from '@shardlab/quantities'
+import { bandwidthFrom, durationFrom, suggestion } from '@shardlab/quantities'
 import { longestMs } from '../quantity-options.js'
 
 const notAName = 'must be a name'
@@ -35,7 +35,7 @@ const probability = z.number(notAProbability).gt(0, notAProbability).lte(1, notA
 const seed = z.number(notASeed).refine((value) => Number.isSafeInteger(value) && value >= 0, notASeed)
 const factor = z.number(notAFactor).gt(1, notAFactor).lte(longestMs, notAFactor)
 
-function kindsAmong(known: readonly string[]) {
+function kindsAmong(known: readonly string[]): z.ZodType<readonly string[], readonly string[]> {
   const kind = z.string('must be the kind of a message')
   return z
     .array(kind, 'must be a list of kinds of messages')
@@ -47,7 +47,7 @@ function kindsAmong(known: readonly string[]) {
       const alike = known.filter((each) => family !== '' && each.startsWith(family))
       context.addIssue({
         code: 'custom',
-        message: `must not contain ${unknown}; use ${(alike.length > 0 ? alike : known).join(', ')}`,
+        message: `must not contain ${unknown}; ${suggestion(unknown, known) ?? `use ${(alike.length > 0 ? alike : known).join(', ')}`}`,
       })
     })
 }

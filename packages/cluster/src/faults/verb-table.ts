@@ -1,5 +1,4 @@
 /** A verb is one file in `verbs/` and one row here. */
-import type { z } from 'zod'
 import type { FaultVerb } from './fault-verb.js'
 import { crash } from './verbs/crash.js'
 import { crashAt } from './verbs/crash-at.js'
@@ -56,15 +55,6 @@ export const verbTable = [
   fail,
   crashAt,
 ] as const
-
-type Schema = ReturnType<(typeof verbTable)[number]['schema']>
-/** As a caller may write it. */
-export type FaultInput = z.input<Schema>
-/** Times in milliseconds. */
-export type FaultSpec = z.output<Schema>
-export type FaultVerbName = FaultSpec['verb']
-
-export const faultVerbs: readonly FaultVerbName[] = verbTable.map(({ verb }) => verb)
 
 const byName = new Map<string, FaultVerb>(verbTable.map((verb) => [verb.verb, verb as FaultVerb]))
 

@@ -1,7 +1,7 @@
 /** Errors name the line and the broken rule. */
+import { suggestion } from '@shardlab/quantities'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { nearest } from './nearest.js'
 
 /** `['operations', 'one', 'by']`. */
 export type SettingPath = readonly PropertyKey[]
@@ -70,11 +70,8 @@ export class YamlFile {
     const issue = misspelt ?? first
     if (issue.code === 'unrecognized_keys') {
       const [name] = issue.keys as [string]
-      const meant = nearest(name, settingsAt(schema, issue.path))
-      return this.fail(
-        originOf([...issue.path, name]),
-        `there is no such setting${meant === null ? '' : `; did you mean ${meant}?`}`,
-      )
+      const meant = suggestion(name, settingsAt(schema, issue.path))
+      return this.fail(originOf([...issue.path, name]), `there is no such setting${meant === null ? '' : `; ${meant}`}`)
     }
     if (issue.path.length === 0 && issue.code === 'invalid_type')
       return this.fail([], 'must be settings with their values, as in "name: orders"')

@@ -87,9 +87,9 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
     )
   }
   const differences = differencesOf(a, b)
-  const ends = [a, b].map(({ interrupted }) => (interrupted ? ', INTERRUPTED' : ''))
+  const ends = [a, b].map(({ interrupted }) => (interrupted ? ', interrupted' : ''))
   const checks = [a, b].map(({ endCheck }) =>
-    endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'CHECK FAILED',
+    endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'check failed',
   )
   return [
     `a: ${names[0]}, ${a.measured.server}, ${checks[0]}${ends[0]}`,

@@ -1,4 +1,5 @@
 /** One page that needs no network. */
+import { counted } from '@shardlab/quantities'
 import { decodeHistogram } from '../run/histograms.js'
 import type { Latency, LoadReport } from '../types.js'
 import { barChart } from './bar-chart.js'
@@ -41,7 +42,7 @@ function single(report: LoadReport): string {
 function header(report: LoadReport): string {
   const { workload } = report
   return [
-    `<h1>${escape(workload.name)}</h1><p>${escape(capital(loopOf(report)))}. ${whole(workload.records)} records in <code>${escape(workload.ns)}</code>, shard key <code>${escape(workload.shardKey)}</code>, seed ${workload.seed}. ${escape(topologyOf(report))}.</p>`,
+    `<h1>${escape(workload.name)}</h1><p>${escape(capital(loopOf(report)))}. ${counted(workload.records, 'record', whole)} in <code>${escape(workload.ns)}</code>, shard key <code>${escape(workload.shardKey)}</code>, seed ${workload.seed}. ${escape(topologyOf(report))}.</p>`,
     report.interrupted ? '<p class="fail">Interrupted: what follows is of what was done until then.</p>' : '',
     report.notBegun > 0 ? `<p class="fail">${notBegunSentence(report)}.</p>` : '',
   ].join('')
@@ -61,7 +62,7 @@ function tiles(report: LoadReport): string {
     tile('errors', whole(report.errors.total), report.errors.total > 0 ? 'warn' : ''),
     tile(
       'end check',
-      check === null ? 'none' : check ? 'passed' : 'FAILED',
+      check === null ? 'none' : check ? 'passed' : 'failed',
       check === false ? 'fail' : check ? 'pass' : '',
     ),
   ].join('')}</div>`
@@ -239,7 +240,7 @@ function sweep(report: LoadReport): string {
     )
   const rows = steps.map(
     ({ value, report: step }) =>
-      `<tr><th>${value}</th><td>${perSecond(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td>${shownRatio(broadcastOf(step))}</td><td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'FAILED'}</td></tr>`,
+      `<tr><th>${value}</th><td>${perSecond(step.throughput)}</td><td>${whole(step.errors.total)}</td>${classes.map((name) => `<td>${classOf(step, name) === undefined ? '–' : `${duration(classOf(step, name)!.intended.p50)} / ${duration(classOf(step, name)!.intended.p99)}`}</td>`).join('')}<td>${shownRatio(broadcastOf(step))}</td><td class="${step.endCheck.ok === false ? 'fail' : ''}">${step.endCheck.ok === null ? 'none' : step.endCheck.ok ? 'passed' : 'failed'}</td></tr>`,
   )
   const rateOf = ({ service }: Latency, { workload: { concurrency } }: LoadReport): number =>
     service.mean === 0 ? Number.NaN : (highest(concurrency) * 1e6) / service.mean
@@ -289,7 +290,7 @@ function sweep(report: LoadReport): string {
 
 function measured({ measured: what }: LoadReport): string {
   const { client } = what
-  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, run <code>${escape(what.id)}</code> at ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in its main thread' : `on ${what.threads} ${what.threads === 1 ? 'thread' : 'threads'}`}.</p>${what.notLearned.length === 0 ? '' : `<p>What the server did not tell:</p><ul>${what.notLearned.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`}<p>${escape(what.caveat)}</p></footer>`
+  return `<footer><h2>What was measured</h2><p>${escape(capital(what.server))}, through <code>${escape(what.uri)}</code>, run <code>${escape(what.id)}</code> at ${escape(what.startedAt)}. The client ran on ${client.cores} × ${escape(client.cpu)}, ${Math.round(client.memoryBytes / 2 ** 30)} GiB, ${escape(client.platform)}, Node.js ${escape(client.node)}, with the engine ${what.engine} ${what.threads === 0 ? 'in its main thread' : `on ${counted(what.threads, 'thread')}`}.</p>${what.notLearned.length === 0 ? '' : `<p>What the server did not tell:</p><ul>${what.notLearned.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`}<p>${escape(what.caveat)}</p></footer>`
 }
 
 const shownRatio = (ratio: number | null): string => (ratio === null ? '–' : `${ratio.toFixed(2)} ×`)

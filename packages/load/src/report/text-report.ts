@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import type { Latency, LoadReport, Mark, Ramp, WorkloadReport } from '../types.js'
 import { duration, percent, perSecond, table, whole } from './format.js'
 
@@ -23,9 +24,9 @@ const latencyRow = (name: string, { count, errors, intended, service }: Latency)
 function single(report: LoadReport): string {
   const { latencyUs, workload, measured, errors } = report
   const lines = [
-    ...(report.interrupted ? ['INTERRUPTED: the figures cover what was done until then', ''] : []),
-    `${workload.name}: ${whole(report.operations)} operations in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${whole(errors.total)} errors, ${whole(report.retries)} retries`,
-    `  ${loopOf(report)}; ${whole(workload.records)} records in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
+    ...(report.interrupted ? ['Interrupted: the figures cover what was done until then', ''] : []),
+    `${workload.name}: ${counted(report.operations, 'operation', whole)} in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${counted(errors.total, 'error', whole)}, ${report.retries === 1 ? '1 retry' : `${whole(report.retries)} retries`}`,
+    `  ${loopOf(report)}; ${counted(workload.records, 'record', whole)} in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
     ...(report.notBegun > 0 ? [`  ${notBegunSentence(report)}`] : []),
     '',
     'Latency from the intended start',
@@ -93,13 +94,13 @@ function sweep(report: LoadReport): string {
       return latency === undefined ? '-' : duration(latency.intended.p50)
     }),
     broadcastOf(step)?.toFixed(2) ?? '-',
-    step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'FAILED',
+    step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'failed',
   ])
   return [
     ...(report.interrupted
-      ? [`INTERRUPTED at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, '']
+      ? [`Interrupted at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, '']
       : []),
-    `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${whole(report.workload.records)} records, shard key ${report.workload.shardKey}`,
+    `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${counted(report.workload.records, 'record', whole)}, shard key ${report.workload.shardKey}`,
     table([
       [of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'],
       ...rows,
@@ -125,13 +126,13 @@ function sweep(report: LoadReport): string {
 }
 
 const clientOf = ({ measured: { id, client, engine, threads, startedAt } }: LoadReport): string =>
-  `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`}, run ${id} at ${startedAt}`
+  `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : counted(threads, 'thread')}, run ${id} at ${startedAt}`
 
 const notLearnedLines = ({ measured }: LoadReport): string[] =>
   measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
 
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
-  `${whole(notBegun)} operations were due but did not start before the end: the rate was not kept, and their waiting time is in no latency`
+  `${counted(notBegun, 'operation', whole)} ${notBegun === 1 ? 'was' : 'were'} due but did not start before the end: the rate was not kept, and the waiting time is in no latency`
 
 /** Median broadcast latency divided by the median of targeted operations; null: one is missing. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
@@ -149,12 +150,12 @@ export function checkLine({ endCheck }: LoadReport): string {
   if (endCheck.ok === null) return `End check: ${endCheck.leftOut ?? 'none'}`
   const { documents, unknownOutcomes } = endCheck
   if (endCheck.ok)
-    return `End check: every acknowledged write is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
+    return `End check: every acknowledged write is there (${counted(documents, 'document', whole)} read back, ${counted(unknownOutcomes, 'write', whole)} of unknown outcome)`
   const { lost, unexpected, doubled, stale, corrupt, wrongReads } = endCheck
   const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(
     ([, count]) => count > 0,
   )
-  return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
+  return `End check failed: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
 }
 
 /** The swept quantity is shown per step, not here; phases are shown separately. */
@@ -173,5 +174,7 @@ export function loopOf({ workload, sweep }: LoadReport): string {
 }
 
 export function topologyOf({ measured }: LoadReport): string {
-  return measured.topology === 'sharded' ? `${measured.shards} shards, ${measured.mongoses} mongos` : measured.topology
+  return measured.topology === 'sharded'
+    ? `${counted(measured.shards, 'shard')}, ${measured.mongoses} mongos`
+    : measured.topology
 }

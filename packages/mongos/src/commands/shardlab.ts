@@ -4,6 +4,7 @@
  */
 import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { suggestion } from '@shardlab/quantities'
 import { explainBalance } from '../admin/explain-balance.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
@@ -38,7 +39,10 @@ export const shardlab: CommandRow<MongosInvocation> = {
     const verb = invocation.args.targetString()
     const known = Object.hasOwn(verbs, verb) ? verbs[verb]! : null
     if (known === null)
-      throw new CommandError('BadValue', `shardlab: unknown verb ${verb}. Use one of ${Object.keys(verbs).join(', ')}.`)
+      throw new CommandError(
+        'BadValue',
+        `shardlab: unknown verb ${verb}; ${suggestion(verb, Object.keys(verbs)) ?? `use one of ${Object.keys(verbs).join(', ')}.`}`,
+      )
     refuseUnknown(invocation.body, verb, known.field)
     return known.run(invocation, verb)
   },
@@ -57,7 +61,7 @@ function refuseUnknown(body: Uint8Array, verb: string, field: string | null): vo
     if (name !== field && !isGenericArgument(name))
       throw new CommandError(
         'BadValue',
-        `shardlab ${verb}: unknown field ${name}. ${field === null ? 'The verb has no fields.' : `The only field is ${field}.`}`,
+        `shardlab ${verb}: unknown field ${name}; ${field === null ? 'the verb has no fields.' : `the only field is ${field}.`}`,
       )
   }
 }

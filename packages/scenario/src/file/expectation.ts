@@ -1,7 +1,7 @@
 /**
  * Compare a number of the result, given by its path: `imbalance.last < 1.2`, `bytesMoved <= 20MB`.
  */
-import { nearest } from '@shardlab/load'
+import { suggestion } from '@shardlab/quantities'
 import { parseBytes, parseTime } from './quantities.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -87,9 +87,7 @@ export function parseExpectation(text: string): Expectation | string {
   const [, path, operator, written] = match as unknown as [string, string, string, string]
   const kind = kindOf(path)
   if (kind === null) {
-    const similar = nearest(path, [...numbers.keys()])
-    const others = 'docs/guides/simulate.md lists them'
-    return `${path} is not a number of the result; ${similar === null ? others : `did you mean ${similar}?`}`
+    return `${path} is not a number of the result; ${suggestion(path, [...numbers.keys()]) ?? 'docs/guides/simulate.md lists them'}`
   }
   const value = numberOf(written, kind)
   if (value === null) return `${JSON.stringify(text)} compares with ${written}: write ${expectedForms[kind]}`

@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import type { DataSet } from '../file/application.js'
 import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
@@ -32,5 +33,5 @@ export async function loadMeasured(
     onPortion(count * data.documentSize)
   }
   if (missed > all * 0.01)
-    throw new ScenarioError(`${missed} of ${all} documents of ${data.ns} were accepted by no shard.`)
+    throw new ScenarioError(`no shard accepted ${missed} of ${counted(all, 'document')} of ${data.ns}.`)
 }

@@ -1,4 +1,5 @@
 /** One self-contained page that needs no network. */
+import { counted } from '@shardlab/quantities'
 import { escape, style } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { Decision, VariantRun } from '../types.js'
@@ -122,7 +123,7 @@ function shardTable(shards: VariantRun['result']['shards']): string {
   const shown = `<div class="wide"><table><thead><tr><th>shard, at the end</th>${heads.map((head) => `<th>${head}</th>`).join('')}<th>share of operations</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
   return rows.length <= openMax
     ? shown
-    : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`
+    : `<details><summary>${counted(rows.length, 'shard', whole)} at the end</summary>${shown}</details>`
 }
 
 function decisionTable(decisions: readonly Decision[]): string {
@@ -135,7 +136,7 @@ function decisionTable(decisions: readonly Decision[]): string {
     )
   const more =
     decisions.length > decisionsMax
-      ? `<p>${whole(decisions.length - decisionsMax)} more are not shown; shardlab simulate --explain prints all.</p>`
+      ? `<p>Not shown: ${whole(decisions.length - decisionsMax)} more; shardlab simulate --explain prints all.</p>`
       : ''
-  return `<details${decisions.length <= openMax ? ' open' : ''}><summary>${whole(decisions.length)} decisions with reasons</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
+  return `<details${decisions.length <= openMax ? ' open' : ''}><summary>${counted(decisions.length, 'decision', whole)} with reasons</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
 }

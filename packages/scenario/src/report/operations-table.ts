@@ -1,4 +1,5 @@
 /** What each operation of the application becomes under the key of each variant. */
+import { counted } from '@shardlab/quantities'
 import { escape, table } from '@shardlab/load'
 import type { ShapeResult, VariantResult } from '../types.js'
 import { percent } from './format.js'
@@ -57,7 +58,7 @@ function routingText(shape: ShapeResult | null): string {
   if (shape === null) return ''
   const { kinds, shards } = shape
   const present = (['targeted', 'multi', 'broadcast', 'refused'] as const).filter((kind) => kinds[kind] > 0)
-  const count = shards === 1 ? '1 shard' : `${Number(shards.toPrecision(2))} shards`
+  const count = counted(Number(shards.toPrecision(2)), 'shard')
   if (present.length === 1) {
     const [only] = present as ['targeted']
     return ['targeted', 'refused'].includes(only) ? only : `${only}, ${count}`

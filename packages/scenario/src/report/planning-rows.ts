@@ -1,4 +1,5 @@
 /** What the balancer's work costs: for planning a real cluster. */
+import { counted } from '@shardlab/quantities'
 import type { DrainResult, VariantResult } from '../types.js'
 import { bytesText, timeText } from './format.js'
 import { nothing, type ResultRow } from './result-row.js'
@@ -35,7 +36,7 @@ function networkText({ shards }: VariantResult): string {
 function drainText(drain: DrainResult | undefined): string {
   if (drain === undefined) return nothing
   const { beganMs, removedMs, bytes, migrations, windows } = drain
-  const work = `${bytesText(bytes)} in ${migrations} migrations and ${windows} ${windows === 1 ? 'window' : 'windows'}`
+  const work = `${bytesText(bytes)} in ${counted(migrations, 'migration')} and ${counted(windows, 'window')}`
   return removedMs === null
     ? `${work}, not removed at the end`
     : `${work}, removed after ${timeText(removedMs - beganMs)}`

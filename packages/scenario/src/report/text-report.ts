@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import { table } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import { operationShare } from '../run/operation-share.js'
@@ -66,7 +67,7 @@ function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOne
   const lines = table([['shard', 'bytes', 'at most', 'disk at most', 'chunks', 'operations', 'share'], ...rows]).split(
     '\n',
   )
-  if (left > 0) lines.splice(1 + listedMax / 2, 0, `  … ${whole(left)} more shards …`)
+  if (left > 0) lines.splice(1 + listedMax / 2, 0, `  … ${counted(left, 'more shard', whole)} …`)
   return `${title}${lines.join('\n')}\n`
 }
 

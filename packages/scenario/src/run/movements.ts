@@ -1,5 +1,5 @@
 import type { BalancerRoundEvent, BlockedBalance, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
-import { withReadableSizes } from '@shardlab/quantities'
+import { counted, withReadableSizes } from '@shardlab/quantities'
 import type { BalancingResult, Decision, VariantResult } from '../types.js'
 import { periodOf, type BalancingPeriod } from './balancing-periods.js'
 import type { Drains } from './drains.js'
@@ -83,7 +83,10 @@ export class Movements {
       case 'merge':
         if (!this.#namespaces.has(event.ns)) return
         this.merges++
-        note('merge', `${event.shard} merges ${event.chunks} chunks of ${event.ns} into [${event.min}, ${event.max})`)
+        note(
+          'merge',
+          `${event.shard} merges ${counted(event.chunks, 'chunk')} of ${event.ns} into [${event.min}, ${event.max})`,
+        )
         return
       case 'jumbo':
         note(

@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import { coverageRuns } from './coverage.js'
 import { timelineText } from './timeline/timeline-text.js'
 import type { Coverage, FailedRun, SwarmPlan, SwarmReport } from './types.js'
@@ -7,26 +8,24 @@ const hourMs = 3_600_000
 /** The last line is the command that repeats the run. */
 export function failureText({ seed, violations, timeline, replay, plan }: FailedRun): string {
   return [
-    `seed ${seed} failed (${planText(plan)})`,
+    `Seed ${seed} failed (${planText(plan)})`,
     ...violations.map(({ checker, sentence }) => `  ${checker}: ${sentence}`),
-    `  ${violations[0]?.ns ?? 'the cluster'} until the failure, in virtual time:`,
+    `  ${violations[0]?.ns ?? 'The cluster'} until the failure, in virtual time:`,
     ...timelineText(timeline).map((line) => `    ${line}`),
-    `  replay: ${replay}`,
+    `  Replay: ${replay}`,
     '',
   ].join('\n')
 }
 
 export function planText({ emulate, shards, mongos, workers, stepsOfWorker, faults, activities }: SwarmPlan): string {
-  const counts = [countText(shards, 'shard'), `${mongos} mongos`, countText(workers, 'client')]
-  return `${emulate}, ${counts.join(', ')} with ${stepsOfWorker} operations each; activities: ${activities.join(', ') || 'none'}; faults: ${faults.join(', ') || 'none'}`
+  const counts = [counted(shards, 'shard'), `${mongos} mongos`, counted(workers, 'client')]
+  return `${emulate}, ${counts.join(', ')} with ${counted(stepsOfWorker, 'operation')} each; activities: ${activities.join(', ') || 'none'}; faults: ${faults.join(', ') || 'none'}`
 }
-
-const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 export function swarmText({ runs, failed, acknowledged, unknown, virtualMs, coverage }: SwarmReport): string {
   const lines = failed.map((failure) => failureText(failure))
   lines.push(
-    `${runs} runs, ${failed.length} failed: ${acknowledged} writes acknowledged, ${unknown} of unknown outcome, ${(virtualMs / hourMs).toFixed(1)} hours of virtual time`,
+    `${counted(runs, 'run')}, ${failed.length} failed: ${counted(acknowledged, 'write')} acknowledged, ${unknown} of unknown outcome, ${(virtualMs / hourMs).toFixed(1)} hours of virtual time`,
     coverageText(coverage, runs),
   )
   return `${lines.join('\n')}\n`
@@ -37,8 +36,8 @@ function coverageText({ steps, verbs, missing, least }: Coverage, runs: number):
     const all = Object.values(counts)
     return `${all.filter((count) => count >= least).length} of ${all.length}`
   }
-  const often = least === 1 ? '' : ` at least ${least} times`
+  const often = least === 1 ? '' : ` at least ${counted(least, 'time')}`
   const rest = missing.length === 0 ? '' : `; not reached: ${missing.join(', ')}`
   const hint = least === 1 && missing.length > 0 ? ` (with at least ${coverageRuns} runs this would be a failure)` : ''
-  return `${reached(steps)} named steps and ${reached(verbs)} fault verbs were reached${often} in ${runs} runs${rest}${hint}`
+  return `${reached(steps)} named steps and ${reached(verbs)} fault verbs were reached${often} in ${counted(runs, 'run')}${rest}${hint}`
 }

@@ -1,5 +1,5 @@
 import type { BalancerExplanation, ExplainedShard, ExplainedZone } from '@shardlab/cluster'
-import { readableSize, withReadableSizes } from '@shardlab/quantities'
+import { counted, readableSize, withReadableSizes } from '@shardlab/quantities'
 
 /** Characters of the longest bar. */
 const barWidth = 30
@@ -76,10 +76,6 @@ function zoneText({ zone, chunks, shards, largestToMean }: ExplainedZone): strin
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)]
-}
-
-function counted(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }
 
 function bytesText(bytes: number | null): string {

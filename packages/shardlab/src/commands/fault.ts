@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import type { Document } from '@shardlab/bson'
 import { ConnectError, runAdminCommand } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
@@ -29,13 +30,13 @@ function commandOf(text: string | undefined, { list, heal }: FaultOptions): Docu
 }
 
 function textOf(reply: Document): string {
-  if (reply['id'] !== undefined) return `fault ${reply['id']}\n`
+  if (reply['id'] !== undefined) return `Fault ${reply['id']}\n`
   if (reply['healed'] !== undefined) {
     const healed = reply['healed'] as string[]
-    return healed.length === 0 ? 'nothing was broken\n' : `healed ${healed.join(', ')}\n`
+    return healed.length === 0 ? 'Nothing was broken.\n' : `Healed ${healed.join(', ')}\n`
   }
   const faults = reply['faults'] as ListedFault[]
-  return faults.length === 0 ? 'nothing is broken\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
+  return faults.length === 0 ? 'Nothing is broken.\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
 }
 
 function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): string {
@@ -44,7 +45,6 @@ function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): 
     state === 'scheduled' ? `begins ${beginsAt.toISOString()}` : `since ${beginsAt.toISOString()}`,
   ]
   if (healsAt !== null) parts.push(`heals itself ${healsAt.toISOString()}`)
-  if (strikes !== null)
-    parts.push(`struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ', exhausted' : ''}`)
+  if (strikes !== null) parts.push(`struck ${counted(strikes, 'time')}${state === 'exhausted' ? ', exhausted' : ''}`)
   return parts.join(', ')
 }

@@ -1,4 +1,5 @@
 /** Written to standard error, and only if that is a terminal. */
+import { counted } from '@shardlab/quantities'
 import { SingleBar } from 'cli-progress'
 import type { Progress } from '@shardlab/load'
 
@@ -31,7 +32,7 @@ export function lineOf({ phase, done, total, perSecond, errors, p99Us, step }: P
     `${step === null ? '' : `${step} `}${phase} ${done.toLocaleString('en')}${total === null ? '' : ` of ${total.toLocaleString('en')}`}`,
     `${perSecond.toLocaleString('en')} a second`,
     ...(p99Us === null ? [] : [`p99 ${(p99Us / 1000).toFixed(1)} ms`]),
-    ...(phase === 'run' ? [`${errors.toLocaleString('en')} errors`] : []),
+    ...(phase === 'run' ? [counted(errors, 'error', (count) => count.toLocaleString('en'))] : []),
   ]
   return parts.join(' · ')
 }

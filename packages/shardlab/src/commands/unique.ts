@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import { SingleBar } from 'cli-progress'
 import { connectUnique, type Finding, type OnProgress, type UniqueCollection, type Waiting } from '@shardlab/unique'
 import { exitCodes } from '../exit-codes.js'
@@ -60,19 +61,19 @@ async function reportOf(action: UniqueAction, collection: UniqueCollection, onPr
   switch (action) {
     case 'init': {
       const { enforcing, next } = await collection.status()
-      const text = enforcing ? 'the proxy collections are ready' : 'the proxy collections are ready for a backfill'
+      const text = enforcing ? 'The proxy collections are ready' : 'The proxy collections are ready for a backfill'
       return { json: { enforcing, next }, text, next, findings: [] }
     }
     case 'backfill': {
       const { findings, ...counts } = await collection.backfill(onProgress)
       const { documents, reserved, already, changed, next } = counts
-      const text = `${documents} documents: ${reserved} reserved, ${already} already reserved, ${changed} changed during the run, ${findings.length} not reserved${waitingText(counts)}`
+      const text = `${counted(documents, 'document')}: ${reserved} reserved, ${already} already reserved, ${changed} changed during the run, ${findings.length} not reserved${waitingText(counts)}`
       return { json: counts, text, next, findings }
     }
     case 'verify': {
       const { findings, ...counts } = await collection.verify(onProgress)
       const { documents, reservations, next } = counts
-      const text = `${documents} documents, ${reservations} reservations, ${findings.length} findings${waitingText(counts)}`
+      const text = `${counted(documents, 'document')}, ${counted(reservations, 'reservation')}, ${counted(findings.length, 'finding')}${waitingText(counts)}`
       return { json: counts, text, next, findings }
     }
     case 'repair': {
@@ -82,7 +83,7 @@ async function reportOf(action: UniqueAction, collection: UniqueCollection, onPr
     }
     case 'sweep': {
       const counts = await collection.sweep(onProgress)
-      const text = `${counts.confirmed} reservations confirmed, ${counts.released} released${waitingText(counts)}`
+      const text = `${counted(counts.confirmed, 'reservation')} confirmed, ${counts.released} released${waitingText(counts)}`
       return { json: { ...counts }, text, next: null, findings: [] }
     }
   }
@@ -96,7 +97,7 @@ function waitingText({ waiting, waitingUntil }: Waiting): string {
 function print({ json, text, next, findings }: Report, { json: asJson }: UniqueCommandOptions): void {
   if (asJson === true) process.stdout.write(`${JSON.stringify({ ok: findings.length === 0, ...json, findings })}\n`)
   else
-    process.stdout.write(`${[text, ...findings.map(lineOf), ...(next === null ? [] : [`next: ${next}`])].join('\n')}\n`)
+    process.stdout.write(`${[text, ...findings.map(lineOf), ...(next === null ? [] : [`Next: ${next}`])].join('\n')}\n`)
 }
 
 function lineOf(finding: Finding): string {

@@ -1,3 +1,4 @@
+import { counted } from '@shardlab/quantities'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ClusterSnapshot,
@@ -69,7 +70,7 @@ function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: 
     ...tryNext(uri, standby).map((line) => `    ${line}`),
   ]
   return `
-  Sharded cluster ${id} is running: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
+  Sharded cluster ${id} is running: ${counted(shards.length, 'shard')}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
   It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
 
     ${uri}

@@ -1,4 +1,5 @@
 /** Failed runs of a swarm as one self-contained page. */
+import { counted } from '@shardlab/quantities'
 import { escape, style } from '@shardlab/load'
 import type { FailedRun, SwarmReport, TimelineEntry } from '../types.js'
 import { planText } from '../swarm-text.js'
@@ -34,7 +35,7 @@ for (const run of document.querySelectorAll('.run')) {
 }`
 
 export function swarmPage({ runs, failed }: SwarmReport): string {
-  const title = `Swarm: ${failed.length} of ${runs} runs failed`
+  const title = `Swarm: ${failed.length} of ${counted(runs, 'run')} failed`
   const body = [
     `<h1>${title}</h1>`,
     failed.length === 0 ? '<p>No run violated an invariant.</p>' : '',
