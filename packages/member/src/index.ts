@@ -194,6 +194,7 @@ export { explainBody } from './views/explain-on-view.js'
 export { type ResolvedView, resolvedViewError, resolvedViewOf } from './views/resolved-view.js'
 export { checkStages, compileStatement, upsertedDocument } from './writes/compile-statement.js'
 export { errorText } from './writes/error-text.js'
+export { asCreateIndexes, indexesCreated, insertsIndex, systemIndexes } from './writes/index-insert.js'
 export {
   type DeleteStatement,
   type ModifyKind,

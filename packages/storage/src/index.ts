@@ -1,4 +1,4 @@
-export { createMemoryEngine } from './engine/memory-engine.js'
+export { createMemoryEngine, listingOf } from './engine/memory-engine.js'
 export type {
   CappedLimits,
   CheckpointImage,

@@ -1,7 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
-import { insertSpec } from '@shardlab/member'
+import { insertSpec, insertsIndex } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
+import { insertIndex } from '../writes/insert-index.js'
 import { withId } from '../writes/document-ids.js'
 import { parseWriteCommand, withStatements, type WriteCommand } from '../writes/write-command.js'
 
@@ -12,6 +13,7 @@ export const insert: CommandRow<MongosInvocation> = {
   deviations: ['D895'],
   summary: 'Inserts each document on the shard that owns its shard key.',
   run(invocation) {
+    if (insertsIndex(invocation)) return insertIndex(invocation)
     const command = parseWriteCommand(invocation, 'insert')
     invocation.host.statistics.opcounters.insert += command.statements.length
     return new BatchWriteExecutor(invocation, withIds(invocation, command)).run()

@@ -15,7 +15,7 @@ export const collStats: CommandRow<NodeInvocation> = {
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
     const scale = scaleOf(args.value('scale'))
-    const collection = host.collection(ns)
+    const collection = host.readable(ns)
     if (collection === undefined && !host.behaviours.missingCollectionsHaveStatistics)
       throw new CommandError(
         noCode,

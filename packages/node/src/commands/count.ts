@@ -19,11 +19,11 @@ export const count: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const waiting = catchUpKeys(host, operation, host.collection(ns))
+    const waiting = catchUpKeys(host, operation, host.readable(ns))
     if (waiting !== null) await waiting
     const entered = host.role.enter(ns, invocation)
     const { ownership } = entered instanceof Promise ? await entered : entered
-    const collection = host.collection(ns)
+    const collection = host.readable(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
     const query = compileCount(args, withTimeLimit(evaluation, operation))
     if (collection === undefined) return writeCount(0)

@@ -25,12 +25,12 @@ export const distinct: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    const waiting = catchUpKeys(host, operation, host.collection(ns))
+    const waiting = catchUpKeys(host, operation, host.readable(ns))
     if (waiting !== null) await waiting
     const entered = host.role.enter(ns, invocation)
     // No ownership filter: like the server, distinct on a shard includes orphans.
     if (entered instanceof Promise) await entered
-    const collection = host.collection(ns)
+    const collection = host.readable(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
     const query = compileDistinct(args, withTimeLimit(evaluation, operation))
     const values = new DistinctValues(query.context.strings)

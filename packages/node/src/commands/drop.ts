@@ -23,6 +23,7 @@ export const drop: CommandRow<NodeInvocation> = {
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()
     if (dropped === null) {
+      if (host.readable(ns) !== undefined) throw new CommandError('IllegalOperation', "can't drop system ns")
       const { droppingMissingCollection } = host.behaviours
       if (droppingMissingCollection === 'succeeds') return new DocumentWriter(128)
       throw new CommandError(

@@ -52,7 +52,7 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
 function readIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {
   const { host, args } = invocation
   const batchSize = nonNegative(args, 'batchSize') ?? defaultFirstBatch
-  const live = host.collection(ns)
+  const live = host.readable(ns)
   const byId = live === undefined || batchSize === 0 ? null : sourceById(invocation, live, access.ownership)
   const waiting = byId === null ? catchUpKeys(host, invocation.operation, live) : null
   if (waiting !== null) return readAfter(waiting, invocation, ns)
@@ -135,7 +135,8 @@ function plannedSource(
   }
   // One document always fits in the first batch, so the live collection is enough. A cursor that
   // stays open needs a snapshot.
-  const fitsFirstBatch = batchSize > 0 && (query.limit === 1 || equalityValues(query.filter.root, ['_id']) !== null)
+  const isOne = query.limit === 1 || (live.indexes().length > 0 && equalityValues(query.filter.root, ['_id']) !== null)
+  const fitsFirstBatch = batchSize > 0 && isOne
   const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership)
   checkTableScan(host, plan, query.hint.hint)
   return new PlanSource(plan, {

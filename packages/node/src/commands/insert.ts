@@ -1,11 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
-import { insertSpec } from '@shardlab/member'
-import { DocumentWriter } from '@shardlab/bson'
+import { asCreateIndexes, indexesCreated, insertsIndex, insertSpec } from '@shardlab/member'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { fixDocumentForInsert } from '../write/fix-document.js'
 import { insertRun } from '../write/insert-run.js'
+import { failsBatch, writeWriteErrors } from '../write/write-errors.js'
 import { runWriteBatch } from '../write/write-batch.js'
 import { insertDocument } from '../write/write-insert.js'
 import type { NodeInvocation } from '../host/node-host.js'
+import { createIndexes } from './create-indexes.js'
 
 export const insert: CommandRow<NodeInvocation> = {
   ...insertSpec,
@@ -14,6 +16,7 @@ export const insert: CommandRow<NodeInvocation> = {
   deviations: ['D895'],
   summary: 'Inserts documents.',
   async run(invocation) {
+    if (insertsIndex(invocation)) return insertIndex(invocation)
     const { host } = invocation
     let inserted = 0
     const tail = await runWriteBatch(invocation, {
@@ -33,4 +36,19 @@ export const insert: CommandRow<NodeInvocation> = {
     })
     return tail(new DocumentWriter(256).int32('n', inserted))
   },
+}
+
+async function insertIndex(invocation: NodeInvocation): Promise<DocumentWriter> {
+  const { host } = invocation
+  const inner = asCreateIndexes(invocation)
+  host.opcounters.insert++
+  try {
+    const reply = await createIndexes.run(inner)
+    return new DocumentWriter(128).int32('n', indexesCreated(reply.finish()))
+  } catch (error) {
+    if (!(error instanceof CommandError) || failsBatch(error)) throw error
+    const writer = new DocumentWriter(256).int32('n', 0)
+    writeWriteErrors(writer, [{ index: 0, error }], host.behaviours.writeErrorMessageFirst)
+    return writer
+  }
 }

@@ -4,7 +4,7 @@ import type { Collection, Index } from '@shardlab/storage'
 import { batchSizeOf, listSource, listIndexesSpec } from '@shardlab/member'
 import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { refuseView } from '../views/refuse-view.js'
-import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import type { CollectionReader, NodeInvocation } from '../host/node-host.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
   ...listIndexesSpec,
@@ -58,7 +58,7 @@ function listedSpec({ options }: Collection, { spec }: Index): Uint8Array {
 }
 
 /** The specification as the emulated version lists it. */
-export function withNamespace({ behaviours }: NodeHost, ns: string, spec: Uint8Array): Uint8Array {
+export function withNamespace({ behaviours }: CollectionReader, ns: string, spec: Uint8Array): Uint8Array {
   return behaviours.indexSpecsHaveNamespace
     ? new DocumentWriter(spec.length + ns.length + 16).fields(spec).string('ns', ns).finish()
     : spec

@@ -68,7 +68,7 @@ function* runningReads({ cursors }: NodeHost): Generator<SourceReads> {
  */
 export function checkCollectionOfCursor(node: NodeHost, ns: string, cursor: OpenCursor | undefined): void {
   const code = node.behaviours.getMoreWithoutCollectionCode
-  if (code === null || ns.includes('.$cmd.') || node.collection(ns) !== undefined || viewOf(node, ns) !== null) return
+  if (code === null || ns.includes('.$cmd.') || node.readable(ns) !== undefined || viewOf(node, ns) !== null) return
   if (cursor === undefined || (cursor.source.reads !== undefined && cursor.source.readsAhead !== true))
     throw new CommandError(code, 'collection dropped between getMore calls')
 }

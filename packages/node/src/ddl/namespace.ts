@@ -1,7 +1,7 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { uuidV4 } from '@shardlab/actor'
 import { idIndexSpec, type Collection, type IndexVersion } from '@shardlab/storage'
-import { splitNamespace } from '@shardlab/member'
+import { splitNamespace, systemIndexes } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
 import { viewsCollection } from '../views/view-definition.js'
@@ -22,29 +22,45 @@ const innerSystemNames = ['.system.sessions', '.system.resharding.']
  *   Server: userAllowedCreateNS
  */
 export function checkNewName(node: NodeHost, ns: string): void {
-  checkAllowedName(ns)
+  checkAllowedName(node, ns)
   checkNameLength(node, ns)
 }
 
 /** @throws CommandError 73 InvalidNamespace, 2 BadValue */
-function checkAllowedName(ns: string): void {
+function checkAllowedName({ behaviours }: NodeHost, ns: string): void {
   const [db, name] = splitNamespace(ns)
+  const code = behaviours.oldNameErrors
+  if (code !== null) {
+    const isRefused = name.startsWith('system.') && !isClientSystemName(db, name)
+    if (name.includes('$')) throw new CommandError(code, 'invalid collection name')
+    if (isRefused) throw new CommandError(code, `cannot write to '${ns}'`)
+    if (isInnerSystemName(name)) throw new CommandError('BadValue', `cannot write to '${ns}'`)
+    return
+  }
   if (db.includes('$')) throw new CommandError('InvalidNamespace', `Invalid namespace: ${ns}`)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
   if (name.startsWith('system.') && !isClientSystemName(db, name))
     throw new CommandError('InvalidNamespace', `Invalid system namespace: ${ns}`)
-  if (name.includes('.system.') && !innerSystemNames.some((inner) => name.includes(inner)))
-    throw new CommandError('BadValue', `Invalid namespace: ${ns}`)
+  if (isInnerSystemName(name)) throw new CommandError('BadValue', `Invalid namespace: ${ns}`)
+}
+
+function isInnerSystemName(name: string): boolean {
+  return name.includes('.system.') && !innerSystemNames.some((inner) => name.includes(inner))
 }
 
 /** @throws CommandError 73 InvalidNamespace */
 function checkNameLength({ behaviours }: NodeHost, ns: string): void {
-  if (Buffer.byteLength(ns) > behaviours.namespaceBytesMax) {
+  const { namespaceBytesMax, oldNameErrors } = behaviours
+  if (Buffer.byteLength(ns) <= namespaceBytesMax) return
+  if (oldNameErrors === null)
     throw new CommandError(
       'InvalidNamespace',
-      `Fully qualified namespace is too long. Namespace: ${ns} Max: ${behaviours.namespaceBytesMax}`,
+      `Fully qualified namespace is too long. Namespace: ${ns} Max: ${namespaceBytesMax}`,
     )
-  }
+  throw new CommandError(
+    oldNameErrors,
+    `fully qualified namespace ${ns} is too long (max is ${namespaceBytesMax} bytes)`,
+  )
 }
 
 function isClientSystemName(db: string, name: string): boolean {
@@ -63,9 +79,13 @@ export function checkWrittenName(host: NodeHost, ns: string): void {
   if (!isSystem && host.collection(ns) !== undefined) return
   if (isSystem) {
     const [, name] = splitNamespace(ns)
-    const { viewCatalogIsReadOnly } = host.behaviours
+    const { indexesByInsert, oldNameErrors, viewCatalogIsReadOnly } = host.behaviours
+    if (name === systemIndexes && indexesByInsert) return
     if (name === 'system.profile' || (name === viewsCollection && viewCatalogIsReadOnly))
-      throw new CommandError('InvalidNamespace', `cannot write to ${ns}`)
+      throw new CommandError(
+        oldNameErrors ?? 'InvalidNamespace',
+        `cannot write to ${oldNameErrors === null ? ns : `'${ns}'`}`,
+      )
   }
   checkNewName(host, ns)
 }
@@ -76,7 +96,7 @@ export function checkWrittenName(host: NodeHost, ns: string): void {
  * @throws CommandError 20 IllegalOperation, 73 InvalidNamespace for a name that is too long
  */
 export function checkTargetName(node: NodeHost, ns: string): void {
-  asTarget('IllegalOperation', () => checkAllowedName(ns))
+  asTarget('IllegalOperation', () => checkAllowedName(node, ns))
   asTarget('InvalidNamespace', () => checkNameLength(node, ns))
 }
 

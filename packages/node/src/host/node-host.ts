@@ -42,6 +42,8 @@ export interface CollectionReader {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
   collection(ns: string): Collection | undefined
+  /** Also the catalog of 2.6, which clients read as two more collections and cannot write to. */
+  readable(ns: string): Collection | undefined
 }
 
 export interface ChangeWriter {

@@ -40,6 +40,7 @@ import {
   sessionTimeoutMinutes,
   type SessionKey,
 } from '@shardlab/member'
+import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
@@ -206,6 +207,10 @@ export class StorageNode implements NodeHost {
 
   collection(ns: string): Collection | undefined {
     return this.engine.collection(ns)
+  }
+
+  readable(ns: string): Collection | undefined {
+    return this.collection(ns) ?? catalogCollection(this, ns)
   }
 
   get featureCompatibilityVersion(): string {

@@ -23,9 +23,11 @@ export function sourceById(
   const { isFilterOnly } = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = isFilterOnly ? args.value('filter') : undefined
   const equality = filter === undefined ? null : soleEquality(filter, '_id')
-  if (equality === null || collection.defaultCollation !== null || !ownsId(ownership, equality)) return null
+  const idIndex = collection.indexes()[0]
+  if (equality === null || idIndex === undefined || collection.defaultCollation !== null) return null
+  if (!ownsId(ownership, equality)) return null
   const document = collection.findById(equality.value)?.document ?? null
-  collection.indexes()[0]!.usage.ops++
+  idIndex.usage.ops++
   if (document !== null) host.statistics.queries.addLookupById()
   return new OneDocument(document)
 }

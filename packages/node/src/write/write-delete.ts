@@ -2,6 +2,7 @@
 import { CommandError } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
 import { type DeleteStatement, withCollation } from '@shardlab/member'
+import { refuseCatalogChange } from '../ddl/catalog-collections.js'
 import { refuseView } from '../views/refuse-view.js'
 import { removeDocument } from './write-insert.js'
 import { modifyDocuments, StatementFilter } from './write-search.js'
@@ -30,7 +31,10 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
   if (statement.multi && retryable !== null)
     throw new CommandError('InvalidOptions', 'Cannot use (or request) retryable writes with limit=0')
   const collection = host.collection(ns)
-  if (collection === undefined) refuseView(host, ns)
+  if (collection === undefined) {
+    refuseView(host, ns)
+    refuseCatalogChange(host, ns, statement)
+  }
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
   const filter = new StatementFilter(statement.filter, context)
   return {

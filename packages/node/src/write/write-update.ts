@@ -13,6 +13,7 @@ import {
   compileStatement,
   upsertedDocument,
 } from '@shardlab/member'
+import { refuseCatalogChange } from '../ddl/catalog-collections.js'
 import { checkDocument } from '../validation/check-document.js'
 import { refuseView } from '../views/refuse-view.js'
 import { fixDocumentForInsert } from './fix-document.js'
@@ -49,7 +50,10 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
   if (statement.multi && retryable !== null)
     throw new CommandError('InvalidOptions', 'Cannot use (or request) retryable writes with multi=true')
   const collection = host.collection(ns)
-  if (collection === undefined) refuseView(host, ns)
+  if (collection === undefined) {
+    refuseView(host, ns)
+    refuseCatalogChange(host, ns, statement)
+  }
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
   const change = compileStatement(statement, context)
   const filter = new StatementFilter(statement.filter, context)

@@ -1,4 +1,4 @@
-import { encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
+import { emptyDocument, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from '../records/capped.js'
 import { CollectionIndexes } from '../indexes/collection-indexes.js'
 import { beginsWithId, idOf } from '../records/document-id.js'
@@ -73,6 +73,16 @@ export class MemoryCollection implements Collection {
     const collection = new MemoryCollection(ns, new Uint8Array(uuid), new Uint8Array(options), records, indexes, false)
     collection.#byId = collection.#newTable()
     return collection
+  }
+
+  /** Frozen, without indexes; the documents may lack `_id`. */
+  static ofDocuments(ns: string, uuid: Uint8Array, documents: Iterable<Uint8Array>): MemoryCollection {
+    const listing = new MemoryCollection(ns, uuid, emptyDocument, new RecordTable(), [], true)
+    for (const document of documents) {
+      listing.#documents.put(listing.#nextRecordId++, document)
+      listing.#dataSizeBytes += document.length
+    }
+    return listing
   }
 
   get ns(): string {

@@ -3,11 +3,19 @@ import { imageOf, readCheckpoint } from './checkpoint.js'
 import { applyCommand } from './apply-command.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
 import type { LogEntry } from '../log/log-entry.js'
-import type { MemoryCollection } from './memory-collection.js'
+import { MemoryCollection } from './memory-collection.js'
 import type { CheckpointImage, Collection, StorageEngine } from './types.js'
 
 export function createMemoryEngine(): StorageEngine {
   return new MemoryEngine(new Map())
+}
+
+/**
+ * A collection that is computed for a read and stored nowhere. It has no indexes, and its documents
+ * may lack `_id`.
+ */
+export function listingOf(ns: string, uuid: Uint8Array, documents: Iterable<Uint8Array>): Collection {
+  return MemoryCollection.ofDocuments(ns, uuid, documents)
 }
 
 class MemoryEngine implements StorageEngine {

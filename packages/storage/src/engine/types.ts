@@ -112,7 +112,7 @@ export interface Collection {
   readonly clustered: boolean
   /** With all its fields; null: the simple collation. */
   readonly defaultCollation: Uint8Array | null
-  /** In order of creation, `_id_` first. */
+  /** In order of creation, `_id_` first; none: a listing, see `listingOf`. */
   indexes(): readonly Index[]
   index(name: string): Index | undefined
   /** Shared with snapshots. */

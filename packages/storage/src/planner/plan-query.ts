@@ -49,8 +49,7 @@ function allowedIndexes(
 ): Index[] | null {
   const isNatural = hint !== undefined && typeof hint !== 'string' && findField(hint, '$natural') !== undefined
   if (isNatural || min !== undefined || max !== undefined || after !== undefined) return null
-  if (hint === undefined && skip === 0 && idOf(root) !== null && sameCollation(collection.indexes()[0]!, strings))
-    return null
+  if (hint === undefined && skip === 0 && idOf(root) !== null && hasIdIndex(collection, strings)) return null
   const shape = { filter: root, sort: sort ?? null, projection: projection?.document ?? null }
   return collection.indexFilters.allowed(shape, strings, collection.indexes())
 }
@@ -96,11 +95,15 @@ function dataAccesses(
     return [rangeAccess(collection, index, request, accessRequest)]
   }
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
-  if (id !== null && sameCollation(collection.indexes()[0]!, strings))
-    return [{ root: { stage: 'IDHACK', id }, sorted: true }]
+  if (id !== null && hasIdIndex(collection, strings)) return [{ root: { stage: 'IDHACK', id }, sorted: true }]
   if (isAlwaysFalse(filter.root)) return [eofAccess]
   const accesses = indexedAccesses(allowed ?? collection.indexes(), filter, accessRequest)
   return accesses.length > 0 ? accesses : [scan(false)]
+}
+
+function hasIdIndex(collection: Collection, strings: StringComparator | undefined): boolean {
+  const index = collection.indexes()[0]
+  return index !== undefined && sameCollation(index, strings)
 }
 
 const eofAccess: DataAccess = { root: { stage: 'EOF' }, sorted: true }

@@ -59,14 +59,14 @@ export async function enterForeign(
   for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     const ns = `${next.db ?? options.db}.${next.collection}`
     if (entered.has(ns)) continue
-    const view = invocation.host.collection(ns) === undefined ? viewOf(invocation.host, ns) : null
+    const view = invocation.host.readable(ns) === undefined ? viewOf(invocation.host, ns) : null
     const below = view === null ? { ns, pipeline: [] } : resolveView(invocation.host, view)
     const { host, operation } = invocation
-    const waiting = catchUpKeys(host, operation, host.collection(below.ns))
+    const waiting = catchUpKeys(host, operation, host.readable(below.ns))
     if (waiting !== null) await waiting
     const { ownership } = await host.role.enter(below.ns, entering)
     entered.set(ns, {
-      collection: host.collection(below.ns)?.snapshot(),
+      collection: host.readable(below.ns)?.snapshot(),
       ownership,
       pipeline: below.pipeline,
     })

@@ -49,7 +49,7 @@ export interface BoundPipeline {
  */
 export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
   const { host, args, db, routed } = invocation
-  const collection = host.collection(ns)
+  const collection = host.readable(ns)
   const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
   const evaluation = withTimeLimit(constants, invocation.operation)
   // Only members may send `$mergeCursors`; one from a client stays among the stages and is refused.
@@ -89,7 +89,7 @@ export async function openPipeline(
     const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
     return new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader, slice)
   }
-  const waiting = catchUpKeys(host, invocation.operation, host.collection(ns))
+  const waiting = catchUpKeys(host, invocation.operation, host.readable(ns))
   if (waiting !== null) await waiting
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
@@ -104,7 +104,7 @@ export async function openPipeline(
     return new PipelineSource(input, pipeline.open(watch?.emitted), reader, slice)
   }
   // Look the collection up again: it may have changed during the await.
-  const collection = host.collection(ns)?.snapshot()
+  const collection = host.readable(ns)?.snapshot()
   if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader, slice)
   const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
   checkTableScan(host, plan, hintOf(args).hint)

@@ -82,7 +82,7 @@ function leadingPlan(
   ran: PipelineRan | null,
 ): ExplainedPlan {
   const { host, args } = invocation
-  const collection = host.collection(ns) ?? null
+  const collection = host.readable(ns) ?? null
   const { leading } = pipeline
   const executed = ran?.executed ?? null
   return {

@@ -10,7 +10,7 @@ export async function explainCount(
   writer: DocumentWriter,
 ): Promise<ExplainTail> {
   const { host, args } = invocation
-  const collection = host.collection(ns) ?? null
+  const collection = host.readable(ns) ?? null
   const query = compileCount(
     args,
     withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),

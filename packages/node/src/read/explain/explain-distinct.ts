@@ -11,7 +11,7 @@ export async function explainDistinct(
   writer: DocumentWriter,
 ): Promise<ExplainTail> {
   const { host, args } = invocation
-  const collection = host.collection(ns) ?? null
+  const collection = host.readable(ns) ?? null
   const query = compileDistinct(
     args,
     withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),

@@ -12,7 +12,7 @@ export async function explainFind(
   writer: DocumentWriter,
 ): Promise<ExplainTail> {
   const { host, args } = invocation
-  const collection = host.collection(ns) ?? null
+  const collection = host.readable(ns) ?? null
   const query = compileFind(
     args,
     withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),

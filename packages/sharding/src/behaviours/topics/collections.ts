@@ -8,6 +8,25 @@ export const collectionBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  catalogCollections: row<boolean>(
+    'The collections system.indexes and system.namespaces list the indexes and the collections of a database.',
+    'reference/system-collections of 2.6; database.cpp, index_catalog.cpp; later only with the storage engine MMAPv1',
+    ['2.6', true],
+    ['4.0', false],
+  ),
+  indexesByInsert: row<boolean>(
+    'An insert into system.indexes creates an index.',
+    'batch_executor.cpp of 2.6, write_ops_exec.cpp of 4.0, performCreateIndexes; removed with MMAPv1 in 4.2',
+    ['2.6', true],
+    ['4.4', false],
+  ),
+  oldNameErrors: row<2 | 73 | null>(
+    'Code of the errors about names that no new collection may have, in their words until 4.0; none: later codes and words.',
+    'insert.cpp, userAllowedCreateNS',
+    ['2.6', 2],
+    ['4.0', 73],
+    ['4.4', null],
+  ),
   namespaceBytesMax: row<number>(
     'Longest namespace in bytes, with database name and dot.',
     'reference/limits, Namespace Length',
