@@ -19,15 +19,10 @@ const classOf: ReadonlyMap<string, LatencyClass> = new Map([
 ])
 
 export class Latencies {
-  readonly #sums: Readonly<Record<LatencyClass, Latency>> = {
-    reads: emptyLatency(),
-    writes: emptyLatency(),
-    commands: emptyLatency(),
-    transactions: emptyLatency(),
-  }
+  readonly #sums: Partial<Record<LatencyClass, Latency>> = {}
 
   add(kind: LatencyClass, micros: number): void {
-    const latency = this.#sums[kind]
+    const latency = (this.#sums[kind] ??= emptyLatency())
     latency.operations++
     latency.micros += micros
     const bucket = bucketOf(micros)
@@ -36,7 +31,7 @@ export class Latencies {
 
   write(writer: DocumentWriter, histograms: boolean): DocumentWriter {
     for (const kind of classes) {
-      const { micros, operations, buckets } = this.#sums[kind]
+      const { micros, operations, buckets } = this.#sums[kind] ?? emptyLatency()
       writer.startDocument(kind)
       if (histograms) {
         writer.startArray('histogram')

@@ -1,12 +1,10 @@
-/** Server: counters.cpp, service_latency_tracker.cpp, top.cpp. */
+/** Server: counters.cpp, service_latency_tracker.cpp. */
 import { BsonType, ErrorCodes, findField, firstFieldName, type CommandError, type DocumentWriter } from '@shardlab/bson'
 import { Latencies, latencyClassOf } from './latency.js'
 
 /** Commands that count as statements or queries, not as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])
 
-/** The oldest entry is dropped first. */
-const namespacesMax = 10_000
 /** Header, flags and section kind of an OP_MSG. */
 const messageOverheadBytes = 21
 
@@ -19,7 +17,6 @@ export class MemberStatistics {
   unknownCommands = 0
   staleConfigErrors = 0
   readonly #commands = new Map<string, { failed: number; total: number }>()
-  readonly #namespaces = new Map<string, Latencies>()
 
   commandBegins(name: string): void {
     const counts = this.#commands.get(name)
@@ -33,33 +30,22 @@ export class MemberStatistics {
   }
 
   /**
-   * @param ns null: the command names no collection
+   * @param ns null: the command names no collection. Only shards count by collection.
    * @param error null: it succeeded
    */
-  commandEnds(name: string, ns: string | null, durationMs: number, error: CommandError | null): void {
+  commandEnds(name: string, _ns: string | null, durationMs: number, error: CommandError | null): void {
     if (error !== null) {
       this.#commands.get(name)!.failed++
       this.userAsserts++
       if (error.code === ErrorCodes.StaleConfig) this.staleConfigErrors++
     }
-    const kind = latencyClassOf(name)
-    this.latencies.add(kind, durationMs * 1000)
-    if (ns === null) return
-    this.#ofNamespace(ns).add(kind, durationMs * 1000)
+    this.latencies.add(latencyClassOf(name), durationMs * 1000)
   }
 
   exchanged(bytesIn: number, bytesOut: number): void {
     this.network.requests++
     this.network.bytesIn += bytesIn + messageOverheadBytes
     this.network.bytesOut += bytesOut + messageOverheadBytes
-  }
-
-  namespaceLatencies(ns: string): Latencies {
-    return this.#namespaces.get(ns) ?? new Latencies()
-  }
-
-  namespaceDropped(ns: string): void {
-    this.#namespaces.delete(ns)
   }
 
   /** Appends `{ failed, total }` per command, in the order of `names`. */
@@ -70,15 +56,6 @@ export class MemberStatistics {
       writer.startDocument(name).int64('failed', failed).int64('total', total).end()
     }
     return writer
-  }
-
-  #ofNamespace(ns: string): Latencies {
-    let latencies = this.#namespaces.get(ns)
-    if (latencies === undefined) {
-      if (this.#namespaces.size >= namespacesMax) this.#namespaces.delete(this.#namespaces.keys().next().value!)
-      this.#namespaces.set(ns, (latencies = new Latencies()))
-    }
-    return latencies
   }
 }
 

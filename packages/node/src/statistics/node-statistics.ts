@@ -23,7 +23,6 @@ export class NodeStatistics extends MemberStatistics {
     else if (op === 'd') this.documents.deleted++
     else if (op === 'c' && firstFieldName(object) === 'drop') {
       const dropped = `${databaseNameOf(ns)}.${findField(object, 'drop')!.asString()}`
-      this.namespaceDropped(dropped)
       this.usage.dropped(dropped)
     }
   }

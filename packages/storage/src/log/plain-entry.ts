@@ -73,7 +73,8 @@ function prefixOf(ns: string): Uint8Array {
   const known = prefixes.get(ns)
   if (known !== undefined) return known
   const model = encodeLogEntry({ ...emptyInsert, ns })
-  const prefix = model.slice(0, findField(model, 'ui')!.end - uuidBytes)
+  // A view would keep the whole block of its writer.
+  const prefix = Uint8Array.from(model.subarray(0, findField(model, 'ui')!.end - uuidBytes))
   if (prefixes.size >= prefixesMax) prefixes.clear()
   prefixes.set(ns, prefix)
   return prefix

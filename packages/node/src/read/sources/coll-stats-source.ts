@@ -30,7 +30,7 @@ export const collStatsSource: NodeStageSource = {
     writer.string('host', host.context.endpoint).date('localTime', host.context.now())
     if (spec.latencyStats !== null) {
       writer.startDocument('latencyStats')
-      host.statistics.namespaceLatencies(ns).write(writer, spec.latencyStats.histograms).end()
+      host.statistics.usage.latenciesOf(ns).write(writer, spec.latencyStats.histograms).end()
     }
     if (spec.storageStats !== null) {
       if (collection === undefined)
