@@ -21,9 +21,10 @@ t.test('plan cache commands run on the owners, and the reply is that of the firs
   })
 })
 
-t.test('routers refuse compact and lack reIndex and replSetGetConfig', async (t) => {
+t.test('routers refuse compact and lack applyOps, reIndex and replSetGetConfig', async (t) => {
   const cluster = await RealCluster.create()
   t.match(await cluster.run({ compact: 'c', force: true }), { code: 115, errmsg: 'compact not allowed through mongos' })
+  t.match(await cluster.run({ applyOps: [], $db: 'admin' }), { code: 59 })
   t.match(await cluster.run({ reIndex: 'c' }), { code: 59 })
   t.match(await cluster.run({ replSetGetConfig: 1, $db: 'admin' }), { code: 59 })
   t.match(await cluster.run({ usersInfo: 1 }), { users: [], ok: 1 })

@@ -22,6 +22,12 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
       index({ '$**': 1, a: 1 }),
     ],
   ],
+  [
+    'applyOps',
+    ['dbCheck', 'emptycapped', 'importCollection', 'commitTransaction'].map((name) => ({
+      applyOps: [{ op: 'c', ns: 'test.$cmd', o: { [name]: 'c' } }],
+    })),
+  ],
   ['filemd5', [{ filemd5: 1, partialOk: true }]],
   ['collMod', [{ collMod: 'c', timeseries: { granularity: 'hours' } }]],
   ['fsync', [{ fsync: 1, lock: true }, { fsync: 1, lock: 1 }, { fsyncUnlock: 1 }], 'admin'],

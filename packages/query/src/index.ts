@@ -63,6 +63,7 @@ export {
   type UpdateOptions,
   type UpdateSpecification,
 } from './update/compile.js'
+export { compileDelta } from './update/delta-update.js'
 export { replaceDocument } from './update/replacement.js'
 export { updateModifiers } from './update/modifiers/table.js'
 export { pathOperators, rootOperators } from './filter/operators/table.js'

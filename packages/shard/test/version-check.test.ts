@@ -380,3 +380,16 @@ for (const version of ['6.0', '7.0'] as const) {
     })
   })
 }
+
+t.test('applyOps changes shard keys and writes documents that the shard does not own', async (t) => {
+  const shards = await sharded()
+  const reply = await shards.direct('shard01', {
+    applyOps: [
+      { op: 'u', ns: 'db.c', o2: { _id: 3 }, o: { _id: 3, a: 6 } },
+      { op: 'i', ns: 'db.c', o: { _id: 4, a: 7 } },
+    ],
+  })
+  t.match(reply, { ok: 1, results: [true, true] })
+  t.same(await shards.ids('shard01', find, 'direct'), [1, 2, 3, 4])
+  t.same(shards.config.asked, [], 'the placement does not matter')
+})

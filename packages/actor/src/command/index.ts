@@ -5,6 +5,7 @@ export {
   type HandwrittenParser,
   type FieldSpecs,
   type FieldType,
+  wrongType,
 } from './argument-types.js'
 export * from './arguments.js'
 export * from './cluster-time.js'

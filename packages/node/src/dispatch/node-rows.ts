@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { memberRows } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 import { aggregate } from '../commands/aggregate.js'
+import { applyOps } from '../commands/apply-ops.js'
 import { bulkWrite } from '../commands/bulk-write.js'
 import { cloneCollectionAsCapped } from '../commands/clone-collection-as-capped.js'
 import { collMod } from '../commands/coll-mod.js'
@@ -60,6 +61,7 @@ import { getLastError } from '../commands/get-last-error.js'
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   ...(memberRows as readonly CommandRow<NodeInvocation>[]),
   aggregate,
+  applyOps,
   bulkWrite,
   cloneCollectionAsCapped,
   collMod,

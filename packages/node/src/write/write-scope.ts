@@ -11,6 +11,8 @@ export interface WriteScope {
   /** Clock, randomness and `let` of the command. The collation belongs to each statement. */
   readonly evaluation: EvaluationContext
   readonly bypassValidation: boolean
+  /** Operations of applyOps: the role does not check documents. */
+  readonly isFromOplog: boolean
   /** `bypassEmptyTsReplacement`: empty timestamps are stored unchanged. */
   readonly keepsEmptyTimestamps: boolean
   /** Null: not needed yet. See {@link sliceOf}. */
@@ -31,6 +33,7 @@ export function writeScope(invocation: NodeInvocation, ns: string, access: Acces
     access,
     evaluation: withTimeLimit(writeEvaluation(host, args), invocation.operation),
     bypassValidation: args.bool('bypassDocumentValidation') === true,
+    isFromOplog: false,
     keepsEmptyTimestamps: args.bool('bypassEmptyTsReplacement') === true,
     slice: null,
     announce: null,

@@ -41,10 +41,11 @@ export interface PreparedUpdate {
 }
 
 /**
+ * @param compiled the change of the statement, if it has a form that statements lack
  * @throws CommandError those of {@link compileStatement} and of the filter; 72 for a retryable
- * update of many documents
+ *   update of many documents
  */
-export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): PreparedUpdate {
+export function prepareUpdate(scope: WriteScope, statement: UpdateStatement, compiled?: Update): PreparedUpdate {
   const { invocation, ns, evaluation } = scope
   const { host, retryable } = invocation
   if (statement.multi && retryable !== null)
@@ -55,7 +56,7 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
     refuseCatalogChange(host, ns, statement)
   }
   const context = withCollation(evaluation, statement.collation, collection?.defaultCollation ?? null)
-  const change = compileStatement(statement, context)
+  const change = compiled ?? compileStatement(statement, context)
   const filter = new StatementFilter(statement.filter, context)
   return {
     run(session, image = null) {
@@ -66,7 +67,7 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
       const complete = (): UpdateOutcome => {
         if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
         const document = documentToUpsert(scope, statement, change, filter.filter)
-        host.role.checkUpsert?.(scope.access, document, invocation, statement)
+        if (!scope.isFromOplog) host.role.checkUpsert?.(scope.access, document, invocation, statement)
         const upsertedId = insertDocument(
           scope,
           document,
@@ -110,7 +111,7 @@ interface Replacement {
 }
 
 function replaceStored(
-  { invocation, ns, access, bypassValidation, keepsEmptyTimestamps }: WriteScope,
+  { invocation, ns, access, bypassValidation, isFromOplog, keepsEmptyTimestamps }: WriteScope,
   collection: Collection,
   { before, after, change, statement }: Replacement,
   session: LogSession | null,
@@ -125,7 +126,7 @@ function replaceStored(
     )
   }
   const object = change.isReplacement ? fixDocumentForInsert(host, after, { keepsEmptyTimestamps }) : after
-  host.role.checkReplacement(access, before, object, invocation, statement)
+  if (!isFromOplog) host.role.checkReplacement(access, before, object, invocation, statement)
   checkDocument(host, collection, object, { before, bypass: bypassValidation })
   const kept = image === null ? null : { kind: image, document: image === 'preImage' ? before : object }
   host.requireRoom(object.length + (kept?.document.length ?? 0))

@@ -75,6 +75,15 @@ export class TreeNode {
     else entry.node = node
   }
 
+  /** For arrays. @returns whether its length was another one */
+  resize(length: number, filler: TreeNode): boolean {
+    if (this.length === length) return false
+    const entries = this.#changed()
+    entries.length = Math.min(entries.length, length)
+    while (entries.length < length) entries.push({ name: '', node: filler })
+    return true
+  }
+
   remove(name: string): void {
     const entries = this.#changed()
     const index = entries.findIndex((entry) => entry.name === name)
