@@ -39,6 +39,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     durationMs: true,
   },
   'range-deleted': { shard: true, ns: true, documents: true, bytes: true, durationMs: true },
+  resharding: { ns: true, key: true, state: true, durationMs: true },
   'collection-size': { shard: true, ns: true, documents: true, bytes: true, ownedBytes: true, orphans: true },
   'balancer-round': {
     round: true,

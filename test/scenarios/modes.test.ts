@@ -1,5 +1,5 @@
 /** Mode `metadata`: shards store sizes of ranges, and balancing agrees with that of documents. */
-import { decode, encode, type Document } from '@shardlab/bson'
+import { decode, encode, findField, type Document } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import {
   findScenario,
@@ -159,10 +159,17 @@ for (const emulate of ['4.0', '8.0'] as const)
     ])
       t.match(await ask(command), { ok: 1 })
     t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'no data')
+    const { collection } = await cluster.request(
+      'config',
+      'config.get-collection',
+      { ns: 'shop.orders', since: null },
+      1000,
+    )
+    const uuid = findField(collection!, 'uuid')!.asBinary()
     // Keys 0 to 200, with 1000 documents of 64 bytes for each hundred keys.
     for (const shard of ['shard01', 'shard02']) {
       const ranges = new Uint8Array(Float64Array.of(0, none, none, 200, none, none, 2000, 128_000).buffer)
-      t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', ranges }, 1000), {
+      t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', uuid, ranges }, 1000), {
         documents: 1000,
         bytes: 64_000,
       })

@@ -22,6 +22,7 @@ export { ShardedCluster } from './sharded-cluster.js'
 export type { ShardInfo, StandbyInfo } from './shard-info.js'
 export {
   createSimulatedCluster,
+  type RekeyedRanges,
   type SimulatedCluster,
   type SimulatedClusterOptions,
   type SimulatedCommandOptions,
@@ -43,6 +44,7 @@ export type {
   MemberEvent,
   MergeEvent,
   MigrationEvent,
+  ReshardingEvent,
   RangeDeletedEvent,
   BlockedBalance,
   PlannedMigration,

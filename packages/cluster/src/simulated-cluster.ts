@@ -23,7 +23,7 @@ import {
   type StepControls,
 } from '@shardlab/runtime'
 import type { ConfigServerOptions } from '@shardlab/config-server'
-import type { MeasuredDisks, ShardOptions } from '@shardlab/shard'
+import type { MeasuredDisks, MeasuredOptions, ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
@@ -63,10 +63,12 @@ export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> 
    * Collections, named before they exist, of which shards hold only the number of documents in each
    * range. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
    */
-  readonly measured?: { readonly namespaces: readonly string[]; readonly cloneBytesPerSecond: number }
+  readonly measured?: Omit<MeasuredOptions, 'disks'>
   /** Must be a function of its arguments alone. Default: the server's policy. */
   readonly policy?: BalancePolicy
 }
+
+export type { RekeyedRanges } from '@shardlab/shard'
 
 /**
  * Ids reserved for each client of {@link SimulatedCluster.addClient}; lower ones are free for

@@ -20,7 +20,10 @@ export interface ShardSample {
   readonly bytes: number
   /** Given away and not deleted yet, or received and not owned yet. */
   readonly orphans: number
-  /** Of all documents: owned, orphaned, and in temporary collections. */
+  /**
+   * Of all documents: owned, orphaned, and in temporary collections. In mode `metadata` with
+   * their indexes.
+   */
   readonly diskBytes: number
   readonly chunks: number
   /** Since the sample before. */
@@ -67,6 +70,38 @@ export interface BalancingResult {
   readonly bytesInBusiest: number
   /** Moved in an open hour of the periods in which something moved. */
   readonly bytesPerHour: number
+}
+
+/** A resharding as the cluster carried it out, and the headroom that the manual demands. */
+export interface ReshardingResult {
+  readonly ns: string
+  /** The new one, as relaxed Extended JSON. */
+  readonly key: string
+  readonly beganMs: number
+  /** null: not at the end. */
+  readonly endedMs: number | null
+  readonly isAborted: boolean
+  /** Copied by all shards. */
+  readonly bytes: number
+  /** null: cloning had not ended at the end. */
+  readonly cloneMs: number | null
+  /** Writes were blocked, in the last part reads too. */
+  readonly blockedMs: number
+  /** By shard: the largest size of its part of the temporary collection. */
+  readonly receivedBytes: Readonly<Record<string, number>>
+}
+
+/** For a resharding at the end of the scenario, by the manual's rule and the bandwidth. */
+export interface ReshardingNeeds {
+  readonly bytes: number
+  /** Estimated. */
+  readonly indexBytes: number
+  /** That are not draining. */
+  readonly shards: number
+  /** Free on the disk of each of these shards. */
+  readonly freeBytesPerShard: number
+  /** With an even distribution under the new key. */
+  readonly leastMs: number
 }
 
 export interface Sample {
@@ -164,6 +199,9 @@ export interface VariantResult {
   /** Sentences: why the last round left a collection uneven. */
   readonly blocked: readonly string[]
   readonly balancing: BalancingResult
+  readonly reshardings: readonly ReshardingResult[]
+  /** By collection; empty in mode `documents`. */
+  readonly reshardingNeeds: Readonly<Record<string, ReshardingNeeds>>
   /** By shard. */
   readonly drains: Readonly<Record<string, DrainResult>>
   readonly jumboChunks: number

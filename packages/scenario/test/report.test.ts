@@ -66,6 +66,8 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     convergedAtMs: 0,
     blocked: [],
     balancing: { windows: 1, openMs: (instants - 1) * 60_000, bytesInBusiest: 0, bytesPerHour: 0 },
+    reshardings: [],
+    reshardingNeeds: {},
     drains: {},
     jumboChunks: 0,
     orphans: { worst: 0, last: 0 },

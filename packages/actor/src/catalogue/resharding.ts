@@ -137,22 +137,34 @@ export const reshardingExchanges = {
   >({ ...attempt, known: 'cloning' }, { state: 'applying', reason: null, error: null }),
   /**
    * Like `shard.migrate-clone`, with the documents for this recipient. An empty batch need not be
-   * the last.
+   * the last. `sizes`: positions under the new key.
    */
   'shard.resharding-clone': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number; documentsMax: number },
-    { documents: readonly Uint8Array[]; last: boolean; error: ErrorField }
+    { documents: readonly Uint8Array[]; sizes: Uint8Array | null; last: boolean; error: ErrorField }
   >(
     { ...attempt, recipient: 'shard01', batch: 0, documentsMax: 0 },
-    { documents: [emptyDocument], last: true, error: null },
+    { documents: [emptyDocument], sizes: new Uint8Array(64), last: true, error: null },
   ),
   /** Like `shard.transfer-mods`. */
   'shard.resharding-mods': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number },
-    { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; error: ErrorField }
+    {
+      deleted: readonly Uint8Array[]
+      reloaded: readonly Uint8Array[]
+      sessions: Uint8Array | null
+      sizes: Uint8Array | null
+      error: ErrorField
+    }
   >(
     { ...attempt, recipient: 'shard01', batch: 0 },
-    { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
+    {
+      deleted: [emptyDocument],
+      reloaded: [emptyDocument],
+      sessions: emptyDocument,
+      sizes: new Uint8Array(64),
+      error: null,
+    },
   ),
   /**
    * Blocks writes to the collection on this participant, and with `reads` also reads, until the

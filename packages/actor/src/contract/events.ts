@@ -116,6 +116,19 @@ export interface RangeDeletedEvent {
   readonly durationMs: number
 }
 
+/** A resharding reached a state. */
+export interface ReshardingEvent {
+  readonly type: 'resharding'
+  readonly atMs: number
+  readonly ns: string
+  /** The new shard key, as relaxed Extended JSON. */
+  readonly key: string
+  /** `ended`: after the commit, and no shard blocks the collection any more. */
+  readonly state: 'cloning' | 'applying' | 'blocking-writes' | 'committed' | 'ended' | 'aborted'
+  /** Since the start of the resharding. */
+  readonly durationMs: number
+}
+
 /** After each change of a collection on a shard, in simulated clusters with `reportsSizes`. */
 export interface CollectionSizeEvent {
   readonly type: 'collection-size'
@@ -243,6 +256,7 @@ export type ClusterEvent =
   | MergeEvent
   | MigrationEvent
   | RangeDeletedEvent
+  | ReshardingEvent
   | CollectionSizeEvent
   | BalancerRoundEvent
   | JumboEvent

@@ -12,6 +12,7 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   merge: true,
   migration: true,
   'range-deleted': true,
+  resharding: true,
   'collection-size': false,
   'balancer-round': true,
   jumbo: true,

@@ -19,6 +19,7 @@ export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
 const rules: readonly Rule[] = [
   collectionsAreKnown,
   modesAreSupported,
+  newKeysAreSupported,
   ...applicationRules,
   shardsAreKnown,
   timesAreInRange,
@@ -66,6 +67,22 @@ function* modesAreSupported({ collections }: ScenarioSource): Generator<BrokenRu
     for (const [k, value] of splitAt.entries())
       if (typeof value !== 'number')
         yield { path: ['collections', i, 'splitAt', k], message: 'must be a number in mode metadata' }
+  }
+}
+
+function* newKeysAreSupported({ collections, timeline }: ScenarioSource): Generator<BrokenRule, void> {
+  for (const [i, entry] of timeline.entries()) {
+    if (isFault(entry) || entry.do !== 'reshard') continue
+    const { fields, mode } = collections.find(({ ns }) => ns === entry.ns)!
+    const names = Object.keys(entry.key)
+    if (mode === 'metadata' && names.length > 3)
+      yield { path: ['timeline', i, 'key'], message: 'must have at most three fields in mode metadata' }
+    const unknown = fields === undefined ? undefined : names.find((name) => !(name in fields) && name !== '_id')
+    if (unknown !== undefined)
+      yield {
+        path: ['timeline', i, 'key'],
+        message: `must use fields of the collection; ${unknown} is not one of ${Object.keys(fields!).join(', ')}`,
+      }
   }
 }
 

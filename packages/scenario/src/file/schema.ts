@@ -37,6 +37,7 @@ export const timelineActions = [
   'stopBalancer',
   'balancerWindow',
   'chunkSize',
+  'reshard',
   'workload',
   'heal',
   'command',
@@ -66,6 +67,15 @@ const action = z.discriminatedUnion(
     z.strictObject({ at: time, do: z.literal('stopBalancer') }),
     z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
     z.strictObject({ at: time, do: z.literal('chunkSize'), size: megabytes }),
+    /** `zones`: needed if the collection has zones. */
+    z.strictObject({
+      at: time,
+      do: z.literal('reshard'),
+      ns,
+      key: shardKey,
+      numInitialChunks: whole(1, 10_000).optional(),
+      zones: z.array(z.strictObject({ min: document, max: document, zone: z.string().min(1) })).optional(),
+    }),
     /** Changes all loads of a collection, or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
@@ -120,6 +130,8 @@ const collection = z.strictObject({
       ),
     )
     .default([]),
+  /** Size of an entry of any index, in mode `metadata`. Default: estimated from its fields. */
+  indexEntrySize: bytes.refine((size) => size <= 4096, 'must be at most 4KB').optional(),
   mode: z.enum(['documents', 'metadata'], 'must be documents or metadata').default('documents'),
   /** Primary shard of the database. Default: shard01. */
   primary: z.string().optional(),

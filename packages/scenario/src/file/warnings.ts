@@ -35,6 +35,12 @@ export function* settingsWithoutEffect(scenario: ScenarioSource): Generator<Brok
       path: ['cluster', 'migrationBandwidth'],
       message: 'has no effect in mode documents, where the network is simulated',
     }
+  for (const [i, { mode, indexEntrySize }] of collections.entries())
+    if (mode === 'documents' && indexEntrySize !== undefined)
+      yield {
+        path: ['collections', i, 'indexEntrySize'],
+        message: 'has no effect in mode documents, where disk figures do not have indexes',
+      }
   for (const zone of Object.keys(cluster.zones)) {
     const isUsed = timeline.some(
       (entry) =>

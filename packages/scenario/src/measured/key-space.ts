@@ -32,13 +32,20 @@ const listed = { most: 500, perWeight: 1000 } as const
 export class KeySpace {
   readonly #hashed: readonly boolean[]
   readonly #hashes = new Map<number, number>()
+  readonly #values = new Map<number, number>()
+  readonly #grownFrom: readonly number[]
   /** By the value of the first field: the next value of a growing second one. */
   readonly #grownTo = new Map<number, number>()
   /** By the values of the first two fields. */
   readonly #grownToOfTwo = new Map<number, Map<number, number>>()
 
-  constructor(key: Readonly<Record<string, 1 | 'hashed'>>) {
-    this.#hashed = Object.values(key).map((kind) => kind === 'hashed')
+  /**
+   * @param hashed of each field of the key
+   * @param grownFrom of each field: where the next values of growing ones begin
+   */
+  constructor(hashed: readonly boolean[], grownFrom: readonly number[] = []) {
+    this.#hashed = hashed
+    this.#grownFrom = grownFrom
   }
 
   get isHashed(): boolean {
@@ -94,12 +101,21 @@ export class KeySpace {
   }
 
   #grown([x, y]: readonly number[], i: number): number {
-    return (i === 1 ? this.#grownTo.get(x!) : this.#grownToOfTwo.get(x!)?.get(y!)) ?? 0
+    return (i === 1 ? this.#grownTo.get(x!) : this.#grownToOfTwo.get(x!)?.get(y!)) ?? this.#grownFrom[i] ?? 0
+  }
+
+  /** undefined: not a value that was placed. */
+  valueOf(hash: number): number | undefined {
+    return this.#values.get(hash)
   }
 
   #hashOf(value: number): number {
     let hash = this.#hashes.get(value)
-    if (hash === undefined) this.#hashes.set(value, (hash = Number(hashValue(toRawValue(value)))))
+    if (hash === undefined) {
+      hash = Number(hashValue(toRawValue(value)))
+      this.#hashes.set(value, hash)
+      this.#values.set(hash, value)
+    }
     return hash
   }
 }

@@ -1,17 +1,18 @@
 /** A collection in mode `metadata`. */
 import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
-import { decode } from '@shardlab/bson'
-import type { SimulatedCluster } from '@shardlab/cluster'
-import type { CollectionPlacement } from '@shardlab/sharding'
+import { decode, sameBytes } from '@shardlab/bson'
+import type { RekeyedRanges, SimulatedCluster } from '@shardlab/cluster'
+import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { FieldSource, FieldSources } from '../file/application.js'
 import type { CollectionSource } from '../file/schema.js'
 import { DocumentMaker } from '../keys/document-maker.js'
-import { fieldKeysOf, type Progress } from '../keys/keys.js'
+import { fieldKeysOf, type Keys, type Progress } from '../keys/keys.js'
 import { keyWeightsOf, type KeyWeights } from '../keys/key-weights.js'
 import type { CatalogView } from '../run/catalog-view.js'
 import { ScenarioError } from '../run/failure.js'
 import { KeySpace, type FieldWeights, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
+import { rekeyed, type RekeyedField } from './rekeyed.js'
 
 /** A shard that did not reply has not added the documents. */
 const growTimeoutMs = 60_000
@@ -28,15 +29,24 @@ export interface PlacedField {
   readonly of: KeyWeights
 }
 
+interface KeyField {
+  readonly name: string
+  readonly hashed: boolean
+}
+
 const isGrowing = ({ distribution }: FieldSource): boolean =>
   distribution === 'monotonic' || distribution === 'latest' || distribution === 'number'
 
 export class MeasuredCollection {
   readonly ns: string
-  readonly space: KeySpace
+  #space: KeySpace
+  /** Of the shard key. */
+  #fields: readonly KeyField[]
   readonly #cluster: SimulatedCluster
   readonly #catalog: CatalogView
-  readonly #source: CollectionSource
+  /** By name. */
+  readonly #sources: FieldSources
+  readonly #keys: ReadonlyMap<string, Keys>
   readonly #random: Random
   #placement: CollectionPlacement | null = null
   #owners = new Owners(null)
@@ -44,13 +54,24 @@ export class MeasuredCollection {
   #expired = 0
   /** By field: its next monotonic value. */
   readonly #nextKeys = new Map<string, number>()
+  readonly #placed = new Map<FieldSources, readonly PlacedField[]>()
+  /** When the resharding began: later documents have higher values of growing fields. */
+  #reshardedFrom: ReadonlyMap<string, number> = new Map()
 
-  constructor(cluster: SimulatedCluster, catalog: CatalogView, source: CollectionSource, random: Random) {
+  /** @param sources of the collection's fields */
+  constructor(
+    cluster: SimulatedCluster,
+    catalog: CatalogView,
+    { source, sources }: { readonly source: CollectionSource; readonly sources: FieldSources },
+    random: Random,
+  ) {
     this.ns = source.ns
-    this.space = new KeySpace(source.key)
+    this.#fields = Object.entries(source.key).map(([name, kind]) => ({ name, hashed: kind === 'hashed' }))
+    this.#space = new KeySpace(this.#fields.map(({ hashed }) => hashed))
+    this.#sources = sources
+    this.#keys = fieldKeysOf(sources)
     this.#cluster = cluster
     this.#catalog = catalog
-    this.#source = source
     this.#random = random
   }
 
@@ -63,13 +84,59 @@ export class MeasuredCollection {
    * become a field of the key later.
    * @throws OptionError as {@link keyWeightsOf}
    */
-  weights(fields: FieldSources): PlacedField[] {
-    const names = Object.keys(this.#source.key)
-    const listed = this.space.isHashed || names.length > 1 ? listedMax.hashedOrCompound : listedMax.single
-    const number: FieldSource = { distribution: 'number' }
-    const sources = names.map((name) => [name, fields[name] ?? number] as const)
-    if (names.length < positionFields) sources.push(['', number])
-    return sources.map(([name, source]) => ({ name, isGrowing: isGrowing(source), of: keyWeightsOf(source, listed) }))
+  weights(fields: FieldSources): readonly PlacedField[] {
+    let placed = this.#placed.get(fields)
+    if (placed === undefined) this.#placed.set(fields, (placed = placedFields(this.#fields, fields)))
+    return placed
+  }
+
+  /** The documents of ranges at their positions under another shard key. */
+  rekeyed({ from, to, ranges, isGrowth }: Omit<RekeyedRanges, 'ns'>): SizedRange[] {
+    if (!isGrowth) this.#reshardedFrom = this.#growth()
+    const newFields = fieldsOf(to)
+    const valuesFrom = isGrowth ? this.#reshardedFrom : new Map<string, number>()
+    const placed = placedFields(newFields, this.#sources)
+    const rekeying = {
+      oldFields: numbered(fieldsOf(from)).map((field) => this.#rekeyedField(field)),
+      oldSpace: this.#space,
+      newFields: placed.map(({ name, isGrowing, of }, i) => {
+        const progress = this.progressOf(name)
+        const low = valuesFrom.get(name) ?? 0
+        const high = Math.max(low + 1, of.isMonotonic ? progress.nextKey : progress.documents)
+        return {
+          ...this.#rekeyedField({ name, hashed: newFields[i]?.hashed ?? false }),
+          weights: isGrowing ? [{ from: low, to: high, weight: 1 }] : of.ofDocuments(progress, 0),
+        }
+      }),
+      newSpace: new KeySpace(newFields.map(({ hashed }) => hashed)),
+    }
+    return rekeyed(ranges, rekeying, this.#random.fraction())
+  }
+
+  /** Fields without a distribution all have the number of the document. */
+  #rekeyedField({ name, hashed }: KeyField): RekeyedField {
+    return { name: (this.#sources[name]?.distribution ?? 'number') === 'number' ? '' : name, hashed }
+  }
+
+  /** The next value of each growing field. */
+  #growth(): ReadonlyMap<string, number> {
+    const names = new Set(['', ...Object.keys(this.#sources)])
+    return new Map(
+      [...names].map((name) => {
+        const { documents, nextKey } = this.progressOf(name)
+        return [name, (this.#sources[name]?.distribution ?? 'number') === 'number' ? documents : nextKey]
+      }),
+    )
+  }
+
+  #reshard(shardKey: ShardKeyPattern): void {
+    const growth = this.#growth()
+    this.#fields = fieldsOf(shardKey)
+    this.#space = new KeySpace(
+      this.#fields.map(({ hashed }) => hashed),
+      numbered(this.#fields).map(({ name }) => growth.get(name) ?? this.#documents),
+    )
+    this.#placed.clear()
   }
 
   /** The real size of a document of this nominal size. */
@@ -81,6 +148,9 @@ export class MeasuredCollection {
   async owners(): Promise<Owners> {
     const placement = await this.#catalog.placement()
     if (placement !== this.#placement) {
+      const known = this.#placement
+      if (known !== null && placement !== null && !sameBytes(known.uuid, placement.uuid))
+        this.#reshard(placement.shardKey)
       this.#placement = placement
       this.#owners = new Owners(placement?.table ?? null)
     }
@@ -98,14 +168,17 @@ export class MeasuredCollection {
 
   /** Counts the documents as part of the collection. */
   place(fields: readonly PlacedField[], count: number): Weighted[] {
-    const placed = this.space.places(
+    const placed = this.#space.places(
       fields.map(({ name, isGrowing, of }): FieldWeights => {
         const weights = of.ofDocuments(this.progressOf(name), count)
         return { weights, isGrowing }
       }),
     )
-    for (const { name, of } of fields)
-      this.#nextKeys.set(name, Math.max(this.progressOf(name).nextKey + (of.isMonotonic ? count : 0), of.below))
+    // Operations use fields outside of the key, too, and a later key may have them.
+    const all = new Map<string, Pick<Keys, 'isMonotonic' | 'below'>>(this.#keys)
+    for (const { name, of } of fields) all.set(name, of)
+    for (const [name, { isMonotonic, below }] of all)
+      this.#nextKeys.set(name, Math.max(this.progressOf(name).nextKey + (isMonotonic ? count : 0), below))
     this.#documents += count
     return placed
   }
@@ -113,14 +186,14 @@ export class MeasuredCollection {
   /** Of deleted documents with values that operations draw. */
   placeDeleted(fields: readonly PlacedField[]): Weighted[] {
     const weightsOf = ({ name, of }: PlacedField) => of.ofOperations(this.progressOf(name))
-    return this.space.places(fields.map((field) => ({ weights: weightsOf(field), isGrowing: false })))
+    return this.#space.places(fields.map((field) => ({ weights: weightsOf(field), isGrowing: false })))
   }
 
   /** Of the oldest documents, which are deleted. */
   placeExpired(fields: readonly PlacedField[], count: number): Weighted[] {
     this.#expired += count
     const oldest = [{ from: 0, to: this.#expired, weight: 1 }]
-    return this.space.places(
+    return this.#space.places(
       fields.map(({ name, isGrowing, of }) => ({
         weights: isGrowing ? oldest : of.ofDocuments(this.progressOf(name), 0),
         isGrowing: false,
@@ -161,8 +234,8 @@ export class MeasuredCollection {
    * @throws ScenarioError if the shard refuses them
    */
   async change(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
-    for (const range of ranges) if (range.documents > 0) this.space.noteGrown(range)
-    const request = { ns: this.ns, ranges: packRanges(ranges) }
+    for (const range of ranges) if (range.documents > 0) this.#space.noteGrown(range)
+    const request = { ns: this.ns, uuid: this.#placement!.uuid, ranges: packRanges(ranges) }
     try {
       const { documents, error } = await (inBackground
         ? this.#cluster.requestInBackground(shard, 'shard.measure', request, growTimeoutMs)
@@ -175,4 +248,21 @@ export class MeasuredCollection {
       throw error
     }
   }
+}
+
+function fieldsOf({ fields }: ShardKeyPattern): KeyField[] {
+  return fields.map(({ path, hashed }) => ({ name: path, hashed }))
+}
+
+/** With one more field, the number of the document, if the positions have room for it. */
+function numbered(fields: readonly KeyField[]): readonly KeyField[] {
+  return fields.length < positionFields ? [...fields, { name: '', hashed: false }] : fields
+}
+
+function placedFields(key: readonly KeyField[], sources: FieldSources): PlacedField[] {
+  const listed = key[0]!.hashed || key.length > 1 ? listedMax.hashedOrCompound : listedMax.single
+  return numbered(key).map(({ name }) => {
+    const source = sources[name] ?? { distribution: 'number' }
+    return { name, isGrowing: isGrowing(source), of: keyWeightsOf(source, listed) }
+  })
 }

@@ -15,7 +15,6 @@ export async function loadMeasured(
   { autoSplit, chunkSizeBytes }: { readonly autoSplit: boolean; readonly chunkSizeBytes: number },
   onPortion: (bytes: number) => void,
 ): Promise<void> {
-  const weights = collection.weights(data.fields)
   const bytes = collection.documentBytes(data.fields, data.documentSize)
   const all = Math.round(data.size / data.documentSize)
   const least = !autoSplit
@@ -26,7 +25,7 @@ export async function loadMeasured(
     const owners = await collection.owners()
     const chunks = ((await collection.chunks()) * chunkSizeBytes * portion.shareOfChunks) / data.documentSize
     const count = Math.min(all - loaded, Math.round(Math.max(least, loaded * portion.share, chunks)))
-    const ranges = collection.rangesOf(owners, collection.place(weights, count), count, bytes)
+    const ranges = collection.rangesOf(owners, collection.place(collection.weights(data.fields), count), count, bytes)
     const taken = await Promise.all([...ranges].map(([shard, each]) => collection.change(shard, each, false)))
     missed += count - taken.reduce((sum, each) => sum + each, 0)
     loaded += count

@@ -9,7 +9,7 @@ import type { Routed } from '../run/routed.js'
 import type { ScenarioWorld } from '../run/world.js'
 import { targetsOf, type ShapeTargets } from '../routing/shape-targets.js'
 import type { Weighted } from './key-space.js'
-import type { MeasuredCollection, PlacedField } from './measured-collection.js'
+import type { MeasuredCollection } from './measured-collection.js'
 
 /**
  * Interval between two computations, as a share of the duration, unless samples are more frequent.
@@ -31,8 +31,6 @@ export function computedEveryMs({ tick, duration }: Pick<Scenario, 'tick' | 'dur
 interface Stream {
   readonly source: StreamSource
   readonly collection: MeasuredCollection
-  /** Of the key. */
-  readonly placed: readonly PlacedField[]
   readonly keys: ReadonlyMap<string, Keys>
   readonly documentBytes: number
   rate: StreamSource['rate']
@@ -77,7 +75,6 @@ export class MeasuredWorkload implements Load {
       return {
         source,
         collection,
-        placed: collection.weights(source.fields),
         keys: fieldKeysOf(source.fields),
         documentBytes: collection.documentBytes(source.fields, source.documentSize),
         rate: source.rate,
@@ -162,7 +159,8 @@ export class MeasuredWorkload implements Load {
       if (shape.do === 'expire') {
         const documents = count + stream.late
         stream.late = 0
-        await this.#delete(stream, collection.placeExpired(stream.placed, documents), documents, (missed) => {
+        const oldest = () => collection.placeExpired(collection.weights(source.fields), documents)
+        await this.#delete(stream, oldest, documents, (missed) => {
           stream.late += missed
         })
         continue
@@ -178,7 +176,7 @@ export class MeasuredWorkload implements Load {
       if (shape.do === 'insert') await this.#insert(stream, count, down)
       else if (shape.do === 'deleteOne') {
         const deleted = Math.round(count * (1 - targets.kinds.refused))
-        await this.#delete(stream, collection.placeDeleted(stream.placed), deleted)
+        await this.#delete(stream, () => collection.placeDeleted(collection.weights(source.fields)), deleted)
       }
     }
   }
@@ -203,11 +201,12 @@ export class MeasuredWorkload implements Load {
   }
 
   async #insert(stream: Stream, count: number, down: ReadonlySet<string>): Promise<void> {
-    const { collection, placed, documentBytes } = stream
+    const { source, collection, documentBytes } = stream
     const documents = count + stream.late
     stream.late = 0
     const owners = await collection.owners()
-    const ranges = collection.rangesOf(owners, collection.place(placed, documents), documents, documentBytes)
+    const places = collection.place(collection.weights(source.fields), documents)
+    const ranges = collection.rangesOf(owners, places, documents, documentBytes)
     for (const [shard, each] of ranges) {
       if (down.has(shard)) continue
       const wanted = each.reduce((sum, { documents }) => sum + documents, 0)
@@ -220,17 +219,19 @@ export class MeasuredWorkload implements Load {
 
   /**
    * A shard that is down deletes nothing.
+   * @param places under the key of the last look at the catalog
    * @param onMissed gets the number of documents that do not exist
    */
   async #delete(
     { collection, documentBytes }: Stream,
-    places: readonly Weighted[],
+    places: () => readonly Weighted[],
     count: number,
     onMissed: (documents: number) => void = () => {},
   ): Promise<void> {
     if (count === 0) return
     const down = this.#down()
-    for (const [shard, each] of collection.rangesOf(await collection.owners(), places, count, documentBytes)) {
+    const owners = await collection.owners()
+    for (const [shard, each] of collection.rangesOf(owners, places(), count, documentBytes)) {
       if (down.has(shard)) continue
       const negative = each.map((range) => ({ ...range, documents: -range.documents, bytes: -range.bytes }))
       const wanted = each.reduce((sum, { documents }) => sum + documents, 0)

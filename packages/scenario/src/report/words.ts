@@ -34,6 +34,10 @@ const words: readonly (readonly [word: string, meaning: string])[] = [
     'targeted, multi, broadcast',
     'operations sent to one shard, to several, or to all shards that have chunks of the collection',
   ],
+  [
+    'to reshard',
+    'free disk as the manual demands: twice the size of the collection and its indexes, divided by the shards. Least time: what each shard receives, divided by the bandwidth, and at least five minutes. The manual also demands an oplog of 24 hours, a processor load below 80% and an I/O load below 50%',
+  ],
   ['p50, p99', 'half of the operations, and 99 of 100, took at most this long'],
   ['hottest shard', 'the shard that received the most operations, and its share of them'],
   ['trace hash', 'a hash of all messages of the run: equal hashes mean identical runs'],

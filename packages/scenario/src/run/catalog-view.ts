@@ -3,7 +3,7 @@
  * not affect the simulated cluster.
  */
 import { attachedObject, Attachment, configAddress } from '@shardlab/actor'
-import { findField, toExtendedJson } from '@shardlab/bson'
+import { findField, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import {
   applyPlacementAnswer,
@@ -59,6 +59,8 @@ export class CatalogView {
     const placement = applyPlacementAnswer(this.#ns, known, { collection, chunks: given, full })
     this.#placement = placement
     if (placement === null) return null
+    // A resharded collection has other keys.
+    if (known !== null && !sameBytes(known.uuid, placement.uuid)) this.#places = null
     // The first read has missed no mark, so it need not read the documents of many chunks.
     if (full || isMarked) await this.#readWhole(placement, isMarked || known !== null)
     else if (placement !== known) await this.#readSince(placement, known!.table.version)

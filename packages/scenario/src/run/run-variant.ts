@@ -13,6 +13,8 @@ import { imbalanceOver, operationImbalance, zoneImbalance } from './imbalance.js
 import { readKeyMaps } from './key-map.js'
 import { Movements } from './movements.js'
 import { operationShare, shareOf } from './operation-share.js'
+import { reshardingNeeds } from './resharding-needs.js'
+import { Reshardings } from './reshardings.js'
 import { Routed } from './routed.js'
 import { Sampler } from './sampler.js'
 import type { SizePeaks } from './size-peaks.js'
@@ -33,6 +35,7 @@ const watched: readonly ClusterEvent['type'][] = [
   'routed',
   'collection-size',
   'migration',
+  'resharding',
   'balancer-round',
   'split',
   'merge',
@@ -78,6 +81,8 @@ export async function runVariant(
   cluster.watch(watched)
   cluster.onEvent(routed.onEvent)
   cluster.onEvent(movements.onEvent)
+  const reshardings = new Reshardings(beginMs)
+  cluster.onEvent(reshardings.onEvent)
   const workload: Load = isMeasured(scenario)
     ? new MeasuredWorkload(world, scenario, routed)
     : new Workload(world, scenario)
@@ -115,6 +120,7 @@ export async function runVariant(
       sizes: world.sizes,
       nowMs: cluster.now(),
       drains,
+      reshardings,
       movements,
       routed,
       workload,
@@ -149,6 +155,7 @@ interface Findings {
   readonly sizes: SizePeaks
   readonly nowMs: number
   readonly drains: Drains
+  readonly reshardings: Reshardings
   readonly movements: Movements
   readonly routed: Routed
   readonly workload: Load
@@ -159,7 +166,8 @@ interface Findings {
 }
 
 function resultOf(findings: Findings): VariantResult {
-  const { scenario, sizes, drains, movements, routed, workload, timeline, samples, shapes, traceHash } = findings
+  const { scenario, sizes, drains, reshardings, movements, routed, workload, timeline, samples, shapes, traceHash } =
+    findings
   const bytes = imbalanceOver(samples, (shard) => shard.bytes)
   const last = samples.at(-1)!
   const shards = shardResults(findings)
@@ -185,6 +193,8 @@ function resultOf(findings: Findings): VariantResult {
     convergedAtMs: movements.convergedAtMs,
     blocked: movements.blocked,
     balancing: movements.balancing(scenario.duration),
+    reshardings: reshardings.results(findings.nowMs),
+    reshardingNeeds: reshardingNeeds(scenario, sizes, last),
     drains: drains.results(),
     jumboChunks: last.jumboChunks,
     orphans: { worst: sizes.mostOrphans, last: orphansIn(last) },

@@ -3,20 +3,31 @@
  * run is sampled.
  */
 import type { ClusterEvent } from '@shardlab/cluster'
+import type { IndexSizes } from '../measured/index-sizes.js'
 import type { ShardPeak } from '../types.js'
 
 export interface ShardSizes {
   /** Of owned documents. */
   readonly bytes: number
-  /** Of all documents, of other collections and temporary ones, too. */
+  /**
+   * Of all documents, of other collections and temporary ones, too; in mode `metadata` with their
+   * indexes.
+   */
   readonly diskBytes: number
   readonly orphans: number
 }
 
 const nothing: ShardSizes = { bytes: 0, diskBytes: 0, orphans: 0 }
 
+interface CollectionSizes extends ShardSizes {
+  /** Owned. */
+  readonly documents: number
+}
+
+const empty: CollectionSizes = { ...nothing, documents: 0 }
+
 interface Shard {
-  readonly byCollection: Map<string, ShardSizes>
+  readonly byCollection: Map<string, CollectionSizes>
   now: ShardSizes
   most: ShardSizes
   /** It has crashed and reported nothing since. */
@@ -25,13 +36,15 @@ interface Shard {
 
 export class SizePeaks {
   readonly #namespaces: ReadonlySet<string>
+  readonly #indexes: Pick<IndexSizes, 'perDocument'>
   readonly #shards = new Map<string, Shard>()
   #orphans = 0
   #mostOrphans = 0
 
   /** @param namespaces their owned bytes and orphans count */
-  constructor(namespaces: readonly string[]) {
+  constructor(namespaces: readonly string[], indexes: Pick<IndexSizes, 'perDocument'>) {
     this.#namespaces = new Set(namespaces)
+    this.#indexes = indexes
   }
 
   /** The maxima begin now. */
@@ -47,6 +60,17 @@ export class SizePeaks {
 
   peakOf(shard: string): ShardPeak {
     return this.#shards.get(shard)?.most ?? nothing
+  }
+
+  /** What shards own of a collection. */
+  totalOf(ns: string): { readonly bytes: number; readonly indexBytes: number } {
+    let [bytes, documents] = [0, 0]
+    for (const { byCollection } of this.#shards.values()) {
+      const own = byCollection.get(ns)
+      bytes += own?.bytes ?? 0
+      documents += own?.documents ?? 0
+    }
+    return { bytes, indexBytes: documents * this.#indexes.perDocument(ns) }
   }
 
   /** Of all shards at one instant. */
@@ -69,11 +93,12 @@ export class SizePeaks {
     const isCounted = this.#namespaces.has(event.ns)
     const bytes = isCounted ? event.ownedBytes : 0
     const orphans = isCounted ? event.orphans : 0
-    const before = shard.byCollection.get(event.ns) ?? nothing
-    shard.byCollection.set(event.ns, { bytes, diskBytes: event.bytes, orphans })
+    const before = shard.byCollection.get(event.ns) ?? empty
+    const diskBytes = event.bytes + event.documents * this.#indexes.perDocument(event.ns)
+    shard.byCollection.set(event.ns, { bytes, diskBytes, orphans, documents: event.documents - event.orphans })
     this.#change(shard, {
       bytes: shard.now.bytes + bytes - before.bytes,
-      diskBytes: shard.now.diskBytes + event.bytes - before.diskBytes,
+      diskBytes: shard.now.diskBytes + diskBytes - before.diskBytes,
       orphans: shard.now.orphans + orphans - before.orphans,
     })
   }

@@ -106,6 +106,16 @@ export class Timeline {
         return this.#setting('balancer', { $set: { activeWindow: { start: entry.start, stop: entry.stop } } })
       case 'chunkSize':
         return this.#setting('chunksize', { $set: { value: entry.size / 1024 ** 2 } })
+      case 'reshard': {
+        const { ns, key, zones, numInitialChunks } = entry
+        const bounds = zones?.map(({ min, max, zone }) => ({ min: boundOf(min), max: boundOf(max), zone }))
+        return this.#admin({
+          reshardCollection: ns,
+          key,
+          ...(bounds === undefined ? {} : { zones: bounds }),
+          ...(numInitialChunks === undefined ? {} : { numInitialChunks }),
+        })
+      }
       case 'workload':
         this.#workload.setRate(entry.ns, entry.name, entry.rate)
         return

@@ -9,7 +9,8 @@ import { fieldKeysOf, type Keys } from '../keys/keys.js'
 import { filterOf } from './filter.js'
 import { createClient, errorsOf, type Client, type Outcome } from '../client/index.js'
 import { rateAt, type Load } from './load.js'
-import { splitNamespace, type ScenarioWorld } from './world.js'
+import { splitNamespace } from './namespace.js'
+import type { ScenarioWorld } from './world.js'
 
 /** Interval at which a rate of zero is read again. */
 const lookMs = 1000

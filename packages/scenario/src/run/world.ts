@@ -1,11 +1,17 @@
 import { formatSize } from '@shardlab/quantities'
-import { createRandom, type Random } from '@shardlab/actor'
+import { configAddress, createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
+import {
+  createSimulatedCluster,
+  type RekeyedRanges,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+} from '@shardlab/cluster'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { Scenario } from '../file/parse.js'
-import type { DataSet } from '../file/application.js'
+import type { DataSet, FieldSources } from '../file/application.js'
 import type { CollectionSource } from '../file/schema.js'
+import { IndexSizes } from '../measured/index-sizes.js'
 import { loadMeasured } from '../measured/measured-load.js'
 import { MeasuredCollection } from '../measured/measured-collection.js'
 import { DocumentMaker } from '../keys/document-maker.js'
@@ -13,6 +19,7 @@ import { fieldKeysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
 import { CatalogView } from './catalog-view.js'
 import { ScenarioError } from './failure.js'
+import { splitNamespace } from './namespace.js'
 import { SizePeaks } from './size-peaks.js'
 
 const batchBytes = 1024 * 1024
@@ -36,8 +43,13 @@ export class ScenarioWorld {
     this.makers = new Map(
       scenario.collections.map(({ ns }) => [ns, new DocumentMaker(this.random.fork(`documents of ${ns}`))]),
     )
-    this.sizes = new SizePeaks(scenario.collections.map(({ ns }) => ns))
+    const indexes = new IndexSizes(scenario.collections)
+    this.sizes = new SizePeaks(
+      scenario.collections.map(({ ns }) => ns),
+      indexes,
+    )
     cluster.watch(['collection-size'])
+    cluster.onEvent(indexes.onEvent)
     cluster.onEvent(this.sizes.onEvent)
     this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, ns)]))
     const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
@@ -47,7 +59,7 @@ export class ScenarioWorld {
         new MeasuredCollection(
           cluster,
           this.catalog.get(source.ns)!,
-          source,
+          { source, sources: fieldsOf(scenario, source.ns) },
           this.random.fork(`sizes of ${source.ns}`),
         ),
       ]),
@@ -67,7 +79,9 @@ export class ScenarioWorld {
     } = scenario
     const size = chunkSize === undefined ? {} : { chunkSize: formatSize(chunkSize) }
     const own = policy === undefined ? {} : { policy }
-    const sizes = isMeasured(scenario) ? measuredOptions(scenario) : {}
+    let measured: ScenarioWorld['measured'] = new Map()
+    const rekey = ({ ns, ...request }: RekeyedRanges) => measured.get(ns)!.rekeyed(request)
+    const sizes = isMeasured(scenario) ? measuredOptions(scenario, rekey) : {}
     const cluster = await createSimulatedCluster({
       emulate: emulate as EmulatedVersion,
       seed,
@@ -79,6 +93,7 @@ export class ScenarioWorld {
       ...own,
     })
     const world = new ScenarioWorld(scenario, cluster)
+    ;({ measured } = world)
     // In versions with auto-split growing chunks are split now, but nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
@@ -111,14 +126,20 @@ export class ScenarioWorld {
 
   async #configure(): Promise<void> {
     const { zones, orphanCleanupDelay } = this.scenario.cluster
+    if (isMeasured(this.scenario) && behavioursOf(this.scenario.emulate as EmulatedVersion).reshardCollectionCommand)
+      await this.#set(configAddress, { reshardingMinimumOperationDurationMillis: leastReshardingMs })
     for (const [zone, shards] of Object.entries(zones))
       for (const shard of shards) await this.admin({ addShardToZone: shard, zone })
     if (orphanCleanupDelay === undefined) return
     for (const to of this.cluster.shards) {
-      const set = { setParameter: 1, orphanCleanupDelaySecs: Math.round(orphanCleanupDelay / 1000), $db: 'admin' }
-      const reply = decode(await this.cluster.command(encode(set), { to }))
-      if (reply['ok'] !== 1) throw new ScenarioError(`orphanCleanupDelay cannot be set: ${String(reply['errmsg'])}.`)
+      await this.#set(to, { orphanCleanupDelaySecs: Math.round(orphanCleanupDelay / 1000) })
     }
+  }
+
+  async #set(to: string, parameter: Document): Promise<void> {
+    const reply = decode(await this.cluster.command(encode({ setParameter: 1, ...parameter, $db: 'admin' }), { to }))
+    if (reply['ok'] !== 1)
+      throw new ScenarioError(`${Object.keys(parameter)[0]} cannot be set: ${String(reply['errmsg'])}.`)
   }
 
   async #shard({
@@ -198,8 +219,11 @@ export function isMeasured({ collections }: Scenario): boolean {
   return collections.some(({ mode }) => mode === 'metadata')
 }
 
+/** The server's default. */
+export const leastReshardingMs = 300_000
+
 /** Bytes per second. */
-const defaultBandwidth = 100 * 1024 ** 2
+export const defaultBandwidth = 100 * 1024 ** 2
 
 /**
  * Jitter does not matter over hours. Without it, migrations that start together stay in step, which
@@ -207,7 +231,10 @@ const defaultBandwidth = 100 * 1024 ** 2
  */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }
 
-function measuredOptions({ collections, cluster }: Scenario): SimulatedClusterOptions {
+function measuredOptions(
+  { collections, cluster }: Scenario,
+  rekey: NonNullable<NonNullable<SimulatedClusterOptions['measured']>['rekey']>,
+): SimulatedClusterOptions {
   const namespaces = collections.map(({ ns }) => ns)
   return {
     attaches: true,
@@ -215,11 +242,11 @@ function measuredOptions({ collections, cluster }: Scenario): SimulatedClusterOp
     // There are no documents to sample.
     samplesQueries: false,
     latency: steadyLatency,
-    measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth ?? defaultBandwidth },
+    measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth ?? defaultBandwidth, rekey },
   }
 }
 
-export function splitNamespace(ns: string): readonly [db: string, name: string] {
-  const dot = ns.indexOf('.')
-  return [ns.slice(0, dot), ns.slice(dot + 1)]
+/** By name; those of the application, which stay the same under another key. */
+function fieldsOf({ data, workload }: Scenario, wanted: string): FieldSources {
+  return Object.assign({}, ...[...workload, ...data].filter(({ ns }) => ns === wanted).map(({ fields }) => fields))
 }

@@ -2,9 +2,9 @@
  * Operations on ranges of shard keys. `stored/` implements them on documents, `measured/` on sizes
  * without documents, for simulated clusters. No other code distinguishes the two.
  */
-import type { CancelSignal, ReplyOf, RequestOf, SizedRange } from '@shardlab/actor'
+import type { CancelSignal, Random, ReplyOf, RequestOf, ReshardingProvenance, SizedRange } from '@shardlab/actor'
 import type { CollectionSizes, Entrant, KeyBounds } from '@shardlab/node'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { CloneBatch, ModsBatch } from '../cloning/document-feed.js'
 import type { KeyRange } from './key-range.js'
@@ -113,6 +113,78 @@ export interface ReceivedRange {
   readonly stopping: CancelSignal
 }
 
+/** A collection that is resharded, on a donor. */
+export interface ReshardedCollection {
+  readonly ns: string
+  /** Before and after. */
+  readonly source: CollectionPlacement
+  readonly target: CollectionPlacement
+  readonly recipients: readonly string[]
+  /** As of {@link ClonedRange}. */
+  readonly hidden: () => ReadonlySet<string> | undefined
+}
+
+/** The donor's end of a resharding: what each recipient gets under the new key, then changes. */
+export interface ReshardingSource {
+  /** As of the start. */
+  readonly collection: Collection
+  /** Of what this shard owned at the start. */
+  readonly size: Size
+  /** Whether all recipients have everything of the start. */
+  readonly isDrained: boolean
+  /** @throws CommandError when the resharding cannot continue */
+  check(): void
+  /** Later changes are not sent. */
+  close(): void
+  /** @throws CommandError 94 NotYetInitialized: not a recipient; otherwise of a `RangeSource` */
+  clone(recipient: string, batch: number, documentsMax: number): MaybeSized<CloneBatch>
+  /** @throws CommandError as {@link clone} */
+  mods(recipient: string, batch: number): MaybeSized<ModsBatch>
+}
+
+/** The temporary collection of a resharding, on a recipient. */
+export interface CollectedDocuments {
+  /** Assigns documents to donors. */
+  readonly source: CollectionPlacement
+  /** Aborted when the recipient stops. */
+  readonly stopping: CancelSignal
+}
+
+/** The recipient's end of a resharding. The caller flushes the node after each call. */
+export interface ReshardingSink {
+  readonly inserted: number
+  readonly updated: number
+  readonly deleted: number
+  /** Documents that had to wait for the removal of another one. */
+  readonly waits: number
+  /**
+   * @returns the size of the batch
+   * @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace
+   */
+  store(donor: string, batch: ReceivedClone): Promise<Size> | Size
+  /**
+   * @returns the number of changes
+   * @throws CommandError as {@link store}
+   */
+  apply(donor: string, mods: ReceivedMods): number
+  /** Stores waiting documents without conflicts. */
+  retry(): void
+  /**
+   * Stores all waiting documents.
+   * @throws CommandError 11000 DuplicateKey for a remaining conflict
+   */
+  finish(): void
+}
+
+/** Weights of samples are below it. */
+export const sampleWeightsEnd = 2 ** 32
+
+export interface SampledKeys {
+  /** Chunk bounds under the new key. */
+  readonly keys: readonly Uint8Array[]
+  readonly weights: readonly number[]
+}
+
 export interface DeletedSome extends Size {
   /** Batches, and so pauses, that the range deleter needs for them. */
   readonly turns: number
@@ -143,6 +215,17 @@ export interface CollectionRanges {
    */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
   sink(received: ReceivedRange): RangeSink
+  /**
+   * Follows changes from now on.
+   * @throws CommandError 61 ShardKeyNotFound
+   */
+  reshardingSource(resharded: ReshardedCollection): ReshardingSource
+  reshardingSink(collected: CollectedDocuments): ReshardingSink
+  /**
+   * A random sample of the documents that the shard owns.
+   * @throws CommandError 61 ShardKeyNotFound
+   */
+  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys
   /** null: no index begins with the shard key. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
@@ -157,6 +240,8 @@ export interface RangeStore {
   /** Call once, after the node has read its disk. */
   start(): void
   of(collection: Collection): CollectionRanges
+  /** Of the temporary collection in which `ns` is collected under a new key. */
+  ofTemporary(ns: string, collection: Collection): CollectionRanges
   /** Calls back with the UUID of each collection whose size changes without a write to the node. */
   watchSizes(changed: (uuid: Uint8Array) => void): void
   /**
@@ -164,6 +249,6 @@ export interface RangeStore {
    *   none
    */
   checkCommand(ns: string, entrant: Entrant): void
-  /** @throws CommandError 115 CommandNotSupported for a collection without documents to copy */
-  checkCopied(ns: string): void
+  /** @throws CommandError 115 CommandNotSupported for documents that cannot be copied */
+  checkCopied(ns: string, provenance: ReshardingProvenance): void
 }

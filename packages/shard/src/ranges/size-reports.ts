@@ -49,8 +49,9 @@ export class SizeReports {
   #reportAll(): void {
     const { node } = this.#host
     const present = node.engine.collections().filter(({ ns }) => !internal.test(ns))
-    for (const collection of present) this.#report(collection)
+    // First: after a renaming, both names would count at the same time.
     for (const ns of this.#reported) if (!present.some((collection) => collection.ns === ns)) this.#emit(ns, none)
+    for (const collection of present) this.#report(collection)
   }
 
   #reportTask(task: Uint8Array): void {

@@ -20,8 +20,8 @@ export const reshardingHandlers: ShardHandlers<
   'shard.reshard-collection': reshardCollection,
   'shard.sample-shard-keys': sampleShardKeys,
   async 'shard.donate-collection'({ reshardings }, request) {
-    const { size, snapshot } = await reshardings.donate(request)
-    return { ...size, options: snapshot.options, indexes: snapshot.indexes().map(({ spec }) => spec), error: null }
+    const { size, collection } = (await reshardings.donate(request)).source
+    return { ...size, options: collection.options, indexes: collection.indexes().map(({ spec }) => spec), error: null }
   },
   async 'shard.receive-collection'({ reshardings }, request) {
     await reshardings.receive(request)
@@ -32,11 +32,13 @@ export const reshardingHandlers: ShardHandlers<
     return { state, reason: reason === null ? null : errorDocument(reason), error: null }
   },
   'shard.resharding-clone': ({ reshardings }, request) => ({
-    ...reshardings.of(request).donating().feed(request.recipient).clone(request.batch, request.documentsMax),
+    sizes: null,
+    ...reshardings.of(request).donating().source.clone(request.recipient, request.batch, request.documentsMax),
     error: null,
   }),
   'shard.resharding-mods': ({ reshardings }, request) => ({
-    ...reshardings.of(request).donating().feed(request.recipient).mods(request.batch),
+    sizes: null,
+    ...reshardings.of(request).donating().source.mods(request.recipient, request.batch),
     error: null,
   }),
   async 'shard.block-for-resharding'({ reshardings, node }, request) {

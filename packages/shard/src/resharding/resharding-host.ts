@@ -1,7 +1,9 @@
+import type { RangeStore } from '../ranges/collection-ranges.js'
 import type { EnterableSections, ShardHost, Placements, PreparedDocuments } from '../host/host.js'
 
 export interface ReshardingHost extends ShardHost {
   readonly placements: Placements
   readonly critical: EnterableSections
   readonly preparedInserts: PreparedDocuments
+  readonly ranges: RangeStore
 }

@@ -19,6 +19,7 @@ import { commitOperation, finishOperation, writeState } from './catalog-changes.
 import type { CoordinatorState, ReshardingOperation } from './operation.js'
 import { Participants, participantsOf } from './participants.js'
 import { prepareOperation } from './prepare.js'
+import { reportState } from './report-state.js'
 
 const retryPauseMs = 250
 /** After a restart the number of the last attempt is unknown. */
@@ -219,6 +220,7 @@ export class ReshardingCoordinator {
     commitOperation(this.#catalog, this.#operation, old)
     await node.flush()
     this.#catalog.emitChange('collection-resharded', this.#operation.ns)
+    reportState(this.#catalog, this.#operation, 'committed')
   }
 
   /**
@@ -234,6 +236,7 @@ export class ReshardingCoordinator {
     await reachIgnoringFault(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
     await node.flush()
+    reportState(this.#catalog, this.#operation, 'ended')
     await reachIgnoringFault(node.context, 'config.resharding.finished', { ns })
   }
 
@@ -255,6 +258,7 @@ export class ReshardingCoordinator {
     await reachIgnoringFault(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
     await node.flush()
+    reportState(this.#catalog, this.#operation, 'aborted')
     await reachIgnoringFault(node.context, 'config.resharding.aborted', { ns })
   }
 
@@ -296,6 +300,7 @@ export class ReshardingCoordinator {
     writeState(this.#catalog, this.#operation, old)
     await this.#catalog.node.flush()
     this.#check()
+    reportState(this.#catalog, this.#operation, changes.state)
   }
 
   /** @throws CommandError 341 ReshardCollectionAborted, 342 ReshardingCriticalSectionTimeout */

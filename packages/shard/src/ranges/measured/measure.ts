@@ -1,6 +1,6 @@
 /** Growth of measured collections, and deletions from them, by scenarios. */
 import { unpackRanges, type ReplyOf, type RequestOf, type SizedRange } from '@shardlab/actor'
-import { CommandError, encodeKeyString } from '@shardlab/bson'
+import { CommandError, encodeKeyString, sameBytes } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
 import type { ShardHandlers } from '../../host/handlers.js'
 import type { BlockedNamespaces, PlacementHost } from '../../host/host.js'
@@ -20,14 +20,13 @@ export const measureHandlers: ShardHandlers<'shard.measure', MeasureHost> = { 's
 
 /**
  * Adds documents to the ranges that this shard owns, or deletes them, and ignores the others. A
- * critical section
- * blocks it like a write.
+ * critical section blocks it like a write.
  * @throws CommandError 26 NamespaceNotFound; 115 CommandNotSupported for a collection that is not
  *   measured
  */
 async function measure(
   host: MeasureHost,
-  { ns, ranges }: RequestOf<'shard.measure'>,
+  { ns, uuid, ranges }: RequestOf<'shard.measure'>,
 ): Promise<ReplyOf<'shard.measure'>> {
   const { node, placements, critical } = host
   let placement: CollectionPlacement | null | undefined
@@ -42,6 +41,11 @@ async function measure(
     await placements.refreshCollection(ns)
   }
   if (placement === null) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
+  if (!sameBytes(placement.uuid, uuid)) {
+    // This shard may not know yet that the collection was resharded.
+    placement = await placements.refreshCollection(ns)
+    if (placement === null || !sameBytes(placement.uuid, uuid)) return { documents: 0, bytes: 0, error: null }
+  }
   const collection = node.collection(ns)
   if (collection === undefined) {
     // A shard without chunks may not have the collection.

@@ -2,7 +2,7 @@
  * Collections with sizes of ranges instead of documents, in simulated clusters with more data than
  * memory: see the section on modes in docs/guides/simulate.md.
  */
-import type { Address } from '@shardlab/actor'
+import type { ReshardingProvenance } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
 import { type Entrant, type NodeHost } from '@shardlab/node'
@@ -10,28 +10,9 @@ import type { Collection } from '@shardlab/storage'
 import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
 import { StoredRanges } from '../stored/stored-ranges.js'
 import { MeasuredCollection } from './measured-collection.js'
+import type { MeasuredOptions } from './measured-options.js'
 import { MeasuredRanges } from './measured-ranges.js'
 import { RangeSizes } from './range-sizes.js'
-
-/** Like disks, the sizes outlive the shards. */
-export class MeasuredDisks {
-  readonly #byShard = new Map<Address, Map<string, RangeSizes>>()
-
-  /** By UUID of the collection. */
-  of(shard: Address): Map<string, RangeSizes> {
-    let sizes = this.#byShard.get(shard)
-    if (sizes === undefined) this.#byShard.set(shard, (sizes = new Map()))
-    return sizes
-  }
-}
-
-export interface MeasuredOptions {
-  /** They need not exist yet. */
-  readonly namespaces: readonly string[]
-  /** Speed of a recipient. */
-  readonly cloneBytesPerSecond: number
-  readonly disks: MeasuredDisks
-}
 
 /** Commands that need documents. */
 const refused: ReadonlySet<string> = new Set([
@@ -94,7 +75,16 @@ export class MeasuredRangeStore implements RangeStore {
     const measured = this.#measured(collection)
     return measured === undefined
       ? new StoredRanges(this.#node, collection)
-      : new MeasuredRanges(this.#node, collection, measured, this.#options.cloneBytesPerSecond)
+      : new MeasuredRanges(this.#node, collection, measured, this.#options)
+  }
+
+  ofTemporary(ns: string, collection: Collection): CollectionRanges {
+    if (!this.#isMeasured(ns)) return this.of(collection)
+    // Another attempt of a resharding has the same UUID.
+    const at = this.#known.findIndex(({ uuid }) => sameBytes(uuid, collection.uuid))
+    if (at >= 0) this.#known.splice(at, 1)
+    this.#options.disks.of(this.#node.role.setName).set(hexOf(collection.uuid), new RangeSizes())
+    return this.of(collection)
   }
 
   /** Undefined: the collection stores documents. */
@@ -126,11 +116,13 @@ export class MeasuredRangeStore implements RangeStore {
     )
   }
 
-  checkCopied(ns: string): void {
+  checkCopied(ns: string, provenance: ReshardingProvenance): void {
     if (!this.#isMeasured(ns)) return
+    const isResharded = provenance === null || provenance === 'reshardCollection'
+    if (isResharded && this.#options.rekey !== undefined) return
     throw new CommandError(
       'CommandNotSupported',
-      `${ns} is measured: it has sizes of ranges instead of documents, which only chunks can move`,
+      `${ns} is measured: it has sizes of ranges instead of documents, so ${provenance ?? 'reshardCollection'} is not supported`,
     )
   }
 

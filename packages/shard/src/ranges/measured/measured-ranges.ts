@@ -1,15 +1,16 @@
 /** Calculates as if the documents of each range were evenly spread. */
-import type { SizedRange } from '@shardlab/actor'
+import type { Random, SizedRange } from '@shardlab/actor'
 import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds, NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
-import { ShardKeyPattern } from '@shardlab/sharding'
+import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
 import { fullEnough, keysPerPart, repositionedMax } from '../chunk-sizes.js'
 import type {
   AutoSplitRequest,
   ClonedRange,
+  CollectedDocuments,
   CollectionRanges,
   DeletedSome,
   OtherBoundRequest,
@@ -18,6 +19,10 @@ import type {
   RangeSizeRequest,
   RangeSource,
   ReceivedRange,
+  ReshardedCollection,
+  ReshardingSink,
+  ReshardingSource,
+  SampledKeys,
   Size,
   SplitVectorRequest,
 } from '../collection-ranges.js'
@@ -25,25 +30,24 @@ import type { KeyRange } from '../key-range.js'
 import { intervalOf } from './interval.js'
 import type { MeasuredCollection } from './measured-collection.js'
 import { cutsOf, MeasuredKeys } from './measured-keys.js'
+import type { MeasuredOptions } from './measured-options.js'
+import { MeasuredReshardingSink } from './measured-resharding-sink.js'
+import { MeasuredReshardingSource } from './measured-resharding-source.js'
 import { MeasuredSink } from './measured-sink.js'
 import { measuredSizesOf } from './measured-sizes.js'
 import { MeasuredSource } from './measured-source.js'
-import { boundAt, positionOf, valuesWithin, type Interval, type Position } from './position.js'
+import { ownedRanges, rekeyOf, sampleMeasuredKeys } from './rekeyed-ranges.js'
+import { boundAt, everything, positionOf, valuesWithin, type Interval, type Position } from './position.js'
 import { sizeOf } from './sized-range.js'
-
-const everything: Interval = {
-  min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY, z: Number.NEGATIVE_INFINITY },
-  max: { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY, z: Number.POSITIVE_INFINITY },
-}
 
 export class MeasuredRanges implements CollectionRanges {
   readonly #node: NodeHost
   readonly #collection: Collection
   readonly #measured: MeasuredCollection
-  readonly #cloneBytesPerSecond: number
+  readonly #options: MeasuredOptions
 
-  constructor(node: NodeHost, collection: Collection, measured: MeasuredCollection, cloneBytesPerSecond: number) {
-    this.#cloneBytesPerSecond = cloneBytesPerSecond
+  constructor(node: NodeHost, collection: Collection, measured: MeasuredCollection, options: MeasuredOptions) {
+    this.#options = options
     this.#node = node
     this.#collection = collection
     this.#measured = measured
@@ -134,7 +138,28 @@ export class MeasuredRanges implements CollectionRanges {
   }
 
   sink({ stopping }: ReceivedRange): RangeSink {
-    return new MeasuredSink(this.#node, this.#collection.ns, this.#measured, stopping, this.#cloneBytesPerSecond)
+    return new MeasuredSink(
+      this.#node,
+      this.#collection.ns,
+      this.#measured,
+      stopping,
+      this.#options.cloneBytesPerSecond,
+    )
+  }
+
+  reshardingSource(resharded: ReshardedCollection): ReshardingSource {
+    return new MeasuredReshardingSource(this.#node, this.#collection, this.#measured, resharded, this.#options)
+  }
+
+  reshardingSink({ stopping }: CollectedDocuments): ReshardingSink {
+    return new MeasuredReshardingSink(this.#node, this.#measured, stopping, this.#options.cloneBytesPerSecond)
+  }
+
+  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys {
+    const { ns } = this.#collection
+    const owned = ownedRanges(this.#measured.sizes, source, this.#node.context.address)
+    const ranges = rekeyOf(this.#options)({ ns, from: source.shardKey, to: shardKey, ranges: owned, isGrowth: false })
+    return sampleMeasuredKeys(ranges, shardKey, size, random)
   }
 
   /** At once, whatever `most` is: it determines the turns. */

@@ -27,6 +27,11 @@ export interface Interval {
   readonly max: Position
 }
 
+export const everything: Interval = {
+  min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY, z: Number.NEGATIVE_INFINITY },
+  max: { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY, z: Number.POSITIVE_INFINITY },
+}
+
 const hashesBegin = -(2n ** 63n)
 const hashesEnd = 2n ** 63n - 1n
 

@@ -16,6 +16,10 @@ export class StoredRangeStore implements RangeStore {
     return new StoredRanges(this.#node, collection)
   }
 
+  ofTemporary(_ns: string, collection: Collection): CollectionRanges {
+    return this.of(collection)
+  }
+
   watchSizes(): void {}
 
   checkCommand(): void {}

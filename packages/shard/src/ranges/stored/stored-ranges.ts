@@ -1,10 +1,12 @@
+import type { Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type {
   AutoSplitRequest,
   ClonedRange,
+  CollectedDocuments,
   CollectionRanges,
   DeletedSome,
   OtherBoundRequest,
@@ -13,6 +15,10 @@ import type {
   RangeSizeRequest,
   RangeSource,
   ReceivedRange,
+  ReshardedCollection,
+  ReshardingSink,
+  ReshardingSource,
+  SampledKeys,
   Size,
   SplitVectorRequest,
 } from '../collection-ranges.js'
@@ -21,6 +27,9 @@ import { autoSplitVector } from './auto-split-vector.js'
 import { otherBound } from './other-bound.js'
 import { indexedShardKey, RangeCursor, rangeIndex } from './range-cursor.js'
 import { rangeSizeOf } from './range-size.js'
+import { ReshardedSink } from './resharded-sink.js'
+import { ReshardedSource } from './resharded-source.js'
+import { sampleKeys } from './sample-keys.js'
 import { splitVector } from './split-vector.js'
 import { StoredSink } from './stored-sink.js'
 import { StoredSource } from './stored-source.js'
@@ -81,6 +90,18 @@ export class StoredRanges implements CollectionRanges {
 
   sink(received: ReceivedRange): RangeSink {
     return new StoredSink(this.#node, this.#collection, received)
+  }
+
+  reshardingSource(resharded: ReshardedCollection): ReshardingSource {
+    return new ReshardedSource(this.#node, this.#collection, resharded)
+  }
+
+  reshardingSink({ source }: CollectedDocuments): ReshardingSink {
+    return new ReshardedSink(this.#node, this.#collection, source)
+  }
+
+  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys {
+    return sampleKeys({ node: this.#node, collection: this.#collection, source, shardKey }, size, random)
   }
 
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {

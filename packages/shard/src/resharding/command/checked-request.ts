@@ -19,7 +19,7 @@ export async function checkedRequest(
   { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
 ): Promise<Uint8Array | null> {
   const { node, placements } = host
-  const provenance = (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
+  const provenance = provenanceOf(request)
   if (provenance === 'moveCollection') await trackCollection(host, ns, destinationIn(request)!, databaseVersion[0])
   expectUuid(node, ns, collectionUuid)
   const placement = await placements.refreshCollection(ns)
@@ -35,6 +35,10 @@ export async function checkedRequest(
       checkSharded(host, placement, request)
       return request
   }
+}
+
+export function provenanceOf(request: Uint8Array): ReshardingProvenance {
+  return (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
 }
 
 function unknownCollection({ node: { behaviours } }: CoordinatorHost, ns: string): CommandError {

@@ -10,7 +10,7 @@ import type { Coordination } from '../../coordinators/ddl-coordinators.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 import type { RangeStore } from '../../ranges/collection-ranges.js'
 import { CommandRecords, type CommandRecord } from '../records.js'
-import { checkedRequest } from './checked-request.js'
+import { checkedRequest, provenanceOf } from './checked-request.js'
 
 export interface ReshardCommandHost extends CoordinatorHost {
   readonly ranges: RangeStore
@@ -26,7 +26,7 @@ export async function reshardCollection(
   request: RequestOf<'shard.reshard-collection'>,
 ): Promise<ReplyOf<'shard.reshard-collection'>> {
   const { ns, databaseVersion } = request
-  host.ranges.checkCopied(ns)
+  host.ranges.checkCopied(ns, provenanceOf(request.request))
   await host.ddl.coordinate(host, { ...operationOn(ns, request.request), databaseVersion, conflict }, () =>
     reshard(host, request),
   )

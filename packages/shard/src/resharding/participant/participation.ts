@@ -80,7 +80,7 @@ export class Participation {
   /** Stops both sides. Call {@link release} later. */
   async end(): Promise<void> {
     this.#ended = true
-    this.donor?.close()
+    this.donor?.source.close()
     this.recipient?.stop()
     if (this.recipient !== null) await this.recipient.ended
   }
@@ -103,7 +103,7 @@ export class Participation {
     // The outcome may have arrived during the wait: nothing would remove a record written now.
     this.#check()
     // Earlier writes must be on the disk before recipients pull them.
-    this.donor?.check()
+    this.donor?.source.check()
     if (this.donor !== null)
       this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
     await node.flush()

@@ -20,12 +20,14 @@ import {
   type NodeHost,
 } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
 import { importSessions } from '../../cloning/import-sessions.js'
 import { reasonOf, repeatedRequest } from '../../common/repeated-request.js'
 import { Signal } from '../../common/signal.js'
 import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
+import type { ReshardingSink } from '../../ranges/collection-ranges.js'
 import type { RecipientRecords, RecipientState, ReshardingFacts } from '../records.js'
-import { ReceivedDocuments } from './received-documents.js'
+import type { ReshardingHost } from '../resharding-host.js'
 
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
 /** While donors have no new changes. */
@@ -44,13 +46,14 @@ export interface ReceivedCollection {
 export class ReshardingRecipient {
   readonly received: ReceivedCollection
   readonly startedAtMs: number
-  documents: ReceivedDocuments | null = null
+  documents: ReshardingSink | null = null
   copied = 0
   copiedBytes = 0
   fetched = 0
   /** When each phase began; `done`: when the last one ended. */
   readonly phases = { cloning: 0, applying: 0, done: 0 }
   readonly #node: NodeHost
+  readonly #ranges: ReshardingHost['ranges']
   readonly #facts: ReshardingFacts
   readonly #records: RecipientRecords
   readonly #source: CollectionPlacement
@@ -63,7 +66,7 @@ export class ReshardingRecipient {
   #mayFinish = false
 
   constructor(
-    node: NodeHost,
+    { node, ranges }: Pick<ReshardingHost, 'node' | 'ranges'>,
     facts: ReshardingFacts,
     received: ReceivedCollection,
     source: CollectionPlacement,
@@ -71,6 +74,7 @@ export class ReshardingRecipient {
   ) {
     const { context } = node
     this.#node = node
+    this.#ranges = ranges
     this.#facts = facts
     this.received = received
     this.#source = source
@@ -135,13 +139,14 @@ export class ReshardingRecipient {
   async #receive(): Promise<void> {
     const node = this.#node
     const { context } = node
-    const { ns, tempNs, id } = this.#facts
+    const { ns } = this.#facts
     await context.reach('shard.resharding.recipient-started', { ns })
-    this.#createCollection()
+    const collection = this.#createCollection()
     await node.flush()
     this.#check()
     await context.reach('shard.resharding.collection-created', { ns })
-    const documents = new ReceivedDocuments(node, tempNs, id, this.#source)
+    const collected = { source: this.#source, stopping: this.#stopping.signal }
+    const documents = this.#ranges.ofTemporary(ns, collection).reshardingSink(collected)
     this.documents = documents
     await this.#recordState('cloning')
     this.phases.cloning = context.now()
@@ -171,7 +176,7 @@ export class ReshardingRecipient {
    * unique.
    * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
    */
-  #createCollection(): void {
+  #createCollection(): Collection {
     const node = this.#node
     const { tempNs, id, key, provenance } = this.#facts
     // A leftover of an earlier attempt.
@@ -183,22 +188,23 @@ export class ReshardingRecipient {
     })
     for (const spec of this.received.indexes)
       if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
-    if (provenance === 'moveCollection' || provenance === 'unshardCollection') return
+    if (provenance === 'moveCollection' || provenance === 'unshardCollection') return collection
     const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
     const requirement = { behaviours: node.behaviours, collection, ns: tempNs, shardKey, unique: false }
-    if (hasShardKeyIndex(requirement)) return
+    if (hasShardKeyIndex(requirement)) return collection
     const index = newShardKeyIndex(requirement)
     if (index !== null) buildIndex(node, collection, index)
+    return collection
   }
 
-  async #clone(donor: string, documents: ReceivedDocuments): Promise<void> {
+  async #clone(donor: string, documents: ReshardingSink): Promise<void> {
     const node = this.#node
     for (let batch = 0; ; batch++) {
       const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
       const reply = await this.#ask(donor, 'shard.resharding-clone', { ...this.#request(), batch, documentsMax })
-      documents.store(donor, reply.documents)
-      this.copied += reply.documents.length
-      this.copiedBytes += reply.documents.reduce((sum, document) => sum + document.length, 0)
+      const stored = await documents.store(donor, reply)
+      this.copied += stored.documents
+      this.copiedBytes += stored.bytes
       await node.flush()
       this.#check()
       await node.context.reach('shard.resharding.batch-stored', { ns: this.#facts.ns, donor, batch })
@@ -207,7 +213,7 @@ export class ReshardingRecipient {
     }
   }
 
-  async #drain(documents: ReceivedDocuments): Promise<void> {
+  async #drain(documents: ReshardingSink): Promise<void> {
     const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
     documents.retry()
@@ -215,21 +221,20 @@ export class ReshardingRecipient {
     this.#check()
   }
 
-  async #drainDonor(donor: string, documents: ReceivedDocuments): Promise<void> {
+  async #drainDonor(donor: string, documents: ReshardingSink): Promise<void> {
     const node = this.#node
     for (;;) {
       const batch = this.#batches.get(donor) ?? 0
-      const { deleted, reloaded, sessions } = await this.#ask(donor, 'shard.resharding-mods', {
+      const mods = await this.#ask(donor, 'shard.resharding-mods', {
         ...this.#request(),
         batch,
       })
       this.#batches.set(donor, batch + 1)
-      documents.remove(donor, deleted)
-      documents.store(donor, reloaded)
+      const changes = documents.apply(donor, mods)
       documents.retry()
-      if (sessions !== null) importSessions(node, sessions)
-      this.fetched += deleted.length + reloaded.length
-      if (deleted.length + reloaded.length === 0 && sessions === null) return
+      if (mods.sessions !== null) importSessions(node, mods.sessions)
+      this.fetched += changes
+      if (changes === 0 && mods.sessions === null) return
       await node.flush()
       this.#check()
     }

@@ -7,7 +7,7 @@ import { DonorRecords, RecipientRecords, type ReshardingFacts } from '../records
 import { receivedBy } from '../report/statistics.js'
 import type { ReshardingHost } from '../resharding-host.js'
 import { Participation, unknownAttempt } from './participation.js'
-import { ReshardingDonor } from './resharding-donor.js'
+import type { ReshardingDonor } from './resharding-donor.js'
 import { ReshardingRecipient } from './resharding-recipient.js'
 
 export const reshardingTimer = 'resharding'
@@ -93,7 +93,7 @@ export class Reshardings {
     const participation = await this.#join(request)
     if (participation.donor === null) {
       const { facts } = participation
-      participation.donor = new ReshardingDonor(this.#host, facts, placements, request.recipients)
+      participation.donor = this.#donor(facts, placements, request.recipients)
       this.donors.put({ facts, state: 'donating-initial-data', others: request.recipients })
     }
     await node.flush()
@@ -108,7 +108,7 @@ export class Reshardings {
     const participation = await this.#join(request)
     if (participation.recipient === null) {
       const { facts } = participation
-      participation.recipient = new ReshardingRecipient(node, facts, request, source, this.recipients)
+      participation.recipient = new ReshardingRecipient(this.#host, facts, request, source, this.recipients)
       this.recipients.put({ facts, state: 'creating-collection', others: request.donors })
       node.context.detach(participation.recipient.run())
     }
@@ -138,6 +138,23 @@ export class Reshardings {
       if (recipient !== null) this.statistics.add(facts.provenance, receivedBy(recipient))
     }
     participation?.release()
+  }
+
+  #donor(
+    { ns, sourceUuid }: ReshardingFacts,
+    placements: { readonly source: CollectionPlacement; readonly target: CollectionPlacement },
+    recipients: readonly string[],
+  ): ReshardingDonor {
+    const { node, ranges, preparedInserts } = this.#host
+    const live = node.collection(ns)
+    if (live === undefined || !sameBytes(live.uuid, sourceUuid))
+      throw new CommandError(
+        'NamespaceNotFound',
+        'The collection was not found locally even though it is marked as sharded.',
+      )
+    const hidden = () => preparedInserts.hiddenIn(sourceUuid)
+    const source = ranges.of(live).reshardingSource({ ns, ...placements, recipients, hidden })
+    return { recipients, startedAtMs: node.context.now(), source }
   }
 
   #recordEnd(id: string, attempt: number): void {

@@ -182,7 +182,7 @@ function criticalSection({ participation: { blockedAtMs }, nowMs }: Reported): n
 
 export function donorState({ blockedAtMs, donor }: Participation): string {
   if (blockedAtMs !== null) return 'blocking-writes'
-  return donor!.isDrained ? 'donating-oplog-entries' : 'donating-initial-data'
+  return donor!.source.isDrained ? 'donating-oplog-entries' : 'donating-initial-data'
 }
 
 export function recipientState({ state }: ReshardingRecipient): string {

@@ -8,6 +8,7 @@ import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, ty
 import type { NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import type { ReceivedClone, ReceivedMods, ReshardingSink, Size } from '../collection-ranges.js'
 
 interface Waiting {
   readonly donor: string
@@ -17,33 +18,43 @@ interface Waiting {
 /** Of waiting documents; beyond that, equal keys are an error. */
 const waitingBytesMax = 100 * 1024 * 1024
 
-export class ReceivedDocuments {
+export class ReshardedSink implements ReshardingSink {
   readonly #node: NodeHost
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #source: CollectionPlacement
   readonly #waiting = new Map<string, Waiting>()
   #waitingBytes = 0
-  stored = 0
-  storedBytes = 0
   inserted = 0
   updated = 0
   deleted = 0
   waits = 0
 
-  /** @param source assigns documents to donors */
-  constructor(node: NodeHost, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
+  constructor(node: NodeHost, { ns, uuid }: Collection, source: CollectionPlacement) {
     this.#node = node
     this.#ns = ns
     this.#uuid = uuid
     this.#source = source
   }
 
-  /**
-   * The caller flushes the node.
-   * @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace
-   */
-  store(donor: string, documents: readonly Uint8Array[]): void {
+  store(donor: string, { documents, sizes }: ReceivedClone): Size {
+    this.#checkStored(sizes)
+    this.#putAll(donor, documents)
+    return { documents: documents.length, bytes: documents.reduce((sum, { length }) => sum + length, 0) }
+  }
+
+  apply(donor: string, { deleted, reloaded, sizes }: ReceivedMods): number {
+    this.#checkStored(sizes)
+    this.#remove(donor, deleted)
+    this.#putAll(donor, reloaded)
+    return deleted.length + reloaded.length
+  }
+
+  #checkStored(sizes: Uint8Array | null): void {
+    if (sizes !== null) throw new Error(`${this.#ns} is measured on the donor and not here`)
+  }
+
+  #putAll(donor: string, documents: readonly Uint8Array[]): void {
     const collection = this.#collection()
     this.#node.requireRoom(
       documents.reduce((sum, { length }) => sum + length, 0),
@@ -53,8 +64,7 @@ export class ReceivedDocuments {
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }
 
-  /** @param ids documents `{ _id }`. The caller flushes the node. */
-  remove(donor: string, ids: readonly Uint8Array[]): void {
+  #remove(donor: string, ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {
       const id = findField(each, '_id')!
@@ -64,7 +74,6 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Stores waiting documents without conflicts. The caller flushes the node. */
   retry(): void {
     for (let before = -1; this.#waiting.size > 0 && before !== this.#waiting.size;) {
       before = this.#waiting.size
@@ -76,10 +85,6 @@ export class ReceivedDocuments {
     }
   }
 
-  /**
-   * Stores all waiting documents. The caller flushes the node.
-   * @throws CommandError 11000 DuplicateKey for a remaining conflict
-   */
   finish(): void {
     this.retry()
     for (const [key, { document }] of this.#waiting) {
@@ -99,8 +104,6 @@ export class ReceivedDocuments {
         this.#node.apply({ op: 'u', ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
         this.updated++
       }
-      this.stored++
-      this.storedBytes += document.length
     } catch (error) {
       if (!(error instanceof CommandError) || error.code !== duplicateKey) throw error
       // The earlier form must not block another waiting document.

@@ -1,0 +1,38 @@
+import type { Address, SizedRange } from '@shardlab/actor'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import { RangeSizes } from './range-sizes.js'
+
+/** Like disks, the sizes outlive the shards. */
+export class MeasuredDisks {
+  readonly #byShard = new Map<Address, Map<string, RangeSizes>>()
+
+  /** By UUID of the collection. */
+  of(shard: Address): Map<string, RangeSizes> {
+    let sizes = this.#byShard.get(shard)
+    if (sizes === undefined) this.#byShard.set(shard, (sizes = new Map()))
+    return sizes
+  }
+}
+
+/** Documents whose positions under another shard key are needed. */
+export interface RekeyedRanges {
+  readonly ns: string
+  readonly from: ShardKeyPattern
+  readonly to: ShardKeyPattern
+  readonly ranges: readonly SizedRange[]
+  /** Whether they were added since the resharding began. */
+  readonly isGrowth: boolean
+}
+
+export interface MeasuredOptions {
+  /** They need not exist yet. */
+  readonly namespaces: readonly string[]
+  /** Speed of a recipient. */
+  readonly cloneBytesPerSecond: number
+  readonly disks: MeasuredDisks
+  /**
+   * The same documents at their positions under the new key. Absent: collections cannot be
+   * resharded.
+   */
+  readonly rekey?: (request: RekeyedRanges) => SizedRange[]
+}
