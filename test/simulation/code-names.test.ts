@@ -6,10 +6,14 @@ import { admin, ask, start } from './two-shard-cluster.js'
 
 const names: Readonly<Record<Exclude<EmulatedVersion, '2.6'>, Readonly<Record<number, string>>>> = {
   '4.0': { 40415: 'Location40415', 100: 'CannotSatisfyWriteConcern', 10107: 'NotMaster', 13334: 'ShardKeyTooBig' },
-  '4.4': { 40415: 'Location40415', 100: 'UnsatisfiableWriteConcern', 10107: 'NotMaster' },
+  '4.4': {
+    40415: 'Location40415',
+    100: 'UnsatisfiableWriteConcern',
+    10107: 'NotWritablePrimary',
+  },
   '5.0': { 40415: 'Location40415', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
   '6.0.2': { 40415: 'Location40415', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
-  '6.0': { 40415: 'IDLUnknownField', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
+  '6.0': { 40415: 'Location40415', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
   '7.0': { 40415: 'IDLUnknownField', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
   '8.0': { 40415: 'IDLUnknownField', 100: 'UnsatisfiableWriteConcern', 10107: 'NotWritablePrimary' },
 }

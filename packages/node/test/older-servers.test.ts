@@ -1,6 +1,13 @@
 import { decode, encode, Long, type Document } from '@shardlab/bson'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
+
+async function filled(version: EmulatedVersion): Promise<NodeUnderTest> {
+  const node = new NodeUnderTest({ version })
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
+  return node
+}
 
 const variables = { let: { x: 1 } }
 
@@ -88,4 +95,53 @@ t.test('index specifications have the version and the namespace that the server 
     await listed('4.4'),
     specs([2, 1, 2], () => ({})),
   )
+})
+
+t.test('count of old servers has its own error for a negative skip, and truncates', async (t) => {
+  const error = { errmsg: 'skip value is negative in count query' }
+  const old = await filled('2.6')
+  const reply = await old.run({ count: 'c', skip: -1 })
+  t.match(reply, { ok: 0, ...error })
+  t.notOk('code' in reply)
+  const node = await filled('4.0')
+  t.match(await node.run({ count: 'c', skip: -1 }), { code: 2, ...error })
+  t.match(await node.ok({ count: 'c', limit: 1.9, skip: 0.9 }), { n: 1 })
+  t.match(await node.ok({ explain: { count: 'c', limit: 1.5 } }), { ok: 1 })
+  t.match(await (await filled('4.4')).run({ count: 'c', skip: -1 }), {
+    code: 9,
+    errmsg: 'Expected a non-negative number in: skip: -1',
+  })
+})
+
+t.test('reIndex lists indexes as listIndexes does', async (t) => {
+  t.match(await (await filled('4.0')).ok({ reIndex: 'c' }), { indexes: [{ v: 2, name: '_id_', ns: 'test.c' }] })
+  const { indexes } = (await (await filled('4.4')).ok({ reIndex: 'c' })) as { indexes: Document[] }
+  t.notOk('ns' in indexes[0]!)
+})
+
+t.test('an empty $project of 2.6 has its own error', async (t) => {
+  t.match(await (await filled('2.6')).run({ aggregate: 'c', pipeline: [{ $project: {} }] }), {
+    code: 16403,
+    errmsg: '$projection requires at least one output field',
+  })
+})
+
+t.test('errors of getMore name the executor since 4.4', async (t) => {
+  for (const [version, errmsg] of [
+    ['4.0', /^Failed to parse number 'x'/],
+    ['4.4', /^Executor error during getMore :: caused by :: Failed to parse number 'x'/],
+  ] as const) {
+    const node = new NodeUnderTest({ version })
+    await node.ok({
+      insert: 'c',
+      documents: [
+        { _id: 1, n: '1' },
+        { _id: 2, n: '2' },
+        { _id: 3, n: 'x' },
+      ],
+    })
+    const pipeline = [{ $project: { n: { $toInt: '$n' } } }]
+    const { cursor } = (await node.ok({ aggregate: 'c', pipeline, cursor: { batchSize: 1 } })) as { cursor: Document }
+    t.match(await node.run({ getMore: cursor['id'], collection: 'c' }), { code: 241, errmsg })
+  }
 })

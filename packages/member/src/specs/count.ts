@@ -1,8 +1,9 @@
 /** Server: count_cmd.cpp, count_request.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, emptyDocument, noCode } from '@shardlab/bson'
 import { hintOf } from '../arguments/hint.js'
+import type { MemberHost } from '../member-host.js'
 import type { CommandSpec } from './command-spec.js'
 
 export const countSpec = {
@@ -31,11 +32,11 @@ export interface CountQuery {
 }
 
 /** @throws CommandError errors of the filter and the hint, and those of {@link countBounds} */
-export function compileCount(args: CommandArguments, context: EvaluationContext): CountQuery {
+export function compileCount(args: CommandArguments, context: EvaluationContext, host: CountingHost): CountQuery {
   return {
     filter: compileFilter(args.document('query') ?? emptyDocument, context),
     hint: hintOf(args),
-    ...countBounds(args),
+    ...countBounds(args, host),
     context,
   }
 }
@@ -46,23 +47,33 @@ export function writeCount(n: number, writer = new DocumentWriter(128)): Documen
 
 const countMin = -(2n ** 63n)
 
+type CountingHost = Pick<MemberHost, 'behaviours' | 'process'>
+
 /**
  * A negative limit counts as a positive one; 0: no limit.
  * @throws CommandError 2 BadValue, 9 FailedToParse
  */
-export function countBounds(args: CommandArguments): { readonly skip: number; readonly limit: number } {
+export function countBounds(
+  args: CommandArguments,
+  { behaviours: { negativeCountSkip }, process }: CountingHost,
+): { readonly skip: number; readonly limit: number } {
   const limit = args.value('limit')
   if (limit !== undefined && !limit.isNumber()) throw new CommandError('BadValue', 'limit value is not a valid number')
   if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
     throw new CommandError('BadValue', 'limit value for count cannot be min long')
   const skip = args.value('skip')
   if (skip !== undefined && !skip.isNumber()) throw new CommandError('BadValue', 'skip value is not a valid number')
-  const wholeSkip = whole('skip', skip?.asNumber() ?? 0)
-  if (wholeSkip < 0) throw new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
-  return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0)) }
+  const truncates = negativeCountSkip !== null
+  const wholeSkip = whole('skip', skip?.asNumber() ?? 0, truncates)
+  if (wholeSkip < 0)
+    throw truncates
+      ? new CommandError(negativeCountSkip[process] ?? noCode, 'skip value is negative in count query')
+      : new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
+  return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0, truncates)) }
 }
 
-function whole(name: string, value: number): number {
+function whole(name: string, value: number, truncates: boolean): number {
+  if (truncates) return Number.isNaN(value) ? 0 : Math.trunc(value)
   if (!Number.isInteger(value)) throw new CommandError('FailedToParse', `Expected an integer: ${name}: ${value}`)
   return value
 }

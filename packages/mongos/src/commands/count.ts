@@ -13,16 +13,16 @@ export const count: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Adds up the counts of the shards that can have matching documents.',
   run(invocation) {
-    const { args, db } = invocation
+    const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`
-    countBounds(args)
+    countBounds(args, host)
     return withRoute(invocation, ns, false, (route) => countOn(invocation, ns, route))
   },
 }
 
 async function countOn(invocation: MongosInvocation, ns: string, route: Route): Promise<DocumentWriter> {
   const { args, host } = invocation
-  const { skip, limit } = countBounds(args)
+  const { skip, limit } = countBounds(args, host)
   const targets = membersOfRead(invocation, ns, route, args.value('query'), args.document('collation'))
   await host.reach('mongos.read.targeted', { ns, shards: targets.members })
   const body = bodyForShards(invocation, skip, limit)

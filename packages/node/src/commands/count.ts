@@ -25,7 +25,7 @@ export const count: CommandRow<NodeInvocation> = {
     const { ownership } = entered instanceof Promise ? await entered : entered
     const collection = host.readable(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)
-    const query = compileCount(args, withTimeLimit(evaluation, operation))
+    const query = compileCount(args, withTimeLimit(evaluation, operation), host)
     if (collection === undefined) return writeCount(0)
     const plan = planCounting(collection, query, ownership)
     checkTableScan(host, plan, query.hint.hint)

@@ -5,7 +5,7 @@ import {
   cursorIdOf,
   defaultAwaitMs,
   getMoreNamespace,
-  withExecutorContext,
+  withContext,
   checkGetMoreAfterCheckout,
   getMoreSpec,
 } from '@shardlab/member'
@@ -164,7 +164,7 @@ function closingOnError<T>(invocation: NodeInvocation, cursor: OpenCursor, read:
 /** Like the server, closes the cursor on any error. */
 function closedBy({ host }: NodeInvocation, cursor: OpenCursor, error: unknown): unknown {
   host.cursors.close(cursor.id)
-  return withExecutorContext(error, host.behaviours, 'Executor error during getMore')
+  return host.behaviours.thrownErrorsNameExecutor ? withContext(error, 'Executor error during getMore') : error
 }
 
 /** @throws CommandError 50736 to 50738 if another session opened the cursor */

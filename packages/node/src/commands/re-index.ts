@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
+import { withNamespace } from './list-indexes.js'
 
 /** Server: drop_indexes_cmd.cpp, CmdReIndex. Routers do not have it. */
 export const reIndex: CommandRow<NodeInvocation> = {
@@ -24,7 +25,7 @@ export const reIndex: CommandRow<NodeInvocation> = {
         ? new CommandError('NamespaceNotFound', 'collection does not exist')
         : new CommandError('CommandNotSupportedOnView', "can't re-index a view")
     // A rebuilt index has the same keys.
-    const specs = collection.indexes().map(({ spec }) => spec)
+    const specs = collection.indexes().map(({ spec }) => withNamespace(host, ns, spec))
     return new DocumentWriter(512)
       .int32('nIndexesWas', specs.length)
       .int32('nIndexes', specs.length)

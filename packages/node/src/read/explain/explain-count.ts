@@ -14,6 +14,7 @@ export async function explainCount(
   const query = compileCount(
     args,
     withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),
+    host,
   )
   const plan = collection === null ? null : planCounting(collection, query, access.ownership)
   const collation = collationOf(args.document('collation'), collection)

@@ -1,34 +1,41 @@
 /** Commands and their arguments. */
 import { row } from '../row.js'
 
-const namesOf50 = {
+const namesOf60 = {
   64: 'WriteConcernFailed',
   40413: 'Location40413',
   40414: 'Location40414',
   40415: 'Location40415',
 }
 
-const namesOf44 = {
-  ...namesOf50,
-  10107: 'NotMaster',
-  13435: 'NotMasterNoSlaveOk',
-  13436: 'NotMasterOrSecondary',
-  50768: 'Location50768',
-}
+const namesOf44 = { ...namesOf60, 13334: 'ShardKeyTooBig', 50768: 'Location50768' }
 
 export const commandBehaviours = {
   errorCodeNames: row<Readonly<Record<number, string>> | null>(
     'Names of error codes that differ from those of the current server; none: errors have no codeName.',
-    'error_codes.err, error_codes.yml; codeName is new in 3.4, 6.0.16 still answers Location40415',
+    'error_codes.err, error_codes.yml; codeName is new in 3.4; 4.2.23 and 4.4 answer NotWritablePrimary, 6.0.16 Location40415',
     ['2.6', null],
     [
       '4.0',
-      { ...namesOf44, 100: 'CannotSatisfyWriteConcern', 11602: 'InterruptedDueToStepDown', 13334: 'ShardKeyTooBig' },
+      {
+        ...namesOf44,
+        100: 'CannotSatisfyWriteConcern',
+        10107: 'NotMaster',
+        13435: 'NotMasterNoSlaveOk',
+        13436: 'NotMasterOrSecondary',
+      },
     ],
-    ['4.4', { ...namesOf44, 13334: 'ShardKeyTooBig' }],
-    ['5.0', namesOf50],
-    ['6.0', { 64: 'WriteConcernFailed' }],
+    ['4.4', namesOf44],
+    ['5.0', namesOf60],
+    ['7.0', { 64: 'WriteConcernFailed' }],
     ['8.0', {}],
+  ),
+  negativeCountSkip: row<Readonly<Record<'mongod' | 'mongos', number | null>> | null>(
+    'count refuses a negative skip as "negative in count query", with this code or without one, and truncates skip and limit; none: a generated parser refuses negative and broken numbers.',
+    'dbcommands.cpp of 2.6; count_request.cpp and cluster_count_cmd.cpp of 4.0',
+    ['2.6', { mongod: null, mongos: null }],
+    ['4.0', { mongod: 2, mongos: null }],
+    ['4.4', null],
   ),
   bulkWriteCommand: row<boolean>(
     'The command bulkWrite exists.',

@@ -135,7 +135,9 @@ export const simpleStages: readonly StageOperator[] = [
         const { language = newestLanguage } = evaluation
         if (language.projectionsHaveOwnParser || !language.has('form', 'projectExclusion')) {
           if (isEmptyDocument(specification))
-            throw new CommandError(51272, 'projection specification must have at least one field')
+            throw language.projectionsHaveOwnParser
+              ? new CommandError(51272, 'projection specification must have at least one field')
+              : new CommandError(16403, '$projection requires at least one output field')
           if (!language.projectionsHaveOwnParser) checkNarrowProject(argument, language)
         } else checkValidatedProject(specification)
         return compileProjection(specification, evaluation, { dialect: 'aggregate' })
