@@ -55,8 +55,9 @@ type CountingHost = Pick<MemberHost, 'behaviours' | 'process'>
  */
 export function countBounds(
   args: CommandArguments,
-  { behaviours: { negativeCountSkip }, process }: CountingHost,
+  host: CountingHost,
 ): { readonly skip: number; readonly limit: number } {
+  const { negativeCountSkip } = host.behaviours
   const limit = args.value('limit')
   if (limit !== undefined && !limit.isNumber()) throw new CommandError('BadValue', 'limit value is not a valid number')
   if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
@@ -67,7 +68,7 @@ export function countBounds(
   const wholeSkip = whole('skip', skip?.asNumber() ?? 0, truncates)
   if (wholeSkip < 0)
     throw truncates
-      ? new CommandError(negativeCountSkip[process] ?? noCode, 'skip value is negative in count query')
+      ? new CommandError(negativeCountSkip[host.process] ?? noCode, 'skip value is negative in count query')
       : new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
   return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0, truncates)) }
 }
