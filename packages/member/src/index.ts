@@ -74,6 +74,25 @@ export { defaultSliceLimits, giveUpTurn, TimeSlice, type SliceLimits } from './o
 export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.js'
 export { ParameterSet } from './parameters/parameter-set.js'
 export type { ParameterOwner, ParameterRow, ParameterValue } from './parameters/parameter.js'
+export {
+  isLookupById,
+  lookUpQuerySettings,
+  queryShapeHashOf,
+  refusalOfNamespace,
+  stageExemptFromRejection,
+} from './query-settings/look-up.js'
+export { querySettingsSource } from './query-settings/settings-source.js'
+export {
+  hintSpecifications,
+  namespaceOfHint,
+  passedQuerySettings,
+  querySettingsOf,
+  querySettingsParameter,
+  QuerySettingsTable,
+  withoutQuerySettings,
+  withQuerySettings,
+  type QuerySettings,
+} from './query-settings/settings-table.js'
 export { DistinctValues, writeValues } from './reads/distinct-values.js'
 export { parseQuerySort } from './reads/query-sort.js'
 export {
@@ -180,9 +199,11 @@ export { checkShape, planCacheClearSpec } from './specs/plan-cache-clear.js'
 export { planCacheListFiltersSpec } from './specs/plan-cache-list-filters.js'
 export { planCacheSetFilterSpec } from './specs/plan-cache-set-filter.js'
 export { type RenameRequest, renameCollectionSpec, renameRequest } from './specs/rename-collection.js'
+export { removeQuerySettingsSpec } from './specs/remove-query-settings.js'
 export { replSetGetStatusSpec } from './specs/repl-set-get-status.js'
 export { serverStatusSpec } from './specs/server-status.js'
 export { setDefaultRWConcernSpec } from './specs/set-default-rw-concern.js'
+export { setQuerySettingsSpec } from './specs/set-query-settings.js'
 export { splitVectorSpec } from './specs/split-vector.js'
 export { updateSpec } from './specs/update.js'
 export { checkValidateOptions, validateSpec } from './specs/validate.js'

@@ -5,6 +5,7 @@ import type { LogBuffer } from './log/log-buffer.js'
 import type { ShardLabel } from './operations/shard-label.js'
 import type { OperationRegistry } from './operations/operation-registry.js'
 import type { RunningOperation } from './operations/running-operation.js'
+import type { QuerySettingsTable } from './query-settings/settings-table.js'
 import type { SamplingReport } from './sampling/sampling-report.js'
 import type { ParameterSet } from './parameters/parameter-set.js'
 import type { SessionCatalog, SessionId, SessionKey } from './sessions/session-catalog.js'
@@ -33,6 +34,8 @@ export interface MemberHost {
   readonly processId: Uint8Array
   /** null: the emulated version has no query sampling */
   readonly sampling: SamplingReport | null
+  /** As far as this process knows; null: no query has settings. */
+  readonly querySettings: QuerySettingsTable | null
   /** Entries of currentOp for background work. Absent: the member has no such work. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   readonly commandRows: readonly CommandDescription[]

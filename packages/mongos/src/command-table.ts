@@ -71,6 +71,8 @@ import { planCacheClear } from './commands/plan-cache-clear.js'
 import { planCacheListFilters } from './commands/plan-cache-list-filters.js'
 import { planCacheSetFilter } from './commands/plan-cache-set-filter.js'
 import { refineCollectionShardKey } from './commands/refine-collection-shard-key.js'
+import { removeQuerySettings } from './commands/remove-query-settings.js'
+import { setQuerySettings } from './commands/set-query-settings.js'
 import { removeShardFromZone } from './commands/remove-shard-from-zone.js'
 import { removeShard } from './commands/remove-shard.js'
 import { renameCollection } from './commands/rename-collection.js'
@@ -166,6 +168,8 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   planCacheListFilters,
   planCacheSetFilter,
   refineCollectionShardKey,
+  removeQuerySettings,
+  setQuerySettings,
   removeShard,
   removeShardFromZone,
   renameCollection,

@@ -22,6 +22,8 @@ export interface MongosState {
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
   readonly chunkSizeBytes: number
+  /** The document of config.clusterParameters; null: it was never set. */
+  readonly querySettings: Uint8Array | null
   readonly routes: KnownRoutes
   readonly shards: KnownShards
   readonly sessions: SessionCatalog
@@ -40,6 +42,7 @@ export interface MongosStateHost {
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
   readonly chunkSizeBytes: number
+  readonly querySettingsParameter: Uint8Array | null
   readonly catalog: CatalogCache
   readonly shards: ShardRegistry
   readonly sessions: SessionCatalog
@@ -55,6 +58,7 @@ export function exportMongosState(host: MongosStateHost): MongosState {
     clusterId: host.clusterId,
     concernDefaults: host.concernDefaults,
     chunkSizeBytes: host.chunkSizeBytes,
+    querySettings: host.querySettingsParameter,
     routes: host.catalog.export(),
     shards: host.shards.export(),
     sessions,

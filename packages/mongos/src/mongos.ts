@@ -22,7 +22,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, sameBytes } from '@shardlab/bson'
 import {
   concernDefaultsId,
   ConnectionTable,
@@ -32,6 +32,7 @@ import {
   noteDisconnected,
   OperationRegistry,
   ParameterSet,
+  QuerySettingsTable,
   rowIn,
   SessionCatalog,
   type CommandDescription,
@@ -85,6 +86,9 @@ export class Mongos implements Actor, DispatchHost {
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
   readonly sampling: QuerySampler | null
+  /** As of the last ping. */
+  querySettings: QuerySettingsTable | null = null
+  #querySettingsParameter: Uint8Array | null = null
   readonly newObjectId: () => Uint8Array
   /** Part of hello's topologyVersion. */
   processId: Uint8Array
@@ -157,6 +161,17 @@ export class Mongos implements Actor, DispatchHost {
     this.#learnConcernDefaults(setting)
   }
 
+  learnQuerySettings(parameter: Uint8Array | null): void {
+    const known = this.#querySettingsParameter
+    if (known === null ? parameter === null : parameter !== null && sameBytes(known, parameter)) return
+    this.#querySettingsParameter = parameter?.slice() ?? null
+    this.querySettings = QuerySettingsTable.of(this.#querySettingsParameter ?? undefined)
+  }
+
+  get querySettingsParameter(): Uint8Array | null {
+    return this.#querySettingsParameter
+  }
+
   /** Does not wait for the config server: without it, the router still serves what it can. */
   start(): void {
     this.context.setTimer(pingTimer, 0)
@@ -225,6 +240,7 @@ export class Mongos implements Actor, DispatchHost {
     this.#clusterId = state.clusterId
     this.#concernDefaults = state.concernDefaults
     this.chunkSizeBytes = state.chunkSizeBytes
+    this.learnQuerySettings(state.querySettings)
     if (clients === null) return
     this.connections.adopt(clients.connections)
     // A new id, so that awaited hellos reply, however often the router returns to the same state.
@@ -309,7 +325,7 @@ export class Mongos implements Actor, DispatchHost {
   async #ping(): Promise<void> {
     const now = this.context.now()
     try {
-      const { clusterId, concernDefaults, chunkSizeBytes } = await this.remote.request(
+      const { clusterId, concernDefaults, chunkSizeBytes, querySettings } = await this.remote.request(
         configAddress,
         'config.mongos-ping',
         {
@@ -323,6 +339,7 @@ export class Mongos implements Actor, DispatchHost {
       this.#clusterId = clusterId.slice()
       this.#learnConcernDefaults(concernDefaults)
       this.chunkSizeBytes = chunkSizeBytes
+      this.learnQuerySettings(querySettings)
       await this.shards.refresh(null)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error

@@ -255,7 +255,14 @@ t.test('D605 an explained aggregate shows the part of the shards and the merging
   t.same(namesOf(unsharded).slice(0, 5), ['serverInfo', 'serverParameters', 'explainVersion', 'stages', 'command'])
   const modern = await filled('8.0')
   const inShards = await modern.run({ explain: { aggregate: 'plain', pipeline, cursor: {} } })
-  t.same(namesOf(inShards).slice(0, 5), ['serverInfo', 'serverParameters', 'splitPipeline', 'shards', 'command'])
+  t.same(namesOf(inShards).slice(0, 6), [
+    'serverInfo',
+    'serverParameters',
+    'splitPipeline',
+    'shards',
+    'queryShapeHash',
+    'command',
+  ])
   const own = await cluster.run({ aggregate: 'c', pipeline, explain: true })
   t.equal(own['mergeType'], 'anyShard')
   t.equal('executionStats' in own['shards'].shard01.stages[0].$cursor, false)

@@ -14,6 +14,7 @@ export {
   setFeatureCompatibilityVersionOf,
   startWithOldestFeatureCompatibilityVersion,
 } from './parameters/feature-compatibility.js'
+export { changeQuerySettings } from './query-settings/change-settings.js'
 export { sampledQueriesNs } from './read/sources/list-sampled-queries.js'
 export type { CollectionSizes, KeyBounds } from './statistics/collection-sizes.js'
 export {

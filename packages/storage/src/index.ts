@@ -22,7 +22,12 @@ export {
   type IndexVersion,
 } from './index-specs/index-spec.js'
 export { prepareIndex } from './index-specs/prepare-index.js'
-export { validateIndexSpec, withoutUnknownOptions, type IndexRules } from './index-specs/validate-index-spec.js'
+export {
+  checkKeyPattern,
+  validateIndexSpec,
+  withoutUnknownOptions,
+  type IndexRules,
+} from './index-specs/validate-index-spec.js'
 export { checkIndex, type ExtraKey, type IndexCheck, type MissingKey } from './indexes/check-index.js'
 export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } from './indexes/index-keys.js'
 export { encodeInsertEntries, type InsertEntries } from './log/insert-entries.js'

@@ -23,7 +23,9 @@ const queueWithoutTimers = {
 export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, AllowedLibrary>>>> = {
   bson: {
     bson: { reason: 'BSON values as drivers know them; the only importer, everything else takes bytes' },
-    '@noble/hashes': { reason: 'MD5 for hashed shard keys, bit exact and without node:crypto' },
+    '@noble/hashes': {
+      reason: 'MD5 for hashed shard keys and SHA-256 for query shapes, bit exact and without node:crypto',
+    },
   },
   actor: {
     msgpackr: { reason: 'the envelope of messages, the same bytes in every runtime' },

@@ -223,6 +223,13 @@ export const administrationCases: readonly WrongInput[] = [
 
   wrong('a parameter that is unknown', { setClusterParameter: { nothing: { intData: 5 } } }, { '4.4': 59, '7.0': 4 }),
 
+  wrong(
+    'query settings without a setting',
+    { setQuerySettings: { find: 'c', $db: 'app' }, settings: {} },
+    { '4.4': 59, '8.0': 8727502 },
+  ),
+  wrong('a hash that is too short', { removeQuerySettings: 'AB' }, { '4.4': 59, '8.0': 12 }),
+
   wrong('a number for a version', { setFeatureCompatibilityVersion: 7 }, 14),
   wrong('a version that is none', { setFeatureCompatibilityVersion: '1.0' }, { '4.4': 2, '7.0': 4926900 }),
   wrong('no confirmation', { setFeatureCompatibilityVersion: '7.0' }, { '7.0': 7369100, '8.0': 'untried' }),

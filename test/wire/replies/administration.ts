@@ -166,6 +166,32 @@ export const administrationReplies: readonly ReplyRow[] = [
       'clusterParameters[].*': 'object',
     },
   },
+  {
+    command: {
+      setQuerySettings: { find: 'c', filter: { a: 1 }, $db: 'types' },
+      settings: { indexHints: [{ ns: { db: 'types', coll: 'c' }, allowedIndexes: ['_id_'] }], comment: 1 },
+    },
+    db: admin,
+    types: {
+      queryShapeHash: 'string',
+      settings: 'object',
+      'settings.indexHints': 'array',
+      'settings.indexHints[]': 'object',
+      'settings.indexHints[].ns': 'object',
+      'settings.indexHints[].ns.db': 'string',
+      'settings.indexHints[].ns.coll': 'string',
+      'settings.indexHints[].allowedIndexes': 'array',
+      'settings.indexHints[].allowedIndexes[]': 'string',
+      'settings.comment': 'int',
+      representativeQuery: 'object',
+      'representativeQuery.*': 'anything',
+    },
+  },
+  {
+    command: { removeQuerySettings: { find: 'c', filter: { a: 1 }, $db: 'types' } },
+    db: admin,
+    types: {},
+  },
   { command: { setClusterParameter: { changeStreamOptions: { preAndPostImages: {} } } }, db: admin, types: {} },
   {
     command: { getDefaultRWConcern: 1 },

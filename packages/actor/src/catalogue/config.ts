@@ -149,14 +149,25 @@ export const configExchanges = {
   ),
   /**
    * A router's heartbeat, for config.mongos. `concernDefaults`: the cluster-wide read and write
-   * concern; null: not set. `chunkSizeBytes`: the cluster's.
+   * concern; null: not set. `chunkSizeBytes`: the cluster's. `querySettings`: the document of
+   * config.clusterParameters; null: not set.
    */
   'config.mongos-ping': exchange<
     { host: string; version: string; createdMs: number; upSeconds: number },
-    { clusterId: Uint8Array; concernDefaults: Uint8Array | null; chunkSizeBytes: number }
+    {
+      clusterId: Uint8Array
+      concernDefaults: Uint8Array | null
+      chunkSizeBytes: number
+      querySettings: Uint8Array | null
+    }
   >(
     { host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 },
-    { clusterId: new Uint8Array(12), concernDefaults: emptyDocument, chunkSizeBytes: 134217728 },
+    {
+      clusterId: new Uint8Array(12),
+      concernDefaults: emptyDocument,
+      chunkSizeBytes: 134217728,
+      querySettings: emptyDocument,
+    },
   ),
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
   /** `settings`: the balancer's document in config.settings; null: it does not exist. */

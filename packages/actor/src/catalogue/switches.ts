@@ -20,6 +20,14 @@ export const switchExchanges = {
     { parameter: emptyDocument },
     { error: null },
   ),
+  /**
+   * A client's setQuerySettings or removeQuerySettings. `configuration`: the changed one; null: it
+   * was removed, or the command failed. `parameter`: the document of config.clusterParameters.
+   */
+  'config.change-query-settings': exchange<
+    { command: Uint8Array },
+    { error: ErrorField; configuration: Uint8Array | null; parameter: Uint8Array | null }
+  >({ command: emptyDocument }, { error: null, configuration: emptyDocument, parameter: emptyDocument }),
   /** Documents of config.clusterParameters. */
   'shard.set-cluster-parameters': exchange<{ documents: readonly Uint8Array[] }, Empty>(
     { documents: [emptyDocument] },

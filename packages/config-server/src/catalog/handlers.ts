@@ -15,6 +15,7 @@ import { queryAnalyzerHandlers } from './collections/query-analyzers.js'
 import { refineShardKeyHandlers } from './collections/refine-shard-key.js'
 import { relocationHandlers } from './members/relocation.js'
 import { reshardingHandlers } from './resharding/reshardings.js'
+import { querySettingsHandlers } from './settings/query-settings.js'
 import { settingsHandlers } from './settings/settings.js'
 import { shardHandlers } from './members/shards.js'
 import { zoneHandlers } from './zones/zones.js'
@@ -31,6 +32,7 @@ export const configHandlers: ConfigHandlers<ConfigKind, ConfigHost> = {
   ...defragmentationHandlers,
   ...featureCompatibilityHandlers,
   ...clusterParameterHandlers,
+  ...querySettingsHandlers,
   ...databaseHandlers,
   ...chunkHandlers,
   ...collectionHandlers,

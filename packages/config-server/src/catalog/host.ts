@@ -66,6 +66,8 @@ export interface CatalogHost extends CatalogReader {
   readonly node: NodeHost
   readonly store: CatalogStore
   readonly behaviours: Behaviours
+  /** Resolves when the last change of cluster parameters has ended. */
+  parameterChanges: Promise<void>
   /**
    * Marks a database as one whose collections may be sharded, in versions that store such a mark.
    * @returns whether it changed anything; the caller flushes the node then

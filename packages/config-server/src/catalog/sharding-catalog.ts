@@ -19,6 +19,7 @@ export class ShardingCatalog implements ConfigHost {
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
   readonly samplers = new Map<string, Sampler>()
   newestVersion: NewestVersion | null = null
+  parameterChanges: Promise<void> = Promise.resolve()
   readonly moving = new Map<string, MovingChunk>()
 
   constructor(node: NodeHost) {

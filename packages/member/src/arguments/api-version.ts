@@ -29,6 +29,7 @@ const unstableStages: ReadonlySet<string> = new Set([
   '$listSearchIndexes',
   '$listSessions',
   '$planCacheStats',
+  '$querySettings',
   '$search',
   '$searchMeta',
   '$shardedDataDistribution',

@@ -26,7 +26,7 @@ export const aggregateSpec = {
     isMapReduceCommand: 'bool',
     runtimeConstants: 'object',
   },
-  memberFields: { let: 'object', collation: 'object' },
+  memberFields: { let: 'object', collation: 'object', querySettings: 'object' },
 } as const satisfies CommandSpec
 
 /**

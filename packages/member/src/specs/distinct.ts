@@ -11,6 +11,7 @@ export const distinctSpec = {
   endsWithClient: true,
   manual: 'reference/command/distinct',
   fields: { key: 'string!', query: 'object', collation: 'object', hint: 'any' },
+  memberFields: { querySettings: 'object' },
 } as const satisfies CommandSpec
 
 export interface DistinctQuery {

@@ -45,6 +45,7 @@ export const findSpec = {
     let: 'object',
     collectionUUID: 'binary',
   },
+  memberFields: { querySettings: 'object' },
 } as const satisfies CommandSpec
 
 export interface FindQuery {

@@ -107,6 +107,7 @@ export function invocationOfRead(
   return {
     ...now,
     concerns: aggregate.concerns,
+    ...(aggregate.querySettings === undefined ? {} : { querySettings: aggregate.querySettings }),
     db,
     body,
     args: CommandArguments.parse(body, aggregateSpec.fields),

@@ -3,6 +3,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { bodyWithSettings } from '../routing/settings-of-command.js'
 import { bodyForMerger } from './aggregate-body.js'
 import type { SplitPlan } from './plan-aggregate.js'
 import type { Planned } from './planned.js'
@@ -45,13 +46,14 @@ export async function mergeOnShard<T>(
   try {
     await host.reach('mongos.aggregate.merging', { ns, shard: merger })
     const source = mergeCursors(invocation, ns, plan, cursors)
-    const body = bodyForMerger(invocation, {
+    const merging = bodyForMerger(invocation, {
       stages: plan.mergerPart,
       source,
       collation,
       nowMs: evaluation.nowMs,
       isClients,
     })
+    const body = bodyWithSettings(invocation, merging)
     return await send({ db: invocation.db, body, sequences: [], ...versionsOf(planned, plan), stmtIds: null })
   } catch (error) {
     for (const { cursor } of cursors) cursor.kill(host)

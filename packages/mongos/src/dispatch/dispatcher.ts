@@ -41,6 +41,7 @@ import {
 } from '@shardlab/member'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
+import { withSettingsOfCommand } from '../routing/settings-of-command.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
@@ -91,7 +92,9 @@ class Dispatch {
       const row = (this.#row = findRow(host, this.#command))
       host.statistics.commandBegins(row.name)
       const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row.name)))
-      const invocation = (this.#invocation = prepare(host, this.#command, row, operation))
+      let invocation = (this.#invocation = prepare(host, this.#command, row, operation))
+      if (host.querySettings !== null)
+        invocation = this.#invocation = withSettingsOfCommand(invocation, row, host.querySettings)
       if (host.failPoints.active) return this.#passFailPoints(failableOf(invocation, row, this.#internal))
       return this.#perform()
     } catch (error) {

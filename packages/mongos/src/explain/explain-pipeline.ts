@@ -5,6 +5,7 @@ import {
   commandOnView,
   evaluationOf,
   namespaceOfAggregate,
+  queryShapeHashOf,
   resolvedViewOf,
   shownStages,
   withoutExplain,
@@ -38,7 +39,8 @@ export async function explainPipeline(invocation: MongosInvocation, verbosity: V
   } catch (error) {
     const view = resolvedViewOf(error)
     if (view === null) throw error
-    return explainPipeline(withBody(invocation, commandOnView(invocation.body, view)), verbosity)
+    const { body, ofView = body } = invocation
+    return explainPipeline({ ...withBody(invocation, commandOnView(body, view)), ofView }, verbosity)
   }
 }
 
@@ -69,10 +71,14 @@ async function explainOn(
   if (host.behaviours.explainShowsWholePlans) writeServerParameters(writeServerInfo(writer, host), host)
   if (plan.kind === 'member' && route.kind === 'unsharded' && host.behaviours.unshardedPipelinesPassThrough)
     return explainOnPrimary(writer, invocation, { ns, route, plan, verbosity })
-  return writeCommand(
-    await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs }),
-    invocation,
-  )
+  await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs })
+  if (host.behaviours.explainHasQueryShapeHash) writeShapeHash(writer, invocation)
+  return writeCommand(writer, invocation)
+}
+
+function writeShapeHash(writer: DocumentWriter, { body, db, ofView = body }: MongosInvocation): void {
+  const hash = queryShapeHashOf(ofView, db)
+  if (hash !== null) writer.string('queryShapeHash', hash)
 }
 
 /**

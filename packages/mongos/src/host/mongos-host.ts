@@ -9,6 +9,7 @@ import type {
   MemberHost,
   MemberInvocation,
   ParameterSet,
+  QuerySettings,
   SamplingReport,
   SessionId,
   TailableMode,
@@ -172,6 +173,8 @@ export interface MongosHost extends MemberHost, RoutingHost {
   readonly mergeDice: Random
   /** @throws CommandError of the request to the config server */
   refreshConcernDefaults(operation: Operation | null): Promise<void>
+  /** @param parameter the document of config.clusterParameters; null: it was never set */
+  learnQuerySettings(parameter: Uint8Array | null): void
   evaluation(): EvaluationContext
   runInternally(command: ClientCommand): Promise<Uint8Array>
   /** Delays the shutdown of the router until {@link commandEnds}. */
@@ -191,4 +194,8 @@ export interface MongosInvocation extends MemberInvocation {
   /** The view that the client named, while the command runs on its collection. */
   readonly cursorNs?: string
   readonly explain?: Uint8Array
+  /** The explained command as it names a view. Absent: it names none. */
+  readonly ofView?: Uint8Array
+  /** Absent: the query has none. */
+  readonly querySettings?: QuerySettings
 }

@@ -4,6 +4,7 @@ import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
+import { bodyWithSettings } from './settings-of-command.js'
 import { createImplicitly } from './implicit-database.js'
 import { again, retryStale } from './retry-stale.js'
 
@@ -108,9 +109,10 @@ export function routedCommand(
   invocation: MongosInvocation,
   route: Route,
   member: string,
-  body: Uint8Array,
+  plainBody: Uint8Array,
   sequences: RemoteCommand['sequences'] = [],
 ): RemoteCommand {
+  const body = bodyWithSettings(invocation, plainBody)
   // Reads with `available` ignore ownership. Server: service_entry_point_common.cpp,
   // initializeClientRoutingVersions.
   const { db } = invocation

@@ -1,6 +1,7 @@
 import { listClusterCatalogSource } from './list-cluster-catalog-source.js'
 import { currentOpSource } from './current-op-source.js'
 import { listLocalSessionsSource, listSessionsSource } from './session-sources.js'
+import { querySettingsStage } from './query-settings-source.js'
 import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { MongosStageSource } from './source.js'
 
@@ -13,6 +14,7 @@ const rows: readonly MongosStageSource[] = [
   { name: '$listSampledQueries', place: () => 'every-shard' },
   listSessionsSource,
   { name: '$planCacheStats', place: () => 'owning-shards' },
+  querySettingsStage,
   shardedDataDistributionSource,
 ]
 

@@ -4,7 +4,7 @@
  * cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
  */
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, findField } from '@shardlab/bson'
 import { commandOnView, explainBody, resolvedViewOf, viewReply, type ResolvedView } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
@@ -45,7 +45,10 @@ async function runOnView(
   view: ResolvedView,
   find: (name: string) => Row | undefined,
 ): Promise<DocumentWriter> {
-  if (row.name === 'explain') return row.run({ ...invocation, ...explainBody(invocation.body, view), sequences: [] })
+  if (row.name === 'explain') {
+    const ofView = findField(invocation.body, 'explain')!.slice()
+    return row.run({ ...invocation, ...explainBody(invocation.body, view), sequences: [], ofView })
+  }
   const reply = await find('aggregate')!.run(withBody(invocation, commandOnView(invocation.body, view)))
   return viewReply(row.name, reply)
 }

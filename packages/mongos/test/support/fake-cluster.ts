@@ -224,6 +224,7 @@ export class FakeCluster {
         return {
           clusterId: new Uint8Array(12),
           concernDefaults: this.#setting('ReadWriteConcernDefaults'),
+          querySettings: this.#setting('querySettings'),
           chunkSizeBytes: 65_536,
         }
       case 'config.get-setting':

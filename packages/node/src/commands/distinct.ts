@@ -35,7 +35,7 @@ export const distinct: CommandRow<NodeInvocation> = {
     const query = compileDistinct(args, withTimeLimit(evaluation, operation))
     const values = new DistinctValues(query.context.strings)
     if (collection !== undefined) {
-      const plan = planDistinctRows(collection, query)
+      const plan = planDistinctRows(collection, query, invocation.querySettings)
       checkTableScan(host, plan, query.hint.hint)
       const source = new PlanSource(plan, { slice: newSlice(host), effort: host.statistics.queries, host })
       try {

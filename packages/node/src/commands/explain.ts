@@ -14,6 +14,8 @@ import {
   verbosityOf,
   type Verbosity,
   withoutExplain,
+  queryShapeHashOf,
+  withoutQuerySettings,
 } from '@shardlab/member'
 import { explainerOf } from '../read/explain/explainers.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -27,7 +29,7 @@ export const explain: CommandRow<NodeInvocation> = {
   run(invocation) {
     const { host, args, db } = invocation
     const verbosity = verbosityOf(args, host.behaviours)
-    return explainCommand(invocation, explainedCommand(args, db), verbosity)
+    return explainCommand(invocation, withoutQuerySettings(explainedCommand(args, db)), verbosity)
   },
 }
 
@@ -60,14 +62,16 @@ async function explainCommand(
   const writer = new DocumentWriter(2048)
   const { explainIsVersioned } = host.behaviours
   if (explainIsVersioned) writer.string('explainVersion', '1')
-  const { shapeHash, isPipeline } = await explainerOf(name).explain(
-    { invocation: inner, ns, access, verbosity },
-    writer,
-  )
-  if (shapeHash !== null && host.behaviours.explainHasQueryShapeHash) writer.string('queryShapeHash', shapeHash)
+  const { isPipeline } = await explainerOf(name).explain({ invocation: inner, ns, access, verbosity }, writer)
+  if (host.behaviours.explainHasQueryShapeHash) writeShapeHash(writer, invocation, body)
   if (explainIsVersioned && !isPipeline) writer.document('command', shownCommand(body, db))
   if (!isPipeline || host.behaviours.explainShowsWholePlans) writeServerParameters(writeServerInfo(writer, host), host)
   return explainIsVersioned && isPipeline ? writer.document('command', shownCommand(body, db)) : writer
+}
+
+function writeShapeHash(writer: DocumentWriter, { db, ofView }: NodeInvocation, body: Uint8Array): void {
+  const hash = queryShapeHashOf(ofView ?? body, db)
+  if (hash !== null) writer.string('queryShapeHash', hash)
 }
 
 /** For `{ aggregate, explain: true }`. */

@@ -118,11 +118,11 @@ function openFind(
 ): OpenedFind {
   const { host, args, operation } = invocation
   const query = compileFind(args, withTimeLimit(evaluationOf(host, args, live?.defaultCollation ?? null), operation))
-  return { source: plannedSource(host, live, ownership, query, batchSize), tailable: query.tailable }
+  return { source: plannedSource(invocation, live, ownership, query, batchSize), tailable: query.tailable }
 }
 
 function plannedSource(
-  host: NodeHost,
+  { host, querySettings }: NodeInvocation,
   live: Collection | undefined,
   ownership: Access['ownership'],
   query: FindQuery,
@@ -137,7 +137,7 @@ function plannedSource(
   // stays open needs a snapshot.
   const isOne = query.limit === 1 || (live.indexes().length > 0 && equalityValues(query.filter.root, ['_id']) !== null)
   const fitsFirstBatch = batchSize > 0 && isOne
-  const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership)
+  const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership, querySettings)
   checkTableScan(host, plan, query.hint.hint)
   return new PlanSource(plan, {
     slice: newSlice(host),

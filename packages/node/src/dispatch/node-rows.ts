@@ -46,6 +46,8 @@ import { planCacheListFilters } from '../commands/plan-cache-list-filters.js'
 import { planCacheSetFilter } from '../commands/plan-cache-set-filter.js'
 import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
+import { removeQuerySettings } from '../commands/remove-query-settings.js'
+import { setQuerySettings } from '../commands/set-query-settings.js'
 import { replSetGetConfig } from '../commands/repl-set-get-config.js'
 import { replSetGetStatus } from '../commands/repl-set-get-status.js'
 import { replSetStepDown } from '../commands/repl-set-step-down.js'
@@ -89,6 +91,8 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   getDefaultRWConcern,
   getClusterParameter,
   setClusterParameter,
+  removeQuerySettings,
+  setQuerySettings,
   getLastError,
   getMore,
   hello,

@@ -37,6 +37,7 @@ import {
 } from '@shardlab/member'
 import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
+import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
 export interface CommandRequest {
@@ -82,6 +83,8 @@ class CommandRun {
       node.statistics.commandBegins(row.name)
       const operation = (this.#operation = node.operations.begin(newOperation(node, request, row)))
       this.#invocation = prepare(node, request, row, operation)
+      if (node.querySettings !== null)
+        this.#invocation = withSettingsOfCommand(this.#invocation, row, node.querySettings)
       if (node.failPoints.active) return this.#passFailPoints(row, operation)
       return this.#perform()
     } catch (error) {

@@ -18,6 +18,7 @@ import type {
   MemberHost,
   MemberInvocation,
   ParameterSet,
+  QuerySettings,
   SamplingReport,
   SessionId,
   SessionKey,
@@ -143,6 +144,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly ttl: { readonly counters: TtlCounters }
   readonly sampling: SampledWrites | null
   readonly featureCompatibilityVersion: string
+  /** Call it after a change of the stored cluster parameters. */
+  refreshQuerySettings(): void
   readonly newObjectId: () => Uint8Array
   /** Aborted when the member shuts down. */
   readonly stopping: Cancellation
@@ -171,6 +174,10 @@ export interface NodeInvocation extends MemberInvocation {
    * reports this name.
    */
   readonly cursorNs?: string
+  /** The explained command as it names a view. Absent: it names none. */
+  readonly ofView?: Uint8Array
+  /** Absent: the query has none. */
+  readonly querySettings?: QuerySettings
 }
 
 /** Query sampling on a storage node, which also records the effect of sampled updates. */

@@ -36,6 +36,8 @@ import {
   type ShardLabel,
   OperationRegistry,
   ParameterSet,
+  querySettingsParameter,
+  QuerySettingsTable,
   SessionCatalog,
   sessionTimeoutMinutes,
   type SessionKey,
@@ -48,6 +50,7 @@ import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOpti
 import type { LogChange } from '../log/log-change.js'
 import { NodeLog, type ChangeObserver } from '../log/node-log.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
+import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
 import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
@@ -89,6 +92,8 @@ export class StorageNode implements NodeHost {
   readonly failPoints: FailPoints
   readonly primary = new PrimaryState(this)
   readonly parameters: ParameterSet<NodeParameterName>
+  /** Set by {@link refreshQuerySettings}. */
+  querySettings: QuerySettingsTable | null = null
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
   readonly stopping = new Cancellation()
@@ -145,6 +150,7 @@ export class StorageNode implements NodeHost {
 
   start(): void {
     this.#log.recover()
+    this.refreshQuerySettings()
     dropTemporaryCollections(this)
     this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
@@ -171,6 +177,7 @@ export class StorageNode implements NodeHost {
   /** Counters start at 0, as after a restart. */
   resume(state: NodeState, clients: NodeClients | null): void {
     resumeNode(this, this.#log, state)
+    this.refreshQuerySettings()
     if (clients === null) return
     this.connections.adopt(clients.connections)
     this.primary.adopt(clients.term)
@@ -215,6 +222,10 @@ export class StorageNode implements NodeHost {
 
   get featureCompatibilityVersion(): string {
     return featureCompatibilityVersionOf(this)
+  }
+
+  refreshQuerySettings(): void {
+    this.querySettings = QuerySettingsTable.of(storedClusterParameter(this, querySettingsParameter))
   }
 
   get sampling(): SampledWrites | null {

@@ -1,5 +1,6 @@
 /** Every shard and the config server store the parameters that were set for the cluster. */
 import { emptyDocument, findField, stringValue } from '@shardlab/bson'
+import { querySettingsParameter } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
 
@@ -21,4 +22,5 @@ export function storeClusterParameter(node: NodeHost, document: Uint8Array): voi
   const id = findField(document, '_id')!
   const op = collection.findById(id) === undefined ? 'i' : 'u'
   node.apply({ op, ns, uuid: collection.uuid, object: document, id, session: null })
+  if (id.asString() === querySettingsParameter) node.refreshQuerySettings()
 }

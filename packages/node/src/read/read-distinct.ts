@@ -4,14 +4,22 @@
  */
 import { BsonType, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { planDistinct, type Collection, type QueryPlan } from '@shardlab/storage'
-import type { DistinctQuery } from '@shardlab/member'
+import type { DistinctQuery, QuerySettings } from '@shardlab/member'
+import { allowedBy } from './read-plan.js'
 
 /** Like the server, includes orphans. @throws CommandError for an invalid hint */
 export function planDistinctRows(
   collection: Collection,
   { key, filter, hint, context: { strings } }: DistinctQuery,
+  settings: QuerySettings | undefined,
 ): QueryPlan {
-  return planDistinct(collection, { key, filter, ...hint, ...(strings === undefined ? {} : { strings }) })
+  return planDistinct(collection, {
+    key,
+    filter,
+    ...hint,
+    ...allowedBy(settings, collection),
+    ...(strings === undefined ? {} : { strings }),
+  })
 }
 
 /**

@@ -2,7 +2,7 @@ import { BsonType } from '@shardlab/bson'
 import { equalityValues, newestLanguage, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type QueryRequest, type ShardFilter } from '@shardlab/storage'
-import type { FindQuery } from '@shardlab/member'
+import type { FindQuery, QuerySettings } from '@shardlab/member'
 
 /** Without a shard filter the plan returns all documents. */
 export function shardFilterOf(
@@ -38,8 +38,24 @@ function boundsOptions({ language }: FindQuery['context']): Pick<QueryRequest, '
   return boundsFindTheirIndex === null ? {} : { boundsFindTheirIndex }
 }
 
+const unrestricted: Pick<QueryRequest, 'allowed'> = {}
+
+/** The field `allowed` of a {@link QueryRequest}. */
+export function allowedBy(
+  settings: QuerySettings | undefined,
+  { ns }: Pick<Collection, 'ns'>,
+): Pick<QueryRequest, 'allowed'> {
+  const allowed = settings?.allowedIndexes(ns)
+  return allowed === undefined ? unrestricted : { allowed }
+}
+
 /** @throws CommandError for an invalid hint or bound */
-export function planFind(collection: Collection, query: FindQuery, ownership: OwnershipFilter | null): QueryPlan {
+export function planFind(
+  collection: Collection,
+  query: FindQuery,
+  ownership: OwnershipFilter | null,
+  settings: QuerySettings | undefined,
+): QueryPlan {
   const { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, context } = query
   const { projection, projectionDocument } = shape
   return planQuery(collection, {
@@ -48,6 +64,7 @@ export function planFind(collection: Collection, query: FindQuery, ownership: Ow
     limit,
     returnKey,
     ...hint,
+    ...allowedBy(settings, collection),
     ...shardFilterOf(ownership, query.filter),
     ...(sort === null ? {} : { sort }),
     ...(min === null ? {} : { min }),

@@ -47,5 +47,7 @@ function explainOnView(invocation: NodeInvocation): NodeInvocation {
   const target = name === undefined || !explainable.has(name) ? undefined : findField(explained, name)
   if (target?.type !== BsonType.string) return invocation
   const view = viewFor(invocation, `${db}.${target.asString()}`)
-  return view === null ? invocation : { ...invocation, ...explainBody(invocation.body, view), sequences: [] }
+  return view === null
+    ? invocation
+    : { ...invocation, ...explainBody(invocation.body, view), sequences: [], ofView: explained }
 }

@@ -200,7 +200,7 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, language: 
   }
 }
 
-function checkKeyPattern(key: Uint8Array, language: Language, fail: Fail): void {
+export function checkKeyPattern(key: Uint8Array, language: Language, fail: Fail): void {
   const names = new Set<string>()
   for (const it = new FieldIterator(key); it.next();) {
     if (names.has(it.name()))

@@ -54,8 +54,14 @@ export class IndexFilters {
   ): I[] | null {
     const filter = this.#byShape?.get(queryShapeText(shape))?.find((each) => each.strings === strings)
     if (filter === undefined) return null
-    return indexes.filter(({ name, key }) =>
-      filter.indexes.some((each) => (typeof each === 'string' ? each === name : compareDocuments(each, key) === 0)),
-    )
+    return indexes.filter((index) => isNamed(index, filter.indexes))
   }
+}
+
+/** @param names names and key patterns */
+export function isNamed(
+  { name, key }: { readonly name: string; readonly key: Uint8Array },
+  names: readonly (Uint8Array | string)[],
+): boolean {
+  return names.some((each) => (typeof each === 'string' ? each === name : compareDocuments(each, key) === 0))
 }

@@ -115,10 +115,17 @@ function exactScanOf(plan: PlanStage): IndexScan | null {
  */
 function wholeScanOf(
   collection: Collection,
-  { filter, key, hint }: QueryRequest & { readonly key: string },
+  { filter, key, hint, allowed }: QueryRequest & { readonly key: string },
   plan: QueryPlan,
 ): IndexScan | null {
-  if (!hasNoPredicate(filter.root) || hint !== undefined || plan.isFiltered || plan.root.stage === 'EOF') return null
+  if (
+    !hasNoPredicate(filter.root) ||
+    hint !== undefined ||
+    allowed !== undefined ||
+    plan.isFiltered ||
+    plan.root.stage === 'EOF'
+  )
+    return null
   const candidates = collection
     .indexes()
     .filter((index) => index.wildcard === null && index.pattern[0]!.path === key)

@@ -1,5 +1,5 @@
 /** Server: query/query_planner.cpp, get_executor.cpp. */
-import { BsonType, findField, type RawValue, type StringComparator } from '@shardlab/bson'
+import { BsonType, CommandError, ErrorCodes, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { FilterNode } from '@shardlab/query'
 import { resolveHint } from './hint.js'
 import type { QueryPlan } from '../plans/query-plan.js'
@@ -11,6 +11,7 @@ import { boundedIndex, rangeAccess } from './min-max.js'
 import { normalized } from './normalize.js'
 import type { QueryRequest } from './query-request.js'
 import { rank } from './ranking.js'
+import { isNamed } from './index-filters.js'
 import { noPlanError } from './planner-errors.js'
 import { solutionOf, sortOf, type DataAccess, type SolutionOptions } from './solution.js'
 
@@ -26,9 +27,13 @@ export function planQuery(collection: Collection, request: QueryRequest): QueryP
 export function planned(collection: Collection, request: QueryRequest, options: SolutionOptions): QueryPlan {
   const strings = request.strings ?? request.filter.strings
   const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
-  const allowed = collection.indexFilters.isEmpty ? null : allowedIndexes(collection, request, strings)
-  const isFiltered = allowed !== null
-  const accesses = dataAccesses(collection, { ...request, filter }, strings, allowed)
+  const bySettings = request.allowed === undefined ? null : allowedAccesses(collection, { ...request, filter }, strings)
+  const filtered =
+    bySettings !== null || collection.indexFilters.isEmpty ? null : filteredIndexes(collection, request, strings)
+  const isFiltered = filtered !== null
+  const accesses =
+    bySettings ??
+    dataAccesses(collection, { ...request, filter }, strings, filtered === null ? null : { indexes: filtered, scan: 1 })
   const solutions = accesses.map((access) => solutionOf(access, request, options))
   if (solutions.length === 1)
     return { collection, filter, root: solutions[0]!, strings, isFiltered, rejected: [], trials: [] }
@@ -38,11 +43,47 @@ export function planned(collection: Collection, request: QueryRequest, options: 
   return { collection, filter, root, strings, isFiltered, rejected, trials }
 }
 
+/** What a plan may use. */
+interface Allowed {
+  readonly indexes: readonly Index[]
+  /** The direction of collection scans; null: none is allowed. */
+  readonly scan: 1 | -1 | null
+}
+
+/**
+ * Null: query settings do not apply, or nothing that they allow can run the query. Server:
+ * applyQuerySettingsForCollection.
+ */
+function allowedAccesses(
+  collection: Collection,
+  request: QueryRequest,
+  strings: StringComparator | undefined,
+): DataAccess[] | null {
+  if (request.after !== undefined) return null
+  try {
+    return dataAccesses(collection, request, strings, allowedBySettings(collection, request.allowed!))
+  } catch (error) {
+    if (error instanceof CommandError && error.code === ErrorCodes.NoQueryExecutionPlans) return null
+    throw error
+  }
+}
+
+function allowedBySettings(collection: Collection, hints: readonly (string | Uint8Array)[]): Allowed {
+  const naturals = hints.flatMap((hint) => {
+    const natural = typeof hint === 'string' ? undefined : findField(hint, '$natural')
+    return natural === undefined ? [] : ([natural.asNumber() < 0 ? -1 : 1] as const)
+  })
+  return {
+    indexes: collection.indexes().filter((index) => isNamed(index, hints)),
+    scan: naturals.includes(1) ? 1 : (naturals[0] ?? null),
+  }
+}
+
 /**
  * Index filters do not apply to lookups by `_id` without a hint, and to scans that the client
  * demands. Server: fillOutPlannerParams.
  */
-function allowedIndexes(
+function filteredIndexes(
   collection: Collection,
   { filter: { root }, hint, sort, projection, skip = 0, min, max, after }: QueryRequest,
   strings: StringComparator | undefined,
@@ -54,12 +95,15 @@ function allowedIndexes(
   return collection.indexFilters.allowed(shape, strings, collection.indexes())
 }
 
-/** @param allowed the only indexes to consider, and the hint is ignored; null: all */
+/**
+ * @param allowed the hint is ignored; null: everything
+ * @throws CommandError NoQueryExecutionPlans when nothing that is allowed can run the query
+ */
 function dataAccesses(
   collection: Collection,
   request: QueryRequest,
   strings: StringComparator | undefined,
-  allowed: readonly Index[] | null,
+  allowed: Allowed | null,
 ): DataAccess[] {
   const { filter } = request
   const hint = allowed === null ? request.hint : undefined
@@ -91,14 +135,22 @@ function dataAccesses(
     return hintedAccess(entries, filter, accessRequest)
   }
   if (isBounded) {
-    const index = boundedIndex(collection, allowed ?? collection.indexes(), request, strings)
+    const index = boundedIndex(collection, allowed?.indexes ?? collection.indexes(), request, strings)
     return [rangeAccess(collection, index, request, accessRequest)]
   }
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
   if (id !== null && hasIdIndex(collection, strings)) return [{ root: { stage: 'IDHACK', id }, sorted: true }]
   if (isAlwaysFalse(filter.root)) return [eofAccess]
-  const accesses = indexedAccesses(allowed ?? collection.indexes(), filter, accessRequest)
-  return accesses.length > 0 ? accesses : [scan(false)]
+  const accesses = indexedAccesses(allowed?.indexes ?? collection.indexes(), filter, accessRequest)
+  if (accesses.length > 0) return accesses
+  if (allowed?.scan === null)
+    throw noPlanError(
+      collection,
+      request,
+      'NoQueryExecutionPlans',
+      'No indexed plans available, and running with notablescan',
+    )
+  return [scan(allowed?.scan === -1)]
 }
 
 function hasIdIndex(collection: Collection, strings: StringComparator | undefined): boolean {

@@ -12,6 +12,11 @@ export interface QueryRequest {
   readonly sort?: SortPattern
   /** Name or key pattern of an index, or `{ $natural: ±1 }`. */
   readonly hint?: string | Uint8Array
+  /**
+   * By query settings: the only indexes, by name or key pattern, and scans, as `{ $natural: ±1 }`.
+   * `hint` and index filters are ignored unless no plan can use them. Default: no restriction.
+   */
+  readonly allowed?: readonly (string | Uint8Array)[]
   /** Default 0. */
   readonly skip?: number
   /** Default 0: unlimited. */

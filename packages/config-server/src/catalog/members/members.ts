@@ -1,6 +1,7 @@
 /** Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { concernDefaultsId } from '@shardlab/member'
+import { concernDefaultsId, querySettingsParameter } from '@shardlab/member'
+import { storedClusterParameter } from '@shardlab/node'
 import { maxChunkSizeBytes } from '../settings/chunk-size.js'
 import { mongosDocument } from '../store/catalog-documents.js'
 import { createCatalog } from '../store/create-catalog.js'
@@ -34,5 +35,6 @@ async function mongosPing(
     clusterId: catalog.clusterId(),
     concernDefaults: catalog.store.get('config.settings', concernDefaultsId),
     chunkSizeBytes: maxChunkSizeBytes(catalog, null),
+    querySettings: storedClusterParameter(catalog.node, querySettingsParameter) ?? null,
   }
 }

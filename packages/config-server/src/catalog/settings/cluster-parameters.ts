@@ -10,16 +10,31 @@ export const clusterParameterHandlers: ConfigHandlers<'config.set-cluster-parame
   'config.set-cluster-parameter': setClusterParameter,
 }
 
-/** The config server stores it last: a router that reads it knows that all shards have it. */
 async function setClusterParameter(
   catalog: CatalogHost,
   { parameter }: RequestOf<'config.set-cluster-parameter'>,
 ): Promise<ReplyOf<'config.set-cluster-parameter'>> {
   const { node, behaviours } = catalog
+  await inTurn(catalog, () => storeEverywhere(catalog, parseClusterParameter(behaviours, parameter, node.clock.tick())))
+  return { error: null }
+}
+
+/** Changes are made one after the other: a change of query settings depends on the ones before. */
+export function inTurn<T>(catalog: CatalogHost, change: () => Promise<T>): Promise<T> {
+  const changed = catalog.parameterChanges.then(change)
+  catalog.parameterChanges = changed.then(
+    () => {},
+    () => {},
+  )
+  return changed
+}
+
+/** The config server stores it last: a router that reads it knows that all shards have it. */
+export async function storeEverywhere(catalog: CatalogHost, document: Uint8Array): Promise<void> {
+  const { node } = catalog
   const { context } = node
-  const document = parseClusterParameter(behaviours, parameter, node.clock.tick())
   const stored = storedClusterParameter(node, findField(document, '_id')!.asString())
-  if (stored !== undefined && sameBytes(withoutTime(stored), withoutTime(document))) return { error: null }
+  if (stored !== undefined && sameBytes(withoutTime(stored), withoutTime(document))) return
   const told = new Set<Address>()
   // A shard may join in the meantime.
   for (let shards = catalog.shardIds(); shards.length > 0; shards = catalog.shardIds().filter((id) => !told.has(id))) {
@@ -30,7 +45,6 @@ async function setClusterParameter(
   }
   storeClusterParameter(node, document)
   await node.flush()
-  return { error: null }
 }
 
 /**

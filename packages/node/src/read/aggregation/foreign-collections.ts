@@ -13,7 +13,7 @@ import {
 } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { listSource, emptySource, type TimeSlice } from '@shardlab/member'
+import { listSource, emptySource, type QuerySettings, type TimeSlice } from '@shardlab/member'
 import { PlanSource } from '../read-source.js'
 import type { CursorSource } from '../../cursors/cursor-manager.js'
 import { hasPaused } from '../../cursors/resume-source.js'
@@ -42,6 +42,8 @@ export interface ForeignOptions {
   readonly memoryLimitBytes: number
   /** Of the whole operation. */
   readonly slice: TimeSlice
+  /** undefined: the pipeline has none */
+  readonly querySettings: QuerySettings | undefined
 }
 
 /**
@@ -111,7 +113,7 @@ class LocalReader implements ForeignReader {
   }
 
   #open({ db, collection: name, stages, variables }: JoinRequest['read']): CursorSource {
-    const { evaluation, memoryLimitBytes, slice } = this.#options
+    const { evaluation, memoryLimitBytes, slice, querySettings } = this.#options
     const context = { ...evaluation, variables }
     const foreign = name === null ? undefined : this.#entered.get(`${db}.${name}`)
     const pipeline = compilePipeline([...(foreign?.pipeline ?? []), ...stages], context, { db, memoryLimitBytes })
@@ -123,7 +125,7 @@ class LocalReader implements ForeignReader {
         slice,
       )
     if (foreign?.collection === undefined) return new PipelineSource(emptySource, pipeline.open(), this, slice)
-    const plan = planLeading(foreign.collection, pipeline.leading, foreign.ownership, context)
+    const plan = planLeading(foreign.collection, pipeline.leading, foreign.ownership, context, {}, querySettings)
     const input = new PlanSource(plan, { slice, execute: { allowDiskUse: memoryLimitBytes === Infinity } })
     return pipeline.leading.stageCount === pipeline.stages.length
       ? input

@@ -10,7 +10,8 @@ import {
 } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, planRowsToCount, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
-import { shardFilterOf } from '../read-plan.js'
+import type { QuerySettings } from '@shardlab/member'
+import { allowedBy, shardFilterOf } from '../read-plan.js'
 
 /** @throws CommandError for an invalid hint */
 export function planLeading(
@@ -18,7 +19,8 @@ export function planLeading(
   { filter, sort, skip, limit, projection, countsOnly }: LeadingQuery,
   ownership: OwnershipFilter | null,
   context: EvaluationContext,
-  hint: { readonly hint?: string | Uint8Array } = {},
+  hint: { readonly hint?: string | Uint8Array },
+  settings: QuerySettings | undefined,
 ): QueryPlan {
   const compiled = compileFilter(filter ?? emptyDocument, context)
   const plan = countsOnly ? planRowsToCount : planQuery
@@ -27,6 +29,7 @@ export function planLeading(
     skip,
     limit,
     ...hint,
+    ...allowedBy(settings, collection),
     ...shardFilterOf(ownership, compiled),
     ...(projection === null ? {} : { projection: rowProjection(projection, context) }),
     ...(sort === null ? {} : { sort: parseSort(sort) }),

@@ -84,7 +84,13 @@ export async function openPipeline(
   const { pipeline, evaluation, merged } = bound
   const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
   const slice = newSlice(host)
-  const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes, slice }
+  const foreignOptions = {
+    db,
+    evaluation,
+    memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes,
+    slice,
+    querySettings: invocation.querySettings,
+  }
   if (merged !== null) {
     const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
     return new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader, slice)
@@ -106,7 +112,7 @@ export async function openPipeline(
   // Look the collection up again: it may have changed during the await.
   const collection = host.readable(ns)?.snapshot()
   if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader, slice)
-  const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
+  const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args), invocation.querySettings)
   checkTableScan(host, plan, hintOf(args).hint)
   const rows = new PlanSource(plan, { slice, execute: { allowDiskUse }, effort: host.statistics.queries, host })
   watch?.leading(plan, rows.executor)

@@ -12,7 +12,6 @@ import { bindPipeline, openPipeline, type BoundPipeline } from '../aggregation/o
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation, type ExecutedPlan, type ExplainedPlan } from './plan-explanation.js'
-import { queryShapeHash } from './query-hash.js'
 
 export async function explainAggregate(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   const { invocation, ns, verbosity } = request
@@ -25,12 +24,11 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
   const runs = verbosity !== 'queryPlanner'
   if (runs && pipeline.writer !== null)
     throw new CommandError(51184, `explain of ${pipeline.writer.name} is not allowed with verbosity ${verbosity}`)
-  const shapeHash = queryShapeHash('aggregate', ns, pipeline.stages)
   const rest = pipeline.source === null ? pipeline.stages.slice(pipeline.leading.stageCount) : pipeline.stages
   const { explainShowsWholePlans, explainCursorsShowQuery, explainCountsStageResults } = invocation.host.behaviours
   if (pipeline.source === null && rest.length === 0 && explainShowsWholePlans) {
     await writePlanExplanation(writer, invocation, leadingPlan(request, bound, null), verbosity)
-    return { shapeHash, isPipeline: false }
+    return { isPipeline: false }
   }
   const ran = runs ? await runPipeline(request, bound) : null
   writer.startArray('stages')
@@ -50,7 +48,7 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
     writer.end()
   }
   writer.end()
-  return { shapeHash, isPipeline: true }
+  return { isPipeline: true }
 }
 
 interface PipelineRan {
@@ -94,7 +92,9 @@ function leadingPlan(
     collation: collationOf(args.document('collation'), collection),
     plan:
       executed?.plan ??
-      (collection === null ? null : planLeading(collection, leading, access.ownership, evaluation, hintOf(args))),
+      (collection === null
+        ? null
+        : planLeading(collection, leading, access.ownership, evaluation, hintOf(args), invocation.querySettings)),
     execute: { allowDiskUse: stageMemoryOf(args, host.behaviours) === Infinity },
     express: args.has('hint') ? 'none' : leading.sort === null && leading.skip === 0 ? 'equality' : 'id',
     ...(executed === null ? {} : { executed }),

@@ -24,5 +24,5 @@ export async function explainCount(
     { ns, collection, plan, filter: query.filter, sort: null, projection: null, collation },
     verbosity,
   )
-  return { shapeHash: null, isPipeline: false }
+  return { isPipeline: false }
 }

@@ -1,11 +1,9 @@
 import { isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
-import { stagesOf } from '@shardlab/storage'
 import { evaluationOf, withTimeLimit, compileFind, type FindQuery } from '@shardlab/member'
 import { planFind } from '../read-plan.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
-import { queryShapeHash } from './query-hash.js'
 
 export async function explainFind(
   { invocation, ns, access, verbosity }: ExplainRequest,
@@ -17,7 +15,7 @@ export async function explainFind(
     args,
     withTimeLimit(evaluationOf(host, args, collection?.defaultCollation ?? null), invocation.operation),
   )
-  const plan = collection === null ? null : planFind(collection, query, access.ownership)
+  const plan = collection === null ? null : planFind(collection, query, access.ownership, invocation.querySettings)
   const { filter, sort, shape } = query
   const projection = shape.projectionDocument
   const collation = collationOf(args.document('collation'), collection)
@@ -38,10 +36,7 @@ export async function explainFind(
     },
     verbosity,
   )
-  // Query settings do not apply to lookups by _id, so they have no shape hash.
-  const isLookup = plan !== null && [...stagesOf(plan.root)].some(({ stage }) => stage === 'IDHACK')
-  const shapeHash = isLookup ? null : queryShapeHash('find', ns, { filter: filter.root, sort, projection, collation })
-  return { shapeHash, isPipeline: false }
+  return { isPipeline: false }
 }
 
 /** Lookups with an EXPRESS stage. Server: query_utils.h, isExpressEligible. */

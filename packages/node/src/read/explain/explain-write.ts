@@ -91,7 +91,7 @@ async function explainStatement(
     { ns, collection, plan, filter, sort, projection: null, collation, visit, ...(isNothing ? {} : { above }) },
     verbosity,
   )
-  return { shapeHash: null, isPipeline: false }
+  return { isPipeline: false }
 }
 
 function countersOf(

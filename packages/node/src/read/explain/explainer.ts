@@ -18,8 +18,6 @@ export interface Explainer {
 }
 
 export interface ExplainTail {
-  /** null: such a query has no shape hash */
-  readonly shapeHash: string | null
   /** Whether it is a pipeline of several stages, whose reply has `command` after `serverInfo`. */
   readonly isPipeline: boolean
 }

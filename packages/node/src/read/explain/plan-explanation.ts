@@ -17,7 +17,7 @@ import {
   type PlanTrial,
   type QueryPlan,
 } from '@shardlab/storage'
-import type { Verbosity } from '@shardlab/member'
+import type { QuerySettings, Verbosity } from '@shardlab/member'
 import { readWhile } from '../../cursors/resume-source.js'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 import { newSlice } from '../new-slice.js'
@@ -70,8 +70,8 @@ export async function writePlanExplanation(
   explained: ExplainedPlan,
   verbosity: Verbosity,
 ): Promise<DocumentWriter> {
-  const { host } = invocation
-  writePlanner(writer, host, explained)
+  const { host, querySettings } = invocation
+  writePlanner(writer, host, explained, querySettings)
   if (verbosity === 'queryPlanner') return writer
   return writeExecution(
     writer,
@@ -82,7 +82,12 @@ export async function writePlanExplanation(
   )
 }
 
-function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explained: ExplainedPlan): void {
+function writePlanner(
+  writer: DocumentWriter,
+  { behaviours }: NodeHost,
+  explained: ExplainedPlan,
+  querySettings: QuerySettings | undefined,
+): void {
   const { ns, filter, collation, collection } = explained
   const { explainIsVersioned, explainShowsPlanCache } = behaviours
   writer.startDocument('queryPlanner')
@@ -91,7 +96,9 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
   if (!explainShowsPlanCache) writer.bool('indexFilterSet', explained.plan?.isFiltered === true)
   writer.document('parsedQuery', describeFilter(filter.root))
   if (collation !== null) writer.document('collation', collation)
-  if (explainShowsPlanCache) writer.bool('indexFilterSet', explained.plan?.isFiltered === true)
+  if (querySettings !== undefined) writer.document('querySettings', querySettings.document)
+  if (explainShowsPlanCache)
+    writer.bool('indexFilterSet', querySettings === undefined && explained.plan?.isFiltered === true)
   if (collection !== null && behaviours.explainHasQueryHash) {
     const shape: ShapeWithCollation = {
       filter: filter.root,

@@ -2,7 +2,6 @@
  * A hash of a query's shape, without its values: queries with the same hash share a plan on a
  * server. Server: canonical_query_encoder.cpp, whose hashes are different numbers.
  */
-import { BsonType, FieldIterator, type RawValue } from '@shardlab/bson'
 import { queryShapeText, type Collection, type QueryShape } from '@shardlab/storage'
 
 export interface ShapeWithCollation extends QueryShape {
@@ -21,34 +20,6 @@ export function planCacheKey(shape: ShapeWithCollation, collection: Collection):
       .map(({ name }) => name)
       .join()}`,
   )
-}
-
-/**
- * For query settings: 64 hexadecimal digits.
- * @param shape of a query, or the stages of a pipeline
- */
-export function queryShapeHash(command: string, ns: string, shape: ShapeWithCollation | readonly Uint8Array[]): string {
-  const text = `${command} ${ns} ${isStages(shape) ? shape.map((stage) => shapeOfFields(new FieldIterator(stage))).join() : textOf(shape)}`
-  return Array.from({ length: 8 }, (_, i) => hash(`${i}${text}`)).join('')
-}
-
-function isStages(shape: ShapeWithCollation | readonly Uint8Array[]): shape is readonly Uint8Array[] {
-  return Array.isArray(shape)
-}
-
-/** Names, operators and paths; other values are replaced by their type. */
-function shapeOfFields(it: FieldIterator): string {
-  const parts: string[] = []
-  while (it.next()) parts.push(`${it.name()}:${shapeOfValue(it.value())}`)
-  return `{${parts.join()}}`
-}
-
-function shapeOfValue(value: RawValue): string {
-  if (value.type === BsonType.object || value.type === BsonType.array)
-    return shapeOfFields(new FieldIterator(value.bytes, value.start))
-  if (value.type !== BsonType.string) return `?${value.type}`
-  const text = value.asString()
-  return text.startsWith('$') ? text : '?'
 }
 
 function textOf(shape: ShapeWithCollation): string {

@@ -4,6 +4,7 @@ import { indexStatsSource } from './index-stats-source.js'
 import { listSampledQueriesSource } from './list-sampled-queries.js'
 import { listLocalSessionsSource, listSessionsSource } from './list-sessions-sources.js'
 import { planCacheStatsSource } from './plan-cache-stats-source.js'
+import { querySettingsStage } from './query-settings-source.js'
 import { shardedDataDistributionSource } from './sharded-data-distribution-source.js'
 import type { NodeStageSource } from './source.js'
 
@@ -16,6 +17,7 @@ export const nodeStageSources: ReadonlyMap<string, NodeStageSource> = new Map<st
     listSampledQueriesSource,
     listSessionsSource,
     planCacheStatsSource,
+    querySettingsStage,
     shardedDataDistributionSource,
   ].map((row) => [row.name, row]),
 )

@@ -30,6 +30,7 @@ export const stages: FeatureGroup = {
     '6.0.7': ['$listSearchIndexes'],
     '6.0.11': ['$vectorSearch'],
     '7.0': ['$listSampledQueries'],
+    '8.0': ['$querySettings'],
     '8.0.10': ['$listClusterCatalog'],
   },
 }

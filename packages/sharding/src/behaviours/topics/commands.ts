@@ -161,6 +161,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  querySettings: row<boolean>(
+    'The commands setQuerySettings and removeQuerySettings exist.',
+    'reference/command/setQuerySettings, new in 8.0',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   connectionRateLimiter: row<boolean>(
     'There are parameters of a rate limiter for new connections.',
     'reference/parameters, ingressConnectionEstablishmentRateLimiterEnabled, new in 8.1.1, 8.0.12 and 7.0.23',

@@ -168,6 +168,18 @@ export const sourceStages: readonly StageOperator[] = [
     }),
     'D714',
   ),
+  deviating(
+    source('$querySettings', {
+      collection: 'none',
+      notIn: ['facet'],
+      check(argument) {
+        if (argument.type !== BsonType.object)
+          throw new CommandError(7746800, '$querySettings stage expects a document as argument')
+        parseStruct('$querySettings', argument, { showDebugQueryShape: { types: ['bool'] } })
+      },
+    }),
+    'D612',
+  ),
   unavailable('$changeStream', 40573, 'The $changeStream stage is only supported on replica sets', 'any', ['D201']),
   unavailable('$geoNear', 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', ['D105']),
   unavailable('$search', 31082, needsAtlas, 'required'),
