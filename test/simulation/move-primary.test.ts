@@ -197,21 +197,6 @@ t.test('copying blocks changes, but not reads', async (t) => {
   }
 })
 
-t.test('a shard receives no chunk of a collection whose originals movePrimary will drop', async (t) => {
-  for (const emulate of ['4.0', '8.0'] as const) {
-    await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
-    const { admin, fault, moving } = await startMove(cluster, 'shard.move-primary.committed')
-    t.match(await admin.untilDone({ shardCollection: 'app.plain', key: { _id: 1 }, $db: 'admin' }), { ok: 1 })
-    const move = { moveChunk: 'app.plain', find: { _id: 1 }, to: 'shard01', $db: 'admin' }
-    t.match(await admin.once(move), { ok: 0 }, `${emulate}: the originals are there`)
-    await cluster.steps.heal(fault)
-    t.match(await moving, { ok: 1 })
-    t.match(await admin.untilDone(move), { ok: 1 })
-    const { n } = (await admin.once({ count: 'plain', query: {}, $db: 'app' }))!
-    t.equal(n, documents, emulate)
-  }
-})
-
 t.test('a second movePrimary of the database joins the first or fails, and before 7.0 waits', async (t) => {
   for (const emulate of ['2.6', '6.0', '7.0', '8.0'] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })

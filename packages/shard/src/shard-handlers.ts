@@ -9,6 +9,7 @@ import { renameCollection } from './coordinators/collections/rename-collection.j
 import { receiveDocuments } from './coordinators/databases/copy-collection.js'
 import { dropDatabase } from './coordinators/databases/drop-database.js'
 import { movePrimary } from './coordinators/databases/move-primary.js'
+import { holdDatabase, releaseDatabase } from './coordinators/databases/receive-database.js'
 import { createShardedCollection } from './coordinators/shard-collection/create-collection.js'
 import { shardForPrimary } from './coordinators/shard-collection/shard-here.js'
 import { documentMoveHandlers } from './document-moves/handlers.js'
@@ -43,5 +44,7 @@ export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   'shard.rename-collection': renameCollection,
   'shard.drop-database': dropDatabase,
   'shard.move-primary': movePrimary,
+  'shard.hold-database': holdDatabase,
+  'shard.release-database': releaseDatabase,
   'shard.receive-documents': receiveDocuments,
 }

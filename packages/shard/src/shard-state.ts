@@ -1,6 +1,7 @@
 import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
+import type { DdlRecord } from './coordinators/ddl-records.js'
 import type { RecentMoves } from './document-moves/document-moves.js'
 import type { KnownPlacements } from './metadata/placement-state.js'
 import type { ScheduledDeletion } from './range-deletion/due-ranges.js'
@@ -33,13 +34,10 @@ export function unfinishedWork({
       what: `${address} takes part in the resharding of ${facts.ns}`,
       isBrief: false,
     })),
-    ...ddl.records
-      .all()
-      .map((record) =>
-        record.operation === 'movePrimary'
-          ? { what: `${address} moves the database ${record.ns} to ${record.to}`, isBrief: false }
-          : { what: `${address} carries out ${record.operation} on ${record.ns}`, isBrief: true },
-      ),
+    ...ddl.records.all().map((record) => ({
+      what: `${address} ${workOf(record)}`,
+      isBrief: record.operation !== 'movePrimary' && record.operation !== 'receiveDatabase',
+    })),
     ...(documentMoves.isBusy
       ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
       : []),
@@ -47,6 +45,17 @@ export function unfinishedWork({
       .namespacesInProgress()
       .map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]
+}
+
+function workOf(record: DdlRecord): string {
+  switch (record.operation) {
+    case 'movePrimary':
+      return `moves the database ${record.ns} to ${record.to}`
+    case 'receiveDatabase':
+      return `receives the database ${record.ns} from ${record.from}`
+    default:
+      return `carries out ${record.operation} on ${record.ns}`
+  }
 }
 
 export function exportShardState({

@@ -15,6 +15,7 @@ import { dropCollectionRecovery } from './coordinators/collections/drop-collecti
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
 import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
 import { movePrimaryRecovery } from './coordinators/databases/move-primary.js'
+import { receiveDatabaseRecovery } from './coordinators/databases/receive-database.js'
 import { createCollectionRecovery } from './coordinators/shard-collection/create-collection.js'
 import type { DdlRecoveries } from './coordinators/ddl-coordinators.js'
 import { createParts, type ShardOptions } from './create-parts.js'
@@ -37,6 +38,7 @@ const ddlRecoveries: DdlRecoveries<ShardParts> = {
   dropCollection: dropCollectionRecovery,
   dropDatabase: dropDatabaseRecovery,
   movePrimary: movePrimaryRecovery,
+  receiveDatabase: receiveDatabaseRecovery,
   renameCollection: renameCollectionRecovery,
 }
 

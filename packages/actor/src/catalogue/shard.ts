@@ -96,6 +96,15 @@ export const shardExchanges = {
     { db: 'test', databaseVersion: ['00', 1, 1, 1] },
     { error: null },
   ),
+  /**
+   * The old primary shard of a movePrimary: the new one holds the lock of the database until its
+   * release. Server: _shardsvrMovePrimaryEnterCriticalSection and its counterpart for the exit.
+   */
+  'shard.hold-database': exchange<{ db: string; from: string }, { error: ErrorField }>(
+    { db: 'test', from: 'shard01' },
+    { error: null },
+  ),
+  'shard.release-database': exchange<{ db: string; from: string }, Empty>({ db: 'test', from: 'shard01' }, {}),
   'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
   /** Bytes of documents. The config server chooses the primary shard of a new database by it. */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),

@@ -42,6 +42,7 @@ export const repeatedKinds = [
   'shard.migrate-clone',
   'shard.receive-collection',
   'shard.receive-status',
+  'shard.release-database',
   'shard.rename-local-collection',
   'shard.resharding-clone',
   'shard.resharding-mods',

@@ -7,7 +7,8 @@
 import { RequestFailedError, StepFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import type { DatabasePlacements, PendingDrops, PlacementHost } from '../host/host.js'
+import { Signal } from '../common/signal.js'
+import type { DatabasePlacements, PlacementHost } from '../host/host.js'
 import type { DdlLocks, LockRequest } from './locks/ddl-locks.js'
 import { DdlRecords, namesOfRecord, type DdlRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
@@ -42,14 +43,17 @@ interface Run {
   readonly done: Promise<unknown>
 }
 
-export class DdlCoordinators implements PendingDrops {
+export class DdlCoordinators {
   readonly records: DdlRecords
+  /** A database is released by its old primary shard. */
+  readonly released: Signal
   readonly #locks: DdlLocks
   /** By operation and first name, and by arguments if they cannot conflict. */
   readonly #runs = new Map<string, Run>()
 
   constructor(node: NodeHost, locks: DdlLocks) {
     this.records = new DdlRecords(node)
+    this.released = new Signal(node.context)
     this.#locks = locks
   }
 
@@ -90,15 +94,11 @@ export class DdlCoordinators implements PendingDrops {
     return this.#joinOrStart(interrupted, () => this.#locks.recover(interrupted, work))
   }
 
-  willDrop(ns: string): boolean {
-    return this.records.all().some((record) => record.operation === 'movePrimary' && record.namespaces.includes(ns))
-  }
-
   /** Call after a restart, before any command can enter the namespaces concerned. */
   recover<Host>(host: Host, recoveries: DdlRecoveries<Host>): void {
     for (const record of this.records.all()) {
       const recovery = recoveries[record.operation] as DdlRecovery<DdlRecord, Host>
-      const { operation } = record
+      const operation = record.operation === 'receiveDatabase' ? 'movePrimary' : record.operation
       const resumed = this.resume({ operation, names: namesOfRecord(record), args: null }, () =>
         recovery.hold(host, record, () => recovery.resume(host, record)),
       )

@@ -15,6 +15,7 @@ export type DdlRecord =
   | RenameCollectionRecord
   | DropDatabaseRecord
   | MovePrimaryRecord
+  | ReceiveDatabaseRecord
 
 export interface CollModRecord {
   readonly operation: 'collMod'
@@ -64,6 +65,15 @@ export interface MovePrimaryRecord {
   readonly ns: string
   readonly to: string
   readonly namespaces: readonly string[]
+}
+
+/** Of the new primary shard, while the old one still has the originals. */
+export interface ReceiveDatabaseRecord {
+  readonly operation: 'receiveDatabase'
+  /** The database's name. */
+  readonly ns: string
+  /** The old primary shard. */
+  readonly from: string
 }
 
 /** The names that its coordinator locks. */
@@ -126,6 +136,8 @@ function writeRecord(record: DdlRecord): Uint8Array {
       writer.string('toShardId', record.to).startArray('collectionsToClone')
       record.namespaces.forEach((ns, i) => writer.string(String(i), ns))
       return writer.end().finish()
+    case 'receiveDatabase':
+      return writer.string('fromShardId', record.from).finish()
   }
 }
 
@@ -166,6 +178,8 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
         to: field('toShardId').asString(),
         namespaces: elementsOf(field('collectionsToClone')).map((each) => each.asString()),
       }
+    case 'receiveDatabase':
+      return { operation, ns, from: field('fromShardId').asString() }
     default:
       return undefined
   }

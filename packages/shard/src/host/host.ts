@@ -104,11 +104,6 @@ export interface ChunkChanges {
   changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T>
 }
 
-export interface PendingDrops {
-  /** Whether an unfinished movePrimary drops this shard's collection of the name in the end. */
-  willDrop(ns: string): boolean
-}
-
 export interface ReceivingRanges {
   /** Stops receiving for collections that are dropped. */
   abortReceiving(isDropped: (ns: string) => boolean): void

@@ -1,11 +1,10 @@
-import type { EnterableSections, PendingDrops, PlacementHost, PreparedDocuments, VersionErrors } from '../host/host.js'
+import type { EnterableSections, PlacementHost, PreparedDocuments, VersionErrors } from '../host/host.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 import type { MigrationStatistics } from './migration-statistics.js'
 
 export interface MigrationHost extends PlacementHost {
   readonly critical: EnterableSections
-  readonly ddl: PendingDrops
   readonly versions: VersionErrors
   readonly ranges: RangeStore
   readonly preparedInserts: PreparedDocuments

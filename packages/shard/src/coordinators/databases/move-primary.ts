@@ -1,8 +1,8 @@
 /**
  * Run by the old primary shard. It copies the database's unsharded collections and views while
  * nothing changes them, blocks reads as well until the config server has committed, and drops its
- * own copies. An interrupted move does not resume: before the commit its copies are dropped, after
- * it the originals.
+ * own copies; until then the new primary shard holds the database's lock. An interrupted move does
+ * not resume: before the commit its copies are dropped, after it the originals.
  * Manual: reference/command/movePrimary.
  * Server: move_primary_coordinator.cpp.
  */
@@ -15,6 +15,7 @@ import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord } from '../ddl-records.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
+import { askToRelease } from './receive-database.js'
 
 /** The commit is refused when one of these has changed. */
 type Plan = Pick<RequestOf<'config.commit-move-primary'>, 'databaseVersion' | 'plannedAt'>
@@ -79,6 +80,7 @@ async function copyAndCommit(
   for (const ns of sharded) await createEmptyCopy(node, ns, to)
   for (const ns of namespaces) await copyCollection(node, ns, to)
   await context.reach('shard.move-primary.cloned', { db, to })
+  raiseError((await context.request(to, 'shard.hold-database', { db, from: context.address })).error)
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
     await commit(host, record, plan)
@@ -87,6 +89,18 @@ async function copyAndCommit(
     dropOriginals(host, record)
     await node.flush()
   })
+  await finish(host, record)
+}
+
+/**
+ * The record exists until the new primary shard has released the database. It has no collections
+ * any more: after the release, new ones may have their names.
+ */
+async function finish({ node, ddl }: DdlHost, record: MovePrimaryRecord): Promise<void> {
+  ddl.records.put({ ...record, namespaces: [] })
+  await node.flush()
+  await askToRelease(node, record)
+  await ddl.records.finish(record)
 }
 
 /**
@@ -102,12 +116,11 @@ async function commit({ node }: DdlHost, { ns: db, to }: MovePrimaryRecord, plan
 }
 
 /** The caller flushes the node. */
-function dropOriginals({ node, placements, ddl }: DdlHost, record: MovePrimaryRecord): void {
+function dropOriginals({ node, placements }: DdlHost, record: MovePrimaryRecord): void {
   for (const ns of record.namespaces) {
     dropLocalCollection(node, ns)
     placements.forgetCollection(ns)
   }
-  ddl.records.remove(record)
 }
 
 async function abort(host: DdlHost, record: MovePrimaryRecord, error: unknown): Promise<void> {
@@ -131,7 +144,7 @@ function ignoreUnreachable(error: unknown): void {
  * has.
  */
 async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
-  const { node, placements, ddl } = host
+  const { node, placements } = host
   const { context } = node
   const { ns: db, to, namespaces } = record
   await retryUntilDone(node, async () => {
@@ -142,10 +155,9 @@ async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
       dropOriginals(host, record)
     } else {
       for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
-      ddl.records.remove(record)
     }
   })
-  await node.flush()
+  await finish(host, record)
 }
 
 export const movePrimaryRecovery: DdlRecovery<MovePrimaryRecord, DdlHost> = {

@@ -9,6 +9,7 @@ import { databaseNameOf } from '@shardlab/member'
 import { type Entrant } from '@shardlab/node'
 
 const changingCommands: ReadonlySet<string> = new Set([
+  'applyOps',
   'insert',
   'update',
   'delete',

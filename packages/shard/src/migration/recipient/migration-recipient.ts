@@ -152,9 +152,6 @@ export class MigrationRecipient {
     // If the collection was dropped meanwhile, nothing would remove one created now.
     if (placement === null || !sameBytes(placement.uuid, uuid))
       throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
-    // Otherwise the received documents would be dropped with the originals.
-    if (this.#host.ddl.willDrop(ns))
-      throw new CommandError('ConflictingOperationInProgress', `movePrimary has not dropped its originals of ${ns} yet`)
     prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
     const sink = ranges.of(node.collection(ns)!).sink({ range: this.range, shardKey, stopping: this.#stopping })

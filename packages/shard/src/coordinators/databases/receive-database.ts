@@ -1,0 +1,75 @@
+/**
+ * Run by the new primary shard of a database. From before the commit of a movePrimary until the old
+ * primary shard has dropped its originals, no coordinator changes or places collections of the
+ * database: the drop would include what they place on the old primary shard.
+ * Server: shardsvr_move_primary_enter_critical_section_command.cpp; before 7.0 the distributed lock
+ * of the database, which movePrimary holds until its end.
+ */
+import { configAddress, createDeferred, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { findField } from '@shardlab/bson'
+import { retryUntilDone, type NodeHost } from '@shardlab/node'
+import type { DdlRecovery } from '../ddl-coordinators.js'
+import type { DdlHost } from '../ddl-host.js'
+import type { MovePrimaryRecord, ReceiveDatabaseRecord } from '../ddl-records.js'
+
+/** How often the new primary shard checks that the old one is still in the cluster. */
+const checkIntervalMs = 10_000
+
+export async function holdDatabase(
+  host: DdlHost,
+  { db, from }: RequestOf<'shard.hold-database'>,
+): Promise<ReplyOf<'shard.hold-database'>> {
+  const { node, ddl } = host
+  const record: ReceiveDatabaseRecord = { operation: 'receiveDatabase', ns: db, from }
+  if (ddl.records.has(record)) return { error: null }
+  await ddl.records.begin(record)
+  const granted = createDeferred<true>()
+  const holding = ddl.resume({ operation: 'movePrimary', names: [db], args: null }, () => {
+    granted.resolve(true)
+    return untilReleased(host, record)
+  })
+  node.context.detach(holding.catch(ignoreShutdown))
+  await granted.promise
+  return { error: null }
+}
+
+export async function releaseDatabase(
+  { ddl }: DdlHost,
+  { db, from }: RequestOf<'shard.release-database'>,
+): Promise<ReplyOf<'shard.release-database'>> {
+  const record = ddl.records.get({ operation: 'receiveDatabase', ns: db })
+  if (record?.operation === 'receiveDatabase' && record.from === from) await ddl.records.finish(record)
+  ddl.released.notify()
+  return {}
+}
+
+async function untilReleased({ node, ddl }: DdlHost, record: ReceiveDatabaseRecord): Promise<void> {
+  while (ddl.records.has(record)) {
+    await ddl.released.next(checkIntervalMs)
+    if (node.stopping.signal.aborted) return
+    if (ddl.records.has(record) && !(await isInCluster(node, record.from))) await ddl.records.finish(record)
+  }
+}
+
+/** Called by the old primary shard. Repeats the request until the other shard has received it. */
+export async function askToRelease(node: NodeHost, { ns: db, to }: MovePrimaryRecord): Promise<void> {
+  const { context } = node
+  await retryUntilDone(node, async () => {
+    if (await isInCluster(node, to)) await context.request(to, 'shard.release-database', { db, from: context.address })
+  })
+}
+
+/** Of a removed shard nothing is expected any more. */
+async function isInCluster(node: NodeHost, shard: string): Promise<boolean> {
+  const { shards } = await retryUntilDone(node, () => node.context.request(configAddress, 'config.get-shards', {}))
+  return shards.some((each) => findField(each, '_id')!.asString() === shard)
+}
+
+function ignoreShutdown(error: unknown): void {
+  if (!(error instanceof RequestFailedError)) throw error
+}
+
+export const receiveDatabaseRecovery: DdlRecovery<ReceiveDatabaseRecord, DdlHost> = {
+  hold: (_, __, work) => work(),
+  resume: untilReleased,
+}
