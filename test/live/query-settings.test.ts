@@ -205,6 +205,67 @@ t.test('index hints restrict the planner of every shard and replace the hint of 
   )
 })
 
+t.test('index hints apply to the collections of joins', async (t) => {
+  await using lab = await connect()
+  const { router } = lab
+  const shop = router.db('shop')
+  await shop.collection('customers').insertOne({ a: 1, b: 1 })
+  await shop.collection('orders').insertMany(Array.from({ length: 20 }, (_, i) => ({ a: i % 5, b: i % 5 })))
+  await shop.collection('orders').createIndexes([{ key: { a: 1 } }, { key: { b: 1 } }])
+  const inner = [{ $match: { a: 1, b: 1 } }]
+  const usage = async (pipeline: Document[]) => {
+    const read = async () => {
+      const used = await shop
+        .collection('orders')
+        .aggregate([{ $indexStats: {} }])
+        .toArray()
+      return new Map(used.map(({ name, accesses }) => [name, Number(accesses.ops)]))
+    }
+    const before = await read()
+    await shop.collection('customers').aggregate(pipeline).toArray()
+    const after = await read()
+    return ['a_1', 'b_1'].filter((name) => after.get(name)! > before.get(name)!)
+  }
+  for (const stage of [
+    { $lookup: { from: 'orders', pipeline: inner, as: 'found' } },
+    { $unionWith: { coll: 'orders', pipeline: inner } },
+  ])
+    for (const index of ['b_1', 'a_1']) {
+      const query = { aggregate: 'customers', pipeline: [stage], $db: 'shop' }
+      await router.db('admin').command({ setQuerySettings: query, settings: hints(index) })
+      t.same(await usage([stage]), [index], `${Object.keys(stage)[0]} with ${index}`)
+    }
+})
+
+t.test('query settings that allow a scan take precedence over notablescan', async (t) => {
+  await using lab = await connect()
+  const { router, shard } = lab
+  await router.db('shop').collection('orders').insertOne({ a: 1, b: 1 })
+  await shard.db('admin').command({ setParameter: 1, notablescan: true })
+  const find = () => refusal(shard.db('shop').collection('orders').find({ a: 1, b: 1 }).toArray())
+  t.match(await find(), [291])
+  await router.db('admin').command({ setQuerySettings: orders, settings: hints({ $natural: -1 }) })
+  t.same(await find(), null)
+})
+
+t.test('settings set at the same time are all kept, and copies of the cluster have them', async (t) => {
+  await using lab = await connect()
+  const { router, cluster } = lab
+  const queries = Array.from({ length: 8 }, (_, i) => ({ find: 'orders', filter: { [`f${i}`]: 1 }, $db: 'shop' }))
+  await Promise.all(
+    queries.map((query) => router.db('admin').command({ setQuerySettings: query, settings: { reject: true } })),
+  )
+  const settings = await settingsOf(router)
+  t.same(new Set(settings.map(({ representativeQuery }) => Object.keys(representativeQuery.filter)[0])).size, 8)
+  await using fork = await cluster.fork()
+  for (const uri of [fork.uri, fork.shards[0]!.uri]) {
+    const client = await MongoClient.connect(uri, { directConnection: true })
+    t.same(await settingsOf(client), settings)
+    t.match(await refusal(client.db('shop').collection('orders').find({ f3: 9 }).toArray()), [411])
+    await client.close()
+  }
+})
+
 t.test('refused query settings change nothing', async (t) => {
   await using lab = await connect()
   const admin = lab.router.db('admin')

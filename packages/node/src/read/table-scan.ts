@@ -5,16 +5,16 @@ import { type ParameterSet, splitNamespace } from '@shardlab/member'
 
 /**
  * Refuses collection scans of user collections by queries with a predicate if `notablescan` is set.
- * Server: fillOutPlannerParams, query_planner.cpp.
+ * Query settings take precedence. Server: fillOutPlannerParams, query_planner.cpp.
  * @param hint of the query, including `$natural`
  * @throws CommandError 291 NoQueryExecutionPlans
  */
 export function checkTableScan(
   { parameters }: { readonly parameters: Pick<ParameterSet<'notablescan'>, 'bool'> },
-  { collection: { ns }, filter: { root }, root: plan }: QueryPlan,
+  { collection: { ns }, filter: { root }, root: plan, isAllowed }: QueryPlan,
   hint: string | Uint8Array | undefined,
 ): void {
-  if (!parameters.bool('notablescan')) return
+  if (isAllowed || !parameters.bool('notablescan')) return
   const [db, name] = splitNamespace(ns)
   if (internalDatabases.has(db) || name.startsWith('system.')) return
   if (root.kind === 'always' ? root.value : root.kind === 'and' && root.children.length === 0) return

@@ -31,6 +31,7 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
       root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit },
       strings,
       isFiltered: false,
+      isAllowed: false,
       rejected: [],
       trials: [],
     }

@@ -28,19 +28,19 @@ export function planned(collection: Collection, request: QueryRequest, options: 
   const strings = request.strings ?? request.filter.strings
   const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
   const bySettings = request.allowed === undefined ? null : allowedAccesses(collection, { ...request, filter }, strings)
-  const filtered =
-    bySettings !== null || collection.indexFilters.isEmpty ? null : filteredIndexes(collection, request, strings)
+  const isAllowed = bySettings !== null
+  const filtered = isAllowed || collection.indexFilters.isEmpty ? null : filteredIndexes(collection, request, strings)
   const isFiltered = filtered !== null
   const accesses =
     bySettings ??
     dataAccesses(collection, { ...request, filter }, strings, filtered === null ? null : { indexes: filtered, scan: 1 })
   const solutions = accesses.map((access) => solutionOf(access, request, options))
   if (solutions.length === 1)
-    return { collection, filter, root: solutions[0]!, strings, isFiltered, rejected: [], trials: [] }
+    return { collection, filter, root: solutions[0]!, strings, isFiltered, isAllowed, rejected: [], trials: [] }
   const trials = rank({ collection, strings }, solutions, request.limit ?? 0)
   const root = trials[0]!.root.plan
   const rejected = solutions.filter((solution) => solution !== root)
-  return { collection, filter, root, strings, isFiltered, rejected, trials }
+  return { collection, filter, root, strings, isFiltered, isAllowed, rejected, trials }
 }
 
 /** What a plan may use. */

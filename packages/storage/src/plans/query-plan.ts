@@ -11,6 +11,8 @@ export interface QueryPlan {
   readonly strings: Filter['strings']
   /** The planner considered only the indexes of an index filter. */
   readonly isFiltered: boolean
+  /** It uses only what query settings allow, which may be a collection scan. */
+  readonly isAllowed: boolean
   readonly rejected: readonly PlanStage[]
   /** The winner first, for `allPlansExecution`. Empty if there was one candidate. */
   readonly trials: readonly PlanTrial[]
