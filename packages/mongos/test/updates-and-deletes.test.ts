@@ -97,6 +97,7 @@ t.test('a single-document write without the shard key is accepted or refused by 
       ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
       [1, 1, 1],
     )
+    t.equal(cluster.commandsTo('shard03')[0]!.command.shardVersion, 'IGNORED')
     if (code === 72) t.match(await cluster.run(byRange), { n: 0, ok: 1 })
     else t.match(await cluster.run(byRange), { writeErrors: [{ code: 61 }] })
   }

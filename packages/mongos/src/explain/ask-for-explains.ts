@@ -35,13 +35,9 @@ export function askForExplains(
   members: readonly string[],
   body: Uint8Array,
   verbosity: Verbosity,
-  ignoresVersion = false,
 ): Promise<(readonly [member: string, reply: Uint8Array])[]> {
   const wrapped = wrappedIn(invocation, body, verbosity)
-  return askAll(invocation, members, (member) => {
-    const command = routedCommand(invocation, route, member, wrapped)
-    return ignoresVersion ? { ...command, shardVersion: 'IGNORED' } : command
-  })
+  return askAll(invocation, members, (member) => routedCommand(invocation, route, member, wrapped))
 }
 
 export function wrappedIn({ db }: MongosInvocation, body: Uint8Array, verbosity: Verbosity): Uint8Array {

@@ -22,9 +22,9 @@ export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosi
     // Loads the shards' connection strings.
     await host.shards.ids(invocation.operation)
     if (target.search !== null) return explainTwoPhases(invocation, route, target.members, target.search, verbosity)
-    const { members, stage, ignoresVersion } = target
+    const { members, stage } = target
     const startedMs = host.context.now()
-    const replies = await askForExplains(invocation, route, members, body, verbosity, ignoresVersion)
+    const replies = await askForExplains(invocation, route, members, body, verbosity)
     const writer = writePlanners(new DocumentWriter(4096), invocation, stage, replies)
     writeExecutions(writer, stage, replies, host.context.now() - startedMs)
     return writeTrailer(writer, invocation, replies)

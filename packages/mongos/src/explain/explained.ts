@@ -12,8 +12,6 @@ export type RouterStage = 'SINGLE_SHARD' | 'SHARD_MERGE' | 'SHARD_MERGE_SORT' | 
 export interface ExplainedTarget {
   readonly members: readonly string[]
   readonly stage: RouterStage
-  /** Routed without regard to placement, as multi-writes to several shards are. */
-  readonly ignoresVersion: boolean
   /** The statement of a single-document write whose shard is unknown; null: another command. */
   readonly search: ModifyStatement | null
 }
@@ -54,7 +52,7 @@ function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 
   // have none.
   const isSorted = filter === 'filter' && !isEmptyDocument(args.document('sort') ?? emptyDocument)
   const stage = members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE'
-  return { members, stage, ignoresVersion: false, search: null }
+  return { members, stage, search: null }
 }
 
 function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute): ExplainedTarget {
@@ -62,7 +60,6 @@ function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute):
   const onOne = (member: string): ExplainedTarget => ({
     members: [member],
     stage: 'SINGLE_SHARD',
-    ignoresVersion: false,
     search: null,
   })
   if (route.kind !== 'sharded') return onOne(soleMember(route))
@@ -72,7 +69,7 @@ function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute):
   )
   checkFindAndModifyTarget(host.behaviours, targeting)
   if (isTargeted(host.behaviours, targeting, statement)) return onOne(targeting.shards[0]!)
-  return { members: targeting.shards, stage: 'SHARD_WRITE', ignoresVersion: false, search: statement }
+  return { members: targeting.shards, stage: 'SHARD_WRITE', search: statement }
 }
 
 async function ofWrite(
@@ -82,13 +79,9 @@ async function ofWrite(
   statement: Uint8Array,
 ): Promise<ExplainedTarget> {
   const { args, host, operation } = invocation
-  const write = (
-    members: readonly string[],
-    { ignoresVersion = false, search = null }: Partial<ExplainedTarget> = {},
-  ): ExplainedTarget => ({
+  const write = (members: readonly string[], search: ModifyStatement | null = null): ExplainedTarget => ({
     members,
     stage: 'SHARD_WRITE',
-    ignoresVersion,
     search,
   })
   if (route.kind !== 'sharded') return write([soleMember(route)])
@@ -103,9 +96,10 @@ async function ofWrite(
     case 'one':
       return write([target.shard])
     case 'all':
-      return write(target.shards, { ignoresVersion: target.version === 'ignored' })
+      // The write itself goes to all shards. Server: cluster_write_cmd.cpp, commandOpWrite.
+      return write(target.owners)
     case 'first-match':
-      return write(target.shards, { search: target.search ? modify : null })
+      return write(target.shards, target.search ? modify : null)
   }
 }
 

@@ -236,9 +236,7 @@ export class BatchWriteExecutor implements WriteBatch {
     }
     const statement = this.command.statements[index]!
     const answers = await this.invocation.host.context.all(
-      target.shards.map((shard) =>
-        this.shards.sendStatement(lone.route, index, shard, statement, target.version === 'ignored'),
-      ),
+      target.shards.map((shard) => this.shards.sendStatement(lone.route, index, shard, statement, true)),
     )
     const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
     const refused = answers.some((answer) => answer.kind === 'failed')

@@ -10,12 +10,11 @@ export interface StatementBounds {
 export type StatementTarget =
   /** Statements for the same shard are sent together. */
   | ({ readonly kind: 'one'; readonly shard: string } & StatementBounds)
-  /** Several shards at once. `ignored`: without regard to placement, as multi-writes are. */
-  | ({
-      readonly kind: 'all'
-      readonly shards: readonly string[]
-      readonly version: 'placement' | 'ignored'
-    } & StatementBounds)
+  /**
+   * All shards at once, which ignore the router's placement. `owners`: those of ranges that may hold
+   * matching documents.
+   */
+  | ({ readonly kind: 'all'; readonly shards: readonly string[]; readonly owners: readonly string[] } & StatementBounds)
   /**
    * One shard after the other until one matches. `search`: search for a matching document first.
    */

@@ -85,7 +85,7 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   if (targeting.shards.length === 1) return toOne(targeting)
   const replacement = replacementOf(update, statement)
   if (replacement !== null) return byReplacement(placement, behaviours, replacement)
-  if (statement.isExactId) return byId(targeter, targeting)
+  if (statement.isExactId) return toMany(targeter, targeting)
   return failed(
     new CommandError(
       'InvalidOptions',
@@ -123,7 +123,7 @@ function targetByKeyOrId(
     return failed(new CommandError('ShardKeyNotFound', message))
   }
   if (update.multi) return toMany(targeter, targeting)
-  if (statement.isExactId) return byId(targeter, targeting)
+  if (statement.isExactId) return toMany(targeter, targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -153,7 +153,7 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
     default:
       if (behaviours.singleWritesTargetByQuery && targeting.shards.length === 1) return toOne(targeting)
   }
-  if (statement.isExactId) return byId(targeter, targeting)
+  if (statement.isExactId) return toMany(targeter, targeting)
   return failed(
     new CommandError(
       'ShardKeyNotFound',
@@ -240,23 +240,15 @@ function toOne(targeting: Targeting): StatementTarget {
 }
 
 /**
- * Any shard may have the document, so all are asked; each has at most one. Where an orphan may
- * match, a match does not prove that the owner was reached, so the placement must not matter.
- */
-function byId(targeter: ModifyTargeter, targeting: Targeting): StatementTarget {
-  if (targeter.behaviours.writesIncludeOrphans) return toMany(targeter, targeting)
-  const { shards, kind, chunks, bounds } = targeting
-  return { kind: 'all', shards, version: 'placement', isBroadcast: kind === 'broadcast', chunks, bounds }
-}
-
-/**
- * A multi-write to several shards goes to all shards, so that no concurrent migration can hide a
- * document from it.
+ * Goes to all shards whatever the placement, so that a part of it never has to be repeated: many
+ * documents, or until 7.0 one by its `_id`. A document that moves meanwhile may be missed, and
+ * where orphans are written it may be found twice. Server: write_op.cpp, targetWrites; since 8.0
+ * featureFlagUpdateOneWithIdWithoutShardKey.
  */
 function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementTarget {
   if (targeting.shards.length === 1) return toOne(targeting)
-  const { chunks, bounds } = targeting
-  return { kind: 'all', shards: allShards, version: 'ignored', isBroadcast: true, chunks, bounds }
+  const { shards: owners, chunks, bounds } = targeting
+  return { kind: 'all', shards: allShards, owners, isBroadcast: true, chunks, bounds }
 }
 
 /** With the filter's `_id`; null: modifiers or a pipeline. */
