@@ -11,8 +11,8 @@ export type StatementTarget =
   /** Statements for the same shard are sent together. */
   | ({ readonly kind: 'one'; readonly shard: string } & StatementBounds)
   /**
-   * All shards at once, which ignore the router's placement. `owners`: those of ranges that may hold
-   * matching documents.
+   * All shards at once, which ignore the router's placement. `owners`: those of the ranges that may
+   * hold matching documents.
    */
   | ({ readonly kind: 'all'; readonly shards: readonly string[]; readonly owners: readonly string[] } & StatementBounds)
   /**
