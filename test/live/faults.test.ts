@@ -93,7 +93,7 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
       [['crach shard02'], /did you mean .crash shard02.\?/],
       [['--heal', '99'], /there is no fault 99; nothing is broken\./],
       [['--heal', 'all'], /there is no fault all; nothing is broken\./],
-      [[], /give one of these: a fault such as 'crash shard02 for 5s', --list, or --heal/],
+      [[], /give one of these: a fault such as 'crash shard02 for 5s', --list, --heal, or --reached/],
       [['crash shard02', '--list'], /give one of these/],
     ]
     for (const [args, message] of wrong) {

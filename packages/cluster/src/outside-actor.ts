@@ -8,20 +8,28 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import type { Runtime } from '@shardlab/runtime'
+import { replyOf } from './answer-command.js'
+import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
+import { OptionError } from './option-error.js'
 
 export interface ClusterParts {
   readonly runtime: Runtime
   readonly faults: Faults
+  /** null: a simulated cluster, which cannot be copied. */
+  readonly copies: WireCopies | null
 }
 
-type Served = 'cluster.faults' | 'cluster.member-at' | 'cluster.name-member'
+type Served = 'cluster.command' | 'cluster.member-at' | 'cluster.name-member'
 
 const handlers: {
   readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>
 } = {
-  'cluster.faults': ({ faults }, request) => answerAboutFaults(faults, request),
+  'cluster.command': ({ faults, copies }, request) => {
+    if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
+    return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
+  },
   'cluster.member-at': async ({ runtime }, { host }) => ({ member: memberAt(runtime, host) }),
   'cluster.name-member': ({ runtime }, request) => nameMember(runtime, request),
 }
@@ -37,6 +45,10 @@ export function outsideActor(parts: () => ClusterParts): Actor {
       return handler(parts(), request)
     },
   }
+}
+
+async function refuseToCopy(): Promise<never> {
+  throw new OptionError('a simulated cluster cannot be copied.')
 }
 
 function memberAt(runtime: Runtime, host: string): string | null {

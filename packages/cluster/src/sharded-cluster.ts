@@ -1,9 +1,10 @@
-import { createShortId, type Actor, type ClusterEvent } from '@shardlab/actor'
+import { createShortId, type ClusterEvent } from '@shardlab/actor'
 import {
   createInlineRuntime,
   createThreadsRuntime,
   defaultWatched,
   type InlineRuntime,
+  type InlineRuntimeOptions,
   type MemberInfo,
   type MemoryUsage,
   type Runtime,
@@ -17,6 +18,7 @@ import { addShardMember, knownMember, startMembers } from './composition.js'
 import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
+import { WireCopies } from './copies/wire-copies.js'
 import { Faults } from './faults/faults.js'
 import { warnIfForgotten } from './forgotten-clusters.js'
 import { OptionError } from './option-error.js'
@@ -31,7 +33,7 @@ import { describeTopology, listenOfCopy } from './topology.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
 
-type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults }>
+type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults; copies: WireCopies }>
 
 /**
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of
@@ -56,12 +58,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
   readonly #relocation: Relocation
+  readonly #copies: WireCopies
   #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
   readonly #forgetWarning: () => void
 
   private constructor(
-    { runtime, relocation, faults }: ClusterParts,
+    { runtime, relocation, faults, copies }: ClusterParts,
     options: ResolvedOptions,
     members: readonly MemberInfo[],
   ) {
@@ -69,6 +72,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     this.#runtime = runtime
     this.#relocation = relocation
     this.faults = faults
+    this.#copies = copies
+    copies.serve({ cluster: this, check: () => void this.#copyable(), start: (given) => ShardedCluster.start(given) })
     this.#options = options
     this.seed = options.seed
     this.balancer = new BalancerControls(runtime, {
@@ -94,17 +99,21 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
     const copied = options.from === undefined ? null : contentOf(options.from).world
-    const outside = outsideActor(() => ({ runtime, faults }))
-    const runtime = await createRuntime(resolved, outside)
+    const copies = new WireCopies()
+    const runtime = await createRuntime(resolved, {
+      outside: outsideActor(() => ({ runtime, faults, copies })),
+      completeReply: (command, reply) => copies.complete(command, reply),
+    })
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
+    const parts: ClusterParts = { runtime, relocation, faults, copies }
     try {
       if (copied === null) {
         const members = await startMembers(runtime, resolved, describeTopology(resolved), runtime.now())
-        return new ShardedCluster({ runtime, relocation, faults }, resolved, members)
+        return new ShardedCluster(parts, resolved, members)
       }
       const members = await (runtime as InlineRuntime).restore(copied, (spec) => listenOfCopy(spec, resolved))
-      const cluster = new ShardedCluster({ runtime, relocation, faults }, resolved, members)
+      const cluster = new ShardedCluster(parts, resolved, members)
       await relocation.afterRestore(copied, members)
       return cluster
     } catch (error) {
@@ -247,7 +256,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   stop(): Promise<void> {
     this.#forgetWarning()
-    this.#stopping ??= this.#runtime.stop()
+    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#copies.stopForks()]).then(() => {})
     return this.#stopping
   }
 
@@ -313,7 +322,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
-        "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'.",
+        "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",
       )
     return { options: this.#options, runtime: this.#runtime as InlineRuntime }
   }
@@ -329,9 +338,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 }
 
-async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<Runtime> {
+async function createRuntime(
+  options: ResolvedOptions,
+  { outside, completeReply }: Required<Pick<InlineRuntimeOptions, 'outside' | 'completeReply'>>,
+): Promise<Runtime> {
   const { runtime, seed, clock, autoAdvance } = options
-  if (runtime === 'inline') return createInlineRuntime({ roles: await loadRoles(), seed, outside, clock, autoAdvance })
+  if (runtime === 'inline')
+    return createInlineRuntime({ roles: await loadRoles(), seed, outside, completeReply, clock, autoAdvance })
   return createThreadsRuntime({
     workerEntry: new URL('./workers/entry.js', import.meta.url),
     seed,

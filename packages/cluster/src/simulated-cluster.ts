@@ -275,7 +275,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
       balancer: defined({ policy }) satisfies Partial<BalancerOptions>,
     }),
     seed: resolved.seed,
-    outside: outsideActor(() => ({ runtime, faults })),
+    outside: outsideActor(() => ({ runtime, faults, copies: null })),
     mutations,
     attaches,
     ...(latency === undefined ? {} : { latency }),

@@ -15,15 +15,16 @@ const commandNotFound = 59
  * Runs a command on admin and resolves with the reply, which can be an error reply.
  * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that answers receives the
  *   command
+ * @param timeoutMs 0: none
  * @throws ConnectError for an invalid URI, when no host answers, or when the server does not have
  *   the command
  */
-export async function runAdminCommand(uri: string, command: Document): Promise<Document> {
+export async function runAdminCommand(uri: string, command: Document, timeoutMs = answerTimeoutMs): Promise<Document> {
   const hosts = hostsOf(uri)
   const failures: string[] = []
   for (const { host, port } of hosts) {
     try {
-      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })))
+      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })), timeoutMs)
       if (reply['code'] === commandNotFound)
         throw new ConnectError(
           `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,
@@ -35,6 +36,16 @@ export async function runAdminCommand(uri: string, command: Document): Promise<D
     }
   }
   throw new ConnectError(`no cluster answers at ${uri} (${failures.join('; ')}): start one, or correct the URI.`)
+}
+
+/**
+ * {@link runAdminCommand} for a command `shardlab`: the fields that concern it.
+ * @throws ConnectError also with the sentence of an error reply
+ */
+export async function replyFrom(uri: string, command: Document, timeoutMs?: number): Promise<Document> {
+  const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(uri, command, timeoutMs)
+  if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
+  return reply
 }
 
 function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
@@ -50,7 +61,7 @@ function hostsOf(uri: string): { readonly host: string; readonly port: number }[
   })
 }
 
-function exchange(host: string, port: number, message: Uint8Array): Promise<Document> {
+function exchange(host: string, port: number, message: Uint8Array, timeoutMs: number): Promise<Document> {
   return new Promise((resolve, reject) => {
     const frames = new FrameReader()
     const socket = connect({ host, port })
@@ -58,9 +69,7 @@ function exchange(host: string, port: number, message: Uint8Array): Promise<Docu
       socket.destroy()
       finish()
     }
-    socket.setTimeout(answerTimeoutMs, () =>
-      end(() => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`))),
-    )
+    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`))))
     socket.once('connect', () => socket.write(message))
     socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
     socket.once('close', () => reject(new Error('the server closed the connection')))

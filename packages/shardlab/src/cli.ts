@@ -36,6 +36,10 @@ const program = createProgram({
     const { unique } = await import('./commands/unique.js')
     process.exitCode = await unique(action, options)
   },
+  copy: async (action, id, options) => {
+    const { copy } = await import('./commands/copy.js')
+    await copy(action, id, options)
+  },
   fault: async (text, options) => {
     const { fault } = await import('./commands/fault.js')
     await fault(text, options)

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addCopyCommand, type CopyAction, type CopyOptions } from './commands/copy-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
@@ -14,6 +15,7 @@ export interface CommandRunners {
   readonly swarm: (options: SwarmCommandOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
+  readonly copy: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
 }
 
@@ -34,6 +36,7 @@ export function createProgram(runners: CommandRunners): Command {
   addSwarmCommand(program, runners.swarm)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
+  addCopyCommand(program, runners.copy)
   addUniqueCommand(program, runners.unique)
   program.addHelpText(
     'after',

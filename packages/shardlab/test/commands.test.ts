@@ -14,6 +14,7 @@ const runners = {
   up: nothing,
   load: nothing,
   fault: nothing,
+  copy: nothing,
   unique: nothing,
   explainBalance: nothing,
   simulate: nothing,

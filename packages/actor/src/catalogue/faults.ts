@@ -10,10 +10,10 @@ export const faultExchanges = {
     {},
   ),
   /**
-   * A client's command about faults, from a router to the address `cluster`. `verb`: apply, list or
-   * heal. `reply`: the fields of the answer except `ok`.
+   * A client's command `shardlab` about faults or copies, from a router to the address `cluster`.
+   * `reply`: the fields of the answer except `ok`.
    */
-  'cluster.faults': exchange<{ verb: string; body: Uint8Array }, { reply: Uint8Array; error: ErrorField }>(
+  'cluster.command': exchange<{ verb: string; body: Uint8Array }, { reply: Uint8Array; error: ErrorField }>(
     { verb: 'list', body: emptyDocument },
     { reply: emptyDocument, error: null },
   ),

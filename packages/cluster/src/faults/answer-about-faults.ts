@@ -1,21 +1,16 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
+import { decode, type Document } from '@shardlab/bson'
+import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
-import type { Faults } from './faults.js'
 import type { FaultInput } from './fault-data.js'
+import type { Faults } from './faults.js'
 
-/** Serves apply, list and heal of the command `shardlab`. */
-export async function answerAboutFaults(
+/** Serves the verbs of the command `shardlab` about faults. */
+export function answerAboutFaults(
   faults: Faults,
-  { verb, body }: RequestOf<'cluster.faults'>,
-): Promise<ReplyOf<'cluster.faults'>> {
-  try {
-    return { reply: encode(await run(faults, verb, decode(body, { promoteLongs: true }))), error: null }
-  } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error)
-    const failure = new CommandError(error instanceof OptionError ? 'BadValue' : 'OperationFailed', sentence)
-    return { reply: encode({}), error: errorDocument(failure) }
-  }
+  { verb, body }: RequestOf<'cluster.command'>,
+): Promise<ReplyOf<'cluster.command'>> {
+  return replyOf(() => run(faults, verb, decode(body, { promoteLongs: true })))
 }
 
 async function run(faults: Faults, verb: string, command: Document): Promise<Document> {
@@ -35,8 +30,10 @@ async function run(faults: Faults, verb: string, command: Document): Promise<Doc
       }
     case 'heal':
       return { healed: await faults.healInBackground(idOf(command['id'])) }
+    case 'reached':
+      return faults.reachedInBackground(idToWaitFor(command['id']))
     default:
-      throw new OptionError(`unknown verb: ${verb}; use apply, list or heal.`)
+      throw new OptionError(`unknown verb: ${verb}.`)
   }
 }
 
@@ -49,4 +46,9 @@ function idOf(id: unknown): string | undefined {
   if (id === undefined || id === null) return undefined
   if (typeof id === 'string') return id
   throw new OptionError('heal needs the id of a fault, as list shows it; without an id it heals all faults.')
+}
+
+function idToWaitFor(id: unknown): string {
+  if (typeof id === 'string') return id
+  throw new OptionError('reached needs the id of a fault at a step, as apply returned it.')
 }

@@ -77,13 +77,18 @@ export class Faults {
    * @throws OptionError if the id is unknown, if the fault is not at a step, or if it is healed
    * before a member reaches the step
    */
-  async reached(id: string): Promise<{ readonly member: Address; readonly step: string }> {
+  reached(id: string): Promise<{ readonly member: Address; readonly step: string }> {
+    return this.#runtime.during(this.reachedInBackground(id))
+  }
+
+  /** {@link reached} for a caller that advances the virtual clock itself. */
+  async reachedInBackground(id: string): Promise<{ readonly member: Address; readonly step: string }> {
     const entry = this.#entryOf(id)
     if (entry.resolved.verb.on !== 'step')
       throw new OptionError(
         `${formatFault(entry.resolved.spec)} is not at a step, so no member reaches it: wait for a fault such as 'hold at shard.migration.committing'.`,
       )
-    const { address, step } = await this.#runtime.during(entry.strike.promise)
+    const { address, step } = await entry.strike.promise
     return { member: address, step }
   }
 

@@ -1,10 +1,12 @@
 import type { Address, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { GatewayOpener } from '../host/clients/gateway-opener.js'
 import type { GatewayTarget } from '../host/clients/gateway-target.js'
-import { isHello } from '../host/clients/is-hello.js'
+import { isHello, isShardlab } from '../host/clients/command-name.js'
 import { isThenable } from '../host/thenable.js'
 
 type ClientReply = ReplyOf<'client.command'>
+
+export type CompleteReply = (command: Uint8Array, reply: Uint8Array) => Promise<Uint8Array>
 
 /**
  * Between one member's gateway and its actor. Commands wait while it is closed. It can be
@@ -12,6 +14,7 @@ type ClientReply = ReplyOf<'client.command'>
  */
 class MemberGate implements GatewayTarget {
   readonly #isClosed: () => boolean
+  readonly #complete: CompleteReply | undefined
   #target: GatewayTarget
   #queue: (() => void)[] = []
   /** Awaitable hellos without an answer: each function repeats its hello to the present target. */
@@ -19,7 +22,8 @@ class MemberGate implements GatewayTarget {
   /** Other commands without an answer. */
   running = 0
 
-  constructor(target: GatewayTarget, isClosed: () => boolean) {
+  constructor(target: GatewayTarget, isClosed: () => boolean, complete: CompleteReply | undefined) {
+    this.#complete = complete
     this.#target = target
     this.#isClosed = isClosed
   }
@@ -57,7 +61,9 @@ class MemberGate implements GatewayTarget {
       if (this.#target === target) this.running--
     }
     answer.then(answered, answered)
-    return answer
+    const complete = this.#complete
+    if (complete === undefined || !isShardlab(request.body)) return answer
+    return answer.then(async (reply) => ({ ...reply, body: await complete(request.body, reply.body) }))
   }
 
   #awaitHello(request: RequestOf<'client.command'>, answer: Promise<ClientReply>): Promise<ClientReply> {
@@ -98,11 +104,16 @@ class MemberGate implements GatewayTarget {
 /** Blocks commands of clients while a world is copied or restored. */
 export class ConnectionGate {
   readonly #gates = new Map<Address, MemberGate>()
+  readonly #complete: CompleteReply | undefined
   #isClosed = false
+
+  constructor(complete?: CompleteReply) {
+    this.#complete = complete
+  }
 
   wrap(open: GatewayOpener): GatewayOpener {
     return (request) => {
-      const gate = new MemberGate(request.target, () => this.#isClosed)
+      const gate = new MemberGate(request.target, () => this.#isClosed, this.#complete)
       this.#gates.set(request.address, gate)
       return open({ ...request, target: gate })
     }

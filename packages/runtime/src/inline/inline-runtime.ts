@@ -32,7 +32,7 @@ import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../super
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { AutoAdvance } from './auto-advance.js'
-import { ConnectionGate } from './connection-gate.js'
+import { ConnectionGate, type CompleteReply } from './connection-gate.js'
 import { Quiescence } from './quiescence.js'
 import { restoreCopy } from './restore-copy.js'
 import { copyMember, type WorldCopy } from './world-copy.js'
@@ -59,6 +59,8 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
    * 10,000.
    */
   readonly copyPatienceMs?: number
+  /** Completes the reply to a command `shardlab`, which its router has ended: copies need that. */
+  readonly completeReply?: CompleteReply
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
 }
@@ -115,7 +117,7 @@ class InlineWorld implements InlineRuntime {
   readonly #ports: PortHolds
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
-  readonly #gate = new ConnectionGate()
+  readonly #gate: ConnectionGate
   readonly #turns = new LiveTurns()
   readonly #quiescence: Quiescence
   /** Running calls that move the time or wait for sockets. */
@@ -126,6 +128,7 @@ class InlineWorld implements InlineRuntime {
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
     const { openGateway = openTcpGateway } = options
+    this.#gate = new ConnectionGate(options.completeReply)
     this.#ports = new PortHolds(openGateway === openTcpGateway)
     this.#manualClock = options.clock === 'manual' ? new VirtualClock(Date.now()) : null
     this.#autoAdvance =

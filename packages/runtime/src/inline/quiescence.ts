@@ -1,4 +1,4 @@
-import type { UnfinishedWork } from '@shardlab/actor'
+import { clusterAddress, type UnfinishedWork } from '@shardlab/actor'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
 import type { VirtualClock } from '../host/time/virtual-clock.js'
@@ -61,7 +61,15 @@ export class Quiescence {
   #isQuiescent(): boolean {
     const { mailbox } = this.#options.host
     const isQuiet = !mailbox.busy && mailbox.waiting === 0
-    return isQuiet && this.#options.host.cells().every((cell) => !this.#isBusy(cell)) && this.#unfinished().length === 0
+    return isQuiet && this.#members().every((cell) => !this.#isBusy(cell)) && this.#unfinished().length === 0
+  }
+
+  /**
+   * Without the API: the members that it serves wait for its replies, and what it still does for
+   * operations that have ended, such as waiting for a fault, is no work of the cluster.
+   */
+  #members(): ActorCell[] {
+    return this.#options.host.cells().filter(({ address }) => address !== clusterAddress)
   }
 
   #isBusy(cell: ActorCell): boolean {
@@ -78,10 +86,10 @@ export class Quiescence {
   }
 
   #busyMembers(): string[] {
-    const { host, gate } = this.#options
+    const { gate } = this.#options
     const unfinished = this.#unfinished().map(({ what }) => what)
     if (unfinished.length > 0) return unfinished
-    const busy = host.cells().filter((cell) => this.#isBusy(cell))
+    const busy = this.#members().filter((cell) => this.#isBusy(cell))
     return busy.map((cell) => {
       const commands = gate.running(cell.address)
       return commands > 0

@@ -5,6 +5,8 @@ export interface FaultOptions {
   readonly list?: true
   /** true: all faults. */
   readonly heal?: string | true
+  /** The id of a fault. */
+  readonly reached?: string
   readonly json?: true
 }
 
@@ -23,6 +25,7 @@ export function addFaultCommand(
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--list', 'list the faults that are at work or scheduled')
     .option('--heal [id]', 'heal one fault, or all without an id')
+    .option('--reached <id>', 'wait until a member reaches the step of a fault')
     .option('--json', 'print the reply as one JSON object')
     .allowExcessArguments(false)
     .addHelpText(

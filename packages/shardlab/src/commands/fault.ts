@@ -1,6 +1,6 @@
 import { counted } from '@shardlab/quantities'
 import type { Document } from '@shardlab/bson'
-import { ConnectError, runAdminCommand } from '../admin-client.js'
+import { ConnectError, replyFrom } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
 
 interface ListedFault {
@@ -14,16 +14,18 @@ interface ListedFault {
 
 /** @throws ConnectError */
 export async function fault(text: string | undefined, options: FaultOptions): Promise<void> {
-  const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(options.uri, commandOf(text, options))
-  if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
+  // A step may be reached after any time.
+  const timeoutMs = options.reached === undefined ? undefined : 0
+  const reply = await replyFrom(options.uri, commandOf(text, options), timeoutMs)
   process.stdout.write(options.json === true ? `${JSON.stringify(reply)}\n` : textOf(reply))
 }
 
-function commandOf(text: string | undefined, { list, heal }: FaultOptions): Document {
-  const asked = [text !== undefined, list === true, heal !== undefined].filter(Boolean).length
+function commandOf(text: string | undefined, { list, heal, reached }: FaultOptions): Document {
+  const asked = [text !== undefined, list === true, heal !== undefined, reached !== undefined].filter(Boolean).length
   if (asked !== 1)
-    throw new ConnectError("give one of these: a fault such as 'crash shard02 for 5s', --list, or --heal.")
+    throw new ConnectError("give one of these: a fault such as 'crash shard02 for 5s', --list, --heal, or --reached.")
   if (text !== undefined) return { shardlab: 'apply', fault: text }
+  if (reached !== undefined) return { shardlab: 'reached', id: reached }
   if (heal === undefined) return { shardlab: 'list' }
   if (heal === true) return { shardlab: 'heal' }
   return { shardlab: 'heal', id: heal }
@@ -31,6 +33,7 @@ function commandOf(text: string | undefined, { list, heal }: FaultOptions): Docu
 
 function textOf(reply: Document): string {
   if (reply['id'] !== undefined) return `Fault ${reply['id']}\n`
+  if (reply['step'] !== undefined) return `${reply['member']} has reached ${reply['step']}\n`
   if (reply['healed'] !== undefined) {
     const healed = reply['healed'] as string[]
     return healed.length === 0 ? 'Nothing was broken.\n' : `Healed ${healed.join(', ')}\n`
