@@ -8,6 +8,7 @@ const page = new Page()
 const shard = (lab: TestCluster, { namespace }: Loose, key: Document, options: Document = {}): Promise<Document> =>
   lab.admin({ shardCollection: namespace, key, ...options })
 
+// D824
 page.claim(14, 'a unique index cannot be enforced beyond one shard, so that none is made', {
   async holds(t, lab) {
     const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])

@@ -49,6 +49,8 @@ export interface RunLimits {
   readonly policy?: PolicyLimits
   /** Checked at every look at the cluster. */
   readonly isStopped?: () => boolean
+  /** Receives the events of the cluster; until the data is loaded only sizes. */
+  readonly onEvent?: (event: ClusterEvent) => void
 }
 
 /**
@@ -61,7 +63,7 @@ export interface RunLimits {
 export async function runVariant(
   scenario: Scenario,
   onProgress: (share: number) => void = () => {},
-  { policy: policyLimits, isStopped = () => false }: RunLimits = {},
+  { policy: policyLimits, isStopped = () => false, onEvent }: RunLimits = {},
 ): Promise<VariantRun> {
   const fromMs = realMs()
   // Load before the simulation: waiting for a disk would make it nondeterministic.
@@ -71,7 +73,10 @@ export async function runVariant(
     onProgress(share * loadingShare)
   }
   onLoaded(0)
-  const world = await ScenarioWorld.create(scenario, onLoaded, policy?.decide)
+  const world = await ScenarioWorld.create(scenario, onLoaded, {
+    ...(policy === null ? {} : { policy: policy.decide }),
+    ...(onEvent === undefined ? {} : { onEvent }),
+  })
   const { cluster } = world
   const namespaces = scenario.collections.map(({ ns }) => ns)
   const beginMs = cluster.now()

@@ -3,6 +3,7 @@ import { configAddress, createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import {
   createSimulatedCluster,
+  type ClusterEvent,
   type RekeyedRanges,
   type SimulatedCluster,
   type SimulatedClusterOptions,
@@ -70,7 +71,10 @@ export class ScenarioWorld {
   static async create(
     scenario: Scenario,
     onLoaded: (share: number) => void = () => {},
-    policy?: SimulatedClusterOptions['policy'],
+    {
+      policy,
+      onEvent,
+    }: Pick<SimulatedClusterOptions, 'policy'> & { readonly onEvent?: (event: ClusterEvent) => void } = {},
   ): Promise<ScenarioWorld> {
     const {
       emulate,
@@ -94,6 +98,7 @@ export class ScenarioWorld {
     })
     const world = new ScenarioWorld(scenario, cluster)
     ;({ measured } = world)
+    if (onEvent !== undefined) cluster.onEvent(onEvent)
     // In versions with auto-split growing chunks are split now, but nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()

@@ -1,0 +1,108 @@
+/** Compares the figures of all forms of a report. */
+import { csvFiles, htmlReport, reportOf, textReport, type ScenarioFile, type VariantRun } from '@shardlab/scenario'
+import type { Test } from 'tap'
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** With three digits, or as many as there are before the point. */
+export function sizeText(bytes: number): string {
+  let unit = 0
+  let value = bytes
+  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
+  return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]}`
+}
+
+export function checkReports(t: Test, file: ScenarioFile, runs: readonly VariantRun[]): void {
+  const [text, page] = [textReport(file, runs), htmlReport(file, runs)]
+  const lines = text.split('\n').map((line) => line.trim().split(/ {2,}/))
+  const compared = rowsOf(/<table class="compare">.*?<\/table>/s.exec(page)![0])
+  t.ok(compared.length > 15)
+  for (const row of compared)
+    t.ok(
+      lines.some((line) => line.join('|') === row.join('|')),
+      row.join(' | '),
+    )
+  const row = (label: string): string[] => compared.find(([name]) => name === label)!.slice(1)
+  const of = (value: (run: VariantRun) => string): string[] => runs.map(value)
+  t.same(
+    row('migrations'),
+    of(({ result }) => result.migrations.total.toLocaleString('en')),
+  )
+  t.same(
+    row('bytes moved / minimum'),
+    of(({ result }) => `${sizeText(result.bytesMoved)} / ${sizeText(result.bytesMovedLeast)}`),
+  )
+  t.same(
+    row('hottest shard'),
+    of(({ result }) => `${result.hottest!.shard}, ${(result.hottest!.share * 100).toFixed(1)}%`),
+  )
+  const tables = [...page.matchAll(/<table><thead><tr><th>shard, at the end.*?<\/table>/gs)].map(([table]) =>
+    rowsOf(table),
+  )
+  t.equal(tables.length, runs.length)
+  for (const [i, { result }] of runs.entries())
+    for (const [name, bytes, mostBytes, mostDisk, , moved, chunks, operations, share] of tables[i]!) {
+      const id = name!.split(' ')[0]!
+      const shard = result.shards[id]!
+      t.same(
+        [bytes, mostBytes, mostDisk, moved, chunks, operations],
+        [
+          sizeText(shard.bytes),
+          sizeText(shard.peak.bytes),
+          sizeText(shard.peak.diskBytes),
+          `${sizeText(shard.sentBytes)} / ${sizeText(shard.receivedBytes)}`,
+          shard.chunks.toLocaleString('en'),
+          shard.operations.toLocaleString('en'),
+        ],
+        `${result.name}: ${id}`,
+      )
+      t.ok(
+        lines.some(
+          (line) => line.join('|') === [name, bytes, mostBytes, mostDisk, chunks, operations, share].join('|'),
+        ),
+        `${name} in the text`,
+      )
+    }
+  checkTables(t, file, runs)
+}
+
+/** JSON and CSV. */
+function checkTables(t: Test, file: ScenarioFile, runs: readonly VariantRun[]): void {
+  const { variants } = reportOf(file, runs)
+  t.same(
+    variants.map(({ traceHash }) => traceHash),
+    runs.map(({ result }) => result.traceHash),
+  )
+  const [head, ...rows] = csvFiles(runs)
+    .get('results.csv')!
+    .trim()
+    .split(/\r?\n/)
+    .map((line) =>
+      [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell]) => cell!.replaceAll(/^"|"$/g, '')),
+    )
+  for (const path of [
+    'bytesMoved',
+    'migrations.total',
+    'orphans.worst',
+    'shards.shard01.peak.diskBytes',
+    'drains.shard02.bytes',
+  ]) {
+    const column = head!.indexOf(path)
+    t.same(
+      rows.map((row) => Number(row[column])),
+      variants.map((variant) =>
+        path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], variant),
+      ),
+      path,
+    )
+  }
+}
+
+function rowsOf(table: string): string[][] {
+  const body = /<tbody>(.*?)<\/tbody>/s.exec(table)![1]!
+  return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, cells]) =>
+    [...cells!.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) =>
+      cell!.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+    ),
+  )
+}
