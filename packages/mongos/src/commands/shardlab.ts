@@ -83,7 +83,7 @@ async function askCluster({ host, body, operation }: MongosInvocation, verb: str
   // A cluster is not copied while a member waits for a reply, so none may be left.
   const ended = new Cancellation()
   const asked = host.context.request(clusterAddress, 'cluster.command', { verb, body }, { signal: ended.signal })
-  // The deadline may have passed already; then nothing waits for this.
+  // When the deadline has passed already, the reply is not awaited.
   asked.catch(() => {})
   try {
     const { reply, error } = await withDeadline(host.context, operation, asked)
