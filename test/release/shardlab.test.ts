@@ -7,7 +7,7 @@ import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../support/up.js'
-import { builtTarball, client, missing, nodes, Project } from './support/project.js'
+import { builtTarball, client, missing, nodes, Project, root } from './support/project.js'
 import * as scripts from './support/scripts.js'
 
 t.test('shardlab installs from one tarball into an empty project', { timeout: 170_000 }, async (t) => {
@@ -36,6 +36,9 @@ t.test('shardlab installs from one tarball into an empty project', { timeout: 17
   if (jest === null) t.pass('Jest', { skip: missing('jest') })
   else {
     project.write('cluster.test.js', scripts.jestTest)
+    const guide = readFileSync(join(root, 'docs', 'guides', 'jest.md'), 'utf8')
+    const [, file, tests] = /^```js\n\/\/ (\S+)\n(.*?)^```$/ms.exec(guide)!
+    project.write(file!, tests!)
     const { code, stderr } = await run(
       process.execPath,
       [join(jest, 'bin', 'jest.js'), '--rootDir', '.', '--forceExit'],

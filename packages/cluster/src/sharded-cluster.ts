@@ -229,8 +229,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Advances a manual clock, by milliseconds or a text such as `15m`. Everything that is due
-   * happens at its time.
+   * Advances a manual clock. Everything that is due happens at its time.
+   * @param duration a text with its unit, such as `15m`; a number is milliseconds, as in options
+   *   whose names end with Ms
    * @throws OptionError if the clock is not manual
    */
   async advance(duration: number | string): Promise<void> {
