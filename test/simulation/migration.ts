@@ -4,7 +4,7 @@
  */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { createSimulatedCluster, type MigrationEvent, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
 import { PatientClient } from './patient-client.js'
@@ -88,6 +88,8 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   // Small batches, so that there are several.
   for (const shard of cluster.shards)
     await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 10, $db: 'admin' }), { to: shard })
+  const events: MigrationEvent[] = []
+  cluster.onEvent((event) => void (event.type === 'migration' && events.push(event)))
   const members: Record<Party, string> = { donor, recipient, config: 'config' }
   const losing = loss ? await cluster.faults.apply(losses) : null
   const fault = await cluster.steps.arm(step, crash === null ? 'fail' : 'hold', { times: 1 })
@@ -114,6 +116,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   if (step.startsWith('shard.range-deleter.')) await cluster.advance(cleanupMs)
   const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin))]
   const owner = await ownerOf(admin)
+  violations.push(...wrongEvents(events, owner === recipient))
   if (reply !== null && reply['ok'] === 1 && owner !== recipient)
     violations.push('the move was acknowledged and has not happened')
   await cluster.stop()
@@ -141,6 +144,20 @@ async function prepare(admin: PatientClient, ledger: Ledger, donor: string): Pro
   await admin.untilDone({ split: 'app.c', middle: { k: cut }, $db: 'admin' })
   // A failed move leaves adjacent chunks, which must not be merged.
   await admin.untilDone({ balancerStop: 1, $db: 'admin' })
+}
+
+/** Each migration that has started ends once, and one of them commits if the range has moved. */
+function wrongEvents(events: readonly MigrationEvent[], moved: boolean): string[] {
+  const wrong: string[] = []
+  const ends = events.filter(({ stage }) => stage === 'committed' || stage === 'aborted')
+  for (const { id, stage } of events) {
+    const own = ends.filter((end) => end.id === id)
+    if (stage === 'started' && own.length !== 1)
+      wrong.push(`the migration ${id} has ${own.length} events of its end: ${own.map((end) => end.stage).join()}`)
+  }
+  const committed = ends.filter(({ stage }) => stage === 'committed').length
+  if (committed !== (moved ? 1 : 0)) wrong.push(`${committed} migrations committed, and the range has moved: ${moved}`)
+  return wrong
 }
 
 /** Increments, inserts, deletes and finds. */

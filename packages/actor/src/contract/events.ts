@@ -99,10 +99,10 @@ export interface MigrationEvent {
   readonly min: string
   readonly max: string
   readonly stage: 'started' | 'cloned' | 'critical-section' | 'committed' | 'aborted'
-  /** Received by the recipient so far; 0 before it has cloned. */
+  /** Received by the recipient so far; 0 before it has cloned, and after a crash of the donor. */
   readonly documents: number
   readonly bytes: number
-  /** Since the start of the migration. */
+  /** Since the start of the migration, or since the donor's restart. */
   readonly durationMs: number
 }
 

@@ -9,6 +9,7 @@ import { Signal } from '../common/signal.js'
 import type { CriticalSection, EnterableSections, PlacementHost } from '../host/host.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
 import { ownerOfRange } from '../ranges/key-range.js'
+import { emitMigration } from './migration-events.js'
 import { MigrationRecords, type MigrationRecord } from './migration-records.js'
 
 const answerTimeoutMs = 15_000
@@ -19,6 +20,13 @@ const recoveryTimeoutMs = 20_000
 interface CoordinatorHost extends PlacementHost {
   readonly critical: EnterableSections
   readonly rangeDeleter: RangeDeleter
+}
+
+export interface MigrationEnding {
+  /** How many the recipient has cloned. */
+  readonly documents: number
+  /** Called when the decision is on the disk. */
+  readonly decided: (decision: MigrationDecision) => void
 }
 
 export class MigrationCoordinator {
@@ -67,15 +75,14 @@ export class MigrationCoordinator {
 
   /**
    * @param section the donor's critical section; null: the commit was not requested
-   * @param documents how many the recipient has cloned
    */
   async resolve(
     record: MigrationRecord,
     section: CriticalSection | null,
-    documents: number,
+    ending: MigrationEnding,
   ): Promise<MigrationDecision> {
     const decision = section === null ? 'aborted' : await this.#askConfig(record)
-    await this.finish(record, decision, section, documents)
+    await this.finish(record, decision, section, ending)
     return decision
   }
 
@@ -87,7 +94,7 @@ export class MigrationCoordinator {
     record: MigrationRecord,
     decision: MigrationDecision,
     section: CriticalSection | null,
-    documents: number,
+    { documents, decided }: MigrationEnding,
   ): Promise<void> {
     const { node, rangeDeleter } = this.#host
     const { context } = node
@@ -95,6 +102,7 @@ export class MigrationCoordinator {
       if (decision === 'committed') await this.#learnPlacement(record)
       this.records.decide(record.id, decision)
       await node.flush()
+      decided(decision)
       await reachIgnoringFault(context, 'shard.migration.decided', { ns: record.ns, decision })
     } finally {
       section?.leave()
@@ -111,10 +119,10 @@ export class MigrationCoordinator {
 
   async #recover(record: MigrationRecord, section: CriticalSection | null): Promise<void> {
     this.#unfinished++
+    const startedAtMs = this.#host.node.context.now()
     try {
       const decision = record.decision ?? (await this.#askConfig(record))
-      const count = this.#host.rangeDeleter.tasks.get(record.id)?.numOrphanDocs ?? 0
-      await this.finish(record, decision, section, count)
+      await this.finish(record, decision, section, this.#recoveredEnding(record, startedAtMs))
     } catch (error) {
       if (!(error instanceof CommandError) && !isShutdown(error)) throw error
       this.#host.node.context.log('warn', 'a migration was not finished', {
@@ -124,6 +132,20 @@ export class MigrationCoordinator {
     } finally {
       this.#unfinished--
       this.#finished.notify()
+    }
+  }
+
+  /** A decision that was on the disk before the crash has been reported. */
+  #recoveredEnding(record: MigrationRecord, startedAtMs: number): MigrationEnding {
+    const { node, rangeDeleter } = this.#host
+    const { context } = node
+    return {
+      documents: rangeDeleter.tasks.get(record.id)?.numOrphanDocs ?? 0,
+      decided(stage) {
+        if (record.decision !== null) return
+        const durationMs = context.now() - startedAtMs
+        emitMigration(context, record, { stage, documents: 0, bytes: 0, durationMs })
+      },
     }
   }
 

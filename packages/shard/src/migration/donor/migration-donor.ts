@@ -7,14 +7,13 @@ import {
   configAddress,
   uuidV4,
   type MigrationDecision,
-  type MigrationEvent,
   type MigrationStage,
   type RecipientCounts,
   type RecipientState,
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, findField, hexOf, toExtendedJson } from '@shardlab/bson'
+import { CommandError, findField } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { drainWriters } from '../../cloning/drain-writers.js'
@@ -24,7 +23,8 @@ import type { CriticalSection } from '../../host/host.js'
 import { pendingTask } from '../../range-deletion/range-deletion-task.js'
 import type { RangeSource } from '../../ranges/collection-ranges.js'
 import type { KeyRange } from '../../ranges/key-range.js'
-import type { MigrationCoordinator } from '../migration-coordinator.js'
+import type { MigrationCoordinator, MigrationEnding } from '../migration-coordinator.js'
+import { emitMigration } from '../migration-events.js'
 import type { MigrationHost } from '../migration-host.js'
 import type { MigrationRecord } from '../migration-records.js'
 import { commitDetails, moveDetails } from '../move-details.js'
@@ -49,8 +49,7 @@ export class MigrationDonor {
   readonly id: Uint8Array
   source: RangeSource | null = null
   #range: KeyRange | null = null
-  /** null: no event has been emitted. */
-  #label: Pick<MigrationEvent, 'id' | 'min' | 'max'> | null = null
+  #hasEnded = false
   #counts: RecipientCounts = [0, 0, 0, 0]
 
   constructor(host: MigrationHost, coordinator: MigrationCoordinator, request: RequestOf<'shard.move-range'>) {
@@ -121,14 +120,13 @@ export class MigrationDonor {
       section?.blockReads()
       await this.#commitOnConfig(range, chunkVersion)
       this.source!.close()
-      await this.#coordinator.finish(begun, 'committed', section, this.#counts[0])
+      await this.#coordinator.finish(begun, 'committed', section, this.#ending())
     } catch (error) {
       // End the critical section before anything else.
       const decision = begun === null ? 'aborted' : await this.#resolve(begun, section)
       await logChangeIfReachable(context, 'moveChunk.error', ns, moveDetails(range, context.address, to).finish())
       if (decision === 'aborted') throw error
     }
-    this.#report('committed')
   }
 
   #logCommit(): Promise<unknown> {
@@ -259,9 +257,19 @@ export class MigrationDonor {
 
   async #resolve(record: MigrationRecord, section: CriticalSection | null): Promise<MigrationDecision> {
     this.source!.close()
-    const decision = await this.#coordinator.resolve(record, section, this.#counts[0])
-    if (decision === 'aborted') this.#report('aborted')
-    return decision
+    return this.#coordinator.resolve(record, section, this.#ending())
+  }
+
+  #ending(): MigrationEnding {
+    return {
+      documents: this.#counts[0],
+      decided: (decision) => {
+        // A failure after the decision leads to it again.
+        if (this.#hasEnded) return
+        this.#hasEnded = true
+        this.#report(decision)
+      },
+    }
   }
 
   #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(
@@ -274,25 +282,10 @@ export class MigrationDonor {
   #report(stage: MigrationStage): void {
     const { context } = this.#host.node
     const [documents, bytes] = this.#counts
-    const atMs = context.now()
-    const durationMs = atMs - this.#startedAtMs
+    const durationMs = context.now() - this.#startedAtMs
     this.#host.migrationStatistics.noteDonorStage(stage, [documents, bytes], durationMs)
-    if (!context.wants('migration')) return
-    const { min, max } = this.#range!
-    this.#label ??= { id: hexOf(this.id), min: toExtendedJson(min), max: toExtendedJson(max) }
-    context.emit({
-      type: 'migration',
-      atMs,
-      id: this.#label.id,
-      ns: this.#request.ns,
-      from: context.address,
-      to: this.#request.to,
-      min: this.#label.min,
-      max: this.#label.max,
-      stage,
-      documents,
-      bytes,
-      durationMs,
-    })
+    const { ns, to } = this.#request
+    const migration = { id: this.id, ns, donor: context.address, recipient: to, range: this.#range! }
+    emitMigration(context, migration, { stage, documents, bytes, durationMs })
   }
 }
