@@ -98,7 +98,7 @@ for (const mutation of mutationNames) {
     const [first] = report.failed
     t.ok(first !== undefined, `in ${report.runs} runs`)
     t.match(first!.replay, new RegExp(`^shardlab swarm --seed ${first!.seed} --runs 1 --mutation ${mutation}$`))
-    t.match(swarmText(report), `replay: ${first!.replay}`)
+    t.match(swarmText(report), `Replay: ${first!.replay}`)
     t.equal(first!.timeline.at(-1)?.kind, 'violation', 'the repetition of the run fails, too')
     t.notOk(isClean(report))
   })
@@ -194,7 +194,7 @@ t.test('the report names steps and verbs that no run reached', async (t) => {
     missing,
     [...Object.entries(steps), ...Object.entries(verbs)].filter(([, count]) => count === 0).map(([name]) => name),
   )
-  t.match(swarmText(report), /\d+ of \d+ named steps and \d+ of \d+ fault verbs were reached in 1 runs; not reached: /)
+  t.match(swarmText(report), /\d+ of \d+ named steps and \d+ of \d+ fault verbs were reached in 1 run; not reached: /)
 })
 
 t.test('plans of different seeds differ, and a reduction changes only what it names', (t) => {

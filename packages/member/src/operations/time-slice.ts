@@ -13,8 +13,10 @@ export interface SliceLimits {
 
 export const defaultSliceLimits: SliceLimits = { works: 1000, periodMs: 10 }
 
-/** Works between two looks at the clock. */
-const clockEvery = 64
+/** Most works between two looks at the clock. */
+const clockEveryMax = 64
+/** The share of a slice that should pass between two looks. */
+const clockShare = 0.2
 
 /**
  * What an operation may compute before it gives up its turn. In a simulation no time passes within
@@ -28,26 +30,30 @@ export class TimeSlice {
   #endsAtMs: number
   #worksLeft: number
   #untilCheck: number
+  #clockEvery = clockEveryMax
+  #checkedAtMs: number
 
   constructor(now: Pick<ActorContext, 'now'>, limits: SliceLimits) {
     this.#now = now
     this.#limits = limits
-    this.#endsAtMs = now.now() + limits.periodMs
+    this.#checkedAtMs = now.now()
+    this.#endsAtMs = this.#checkedAtMs + limits.periodMs
     this.#worksLeft = limits.works
-    this.#untilCheck = Math.min(clockEvery, limits.works)
+    this.#untilCheck = Math.min(this.#clockEvery, limits.works)
   }
 
   /** Begins the next slice. */
   begin(): void {
     const { works, periodMs } = this.#limits
     this.isOver = false
-    this.#endsAtMs = this.#now.now() + periodMs
+    this.#checkedAtMs = this.#now.now()
+    this.#endsAtMs = this.#checkedAtMs + periodMs
     this.#worksLeft = works
-    this.#untilCheck = Math.min(clockEvery, works)
+    this.#untilCheck = Math.min(this.#clockEvery, works)
   }
 
   worked(): void {
-    if (--this.#untilCheck <= 0) this.#check(clockEvery)
+    if (--this.#untilCheck <= 0) this.#check(this.#clockEvery)
   }
 
   /** For many works at once. */
@@ -57,8 +63,17 @@ export class TimeSlice {
 
   #check(works: number): void {
     this.#worksLeft -= works
-    if (this.#worksLeft <= 0 || this.#now.now() >= this.#endsAtMs) this.isOver = true
-    else this.#untilCheck = Math.min(clockEvery, this.#worksLeft)
+    const nowMs = this.#now.now()
+    if (this.#worksLeft <= 0 || nowMs >= this.#endsAtMs) this.isOver = true
+    this.#adapt(nowMs - this.#checkedAtMs)
+    this.#checkedAtMs = nowMs
+    this.#untilCheck = Math.min(this.#clockEvery, this.#worksLeft)
+  }
+
+  /** One work may be a comparison or a long search with a regular expression. */
+  #adapt(elapsedMs: number): void {
+    if (elapsedMs > clockShare * this.#limits.periodMs) this.#clockEvery = Math.max(1, this.#clockEvery >> 2)
+    else if (this.#clockEvery < clockEveryMax) this.#clockEvery *= 2
   }
 }
 
