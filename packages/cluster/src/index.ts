@@ -22,7 +22,7 @@ export { ShardedCluster } from './sharded-cluster.js'
 export type { ShardInfo, StandbyInfo } from './shard-info.js'
 export {
   createSimulatedCluster,
-  type RekeyedRanges,
+  type MeasuredCollections,
   type SimulatedCluster,
   type SimulatedClusterOptions,
   type SimulatedCommandOptions,

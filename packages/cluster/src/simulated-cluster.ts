@@ -13,6 +13,8 @@ import {
   type MutationName,
   type ReplyOf,
   type RequestOf,
+  type RekeyedRanges,
+  type SizedRange,
 } from '@shardlab/actor'
 import type { BalancePolicy, BalancerOptions } from '@shardlab/balancer'
 import {
@@ -23,7 +25,7 @@ import {
   type StepControls,
 } from '@shardlab/runtime'
 import type { ConfigServerOptions } from '@shardlab/config-server'
-import type { MeasuredDisks, MeasuredOptions, ShardOptions } from '@shardlab/shard'
+import type { MeasuredDisks, ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
@@ -63,12 +65,17 @@ export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> 
    * Collections, named before they exist, of which shards hold only the number of documents in each
    * range. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
    */
-  readonly measured?: Omit<MeasuredOptions, 'disks'>
+  readonly measured?: MeasuredCollections
   /** Must be a function of its arguments alone. Default: the server's policy. */
   readonly policy?: BalancePolicy
 }
 
-export type { RekeyedRanges } from '@shardlab/shard'
+export interface MeasuredCollections {
+  readonly namespaces: readonly string[]
+  readonly cloneBytesPerSecond: number
+  /** Absent: they cannot be resharded. */
+  readonly rekey?: (request: RekeyedRanges) => SizedRange[]
+}
 
 /**
  * Ids reserved for each client of {@link SimulatedCluster.addClient}; lower ones are free for

@@ -1,5 +1,5 @@
 export { WrittenBytes, type SplitCheck, type WrittenCollection } from './auto-split/written-bytes.js'
-export { MeasuredDisks, type MeasuredOptions, type RekeyedRanges } from './ranges/measured/measured-options.js'
+export { MeasuredDisks } from './ranges/measured/measured-options.js'
 export { MeasuredKeys } from './ranges/measured/measured-keys.js'
 export { positionOf, type Position } from './ranges/measured/position.js'
 export { StoredRangeStore } from './ranges/stored/stored-range-store.js'

@@ -16,6 +16,20 @@ export interface SizedRange {
   readonly bytes: number
 }
 
+interface KeyFields {
+  readonly fields: readonly { readonly path: string; readonly hashed: boolean }[]
+}
+
+/** Documents whose positions under another shard key are needed. */
+export interface RekeyedRanges {
+  readonly ns: string
+  readonly from: KeyFields
+  readonly to: KeyFields
+  readonly ranges: readonly SizedRange[]
+  /** Whether they were added since the resharding began. */
+  readonly isGrowth: boolean
+}
+
 export const sizedRangeBytes = 64
 
 export function packRanges(ranges: readonly SizedRange[]): Uint8Array {

@@ -1,7 +1,7 @@
 /** A collection in mode `metadata`. */
-import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
+import { packRanges, RequestFailedError, type Random, type RekeyedRanges, type SizedRange } from '@shardlab/actor'
 import { decode, sameBytes } from '@shardlab/bson'
-import type { RekeyedRanges, SimulatedCluster } from '@shardlab/cluster'
+import type { SimulatedCluster } from '@shardlab/cluster'
 import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { FieldSource, FieldSources } from '../file/application.js'
 import type { CollectionSource } from '../file/schema.js'
@@ -250,7 +250,7 @@ export class MeasuredCollection {
   }
 }
 
-function fieldsOf({ fields }: ShardKeyPattern): KeyField[] {
+function fieldsOf({ fields }: RekeyedRanges['from']): KeyField[] {
   return fields.map(({ path, hashed }) => ({ name: path, hashed }))
 }
 

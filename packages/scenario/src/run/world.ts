@@ -1,10 +1,9 @@
 import { formatSize } from '@shardlab/quantities'
-import { configAddress, createRandom, type Random } from '@shardlab/actor'
+import { configAddress, createRandom, type Random, type RekeyedRanges } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import {
   createSimulatedCluster,
   type ClusterEvent,
-  type RekeyedRanges,
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from '@shardlab/cluster'

@@ -1,5 +1,4 @@
-import type { Address, SizedRange } from '@shardlab/actor'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { Address, RekeyedRanges, SizedRange } from '@shardlab/actor'
 import { RangeSizes } from './range-sizes.js'
 
 /** Like disks, the sizes outlive the shards. */
@@ -12,16 +11,6 @@ export class MeasuredDisks {
     if (sizes === undefined) this.#byShard.set(shard, (sizes = new Map()))
     return sizes
   }
-}
-
-/** Documents whose positions under another shard key are needed. */
-export interface RekeyedRanges {
-  readonly ns: string
-  readonly from: ShardKeyPattern
-  readonly to: ShardKeyPattern
-  readonly ranges: readonly SizedRange[]
-  /** Whether they were added since the resharding began. */
-  readonly isGrowth: boolean
 }
 
 export interface MeasuredOptions {
