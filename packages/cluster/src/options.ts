@@ -65,6 +65,12 @@ export interface ClusterOptions {
    */
   readonly strict?: boolean
   /**
+   * Shards split chunks while writes make them grow, and move the chunk at the end of the key space
+   * away. Default: as in the emulated version, which is until 6.0.2. `true` shows what the manual
+   * of 7.0 says of a growing key (D823).
+   */
+  readonly autoSplit?: boolean
+  /**
    * A snapshot ({@link ShardedCluster.snapshot}), or the path of a file that
    * {@link ClusterSnapshot.save} wrote. It determines all options except `port`, `host` and
    * `autoAdvance`. Default: an empty cluster.

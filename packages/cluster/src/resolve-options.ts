@@ -35,6 +35,7 @@ const known: Record<keyof ClusterOptions, true> = {
   networkTimeoutMs: true,
   nativeWire: true,
   strict: true,
+  autoSplit: true,
   diskSize: true,
   from: true,
 }
@@ -107,6 +108,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     strict: options.strict ?? false,
+    autoSplit: options.autoSplit ?? null,
     diskSizeBytes,
   }
 }

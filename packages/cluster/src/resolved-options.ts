@@ -20,5 +20,7 @@ export interface ResolvedOptions {
   readonly networkTimeoutMs: number
   readonly nativeWire: boolean
   readonly strict: boolean
+  /** null: as in the emulated version. */
+  readonly autoSplit: boolean | null
   readonly diskSizeBytes: number
 }

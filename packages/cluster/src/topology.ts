@@ -26,6 +26,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     emulate: options.emulate,
     maxWireVersion: maxWireVersionOf(options),
     strict: options.strict,
+    ...(options.autoSplit === null ? {} : { autoSplit: options.autoSplit }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
   }
   return {

@@ -22,6 +22,7 @@ t.test('every option has a default', async (t) => {
     networkTimeoutMs: 10_000,
     nativeWire: false,
     strict: false,
+    autoSplit: null,
     diskSizeBytes: 2 * 1024 ** 3,
   })
 })
@@ -42,6 +43,7 @@ t.test('options that are given replace the defaults', async (t) => {
     networkTimeoutMs: 1,
     nativeWire: true,
     strict: true,
+    autoSplit: true,
   }
   t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
     ...same,
@@ -71,7 +73,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -129,7 +131,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

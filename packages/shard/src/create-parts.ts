@@ -28,6 +28,11 @@ import { shardRole } from './shard-role.js'
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
+  /**
+   * Chunks are split while writes make them grow, and the chunk at the end of the key space then
+   * moves. Default: as in the emulated version.
+   */
+  readonly autoSplit?: boolean
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
   /** These two: see `StorageNodeOptions`. */
@@ -46,7 +51,9 @@ export interface ShardOptions {
 
 export function createParts(context: ActorContext, options: ShardOptions): ShardParts {
   const { measured = null } = options
-  const behaviours = behavioursOf(options.emulate)
+  const version = behavioursOf(options.emulate)
+  const { autoSplit = version.autoSplit } = options
+  const behaviours = autoSplit === version.autoSplit ? version : { ...version, autoSplit }
   const placements = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
   const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(

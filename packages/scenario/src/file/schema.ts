@@ -202,6 +202,8 @@ export const scenarioSchema = z.strictObject({
         .record(z.string(), z.array(z.string()))
         .refine((zones) => !('' in zones), 'must not have a zone without a name')
         .default({}),
+      /** Default: as in the emulated version. */
+      autoSplit: z.boolean('must be true or false').optional(),
       orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'must be a whole number of seconds').optional(),
       /** Bytes per second, in mode `metadata`. Default 100MB/s. */
       migrationBandwidth: bandwidth.optional(),

@@ -78,10 +78,10 @@ export class ScenarioWorld {
     const {
       emulate,
       seed,
-      cluster: { shards, mongos, chunkSize },
+      cluster: { shards, mongos, chunkSize, autoSplit },
     } = scenario
     const size = chunkSize === undefined ? {} : { chunkSize: formatSize(chunkSize) }
-    const own = policy === undefined ? {} : { policy }
+    const own = { ...(policy === undefined ? {} : { policy }), ...(autoSplit === undefined ? {} : { autoSplit }) }
     let measured: ScenarioWorld['measured'] = new Map()
     const rekey = ({ ns, ...request }: RekeyedRanges) => measured.get(ns)!.rekeyed(request)
     const sizes = isMeasured(scenario) ? measuredOptions(scenario, rekey) : {}
@@ -102,7 +102,8 @@ export class ScenarioWorld {
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
     for (const collection of scenario.collections) await world.#shard(collection)
-    const { autoSplit, defaultChunkSizeBytes } = behavioursOf(emulate as EmulatedVersion)
+    const version = behavioursOf(emulate as EmulatedVersion)
+    const splits = autoSplit ?? version.autoSplit
     const total = scenario.data.reduce((sum, each) => sum + each.size, 0)
     let loaded = 0
     for (const data of scenario.data) {
@@ -110,7 +111,12 @@ export class ScenarioWorld {
       const onPart = (bytes: number): void => onLoaded((loaded += bytes) / total)
       await (measured === undefined
         ? world.#load(data, onPart)
-        : loadMeasured(measured, data, { autoSplit, chunkSizeBytes: chunkSize ?? defaultChunkSizeBytes }, onPart))
+        : loadMeasured(
+            measured,
+            data,
+            { autoSplit: splits, chunkSizeBytes: chunkSize ?? version.defaultChunkSizeBytes },
+            onPart,
+          ))
     }
     await world.#toRoundTime()
     return world
