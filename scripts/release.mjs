@@ -12,7 +12,6 @@ import { join, resolve } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { main, run, ScriptError } from './lib/processes.mjs'
-import { packShardlab, packUnique } from './lib/release/packages.mjs'
 import { root } from './lib/workspace.mjs'
 
 await main(async (args) => {
@@ -24,6 +23,8 @@ await main(async (args) => {
   const only = valueOf('--only')
   const folder = out === undefined ? join(root, 'release') : resolve(out)
   await ensureInstalled()
+  // It needs what has just been installed.
+  const { packShardlab, packUnique } = await import('./lib/release/packages.mjs')
   await ensureBuilt()
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

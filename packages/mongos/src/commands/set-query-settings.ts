@@ -9,7 +9,8 @@ export const setQuerySettings: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   status: 'partial',
   deviations: ['D601', 'D612'],
-  summary: 'Sets allowed indexes for the queries of a shape, or rejects them, on the whole cluster.',
+  summary:
+    'Sets allowed indexes (`indexHints`) for the queries of a shape, or rejects them (`reject`), on the whole cluster.',
   async run(invocation) {
     const configuration = await changeSettings(invocation)
     return new DocumentWriter(512).fields(configuration!)
