@@ -35,6 +35,16 @@ t.test('invalid arguments are refused as on the server', async (t) => {
   for (const [command, code, why] of cases) t.match(await node.run({ find: 'c', ...command }), { ok: 0, code }, why)
 })
 
+t.test('D109 a direction of natural order other than 1 and -1 is refused in every version', async (t) => {
+  for (const version of ['2.6', '5.0', '8.0'] as const)
+    for (const options of [{ hint: { $natural: 5 } }, { sort: { $natural: 5 } }])
+      t.match(
+        await new NodeUnderTest({ version }).run({ find: 'c', ...options }),
+        { ok: 0, code: version === '2.6' ? 17287 : 2 },
+        version,
+      )
+})
+
 t.test('sort or hint select natural order in both directions', async (t) => {
   const node = await filled([{ _id: 3 }, { _id: 1 }, { _id: 2 }])
   const ids = async (command: Document) =>
