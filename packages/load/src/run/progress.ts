@@ -31,6 +31,8 @@ export class ProgressTeller {
     this.#errors = 0
     this.#p99Us = null
     this.#lastUs = nowUs()
+    // At once, because a short phase may end before the timer's next report.
+    this.#report()
   }
 
   add(count: number): void {
@@ -64,12 +66,12 @@ export class ProgressTeller {
   #report(): void {
     const now = nowUs()
     const seconds = (now - this.#lastUs) / 1e6
-    if (this.#tell === undefined || seconds <= 0) return
+    if (this.#tell === undefined) return
     this.#tell({
       phase: this.#phase,
       done: this.#done,
       total: this.#total,
-      perSecond: Math.round((this.#done - this.#lastDone) / seconds),
+      perSecond: seconds <= 0 ? 0 : Math.round((this.#done - this.#lastDone) / seconds),
       errors: this.#errors,
       p99Us: this.#p99Us,
       step: this.#step,
