@@ -36,6 +36,8 @@ export interface ActorHostOptions {
   /** `error` null: a fault crashed the member. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, reached: ReachedStep) => void
+  /** A command of a client arrives. */
+  readonly onClientCommand?: (memberIndex: number, connectionId: number) => void
   /**
    * The answer to a client's command is a promise. `isGone`: the member is gone, so no answer will
    * come.

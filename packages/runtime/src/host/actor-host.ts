@@ -93,6 +93,10 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     })
   }
 
+  noteClientCommand(cell: ActorCell, command: RequestOf<'client.command'>): void {
+    this.#options.onClientCommand?.(cell.boot.index, command.connectionId)
+  }
+
   /** An awaitable hello is left out: it waits for a topology change by design. */
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
     const { onClientWaiting } = this.#options

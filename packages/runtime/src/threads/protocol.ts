@@ -33,6 +33,8 @@ export interface HostBoot {
   /** Further names, each with the member's number. */
   readonly names: readonly (readonly [name: Address, index: number])[]
   readonly members: readonly HostedMember[]
+  /** See `LongWorkPermits`. */
+  readonly longWorkPermits: SharedArrayBuffer
 }
 
 /** Each command gets an answer. Those that return no promise are answered in order. */

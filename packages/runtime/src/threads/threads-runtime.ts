@@ -26,6 +26,7 @@ import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { sharedHostCount } from './layout.js'
+import { createLongWorkPermits, LongWorkPermits } from './long-work-permits.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import { fromPortable } from './portable-error.js'
 import type { HostReport } from './protocol.js'
@@ -57,6 +58,7 @@ class ThreadsRuntime implements Runtime {
   readonly #fleet = new WorkerFleet()
   readonly #ports = new PortHolds(true)
   readonly #peers: WorkerPeers
+  readonly #longWorkPermits = createLongWorkPermits()
   #watched: readonly EventType[] = defaultWatched
   /** Created when the first disk releases memory. */
   #trimmer: MemoryTrimmer | null = null
@@ -277,6 +279,7 @@ class ThreadsRuntime implements Runtime {
         locations,
         names: this.#directory.names(),
         members: [...worker.members].map(hostedMember),
+        longWorkPermits: this.#longWorkPermits,
       }
       worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#receiveReport(worker, report))
       this.#fleet.workers.add(worker)
@@ -371,6 +374,7 @@ class ThreadsRuntime implements Runtime {
 
   #onWorkerEnd(worker: WorkerPlace, error: Error | null): void {
     worker.hasEnded = true
+    new LongWorkPermits(this.#longWorkPermits, mainHostId).freeOf(worker.hostId)
     this.#detach(worker)
     for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error

@@ -8,6 +8,7 @@ import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
 import { threadMemory, type ThreadMemory } from '../memory-usage.js'
+import { LongWorkPermits } from './long-work-permits.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
@@ -30,6 +31,9 @@ export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>
 export interface WorkerHostOptions {
   readonly roles: Readonly<Record<string, RoleLoader>>
 }
+
+/** Large enough to give each member's connections numbers of their own for a long time. */
+const connectionsPerMember = 1_000_003
 
 /**
  * Makes this worker a host of the threads runtime that started it. A worker entry calls nothing
@@ -63,7 +67,8 @@ class WorkerHost implements HostCommands {
     this.#control = control
     this.#hostId = boot.hostId
     this.#roles = roles
-    const turns = new LiveTurns()
+    const permits = new LongWorkPermits(boot.longWorkPermits, boot.hostId)
+    const turns = new LiveTurns(permits)
     this.#host = new ActorHost({
       hostId: boot.hostId,
       directory: this.#directory,
@@ -76,6 +81,7 @@ class WorkerHost implements HostCommands {
       nextTurn: turns.nextTurn,
       pageFaults: () => process.resourceUsage().majorPageFault,
       openGateway: openTcpGateway,
+      onClientCommand: (index, connectionId) => permits.noteClient(index * connectionsPerMember + connectionId + 1),
       onCrash: ({ boot: { index, incarnation } }, error) =>
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, reached) => this.#report({ type: 'struck', faultId, reached }),

@@ -12,6 +12,7 @@ export const gatewayAddress: Address = 'gateway'
 export interface GatewayHost {
   readonly faults: HostFaults
   crash(cell: ActorCell, error: unknown): void
+  noteClientCommand(cell: ActorCell, command: RequestOf<'client.command'>): void
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void
 }
 
@@ -24,6 +25,7 @@ export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+    if (kind === 'client.command') host.noteClientCommand(cell, request as RequestOf<'client.command'>)
     const answer = take(kind, request)
     if (kind === 'client.command' && isThenable(answer))
       host.noteClientWaiting(cell, request as RequestOf<'client.command'>, answer)

@@ -1,5 +1,15 @@
 import type { Sleeper } from './clock.js'
 
+/** Decides when this thread may compute long work. */
+export interface LongWorkGate {
+  /** Whether a piece of long work may begin; then {@link leave} follows. */
+  enter(): boolean
+  /** The piece has ended. Without effect if none has begun. */
+  leave(): void
+  /** Resolves when {@link enter} may succeed. */
+  waitForChange(): Promise<void>
+}
+
 /**
  * The ends of the turns of the event loop. All packets and replies leave first, then one piece of
  * long work gets the rest of the turn: replies never wait for it, and several long operations take
@@ -9,6 +19,14 @@ export class LiveTurns {
   #flushes: (() => void)[] = []
   readonly #waiting: Sleeper[] = []
   #scheduled = false
+  readonly #gate: LongWorkGate | null
+  #isEntered = false
+  #awaitsGate = false
+
+  /** @param gate null: long work of this thread never waits for that of other threads */
+  constructor(gate: LongWorkGate | null = null) {
+    this.#gate = gate
+  }
 
   /** Whether long work waits for a turn. */
   get busy(): boolean {
@@ -36,7 +54,30 @@ export class LiveTurns {
     const flushes = this.#flushes
     this.#flushes = []
     for (let i = 0; i < flushes.length; i++) flushes[i]!()
-    this.#waiting.shift()?.wake()
+    if (this.#gate !== null) this.#endPiece(this.#gate)
+    if (this.#waiting.length === 0 || this.#awaitsGate) return
+    if (this.#gate !== null && !this.#begin(this.#gate)) return
+    this.#waiting.shift()!.wake()
     if (this.#waiting.length > 0) this.#schedule()
+  }
+
+  #endPiece(gate: LongWorkGate): void {
+    if (!this.#isEntered) return
+    this.#isEntered = false
+    gate.leave()
+  }
+
+  #begin(gate: LongWorkGate): boolean {
+    this.#isEntered = gate.enter()
+    // The piece runs after this callback, and the next one ends it.
+    if (this.#isEntered) this.#schedule()
+    else {
+      this.#awaitsGate = true
+      void gate.waitForChange().then(() => {
+        this.#awaitsGate = false
+        this.#schedule()
+      })
+    }
+    return this.#isEntered
   }
 }
