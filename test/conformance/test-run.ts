@@ -7,7 +7,6 @@ import {
   Db,
   GridFSBucket,
   MongoClient,
-  MongoServerError,
   type Document,
 } from 'mongodb'
 import { Entities, type ClusterAddress } from './entities.js'
@@ -17,7 +16,7 @@ import type { Method } from './operations/arguments.js'
 import { clientMethods } from './operations/client.js'
 import { collectionMethods } from './operations/collection.js'
 import { bucketMethods, cursorMethods, sessionMethods } from './operations/cursor.js'
-import { databaseMethods } from './operations/database.js'
+import { databaseMethods, dropIfPresent } from './operations/database.js'
 import { runnerMethods } from './operations/runner.js'
 import { operationsOf } from './requirements.js'
 import type { CollectionData, Operation, SpecFile, SpecTest } from './spec-files.js'
@@ -112,7 +111,7 @@ class TestRun {
 
   async #fill({ databaseName, collectionName, documents, createOptions }: CollectionData): Promise<void> {
     const db = this.#internal.db(databaseName)
-    await dropIfPresent(db, collectionName)
+    await dropIfPresent(db, collectionName, majority)
     if (createOptions !== undefined || documents.length === 0)
       await db.createCollection(collectionName, { ...createOptions, ...majority })
     if (documents.length > 0)
@@ -126,7 +125,7 @@ class TestRun {
       if (database !== undefined) databases.set(database['id'], database['databaseName'])
       const name = collection === undefined ? 'admin' : databases.get(collection['database'])
       // Routers refuse to drop collections of admin.
-      if (name !== 'admin') await dropIfPresent(this.#internal.db(name), collection['collectionName'])
+      if (name !== 'admin') await dropIfPresent(this.#internal.db(name), collection['collectionName'], majority)
     }
   }
 
@@ -207,13 +206,4 @@ function methodsOf(target: unknown): Readonly<Record<string, Method<never>>> {
     return cursorMethods as Record<string, Method<never>>
   if (target instanceof GridFSBucket) return bucketMethods as Record<string, Method<never>>
   return {}
-}
-
-/** 2.6 has no code for a collection that does not exist, by which the driver could know it. */
-async function dropIfPresent(db: Db, name: string): Promise<void> {
-  try {
-    await db.dropCollection(name, majority)
-  } catch (error) {
-    if (!(error instanceof MongoServerError) || error.errmsg !== 'ns not found') throw error
-  }
 }

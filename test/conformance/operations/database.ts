@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb'
+import { MongoServerError, type Db, type DropCollectionOptions } from 'mongodb'
 import { optionsOf, type Method } from './arguments.js'
 import { openCursor, openStream } from './client.js'
 
@@ -13,7 +13,7 @@ export const databaseMethods: Readonly<Record<string, Method<Db>>> = {
     await openCursor(cursor)
     return cursor
   },
-  dropCollection: (db, args, context) => db.dropCollection(args['collection'], optionsOf(args, context, 'collection')),
+  dropCollection: (db, args, context) => dropIfPresent(db, args['collection'], optionsOf(args, context, 'collection')),
   listCollections: (db, args, context) =>
     db.listCollections(args['filter'], { ...optionsOf(args, context, 'filter'), nameOnly: false }).toArray(),
   listCollectionNames: async (db, args, context) => {
@@ -29,6 +29,16 @@ export const databaseMethods: Readonly<Record<string, Method<Db>>> = {
     ),
   runCommand: (db, args, context) => db.command(args['command'], optionsOf(args, context, 'command', 'commandName')),
   runCursorCommand: (db, args, context) => cursorOf(db, args, context).toArray(),
+}
+
+/** 2.6 has no code for a collection that does not exist, by which the driver could know it. */
+export async function dropIfPresent(db: Db, name: string, options: DropCollectionOptions): Promise<boolean> {
+  try {
+    return await db.dropCollection(name, options)
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || error.errmsg !== 'ns not found') throw error
+    return false
+  }
 }
 
 function cursorOf(db: Db, args: Parameters<Method<Db>>[1], context: Parameters<Method<Db>>[2]) {
