@@ -16,6 +16,8 @@ import { newestLanguage, type Language } from '../language/language.js'
 import { formatField, formatValue } from '../values/format.js'
 import { applyLeaf, ReachedPaths, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
+import { documentDiff } from './difference/document-diff.js'
+import { ModifierDiff } from './difference/modifier-diff.js'
 import { TreeNode } from './document-tree.js'
 import { documentIdText } from './modifier.js'
 import { updateModifiers } from './modifiers/table.js'
@@ -56,6 +58,11 @@ export interface Update {
    *   TypeMismatch (14), BadValue (2) and the errors of the operators
    */
   apply(document: Uint8Array, options?: ApplyOptions): Uint8Array | null
+  /**
+   * The change that {@link apply} made, in the form `$v: 2` of oplog entries ({@link compileDelta}
+   * applies it). Null: the oplog has the whole document.
+   */
+  difference(before: Uint8Array, after: Uint8Array): Uint8Array | null
 }
 
 /**
@@ -75,6 +82,7 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
         if (after !== null) checkStoredDocument(after, true, context)
         return after
       },
+      difference: (before, after) => documentDiff(before, after, deltaEntryBytes),
     }
   }
   if (firstFieldName(update.document)?.startsWith('$'))
@@ -92,8 +100,12 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
       checkStoredDocument(update.document, isInsert, context)
       return replaceDocument(document, update.document)
     },
+    difference: () => null,
   }
 }
+
+/** Server: kSizeOfDeltaOplogEntryMetadata. */
+const deltaEntryBytes = 15
 
 /** Errors about what is stored have their own codes in every release. */
 function withFailureCode(update: Update, { language = newestLanguage }: EvaluationContext): Update {
@@ -128,6 +140,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   const isDynamic = paths.length > 1 && paths.some((path) => path.parts.some((part) => part.kind !== 'field'))
   const isMatched = paths.some((path) => path.parts.some((part) => part.kind === 'matched'))
   const topLevel = !touchesId && paths.every((path) => path.parts.length === 1)
+  let difference: ModifierDiff | null = null
   return {
     isReplacement: false,
     apply(document, options = {}) {
@@ -158,6 +171,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
       }
       return changed ? root.toDocument() : null
     },
+    difference: (before, after) => (difference ??= new ModifierDiff(steps)).of(before, after),
   }
 }
 

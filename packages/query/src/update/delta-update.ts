@@ -22,6 +22,7 @@ export function compileDelta(diff: RawValue): Update {
       const root = TreeNode.ofDocument(document)
       return applyToObject(root, sectionsOf(diff)) ? root.toDocument() : null
     },
+    difference: () => diff.slice(),
   }
 }
 

@@ -31,6 +31,8 @@ export interface Leaf {
   /** Called before the path is walked; false: the leaf changes nothing. */
   isNeeded?(original: Uint8Array): boolean
   apply(existing: RawValue | undefined, context: LeafContext): LeafResult
+  /** Whether it only appends elements to an array of this length. Default: no. */
+  appendsTo?(length: number): boolean
 }
 
 export interface LeafAt {
@@ -46,12 +48,19 @@ export interface Modifier extends OperatorRow {
 export function modifier(
   name: string,
   createsPath: boolean,
-  compile: (path: string, argument: RawValue, context: EvaluationContext) => Leaf['apply'],
+  compile: (
+    path: string,
+    argument: RawValue,
+    context: EvaluationContext,
+  ) => Leaf['apply'] | Pick<Leaf, 'apply' | 'appendsTo'>,
 ): Modifier {
   return {
     name,
     manualPage: `update/${name.slice(1)}`,
     status: 'complete',
-    compile: (path, argument, context) => [{ path, leaf: { createsPath, apply: compile(path, argument, context) } }],
+    compile(path, argument, context) {
+      const made = compile(path, argument, context)
+      return [{ path, leaf: typeof made === 'function' ? { createsPath, apply: made } : { createsPath, ...made } }]
+    },
   }
 }

@@ -16,11 +16,11 @@ import type { EvaluationContext } from '../../context.js'
 import { arrayValue } from '../../values/build.js'
 import { formatValue } from '../../values/format.js'
 import { integerArgument } from '../../values/integer-argument.js'
-import { keepValue, modifier, type Modifier } from '../modifier.js'
+import { keepValue, modifier, type Leaf, type Modifier } from '../modifier.js'
 
 const addToSet = modifier('$addToSet', true, (path, argument, { strings }) => {
   const candidates = eachOf(argument)
-  return (existing) => {
+  const apply: Leaf['apply'] = (existing) => {
     if (existing !== undefined && existing.type !== BsonType.array)
       throw new CommandError(
         'BadValue',
@@ -32,6 +32,7 @@ const addToSet = modifier('$addToSet', true, (path, argument, { strings }) => {
       if (!elements.some((element) => compareValues(element, candidate, strings) === 0)) elements.push(candidate)
     return existing !== undefined && elements.length === before ? keepValue : arrayValue(elements)
   }
+  return { apply, appendsTo: () => true }
 })
 
 function eachOf(argument: RawValue): RawValue[] {

@@ -17,7 +17,7 @@ import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { arrayValue, identical } from '../../values/build.js'
 import { newestLanguage } from '../../language/language.js'
-import { keepValue, modifier, type LeafContext } from '../modifier.js'
+import { keepValue, modifier, type Leaf, type LeafContext } from '../modifier.js'
 
 interface Clauses {
   each: readonly RawValue[]
@@ -115,7 +115,7 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings,
   const { each, position, slice, sort } = parse(argument, strings)
   if (position !== null && position < 0 && !language.has('form', 'negativePushPosition'))
     throw new CommandError('BadValue', 'The $position value in $push must be positive.')
-  return (existing, context) => {
+  const apply: Leaf['apply'] = (existing, context) => {
     checkArray(existing, context)
     let elements = existing === undefined ? [] : elementsOf(existing)
     const length = elements.length
@@ -126,6 +126,10 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings,
     if (slice !== null) elements = slice === 0 ? [] : slice > 0 ? elements.slice(0, slice) : elements.slice(slice)
     const result = arrayValue(elements)
     return existing !== undefined && identical(result, existing) ? keepValue : result
+  }
+  return {
+    apply,
+    appendsTo: (length) => length > 0 && sort === null && slice === null && (position === null || position > length),
   }
 })
 
