@@ -14,6 +14,9 @@ export type ElectionReason =
 
 export type StepDownReason = 'command' | 'higher-term' | 'lost-majority' | 'reconfig'
 
+/** `too-late`: the step-down period is over, so stepping down has no purpose. */
+export type StepDownError = 'not-caught-up' | 'too-late' | 'other-step-down'
+
 /** Work for the host, in this order. The comment names the call that reports its completion. */
 export type Effect =
   /** `heartbeatReplied` or `heartbeatFailed`. */
@@ -42,10 +45,12 @@ export type Effect =
   | { readonly kind: 'drain'; readonly term: number }
   /** Append the no-op of the new primary; `firstEntryWritten`. */
   | { readonly kind: 'write-first-entry'; readonly term: number }
+  /** Append `{ msg: "periodic noop" }`, unless the term is over; `noopWritten`. */
+  | { readonly kind: 'write-noop'; readonly term: number }
   /** Kill operations that hold locks, refuse writes; `steppedDown`. */
   | { readonly kind: 'step-down'; readonly reason: StepDownReason }
   /** A step-down by command failed: the member remains primary. */
-  | { readonly kind: 'step-down-failed'; readonly error: 'timeout' | 'other-step-down' }
+  | { readonly kind: 'step-down-failed'; readonly error: StepDownError }
   /** Ask this member to run for election at once. */
   | { readonly kind: 'step-up'; readonly to: string }
   | { readonly kind: 'commit-point'; readonly committed: TimedOpTime }

@@ -1,17 +1,14 @@
+import type { CommandError, DocumentWriter } from '@shardlab/bson'
+import { SetCommands } from './commands/set-commands.js'
 import { learnCommitPoint } from './commit/commit-point.js'
-import {
-  dataMemberCount,
-  haveMembersReached,
-  haveTagsReached,
-  isModeSatisfied,
-  type TagMode,
-} from './commit/write-concern.js'
+import { decideWriteConcern, type WriteConcern } from './commit/write-concern-decision.js'
 import { storeConfig } from './config/adopt-config.js'
 import { configStored, installConfig } from './config/install-config.js'
-import { configCommitment, reconfigFault, type ConfigCommitment } from './config/reconfig.js'
+import { configCommitment, type ConfigCommitment } from './config/reconfig.js'
 import type { ReplicaSetConfig } from './config/replica-set-config.js'
 import type { Effect, ElectionReason, StepDownReason } from './effects.js'
 import { runForElection, voteFailed, voteReplied, voteStored } from './elections/election.js'
+import { recordNewTerm } from './elections/election-metrics.js'
 import { answerVoteRequest } from './elections/vote.js'
 import { answerHeartbeat, type HeartbeatRefusal } from './heartbeats/answer.js'
 import { heartbeatFailed, heartbeatReplied, sendHeartbeat } from './heartbeats/send.js'
@@ -28,8 +25,9 @@ import type {
 } from './messages.js'
 import { compareOpTimes, type OpTime, type TimedOpTime } from './optime.js'
 import { drained, endCatchUp, firstEntryWritten } from './primary/catch-up.js'
-import { attemptStepDown, steppedDown, tryStepDown, type StepDownRequest } from './primary/step-down.js'
-import { announceState, isAlone } from './state/member-state-change.js'
+import { checkPeriodicNoop, noopWritten } from './primary/periodic-noop.js'
+import { steppedDown, tryStepDown } from './primary/step-down.js'
+import { announceState } from './state/member-state-change.js'
 import { ProtocolState, type CoordinatorOptions } from './state/protocol-state.js'
 import {
   keepAlive,
@@ -40,8 +38,8 @@ import {
   rolledBackTo,
   sourceReplied,
 } from './sync/positions.js'
-import { chooseSyncSource, denySyncSource, requestSyncSource, shouldChangeSyncSource } from './sync/sync-source.js'
-import { helloFacts, type HelloFacts } from './status/hello.js'
+import { chooseSyncSource, denySyncSource, shouldChangeSyncSource } from './sync/sync-source.js'
+import { writeHello, writeReplStatus, type HelloOptions } from './status/hello.js'
 
 /** What a member finds on its disk when it starts. */
 export interface StoredState {
@@ -59,14 +57,16 @@ export interface StoredState {
  */
 export class ReplicationCoordinator {
   readonly state: ProtocolState
+  readonly commands: SetCommands
 
   constructor(options: CoordinatorOptions) {
     this.state = new ProtocolState(options)
+    this.commands = new SetCommands(this.state)
   }
 
   /** First call. */
   start(nowMs: number, stored: StoredState): void {
-    const state = this.#at(nowMs)
+    const state = this.state.at(nowMs)
     if (stored.vote !== null) state.lastVote = stored.vote
     state.self.applied = stored.last
     state.self.durable = stored.last
@@ -87,7 +87,7 @@ export class ReplicationCoordinator {
 
   /** Does everything that is due. */
   tick(nowMs: number): void {
-    const state = this.#at(nowMs)
+    const state = this.state.at(nowMs)
     for (let due = state.timers.next(); due !== null && due.atMs <= nowMs; due = state.timers.next()) {
       state.timers.cancel(due.name)
       this.#run(due.name)
@@ -105,6 +105,7 @@ export class ReplicationCoordinator {
     else if (timer === 'catch-up') endCatchUp(state)
     else if (timer === 'step-down') tryStepDown(state)
     else if (timer === 'keep-alive') keepAlive(state)
+    else if (timer === 'periodic-noop') checkPeriodicNoop(state)
   }
 
   get memberState(): MemberState {
@@ -118,7 +119,7 @@ export class ReplicationCoordinator {
   // Messages of other members.
 
   answerHeartbeat(nowMs: number, request: HeartbeatRequest): HeartbeatReply | HeartbeatRefusal {
-    return answerHeartbeat(this.#at(nowMs), request)
+    return answerHeartbeat(this.state.at(nowMs), request)
   }
 
   /**
@@ -126,59 +127,63 @@ export class ReplicationCoordinator {
    * @returns null: ask again after `steppedDown`
    */
   answerVoteRequest(nowMs: number, request: VoteRequest): VoteReply | null {
-    return answerVoteRequest(this.#at(nowMs), request)
+    return answerVoteRequest(this.state.at(nowMs), request)
   }
 
   heartbeatReplied(nowMs: number, id: number, from: string, reply: HeartbeatReply): void {
-    heartbeatReplied(this.#at(nowMs), id, from, reply)
+    heartbeatReplied(this.state.at(nowMs), id, from, reply)
   }
 
   heartbeatFailed(nowMs: number, id: number, from: string, message: string): void {
-    heartbeatFailed(this.#at(nowMs), id, from, message)
+    heartbeatFailed(this.state.at(nowMs), id, from, message)
   }
 
   voteReplied(nowMs: number, id: number, reply: VoteReply): void {
-    voteReplied(this.#at(nowMs), id, reply)
+    voteReplied(this.state.at(nowMs), id, reply)
   }
 
   voteFailed(nowMs: number, id: number, message: string): void {
-    voteFailed(this.#at(nowMs), id, message)
+    voteFailed(this.state.at(nowMs), id, message)
   }
 
   /** @returns false: NodeNotFound, or this member is in no configuration */
   positionsReceived(nowMs: number, report: PositionReport): boolean {
-    return positionsReceived(this.#at(nowMs), report)
+    return positionsReceived(this.state.at(nowMs), report)
   }
 
   /** A member reads the oplog of this one; its request has its term. */
   readerRequested(nowMs: number, term: number): void {
-    readerRequested(this.#at(nowMs), term)
+    readerRequested(this.state.at(nowMs), term)
   }
 
   sourceReplied(nowMs: number, metadata: SourceMetadata): void {
-    sourceReplied(this.#at(nowMs), metadata)
+    sourceReplied(this.state.at(nowMs), metadata)
   }
 
   // Completions of effects.
 
   voteStored(nowMs: number, term: number): void {
-    voteStored(this.#at(nowMs), term)
+    voteStored(this.state.at(nowMs), term)
   }
 
   configStored(nowMs: number): void {
-    configStored(this.#at(nowMs))
+    configStored(this.state.at(nowMs))
   }
 
   drained(nowMs: number, term: number): void {
-    drained(this.#at(nowMs), term)
+    drained(this.state.at(nowMs), term)
   }
 
   firstEntryWritten(nowMs: number, optime: OpTime): void {
-    firstEntryWritten(this.#at(nowMs), optime)
+    firstEntryWritten(this.state.at(nowMs), optime)
+  }
+
+  noopWritten(nowMs: number): void {
+    noopWritten(this.state.at(nowMs))
   }
 
   steppedDown(nowMs: number, reason: StepDownReason): void {
-    const state = this.#at(nowMs)
+    const state = this.state.at(nowMs)
     steppedDown(state, reason)
     const config = state.pendingConfig
     if (config === null || state.isPrimary) return
@@ -189,16 +194,28 @@ export class ReplicationCoordinator {
   // Facts about this member.
 
   progress(nowMs: number, applied: TimedOpTime, durable: TimedOpTime): void {
-    ownProgress(this.#at(nowMs), applied, durable)
+    ownProgress(this.state.at(nowMs), applied, durable)
   }
 
   rolledBackTo(nowMs: number, applied: TimedOpTime): void {
-    rolledBackTo(this.#at(nowMs), applied)
+    rolledBackTo(this.state.at(nowMs), applied)
+  }
+
+  /** This member has applied the first entry of a term as a secondary; its time of day. */
+  newTermApplied(nowMs: number, term: number, startMs: number): void {
+    recordNewTerm(this.state.at(nowMs), term, startMs)
+  }
+
+  /** Entries that a new primary has fetched from others. */
+  countCatchUpOps(count: number): void {
+    const { catchUp, candidateMetrics } = this.state
+    if (catchUp !== null && candidateMetrics !== null)
+      candidateMetrics.catchUpOps = (candidateMetrics.catchUpOps ?? 0) + count
   }
 
   /** @throws Error on a primary */
   setFollowerMode(nowMs: number, mode: FollowerMode): void {
-    const state = this.#at(nowMs)
+    const state = this.state.at(nowMs)
     if (state.isPrimary) throw new Error(`a primary has no follower mode: ${mode}`)
     state.followerMode = mode
     announceState(state)
@@ -208,7 +225,7 @@ export class ReplicationCoordinator {
 
   /** A configuration that was checked: initiation, or a reconfiguration by command. */
   changeConfig(nowMs: number, config: ReplicaSetConfig): void {
-    storeConfig(this.#at(nowMs), config)
+    storeConfig(this.state.at(nowMs), config)
   }
 
   /** Whether the current configuration may be left. */
@@ -216,60 +233,27 @@ export class ReplicationCoordinator {
     return configCommitment(this.state)
   }
 
-  /** @returns why `next` may not follow the current one, in the server's words; null: it may */
-  reconfigFault(next: ReplicaSetConfig, force: boolean): string | null {
-    return reconfigFault(this.state.config!, next, force)
-  }
-
-  stepDown(nowMs: number, request: StepDownRequest): 'not-primary' | 'in-progress' | null {
-    return attemptStepDown(this.#at(nowMs), request)
-  }
-
-  /** @returns reasons why not; empty: the election began */
+  /** An election for a reason of the protocol. @returns reasons why not; empty: it began */
   stepUp(nowMs: number, reason: ElectionReason): readonly string[] {
-    return runForElection(this.#at(nowMs), reason)
+    return runForElection(this.state.at(nowMs), reason)
   }
 
-  /**
-   * @param untilMs now or before: unfreeze
-   * @returns false: refused on primaries and candidates
-   */
-  freeze(nowMs: number, untilMs: number): boolean {
-    const state = this.#at(nowMs)
-    if (state.isPrimary || state.candidacy !== null) return false
-    if (untilMs > nowMs) state.frozenUntilMs = Math.max(state.frozenUntilMs, untilMs)
-    else {
-      state.frozenUntilMs = nowMs
-      if (isAlone(state)) state.timers.set('single-node-election', nowMs)
-    }
-    return true
-  }
-
-  /** @returns false: the counter would be below zero, or this member is primary */
-  maintenance(nowMs: number, on: boolean): boolean {
-    const state = this.#at(nowMs)
-    if (state.isPrimary || (!on && state.maintenanceCalls === 0)) return false
-    state.maintenanceCalls += on ? 1 : -1
-    announceState(state)
-    return true
-  }
-
-  syncFrom(nowMs: number, host: string): ReturnType<typeof requestSyncSource> {
-    return requestSyncSource(this.#at(nowMs), host)
+  get isCandidate(): boolean {
+    return this.state.candidacy !== null
   }
 
   // Fetching.
 
   chooseSyncSource(nowMs: number, lastFetched: OpTime): string | null {
-    return chooseSyncSource(this.#at(nowMs), lastFetched)
+    return chooseSyncSource(this.state.at(nowMs), lastFetched)
   }
 
   denySyncSource(nowMs: number, host: string, untilMs: number): void {
-    denySyncSource(this.#at(nowMs), host, untilMs)
+    denySyncSource(this.state.at(nowMs), host, untilMs)
   }
 
   shouldChangeSyncSource(nowMs: number, lastFetched: OpTime, metadata: SourceMetadata): boolean {
-    return shouldChangeSyncSource(this.#at(nowMs), lastFetched, metadata)
+    return shouldChangeSyncSource(this.state.at(nowMs), lastFetched, metadata)
   }
 
   sourceMetadata(): SourceMetadata {
@@ -288,33 +272,25 @@ export class ReplicationCoordinator {
   }
 
   learnCommitPoint(nowMs: number, committed: TimedOpTime): void {
-    learnCommitPoint(this.#at(nowMs), committed, false)
-  }
-
-  haveMembersReached(target: OpTime, count: number, journaled: boolean): boolean {
-    return haveMembersReached(this.state, target, count, journaled)
-  }
-
-  haveTagsReached(target: OpTime, mode: TagMode, journaled: boolean): boolean {
-    return haveTagsReached(this.state, target, mode, journaled)
+    learnCommitPoint(this.state.at(nowMs), committed, false)
   }
 
   isCommitted(target: OpTime): boolean {
     return compareOpTimes(this.state.committed.optime, target) >= 0
   }
 
-  /** Whether the members of the set could ever satisfy it. */
-  canSatisfy(concern: number | TagMode): boolean {
-    if (typeof concern === 'number') return concern <= dataMemberCount(this.state)
-    return isModeSatisfied(this.state.config?.members ?? [], concern)
+  /** Ask again after progress of any member, a new configuration, or a step-down. */
+  decideWriteConcern(target: OpTime, concern: WriteConcern): 'satisfied' | 'waiting' | CommandError {
+    return decideWriteConcern(this.state, target, concern)
   }
 
-  hello(): HelloFacts {
-    return helloFacts(this.state)
+  /** Appends the part of hello or isMaster about the set. */
+  writeHello(writer: DocumentWriter, options: HelloOptions): void {
+    writeHello(writer, this.state, options)
   }
 
-  #at(nowMs: number): ProtocolState {
-    this.state.nowMs = Math.max(this.state.nowMs, nowMs)
-    return this.state
+  /** Appends the fields of serverStatus.repl. */
+  writeReplStatus(writer: DocumentWriter, options: Omit<HelloOptions, 'legacy'>, rollbackId: number): void {
+    writeReplStatus(writer, this.state, options, rollbackId)
   }
 }

@@ -1,7 +1,9 @@
+import { DocumentWriter } from '@shardlab/bson'
 import t from 'tap'
-import type { HeartbeatReply, TimedOpTime } from '@shardlab/replication'
+import { reconfigFault, type HeartbeatReply, type TimedOpTime } from '@shardlab/replication'
+import { read } from './support/documents.js'
 import { at, LoneMember, secondaryReply } from './support/member.js'
-import { memberConfig, replicaSetConfig } from './support/random-run.js'
+import { currentRules, memberConfig, replicaSetConfig } from './support/random-run.js'
 
 const three = replicaSetConfig([memberConfig(0), memberConfig(1), memberConfig(2)])
 
@@ -15,7 +17,7 @@ t.test('a new primary is not writable before catch-up, drain and its first entry
   const ahead = secondaryReply({ applied: at(4, 0), durable: at(4, 0) })
   member.finishElection(() => ahead)
   t.equal(coordinator.memberState, 'PRIMARY')
-  t.notOk(coordinator.hello().isWritablePrimary, 'others have entries that it lacks')
+  t.notOk(coordinator.isWritablePrimary, 'others have entries that it lacks')
   t.equal(member.of('drain').length, 0)
   coordinator.progress(member.nowMs, at(4, 0), at(4, 0))
   t.notOk(coordinator.isWritablePrimary)
@@ -23,7 +25,7 @@ t.test('a new primary is not writable before catch-up, drain and its first entry
   member.finishElection(() => ahead)
   t.equal(member.of('drain').length, 1)
   t.equal(member.of('store-config')[0]!.config.term, 1, 'the configuration gets the new term')
-  t.ok(coordinator.hello().isWritablePrimary)
+  t.ok(coordinator.isWritablePrimary)
 })
 
 t.test('nothing is committed before the first entry of the own term is on a majority', async (t) => {
@@ -45,14 +47,14 @@ t.test('an arbiter does not count for write concerns', async (t) => {
   const member = new LoneMember(config)
   const { coordinator } = member
   member.becomePrimary()
-  t.ok(coordinator.canSatisfy(2))
-  t.notOk(coordinator.canSatisfy(3))
   const last = at(1, 1).optime
-  t.ok(coordinator.haveMembersReached(last, 1, false))
-  t.notOk(coordinator.haveMembersReached(last, 2, false))
+  const decide = (w: number, j: boolean | null = null) => coordinator.decideWriteConcern(last, { w, j })
+  t.equal(decide(0), 'satisfied')
+  t.equal(decide(1), 'satisfied')
+  t.equal(decide(2), 'waiting')
+  t.match(decide(3), { code: 100, message: 'Not enough data-bearing nodes' }, 'at once')
   coordinator.positionsReceived(member.nowMs, { term: 1, positions: [position(1, at(1, 1)), position(2, at(1, 1))] })
-  t.ok(coordinator.haveMembersReached(last, 2, true))
-  t.notOk(coordinator.haveMembersReached(last, 3, false))
+  t.equal(decide(2, true), 'satisfied')
 })
 
 t.test('progress in another term does not count', async (t) => {
@@ -61,21 +63,28 @@ t.test('progress in another term does not count', async (t) => {
   member.becomePrimary()
   const other = { term: 1, positions: [position(1, at(9, 0)), position(2, at(9, 0))] }
   coordinator.positionsReceived(member.nowMs, other)
-  t.notOk(coordinator.haveMembersReached(at(1, 1).optime, 2, false))
+  t.equal(coordinator.decideWriteConcern(at(1, 1).optime, { w: 2, j: null }), 'waiting')
 })
 
 t.test('tags count distinct values', async (t) => {
   const tagged = (id: number, dc: string) => memberConfig(id, { tags: [['dc', dc]] })
-  const member = new LoneMember(replicaSetConfig([tagged(0, 'east'), tagged(1, 'east'), tagged(2, 'west')]))
+  const modes = [
+    ['two', [['dc', 2]]],
+    ['three', [['dc', 3]]],
+  ] as const
+  const config = replicaSetConfig([tagged(0, 'east'), tagged(1, 'east'), tagged(2, 'west')])
+  const member = new LoneMember({ ...config, settings: { ...config.settings, modes } })
   const { coordinator } = member
   member.becomePrimary()
-  t.ok(coordinator.canSatisfy([['dc', 2]]))
-  t.notOk(coordinator.canSatisfy([['dc', 3]]))
   const last = at(1, 1).optime
+  const decide = (w: string) => coordinator.decideWriteConcern(last, { w, j: null })
+  t.match(decide('three'), { code: 100, message: 'Not enough nodes match write concern mode "three"' })
+  t.match(decide('x'), { code: 79, message: "No write concern mode named 'x' found in replica set configuration" })
   coordinator.positionsReceived(member.nowMs, { term: 1, positions: [position(1, at(1, 1))] })
-  t.notOk(coordinator.haveTagsReached(last, [['dc', 2]], false))
+  t.equal(decide('two'), 'waiting')
+  t.equal(decide('majority'), 'satisfied')
   coordinator.positionsReceived(member.nowMs, { term: 1, positions: [position(2, at(1, 1))] })
-  t.ok(coordinator.haveTagsReached(last, [['dc', 2]], false))
+  t.equal(decide('two'), 'satisfied')
 })
 
 t.test('a primary that learns of a higher term steps down before it adopts the term', async (t) => {
@@ -88,7 +97,7 @@ t.test('a primary that learns of a higher term steps down before it adopts the t
     member.of('step-down').map(({ reason }) => reason),
     ['higher-term'],
   )
-  t.notOk(coordinator.hello().isWritablePrimary)
+  t.notOk(coordinator.isWritablePrimary)
   t.equal(coordinator.memberState, 'PRIMARY')
   t.equal(coordinator.state.term, 1)
   coordinator.positionsReceived(member.nowMs, { term: 5, positions: [position(1, at(1, 1)), position(2, at(1, 1))] })
@@ -118,10 +127,7 @@ t.test('replSetStepDown waits for a majority and an electable member, and hands 
   const { coordinator } = member
   member.becomePrimary()
   const { nowMs } = member
-  t.equal(
-    coordinator.stepDown(nowMs, { waitUntilMs: nowMs + 10_000, stepDownUntilMs: nowMs + 60_000, force: false }),
-    null,
-  )
+  t.equal(coordinator.commands.stepDown(nowMs, { seconds: 60, catchUpSeconds: 10, force: false }), null)
   t.notOk(coordinator.isWritablePrimary, 'writes stop')
   t.equal(member.of('step-down').length, 0)
   const caughtUp = secondaryReply({ term: 1, applied: at(1, 1), durable: at(1, 1) })
@@ -145,7 +151,7 @@ t.test('replSetStepDown fails when no member catches up, and writes resume; forc
     const { coordinator } = member
     member.becomePrimary()
     const { nowMs } = member
-    coordinator.stepDown(nowMs, { waitUntilMs: nowMs + 5000, stepDownUntilMs: nowMs + 60_000, force })
+    coordinator.commands.stepDown(nowMs, { seconds: 60, catchUpSeconds: 5, force })
     member.advanceTo(nowMs + 6000, () => secondaryReply({ term: 1 }))
     t.equal(member.of('step-down').length, force ? 1 : 0)
     t.equal(member.of('step-down-failed').length, force ? 0 : 1)
@@ -162,9 +168,10 @@ t.test('two voters at once are refused, and a change waits until the last one is
   member.advanceTo(member.nowMs + 3000, () => reply)
   t.equal(coordinator.configCommitment(), 'committed')
   const five = { ...three, version: 2, term: 1, members: [...three.members, memberConfig(3), memberConfig(4)] }
-  t.match(coordinator.reconfigFault(five, false), /can only add or remove at most 1 voting member/)
-  t.equal(coordinator.reconfigFault(five, true), null)
-  t.equal(coordinator.reconfigFault({ ...five, members: five.members.slice(0, 4) }, false), null)
+  const checker = { rules: currentRules, selfHost: 'm0:1', isConfigServer: false }
+  t.match(reconfigFault(three, five, false, checker), /can only add or remove at most 1 voting member/)
+  t.equal(reconfigFault(three, five, true, checker), null)
+  t.equal(reconfigFault(three, { ...five, members: five.members.slice(0, 4) }, false, checker), null)
 })
 
 t.test('hello lists electable, passive and arbiter members, and no hidden or delayed ones', async (t) => {
@@ -175,6 +182,47 @@ t.test('hello lists electable, passive and arbiter members, and no hidden or del
     memberConfig(3, { priority: 0, delaySecs: 60 }),
     memberConfig(4, { arbiterOnly: true, priority: 0 }),
   ])
-  const { set } = new LoneMember(config).coordinator.hello()
-  t.match(set!.member, { hosts: ['m0:1'], passives: ['m1:1'], arbiters: ['m4:1'] })
+  const writer = new DocumentWriter()
+  const processId = new Uint8Array(12)
+  const options = { legacy: false, processId, majorityReads: null, role: 'none', defaultWriteConcern: null } as const
+  new LoneMember(config).coordinator.writeHello(writer, options)
+  t.match(read(writer.finish()), { hosts: ['m0:1'], passives: ['m1:1'], arbiters: ['m4:1'] })
+})
+
+t.test('an idle primary writes a no-op each interval, and none after another write', async (t) => {
+  const member = new LoneMember(three)
+  const { coordinator } = member
+  member.becomePrimary()
+  const start = member.nowMs
+  const reply = () => secondaryReply({ term: 1, applied: coordinator.state.self.applied })
+  const noops = () => member.of('write-noop').length
+  member.advanceTo(start + 9999, reply)
+  t.equal(noops(), 0)
+  member.advanceTo(start + 10_000, reply)
+  t.equal(noops(), 1)
+  const noop = at(start / 1000 + 10, 1)
+  coordinator.progress(member.nowMs, noop, noop)
+  coordinator.noopWritten(member.nowMs)
+  member.advanceTo(start + 20_000, reply)
+  t.equal(noops(), 2, 'the no-op itself is not a write')
+  const write = at(start / 1000 + 25, 1)
+  coordinator.progress(member.nowMs, write, write)
+  member.advanceTo(start + 30_000, reply)
+  t.equal(noops(), 2)
+  coordinator.state.writesPeriodicNoops = false
+  member.advanceTo(start + 60_000, reply)
+  t.equal(noops(), 2, 'writePeriodicNoops is false')
+})
+
+t.test('a wait for a write concern ends when the primary steps down', async (t) => {
+  const member = new LoneMember(three)
+  const { coordinator } = member
+  member.becomePrimary()
+  const decide = (term: number) => coordinator.decideWriteConcern(at(1, term).optime, { w: 'majority', j: null })
+  t.equal(decide(1), 'waiting')
+  t.match(decide(0), { code: 189, message: /^Term changed from 0 to 1 while waiting for replication/ })
+  coordinator.commands.stepDown(member.nowMs, { seconds: 60, catchUpSeconds: 0, force: true })
+  t.match(decide(1), { code: 189, message: 'Received stepdown request while waiting for replication' })
+  coordinator.steppedDown(member.nowMs, 'command')
+  t.match(decide(1), { code: 189, message: 'Primary stepped down while waiting for replication' })
 })

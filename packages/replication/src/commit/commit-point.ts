@@ -1,5 +1,6 @@
 /** The newest entry that no failover can lose. Server: updateLastCommittedOpTimeAndWallTime. */
 import { isVoter, writeMajorityCount } from '../config/replica-set-config.js'
+import { recordCommit } from '../elections/election-metrics.js'
 import { compareOpTimes, type TimedOpTime } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 
@@ -37,5 +38,6 @@ export function learnCommitPoint(state: ProtocolState, committed: TimedOpTime, f
 function setCommitPoint(state: ProtocolState, committed: TimedOpTime): void {
   if (compareOpTimes(committed.optime, state.committed.optime) <= 0) return
   state.committed = committed
+  recordCommit(state)
   state.emit({ kind: 'commit-point', committed })
 }

@@ -2,13 +2,16 @@
  * Server: haveNumNodesReachedOpTime, haveTaggedNodesReachedOpTime,
  * checkIfWriteConcernCanBeSatisfied.
  */
-import { isVoter, writeMajorityCount, type MemberConfig } from '../config/replica-set-config.js'
+import {
+  isVoter,
+  writeMajorityCount,
+  type MemberConfig,
+  type ReplicaSetConfig,
+  type TagMode,
+} from '../config/replica-set-config.js'
 import type { MemberView } from '../members/member-view.js'
 import { compareTimestamps, type OpTime } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
-
-/** A mode of `getLastErrorModes`: for each tag the least number of distinct values. */
-export type TagMode = readonly (readonly [tag: string, distinctValues: number])[]
 
 /** Progress in another term does not count: that entry may be in another branch of the history. */
 function hasReached(view: MemberView, target: OpTime, journaled: boolean): boolean {
@@ -22,11 +25,11 @@ export function haveMembersReached(state: ProtocolState, target: OpTime, count: 
   return countMembers(state, (view, member) => !member.arbiterOnly && hasReached(view, target, journaled)) >= count
 }
 
-/** Applied by the voters that a majority write needs, journaled or not. */
-export function haveMajorityReached(state: ProtocolState, target: OpTime): boolean {
+/** By the voters that a majority write needs. */
+export function haveMajorityReached(state: ProtocolState, target: OpTime, journaled = false): boolean {
   const count = countMembers(
     state,
-    (view, member) => isVoter(member) && !member.arbiterOnly && hasReached(view, target, false),
+    (view, member) => isVoter(member) && !member.arbiterOnly && hasReached(view, target, journaled),
   )
   return count >= writeMajorityCount(state.config!)
 }
@@ -49,8 +52,8 @@ export function isModeSatisfied(members: readonly MemberConfig[], mode: TagMode)
 }
 
 /** Members that can ever acknowledge `w: n`. */
-export const dataMemberCount = (state: ProtocolState): number =>
-  state.config === null ? 0 : state.config.members.filter(({ arbiterOnly }) => !arbiterOnly).length
+export const dataMemberCount = ({ members }: ReplicaSetConfig): number =>
+  members.filter(({ arbiterOnly }) => !arbiterOnly).length
 
 function countMembers(state: ProtocolState, counts: (view: MemberView, member: MemberConfig) => boolean): number {
   let count = 0

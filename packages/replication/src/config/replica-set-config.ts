@@ -1,6 +1,7 @@
 /**
- * The configuration of a replica set, as parsed from `local.system.replset`. Server:
- * repl_set_config.idl, member_config.idl; manual: reference/replica-configuration.
+ * The configuration of a replica set. `document/` reads and writes its document, the one in
+ * `local.system.replset`. Server: repl_set_config.idl, member_config.idl; manual:
+ * reference/replica-configuration.
  */
 import { uninitializedTerm } from '../optime.js'
 
@@ -16,11 +17,23 @@ export interface MemberConfig {
   readonly priority: number
   /** In the order of the document. */
   readonly tags: readonly (readonly [name: string, value: string])[]
+  /** Addresses for clients of other networks, by the name of the network. */
+  readonly horizons: readonly (readonly [name: string, host: string])[]
   readonly delaySecs: number
   /** See {@link votesOf}. */
   readonly votes: 0 | 1
   /** The member does not vote and cannot be elected until its initial sync is done. */
   readonly newlyAdded: boolean
+}
+
+/** A mode of `getLastErrorModes`: for each tag the least number of distinct values. */
+export type TagMode = readonly (readonly [tag: string, distinctValues: number])[]
+
+/** `getLastErrorDefaults`. */
+export interface DefaultWriteConcern {
+  readonly w: number | string
+  readonly wtimeout: number
+  readonly sync: 'j' | 'fsync' | null
 }
 
 export interface ReplicaSetSettings {
@@ -32,6 +45,11 @@ export interface ReplicaSetSettings {
   readonly catchUpTimeoutMs: number
   /** -1: never. */
   readonly catchUpTakeoverDelayMs: number
+  /** Named write concerns, in the order of the document. */
+  readonly modes: readonly (readonly [name: string, mode: TagMode])[]
+  readonly defaultWriteConcern: DefaultWriteConcern
+  /** ObjectId. Null: none, as in sets of old versions. */
+  readonly replicaSetId: Uint8Array | null
 }
 
 export interface ReplicaSetConfig {
@@ -45,8 +63,6 @@ export interface ReplicaSetConfig {
   readonly majorityJournals: boolean
   /** The set of a config server. */
   readonly configServer: boolean
-  /** The document as stored and shown. */
-  readonly document: Uint8Array
 }
 
 /** Until a set is initiated, replies have this version. */
@@ -59,6 +75,9 @@ export const defaultSettings: ReplicaSetSettings = {
   electionTimeoutMs: 10_000,
   catchUpTimeoutMs: -1,
   catchUpTakeoverDelayMs: 30_000,
+  modes: [],
+  defaultWriteConcern: { w: 1, wtimeout: 0, sync: null },
+  replicaSetId: null,
 }
 
 export interface ConfigVersion {
@@ -98,3 +117,24 @@ export const writeMajorityCount = (config: ReplicaSetConfig): number =>
 /** Number of members with a higher priority: 0 for the highest. */
 export const priorityRank = ({ members }: ReplicaSetConfig, priority: number): number =>
   members.filter((member) => priorityOf(member) > priority).length
+
+const baseVoters = ({ members }: ReplicaSetConfig): number => members.filter(({ votes }) => votes > 0).length
+
+const arbiters = ({ members }: ReplicaSetConfig): number => members.filter(({ arbiterOnly }) => arbiterOnly).length
+
+/** Primary, secondary and arbiter. */
+export const isPsa = (config: ReplicaSetConfig): boolean =>
+  config.members.length === 3 && baseVoters(config) === 3 && arbiters(config) === 1
+
+/** Writable voters, and votes that win an election, with newly added members counted. */
+export const baseQuorums = (config: ReplicaSetConfig): { readonly writable: number; readonly majority: number } => ({
+  writable: baseVoters(config) - arbiters(config),
+  majority: Math.floor(baseVoters(config) / 2) + 1,
+})
+
+/**
+ * Since 5.0 the write concern of clients that name none. Without arbiters always majority; with
+ * arbiters only if more members have data than a majority of votes needs.
+ */
+export const isImplicitMajority = (config: ReplicaSetConfig): boolean =>
+  voterCount(config) === writableVoterCount(config) || writableVoterCount(config) > majorityVoteCount(config)

@@ -7,6 +7,7 @@ import type { ProtocolState } from '../state/protocol-state.js'
 import { learnTerm } from '../state/term.js'
 import { restartElectionTimer } from './election-timer.js'
 import { cancelTakeovers } from './takeovers.js'
+import { recordWin } from './election-metrics.js'
 import { unelectableReasons } from './electability.js'
 
 /** @returns reasons why this member does not run; empty: it runs */
@@ -124,7 +125,10 @@ function countVotes(state: ProtocolState): void {
     report(state, 'won', candidacy.refusals)
     state.candidacy = null
     if (candidacy.dryRun) startRealElection(state, candidacy.reason)
-    else becomePrimary(state)
+    else {
+      recordWin(state, candidacy.reason)
+      becomePrimary(state)
+    }
   } else if (candidacy.pending.size === 0) lose(state, candidacy.refusals)
 }
 

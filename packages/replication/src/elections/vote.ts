@@ -4,6 +4,7 @@ import type { VoteReply, VoteRequest } from '../messages.js'
 import { compareOpTimes, opTimeText } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { learnTerm } from '../state/term.js'
+import { recordVote } from './election-metrics.js'
 
 /**
  * @returns null: this member is stepping down because of the request; ask again when it is done. A
@@ -12,8 +13,9 @@ import { learnTerm } from '../state/term.js'
 export function answerVoteRequest(state: ProtocolState, request: VoteRequest): VoteReply | null {
   if (!learnTerm(state, request.term)) return null
   const reason = refusal(state, request)
-  if (reason === null && !request.dryRun) {
-    state.lastVote = { term: request.term, candidateIndex: request.candidateIndex }
+  if (!request.dryRun) {
+    recordVote(state, request, reason)
+    if (reason === null) state.lastVote = { term: request.term, candidateIndex: request.candidateIndex }
   }
   return { term: state.term, granted: reason === null, reason: reason ?? '' }
 }

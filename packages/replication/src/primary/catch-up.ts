@@ -7,6 +7,7 @@ import { compareOpTimes, laterOpTime, nullOpTime, type OpTime } from '../optime.
 import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { advanceCommitPoint } from '../commit/commit-point.js'
+import { startPeriodicNoops } from './periodic-noop.js'
 import { tryStepDown } from './step-down.js'
 
 export function becomePrimary(state: ProtocolState): void {
@@ -30,6 +31,7 @@ function startCatchUp(state: ProtocolState): void {
     return
   }
   state.catchUp = { target: null }
+  state.candidateMetrics!.catchUpOps = 0
   if (catchUpTimeoutMs > 0) state.timers.set('catch-up', state.nowMs + catchUpTimeoutMs)
   restartHeartbeats(state)
 }
@@ -41,6 +43,7 @@ export function checkCatchUp(state: ProtocolState): void {
   if (target === null) return
   state.catchUp.target = laterOpTime(state.catchUp.target ?? nullOpTime, target)
   if (compareOpTimes(target, state.self.applied.optime) <= 0) endCatchUp(state)
+  else state.candidateMetrics!.targetCatchUp = state.catchUp.target
 }
 
 /** Null: a member has not answered since the election. */
@@ -91,9 +94,13 @@ export function prepareFirstEntry(state: ProtocolState): void {
 export function firstEntryWritten(state: ProtocolState, optime: OpTime): void {
   if (!state.isPrimary || optime.term !== state.term) return
   state.firstOpTimeOfTerm = optime
+  const { self, candidateMetrics, nowMs } = state
+  const isApplied = compareOpTimes(self.applied.optime, optime) === 0
+  if (candidateMetrics !== null) candidateMetrics.newTermStartMs = isApplied ? self.applied.wallMs : nowMs
   if (state.leaderMode === 'elected') state.leaderMode = 'writable'
   if (state.stepDown?.modeBefore === 'elected') state.stepDown = { ...state.stepDown, modeBefore: 'writable' }
   state.topologyChanged()
   advanceCommitPoint(state)
+  startPeriodicNoops(state)
   tryStepDown(state)
 }

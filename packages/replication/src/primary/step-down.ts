@@ -1,5 +1,5 @@
 /** How a primary ends its term. Server: TopologyCoordinator::tryToStartStepDown and callers. */
-import type { StepDownReason } from '../effects.js'
+import type { StepDownError, StepDownReason } from '../effects.js'
 import { haveMajorityReached } from '../commit/write-concern.js'
 import { priorityOf } from '../config/replica-set-config.js'
 import { isPeerElectable } from '../elections/electability.js'
@@ -46,17 +46,18 @@ export function tryStepDown(state: ProtocolState): void {
   const { stepDown, nowMs } = state
   if (stepDown === null) return
   const isLate = nowMs >= stepDown.waitUntilMs
-  if (nowMs >= stepDown.stepDownUntilMs) failStepDown(state, 'timeout')
+  if (nowMs >= stepDown.stepDownUntilMs) failStepDown(state, 'too-late')
   else if ((stepDown.force && isLate) || isSafeToStepDown(state)) {
     state.stepDown = null
     state.timers.cancel('step-down')
     state.frozenUntilMs = stepDown.stepDownUntilMs
     state.leaderMode = 'stepping-down'
+    state.handsOff = !stepDown.force
     state.emit({ kind: 'step-down', reason: 'command' })
-  } else if (isLate) failStepDown(state, 'timeout')
+  } else if (isLate) failStepDown(state, 'not-caught-up')
 }
 
-function failStepDown(state: ProtocolState, error: 'timeout' | 'other-step-down'): void {
+function failStepDown(state: ProtocolState, error: StepDownError): void {
   const { modeBefore } = state.stepDown!
   state.stepDown = null
   state.timers.cancel('step-down')
@@ -79,8 +80,10 @@ const isSuccessor = (state: ProtocolState, view: MemberView): boolean =>
 export function steppedDown(state: ProtocolState, reason: StepDownReason): void {
   if (state.leaderMode !== 'stepping-down') return
   state.leaderMode = 'none'
+  state.candidateMetrics = null
   state.catchUp = null
   state.timers.cancel('catch-up')
+  state.timers.cancel('periodic-noop')
   const primaries = state.members.filter((view) => view !== state.self && view.up && view.state === 'PRIMARY')
   state.primaryIndex = primaries.length === 1 ? state.members.indexOf(primaries[0]!) : -1
   announceState(state)
@@ -88,7 +91,7 @@ export function steppedDown(state: ProtocolState, reason: StepDownReason): void 
     state.term = Math.max(state.term, state.pendingTerm)
     state.pendingTerm = null
   }
-  if (reason === 'command') handOff(state)
+  if (reason === 'command' && state.handsOff) handOff(state)
   if (isAlone(state)) state.timers.set('single-node-election', Math.max(state.nowMs, state.frozenUntilMs))
 }
 

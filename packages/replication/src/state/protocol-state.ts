@@ -5,6 +5,7 @@ import {
   type ReplicaSetConfig,
   type ReplicaSetSettings,
 } from '../config/replica-set-config.js'
+import type { CandidateMetrics, ParticipantMetrics } from '../elections/metrics-types.js'
 import type { FollowerMode, MemberState } from '../members/member-state.js'
 import { MemberView } from '../members/member-view.js'
 import type { PingStatistics } from '../members/ping-statistics.js'
@@ -60,6 +61,8 @@ export interface CoordinatorOptions {
   readonly random: () => number
   /** The next time of the oplog. */
   readonly clusterTime: () => Timestamp
+  /** Server parameter periodicNoopIntervalSecs, in milliseconds. Default 10,000. */
+  readonly noopIntervalMs?: number
 }
 
 /** Everything that the protocol of one member knows. Mechanisms are functions over it. */
@@ -107,12 +110,19 @@ export class ProtocolState {
   electionTerm = uninitializedTerm
   /** Newer entries are committed only if they are not older: the first entry of the own term. */
   firstOpTimeOfTerm: OpTime = nullOpTime
+  /** Server parameter writePeriodicNoops. */
+  writesPeriodicNoops = true
+  readonly noopIntervalMs: number
+  /** The last entry when the periodic no-op was last considered, or that no-op. */
+  noopLastKnown: OpTime = nullOpTime
   /** Elections are not started before. */
   frozenUntilMs = 0
   catchUp: { target: OpTime | null } | null = null
   /** The term in which everything fetched is applied and no entry is written yet. Null: none. */
   drainedTerm: number | null = null
   stepDown: StepDownAttempt | null = null
+  /** After a step-down without force, another member is asked to run for election. */
+  handsOff = false
   /** Adopted when the step-down is complete. */
   pendingTerm: number | null = null
   /** Installed when the step-down is complete. */
@@ -132,12 +142,20 @@ export class ProtocolState {
 
   topologyCounter = 0
 
+  /** Null: not primary. */
+  candidateMetrics: CandidateMetrics | null = null
+  /** Null: no vote since the start. */
+  participantMetrics: ParticipantMetrics | null = null
+  /** What the member last did about its sync source; shown for two minutes. */
+  message: { readonly text: string; readonly atMs: number } | null = null
+
   constructor(options: CoordinatorOptions) {
     this.setName = options.setName
     this.selfHost = options.selfHost
     this.rules = options.rules
     this.random = options.random
     this.clusterTime = options.clusterTime
+    this.noopIntervalMs = options.noopIntervalMs ?? 10_000
     this.self = new MemberView(-1, options.selfHost)
     this.members = [this.self]
   }
@@ -180,6 +198,12 @@ export class ProtocolState {
     if (this.isPrimary) return 'PRIMARY'
     if (self.arbiterOnly) return 'ARBITER'
     return this.maintenanceCalls > 0 && this.followerMode === 'SECONDARY' ? 'RECOVERING' : this.followerMode
+  }
+
+  /** Every call of the host has the time, which never goes back. */
+  at(nowMs: number): this {
+    if (nowMs > this.nowMs) this.nowMs = nowMs
+    return this
   }
 
   emit(effect: Effect): void {

@@ -1,55 +1,133 @@
-/** What hello says about the set. Server: TopologyCoordinator::fillHelloForReplSet. */
-import { isElectable, priorityOf, type MemberConfig } from '../config/replica-set-config.js'
+/** The part of hello about the set. Server: fillHelloForReplSet, hello_response.cpp. */
+import { arrayIndexName, type DocumentWriter } from '@shardlab/bson'
+import { isElectable, isImplicitMajority, priorityOf, type ReplicaSetConfig } from '../config/replica-set-config.js'
+import { isNullOpTime, type OpTime } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
+import { writeOpTime } from './optime-fields.js'
 
-export interface HelloFacts {
-  readonly topologyCounter: number
-  /** Null: no set name is known to clients, as before the set is initiated. */
-  readonly set: {
-    readonly name: string
-    /** Null: removed from the set. */
-    readonly member: {
-      readonly hosts: readonly string[]
-      readonly passives: readonly string[]
-      readonly arbiters: readonly string[]
-      readonly version: number
-      /** Null: none known. */
-      readonly primary: string | null
-      readonly config: MemberConfig
-      readonly isPassive: boolean
-      /** Term of the election that made this member primary; null: it is not. */
-      readonly electionTerm: number | null
-    } | null
-  } | null
-  readonly isWritablePrimary: boolean
-  readonly isSecondary: boolean
+export interface HelloOptions {
+  /** With the names of isMaster: `ismaster`, `slaveDelay`. */
+  readonly legacy: boolean
+  /** ObjectId of this run of the process. */
+  readonly processId: Uint8Array
+  /** The newest position that majority reads see. Null: none. */
+  readonly majorityReads: OpTime | null
+  readonly role: 'shard' | 'config-server' | 'none'
+  /** Of the cluster, as `getDefaultRWConcern` shows it. Null: not set. */
+  readonly defaultWriteConcern: Uint8Array | null
 }
 
-export function helloFacts(state: ProtocolState): HelloFacts {
-  const { config, selfConfig, topologyCounter, leaderMode, memberState, electionTerm } = state
-  const base = {
-    topologyCounter,
-    isWritablePrimary: leaderMode === 'writable',
-    isSecondary: memberState === 'SECONDARY',
-  }
-  if (config === null) return { ...base, set: null }
-  if (selfConfig === null) return { ...base, set: { name: config.name, member: null } }
-  const shown = config.members.filter(({ hidden, delaySecs }) => !hidden && delaySecs === 0)
-  const isHost = (member: MemberConfig) => isElectable(member)
+/** Whether the member accepts writes, and whether it calls itself secondary. */
+export function helloState({ leaderMode, memberState }: ProtocolState): {
+  readonly isWritablePrimary: boolean
+  readonly isSecondary: boolean
+} {
+  // A primary in catch-up or drain calls itself a secondary.
   return {
-    ...base,
-    set: {
-      name: config.name,
-      member: {
-        hosts: shown.filter(isHost).map(({ host }) => host),
-        passives: shown.filter((member) => !isHost(member) && !member.arbiterOnly).map(({ host }) => host),
-        arbiters: shown.filter(({ arbiterOnly }) => arbiterOnly).map(({ host }) => host),
-        version: config.version,
-        primary: state.primary?.host ?? null,
-        config: selfConfig,
-        isPassive: !selfConfig.arbiterOnly && priorityOf(selfConfig) === 0,
-        electionTerm: state.isPrimary ? electionTerm : null,
-      },
-    },
+    isWritablePrimary: leaderMode === 'writable',
+    isSecondary: memberState === 'SECONDARY' || leaderMode === 'elected',
   }
+}
+
+/** Appends the fields up to the limits that every member has. */
+export function writeHello(writer: DocumentWriter, state: ProtocolState, options: HelloOptions): void {
+  const { config, selfConfig, rules, topologyCounter } = state
+  if (rules.helloTopologyVersion) {
+    writer.startDocument('topologyVersion').objectId('processId', options.processId)
+    writer.int64('counter', topologyCounter).end()
+  }
+  if (config !== null && selfConfig !== null) writeMember(writer, state, config, options)
+  else writeNoConfig(writer, config, options)
+  if (rules.implicitMajorityWriteConcern && options.role === 'shard') {
+    writer.bool('isImplicitDefaultMajorityWC', config === null || isImplicitMajority(config))
+    if (options.defaultWriteConcern !== null) writer.document('cwwc', options.defaultWriteConcern)
+  }
+  if (options.role === 'config-server') writer.int32('configsvr', 2)
+}
+
+/** Not initiated, or removed from the set. */
+function writeNoConfig(writer: DocumentWriter, config: ReplicaSetConfig | null, { legacy }: HelloOptions): void {
+  if (config !== null) writer.string('setName', config.name)
+  writer
+    .bool(legacy ? 'ismaster' : 'isWritablePrimary', false)
+    .bool('secondary', false)
+    .string('info', 'Does not have a valid replica set config')
+    .bool('isreplicaset', true)
+}
+
+function writeMember(
+  writer: DocumentWriter,
+  state: ProtocolState,
+  config: ReplicaSetConfig,
+  { legacy, majorityReads }: HelloOptions,
+): void {
+  const self = state.selfConfig!
+  writeHosts(writer, config)
+  const { isWritablePrimary, isSecondary } = helloState(state)
+  writer
+    .string('setName', config.name)
+    .int32('setVersion', config.version)
+    .bool(legacy ? 'ismaster' : 'isWritablePrimary', isWritablePrimary)
+    .bool('secondary', isSecondary)
+  if (state.primary !== null) writer.string('primary', state.primary.host)
+  if (self.arbiterOnly) writer.bool('arbiterOnly', true)
+  else if (priorityOf(self) === 0) writer.bool('passive', true)
+  if (self.hidden) writer.bool('hidden', true)
+  if (!self.buildIndexes) writer.bool('buildIndexes', false)
+  if (self.delaySecs > 0) writer.integer(legacy ? 'slaveDelay' : 'secondaryDelaySecs', self.delaySecs)
+  if (self.tags.length > 0) {
+    writer.startDocument('tags')
+    for (const [name, value] of self.tags) writer.string(name, value)
+    writer.end()
+  }
+  writer.string('me', self.host)
+  if (state.isPrimary) writer.objectId('electionId', electionIdOf(state.electionTerm))
+  writeLastWrite(writer, state.self.applied.optime, majorityReads)
+}
+
+/** No hidden and no delayed members. */
+function writeHosts(writer: DocumentWriter, { members }: ReplicaSetConfig): void {
+  const shown = members.filter(({ hidden, delaySecs }) => !hidden && delaySecs === 0)
+  const lists = {
+    hosts: shown.filter(isElectable),
+    passives: shown.filter((member) => !isElectable(member) && !member.arbiterOnly),
+    arbiters: shown.filter(({ arbiterOnly }) => arbiterOnly),
+  }
+  for (const [name, list] of Object.entries(lists)) {
+    if (list.length === 0) continue
+    writer.startArray(name)
+    list.forEach(({ host }, i) => writer.string(arrayIndexName(i), host))
+    writer.end()
+  }
+}
+
+function writeLastWrite(writer: DocumentWriter, last: OpTime, majority: OpTime | null): void {
+  writer.startDocument('lastWrite')
+  writeOpTime(writer, 'opTime', last)
+  writer.date('lastWriteDate', last.ts[0] * 1000)
+  if (majority !== null && !isNullOpTime(majority)) {
+    writeOpTime(writer, 'majorityOpTime', majority)
+    writer.date('majorityWriteDate', majority.ts[0] * 1000)
+  }
+  writer.end()
+}
+
+/** Greater terms have greater ids: drivers tell an old primary from a new one. */
+export function electionIdOf(term: number): Uint8Array {
+  const id = Buffer.alloc(12)
+  id.writeUInt32BE(0x7fffffff)
+  id.writeBigInt64BE(BigInt(term), 4)
+  return id
+}
+
+/** `serverStatus.repl`, whose later fields are about services of the process. */
+export function writeReplStatus(
+  writer: DocumentWriter,
+  state: ProtocolState,
+  options: Omit<HelloOptions, 'legacy'>,
+  rollbackId: number,
+): void {
+  // Its names changed with the form of the configuration, in 5.0.
+  writeHello(writer, state, { ...options, legacy: !state.rules.configIsStructure })
+  writer.int32('rbid', rollbackId)
 }

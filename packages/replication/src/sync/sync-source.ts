@@ -23,17 +23,36 @@ export function chooseSyncSource(state: ProtocolState, lastFetched: OpTime): str
   if (state.requestedSyncSource !== null) {
     const host = state.requestedSyncSource
     state.requestedSyncSource = null
-    return take(state, host, true)
+    return take(state, host, 'requested')
   }
   // Two heartbeats of each member show which ones are close and ahead.
-  if (state.heartbeatsInConfig < state.peers.length * 2) return take(state, null, false)
+  if (state.heartbeatsInConfig < state.peers.length * 2) return setSource(state, null, false)
   // A primary in catch-up takes what it needs from anyone.
   if (!state.settings.chainingAllowed && !state.isPrimary)
-    return take(state, primaryAsSource(state, lastFetched), false)
-  return take(state, nearest(state, lastFetched), false)
+    return take(state, primaryAsSource(state, lastFetched), 'primary')
+  return take(state, nearest(state, lastFetched), 'nearest')
 }
 
-function take(state: ProtocolState, host: string | null, requested: boolean): string | null {
+type SourceKind = 'nearest' | 'primary' | 'requested'
+
+function messageOf(state: ProtocolState, host: string | null, kind: SourceKind): string {
+  if (host !== null) {
+    return kind === 'primary'
+      ? `syncing from primary: ${host}`
+      : `syncing from: ${host}${kind === 'requested' ? ' by request' : ''}`
+  }
+  return state.rules.replicaSetStatus === 'syncingTo'
+    ? 'could not find member to sync from'
+    : 'Could not find member to sync from'
+}
+
+function take(state: ProtocolState, host: string | null, kind: SourceKind): string | null {
+  // A missing primary leaves the message as it was.
+  if (host !== null || kind === 'nearest') state.message = { text: messageOf(state, host, kind), atMs: state.nowMs }
+  return setSource(state, host, kind === 'requested')
+}
+
+function setSource(state: ProtocolState, host: string | null, requested: boolean): string | null {
   state.syncSource = host
   state.syncSourceIsRequested = requested
   if (host !== null) {
@@ -143,40 +162,4 @@ function hasCloser(state: ProtocolState, current: MemberView, lastFetched: OpTim
       ping - view.ping.averageMs > closerMs &&
       isEligible(state, view, lastFetched, true),
   )
-}
-
-export type SyncFromRefusal =
-  | 'removed'
-  | 'arbiter'
-  | 'primary'
-  | 'unknown-target'
-  | 'self'
-  | 'target-is-arbiter'
-  | 'target-builds-no-indexes'
-  | 'target-does-not-vote'
-  | 'target-unreachable'
-
-/** The command replSetSyncFrom: the next selection takes this host, once. */
-export function requestSyncSource(
-  state: ProtocolState,
-  host: string,
-): SyncFromRefusal | { readonly previous: string | null; readonly isBehind: boolean } {
-  const self = state.selfConfig
-  if (self === null) return 'removed'
-  if (self.arbiterOnly) return 'arbiter'
-  if (state.isPrimary) return 'primary'
-  const view = state.viewOf(host)
-  if (view === null) return 'unknown-target'
-  if (view === state.self) return 'self'
-  const member = state.configOf(view)
-  if (member.arbiterOnly) return 'target-is-arbiter'
-  if (!member.buildIndexes && self.buildIndexes) return 'target-builds-no-indexes'
-  if (isVoter(self) && !isVoter(member)) return 'target-does-not-vote'
-  if (view.health === 0) return 'target-unreachable'
-  state.requestedSyncSource = host
-  state.emit({ kind: 'sync-source-lost' })
-  return {
-    previous: state.syncSource,
-    isBehind: view.reported.applied.optime.ts[0] + 10 < state.self.applied.optime.ts[0],
-  }
 }

@@ -1,4 +1,11 @@
-import { defaultSettings, type MemberConfig, type ReplicaSetConfig, type ReplicationRules } from '@shardlab/replication'
+import {
+  defaultSettings,
+  reconfigFault,
+  type MemberConfig,
+  type ReplicaSetConfig,
+  type ReplicationRules,
+} from '@shardlab/replication'
+import { behavioursOf } from '@shardlab/sharding'
 import { Random } from './random.js'
 import { SimulatedSet } from './simulated-set.js'
 import type { Defect } from './world.js'
@@ -11,6 +18,7 @@ export const memberConfig = (id: number, changes: Partial<MemberConfig> = {}): M
   hidden: false,
   priority: 1,
   tags: [],
+  horizons: [],
   delaySecs: 0,
   votes: 1,
   newlyAdded: false,
@@ -28,16 +36,10 @@ export const replicaSetConfig = (
   settings: defaultSettings,
   majorityJournals: true,
   configServer: false,
-  document: new Uint8Array(),
   ...changes,
 })
 
-export const currentRules: ReplicationRules = {
-  configTerm: true,
-  votesNeedSameConfig: false,
-  closerSyncSource: true,
-  preferPrimarySyncSource: true,
-}
+export const currentRules: ReplicationRules = behavioursOf('8.0')
 
 function randomConfig(random: Random): ReplicaSetConfig {
   const count = random.pick([1, 2, 3, 3, 3, 4, 5, 5, 7])
@@ -110,7 +112,7 @@ function fault(set: SimulatedSet, random: Random): void {
     default: {
       const { nowMs } = set
       const force = random.chance(0.5)
-      member.coordinator?.stepDown(nowMs, { waitUntilMs: nowMs + 2000, stepDownUntilMs: nowMs + 10_000, force })
+      member.coordinator?.commands.stepDown(nowMs, { seconds: 10, catchUpSeconds: 2, force })
       member.carryOut()
     }
   }
@@ -143,7 +145,8 @@ function reconfigure(set: SimulatedSet, random: Random): void {
   const next = { ...config!, version: config!.version + 1, term, members }
   const self = members.find(({ host }) => host === primary.host)
   if (self === undefined || self.priority === 0) return
-  if (coordinator.reconfigFault(next, set.defects.has('unsafe-reconfig')) !== null) return
+  const checker = { rules: set.rules, selfHost: primary.host, isConfigServer: false }
+  if (reconfigFault(config!, next, set.defects.has('unsafe-reconfig'), checker) !== null) return
   set.reconfigurations++
   coordinator.changeConfig(set.nowMs, next)
   primary.carryOut()
@@ -163,10 +166,7 @@ function recover(set: SimulatedSet): void {
   set.schedule.runUntil(set.nowMs + 120_000)
   // A takeover may have just begun; and sync sources may form a cycle, which members leave when a
   // primary's periodic no-op makes them lag.
-  for (let seconds = 0; seconds < 120 && unsettled(set) !== null; seconds++) {
-    if (seconds % 10 === 0) set.write()
-    set.schedule.runUntil(set.nowMs + 1000)
-  }
+  for (let seconds = 0; seconds < 120 && unsettled(set) !== null; seconds++) set.schedule.runUntil(set.nowMs + 1000)
   const problem = unsettled(set)
   if (problem !== null) throw new Error(`${problem} after recovery`)
 }

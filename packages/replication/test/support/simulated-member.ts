@@ -144,6 +144,13 @@ export class SimulatedMember implements Peer {
           if (set.defects.has('commit-old-term')) coordinator.state.firstOpTimeOfTerm = nullTimedOpTime.optime
         })
         break
+      case 'write-noop':
+        this.later(storeMs(), (coordinator) => {
+          if (!coordinator.isWritablePrimary || coordinator.state.term !== effect.term) return
+          this.append()
+          coordinator.noopWritten(set.nowMs)
+        })
+        break
       case 'step-down':
         this.later(set.random.between(1, 20), (coordinator) => {
           coordinator.steppedDown(set.nowMs, effect.reason)

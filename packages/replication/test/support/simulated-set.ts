@@ -138,8 +138,7 @@ export class SimulatedSet implements World {
 
   /** The last effects, for the report of a failure. */
   get events(): string[] {
-    const shown = (key: string, value: unknown) => (key === 'document' ? undefined : value)
-    return this.#events.map(({ atMs, host, effect }) => `${atMs} ${host} ${JSON.stringify(effect, shown)}`)
+    return this.#events.map(({ atMs, host, effect }) => `${atMs} ${host} ${JSON.stringify(effect)}`)
   }
 
   /** @throws Error when a term has two primaries */

@@ -16,6 +16,7 @@ import { languageBehaviours } from './topics/language.js'
 import { migrationBehaviours } from './topics/migrations.js'
 import { queryAnalysisBehaviours } from './topics/query-analysis.js'
 import { releaseBehaviours } from './topics/release.js'
+import { replicationBehaviours } from './topics/replication.js'
 import { reshardingBehaviours } from './topics/resharding.js'
 import { shardingBehaviours } from './topics/sharding.js'
 import { statisticsBehaviours } from './topics/statistics.js'
@@ -39,6 +40,7 @@ export const behaviourTable = {
   ...failPointBehaviours,
   ...migrationBehaviours,
   ...queryAnalysisBehaviours,
+  ...replicationBehaviours,
   ...reshardingBehaviours,
   ...statisticsBehaviours,
   ...targetingBehaviours,
