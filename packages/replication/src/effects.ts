@@ -58,7 +58,7 @@ export type Effect =
   | { readonly kind: 'report-position' }
   /** The member must select its sync source again. */
   | { readonly kind: 'sync-source-lost' }
-  /** This voter has finished its initial sync: count it, by a reconfiguration. */
+  /** This voter has finished its initial sync: count it, by `countedMember`. Repeats until then. */
   | { readonly kind: 'count-new-member'; readonly memberId: number }
   /** The reply of hello has changed. */
   | { readonly kind: 'topology'; readonly counter: number }

@@ -1,9 +1,10 @@
-import type { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { CommandError } from '@shardlab/bson'
 import { SetCommands } from './commands/set-commands.js'
 import { learnCommitPoint } from './commit/commit-point.js'
 import { decideWriteConcern, type WriteConcern } from './commit/write-concern-decision.js'
 import { storeConfig } from './config/adopt-config.js'
 import { configStored, installConfig } from './config/install-config.js'
+import { countedMember } from './config/new-members.js'
 import { configCommitment, type ConfigCommitment } from './config/reconfig.js'
 import type { ReplicaSetConfig } from './config/replica-set-config.js'
 import type { Effect, ElectionReason, StepDownReason } from './effects.js'
@@ -39,7 +40,6 @@ import {
   sourceReplied,
 } from './sync/positions.js'
 import { chooseSyncSource, denySyncSource, shouldChangeSyncSource } from './sync/sync-source.js'
-import { writeHello, writeReplStatus, type HelloOptions } from './status/hello.js'
 
 /** What a member finds on its disk when it starts. */
 export interface StoredState {
@@ -228,6 +228,11 @@ export class ReplicationCoordinator {
     storeConfig(this.state.at(nowMs), config)
   }
 
+  /** After `count-new-member`, for `changeConfig`. @returns null: not now, the effect repeats */
+  countedMember(nowMs: number, memberId: number): ReplicaSetConfig | null {
+    return countedMember(this.state.at(nowMs), memberId)
+  }
+
   /** Whether the current configuration may be left. */
   configCommitment(): ConfigCommitment {
     return configCommitment(this.state)
@@ -282,15 +287,5 @@ export class ReplicationCoordinator {
   /** Ask again after progress of any member, a new configuration, or a step-down. */
   decideWriteConcern(target: OpTime, concern: WriteConcern): 'satisfied' | 'waiting' | CommandError {
     return decideWriteConcern(this.state, target, concern)
-  }
-
-  /** Appends the part of hello or isMaster about the set. */
-  writeHello(writer: DocumentWriter, options: HelloOptions): void {
-    writeHello(writer, this.state, options)
-  }
-
-  /** Appends the fields of serverStatus.repl. */
-  writeReplStatus(writer: DocumentWriter, options: Omit<HelloOptions, 'legacy'>, rollbackId: number): void {
-    writeReplStatus(writer, this.state, options, rollbackId)
   }
 }

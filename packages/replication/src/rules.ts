@@ -17,5 +17,6 @@ export type ReplicationRules = Pick<
   | 'preferPrimarySyncSource'
   | 'replicaSetStatus'
   | 'helloTopologyVersion'
+  | 'replicationTexts'
   | 'stepDownError'
 >

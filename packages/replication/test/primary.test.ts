@@ -185,7 +185,7 @@ t.test('hello lists electable, passive and arbiter members, and no hidden or del
   const writer = new DocumentWriter()
   const processId = new Uint8Array(12)
   const options = { legacy: false, processId, majorityReads: null, role: 'none', defaultWriteConcern: null } as const
-  new LoneMember(config).coordinator.writeHello(writer, options)
+  new LoneMember(config).coordinator.commands.writeHello(writer, options)
   t.match(read(writer.finish()), { hosts: ['m0:1'], passives: ['m1:1'], arbiters: ['m4:1'] })
 })
 

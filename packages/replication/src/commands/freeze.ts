@@ -9,10 +9,12 @@ export function freeze(state: ProtocolState, seconds: number): CommandAnswer {
   const fault = uninitializedFault(state)
   if (fault !== null) return fault
   if (state.isPrimary || state.candidacy !== null) {
+    const role = state.isPrimary ? 'Primary' : 'Running-Election'
     return new CommandError(
       'NotSecondary',
-      'Cannot freeze node when primary or running for election, state: ' +
-        (state.isPrimary ? 'Primary' : 'Running-Election'),
+      state.rules.replicationTexts === 'plain'
+        ? `cannot freeze node when primary or running for election. state: ${role}`
+        : `Cannot freeze node when primary or running for election, state: ${role}`,
     )
   }
   const writer = new DocumentWriter(128)

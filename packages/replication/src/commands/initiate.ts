@@ -90,7 +90,7 @@ function withDefaults(document: Uint8Array, setName: string, selfHost: string): 
 
 function nameFault(name: string, setName: string, { rules }: ConfigChecker): string | null {
   if (name === setName) return null
-  return rules.safeReconfig
+  return rules.replicationTexts === 'structured'
     ? `Rejecting initiate with a set name that differs from command line set name, initiate set name: ${name}, command line set name: ${setName}`
     : `Attempting to initiate a replica set with name ${name}, but command line reports ${setName}; rejecting`
 }

@@ -1,5 +1,6 @@
 /** The command replSetReconfig. Server: processReplSetReconfig, _doReplSetReconfig. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
+import { writeConcernFault, type WriteConcern } from '../commit/write-concern-decision.js'
 import { parseConfig } from '../config/document/parse-config.js'
 import { configCommitment, reconfigFault } from '../config/reconfig.js'
 import {
@@ -17,8 +18,10 @@ import { customDefaultsFault } from './custom-defaults.js'
 export interface ReconfigOptions {
   readonly force: boolean
   readonly isConfigServer: boolean
-  /** A default write concern is set for the cluster. */
-  readonly hasDefaultWriteConcern: boolean
+  /** In a cluster: the set is a shard that was added to one. */
+  readonly sharding: 'none' | 'shard' | 'in-cluster'
+  /** The default that is set for the cluster, or for the set if it is in none. Null: not set. */
+  readonly defaultWriteConcern: Pick<WriteConcern, 'w'> | null
 }
 
 /**
@@ -78,7 +81,7 @@ export function reconfigure(
   if (fault !== null) return new CommandError('InvalidReplicaSetConfig', fault)
   const next = complete(state, parsed.config, options.force)
   const incompatible =
-    (rules.implicitMajorityWriteConcern ? implicitConcernFault(current, next, options) : null) ??
+    (rules.implicitMajorityWriteConcern ? writeConcernChangeFault(current, next, options) : null) ??
     parsed.fault ??
     reconfigFault(current, next, options.force, checker)
   const defaults = customDefaultsFault('reconfig', next, rules)
@@ -132,7 +135,7 @@ function commitmentFault(state: ProtocolState): CommandError | null {
 
 function nameFault(name: string, setName: string, { rules }: ConfigChecker): string | null {
   if (name === setName) return null
-  return rules.safeReconfig
+  return rules.replicationTexts === 'structured'
     ? `Rejecting reconfig where new config set name differs from command line set name, new config set name: ${name}, old config set name: ${setName}`
     : `Attempting to reconfigure a replica set with name ${name}, but command line reports ${setName}; rejecting`
 }
@@ -163,17 +166,34 @@ function complete(state: ProtocolState, given: ReplicaSetConfig, force: boolean)
   }
 }
 
-function implicitConcernFault(
+function writeConcernChangeFault(
   current: ReplicaSetConfig,
   next: ReplicaSetConfig,
-  { hasDefaultWriteConcern }: ReconfigOptions,
+  { sharding, defaultWriteConcern }: ReconfigOptions,
 ): string | null {
-  if (hasDefaultWriteConcern || isImplicitMajority(current) === isImplicitMajority(next)) return null
-  return (
-    'Reconfig attempted to install a config that would change the implicit default write concern. Use the ' +
-    'setDefaultRWConcern command to set a cluster-wide write concern and try the reconfig again.'
-  )
+  if (defaultWriteConcern !== null) {
+    // Routers attach the default of a cluster, so shards need no mode for it.
+    if (sharding !== 'none' || writeConcernFault(next, defaultWriteConcern)?.code !== unknownMode) return null
+    return (
+      'May not remove custom write concern definition from config while it is in use as the default write concern. ' +
+      'Change the default write concern to a non-conflicting setting and try the reconfig again.'
+    )
+  }
+  const isChanged = isImplicitMajority(current) !== isImplicitMajority(next)
+  if (sharding === 'none' && isChanged) {
+    return (
+      'Reconfig attempted to install a config that would change the implicit default write concern. Use the ' +
+      'setDefaultRWConcern command to set a cluster-wide write concern and try the reconfig again.'
+    )
+  }
+  return sharding === 'in-cluster' && isChanged && !isImplicitMajority(next)
+    ? 'Reconfig attempted to install a config that would change the implicit default write concern on the shard to ' +
+        '{w: 1}. Use the setDefaultRWConcern command to set a cluster-wide write concern on the cluster and try the ' +
+        'reconfig again.'
+    : null
 }
+
+const unknownMode = ErrorCodes.UnknownReplWriteConcern
 
 function selfFault(next: ReplicaSetConfig, checker: ConfigChecker, force: boolean): CommandError | null {
   // Until 4.2 these are faults of the new configuration.

@@ -1,7 +1,8 @@
 /** Commands about the set. The host adds ok and the times to the replies. */
-import type { CommandError } from '@shardlab/bson'
+import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ReplicaSetConfig } from '../config/replica-set-config.js'
 import type { ProtocolState } from '../state/protocol-state.js'
+import { awaitsTopology, writeHello, writeReplStatus, type HelloOptions } from '../status/hello.js'
 import { statusDocument, type StatusFacts } from '../status/status-document.js'
 import { uninitializedFault, type CommandAnswer } from './answer.js'
 import { freeze } from './freeze.js'
@@ -86,5 +87,20 @@ export class SetCommands {
   getStatus(nowMs: number, facts: StatusFacts): CommandAnswer {
     const state = this.#state.at(nowMs)
     return uninitializedFault(state) ?? statusDocument(state, facts)
+  }
+
+  /** Appends the part of hello or isMaster about the set. */
+  writeHello(writer: DocumentWriter, options: HelloOptions): void {
+    writeHello(writer, this.#state, options)
+  }
+
+  /** @returns true: hello waits for the effect `topology` or its time limit */
+  awaitsTopology(known: Parameters<typeof awaitsTopology>[1]): boolean | CommandError {
+    return awaitsTopology(this.#state, known)
+  }
+
+  /** Appends the fields of serverStatus.repl. */
+  writeReplStatus(writer: DocumentWriter, options: Omit<HelloOptions, 'legacy'>, rollbackId: number): void {
+    writeReplStatus(writer, this.#state, options, rollbackId)
   }
 }

@@ -1,5 +1,5 @@
 /** The part of hello about the set. Server: fillHelloForReplSet, hello_response.cpp. */
-import { arrayIndexName, type DocumentWriter } from '@shardlab/bson'
+import { arrayIndexName, CommandError, type DocumentWriter } from '@shardlab/bson'
 import { isElectable, isImplicitMajority, priorityOf, type ReplicaSetConfig } from '../config/replica-set-config.js'
 import { isNullOpTime, type OpTime } from '../optime.js'
 import type { ProtocolState } from '../state/protocol-state.js'
@@ -27,6 +27,23 @@ export function helloState({ leaderMode, memberState }: ProtocolState): {
     isWritablePrimary: leaderMode === 'writable',
     isSecondary: memberState === 'SECONDARY' || leaderMode === 'elected',
   }
+}
+
+/**
+ * Whether an awaitable hello waits until the topology changes, after the client has sent the
+ * version that it has.
+ */
+export function awaitsTopology(
+  { topologyCounter }: ProtocolState,
+  { isOfThisProcess, counter }: { readonly isOfThisProcess: boolean; readonly counter: number },
+): boolean | CommandError {
+  if (counter < 0) return new CommandError(31_372, 'topologyVersion must have a non-negative counter')
+  if (!isOfThisProcess) return false
+  if (counter <= topologyCounter) return counter === topologyCounter
+  return new CommandError(
+    31_382,
+    `Received a topology version with counter: ${counter} which is greater than the server topology version counter: ${topologyCounter}`,
+  )
 }
 
 /** Appends the fields up to the limits that every member has. */

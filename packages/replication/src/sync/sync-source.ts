@@ -41,7 +41,7 @@ function messageOf(state: ProtocolState, host: string | null, kind: SourceKind):
       ? `syncing from primary: ${host}`
       : `syncing from: ${host}${kind === 'requested' ? ' by request' : ''}`
   }
-  return state.rules.replicaSetStatus === 'syncingTo'
+  return state.rules.replicationTexts === 'plain'
     ? 'could not find member to sync from'
     : 'Could not find member to sync from'
 }

@@ -98,6 +98,12 @@ t.test('replSetFreeze answers with information, and not on primaries and candida
   t.equal(textOf(coordinator.commands.freeze(member.nowMs, 5)), `${refused}Running-Election`)
   t.equal(textOf(coordinator.commands.setMaintenance(member.nowMs, true)), '95 currently running for election')
   t.equal(textOf(primary().coordinator.commands.freeze(5000, 5)), `${refused}Primary`)
+  const old = new LoneMember({ ...three, term: -1 }, 0, rulesOf('4.0'))
+  old.becomePrimary()
+  t.equal(
+    textOf(old.coordinator.commands.freeze(old.nowMs, 5)),
+    '95 cannot freeze node when primary or running for election. state: Primary',
+  )
 })
 
 t.test('replSetMaintenance counts', async (t) => {

@@ -145,7 +145,7 @@ const three = (version: Version) =>
     settings: { ...replicaSetConfig([]).settings, replicaSetId: setId },
   })
 
-const options: ReconfigOptions = { force: false, isConfigServer: false, hasDefaultWriteConcern: false }
+const options: ReconfigOptions = { force: false, isConfigServer: false, sharding: 'none', defaultWriteConcern: null }
 
 const changed = (member: LoneMember, changes: Partial<ReplicaSetConfig>): Uint8Array => {
   const config = member.coordinator.state.config!
@@ -214,7 +214,7 @@ t.test('a reconfiguration refuses with the code and words of each version', asyn
     t.match(
       refused(
         { members: [...members.slice(0, 2), memberConfig(2, { arbiterOnly: true, priority: 0 })] },
-        { hasDefaultWriteConcern: true },
+        { defaultWriteConcern: { w: 1 } },
       ),
       /^103 .*arbiterOnly field/,
     )
@@ -306,4 +306,62 @@ t.test('quorums of two consecutive configurations overlap', async () => {
     }),
   )
   t.ok(accepted > 0, `${accepted} changes were accepted`)
+})
+
+t.test('the implicit write concern of a shard in a cluster may not become w: 1', async (t) => {
+  const arbiter = memberConfig(3, { arbiterOnly: true, priority: 0 })
+  const four = { ...three('7.0'), members: [...three('7.0').members.slice(0, 2), arbiter] }
+  for (const [sharding, expected] of [
+    ['none', /^103 .*change the implicit default write concern\. /],
+    ['shard', /^ok$/],
+    ['in-cluster', /^103 .*write concern on the shard to \{w: 1\}/],
+  ] as const) {
+    const two = { ...three('7.0'), members: three('7.0').members.slice(0, 2) }
+    t.match(textOf(reconfigure(primary('7.0', two), { members: [...two.members, arbiter] }, { sharding })), expected)
+    // The other direction is safe for a cluster.
+    const other = textOf(reconfigure(primary('7.0', four), { members: four.members.slice(0, 2) }, { sharding }))
+    t.match(other, sharding === 'none' ? expected : /^ok$/)
+  }
+})
+
+t.test('a mode that is the default write concern stays in the configuration', async (t) => {
+  const tagged = three('7.0').members.map((member) => ({ ...member, tags: [['dc', 'east']] as const }))
+  const settings = { ...three('7.0').settings, modes: [['east', [['dc', 1]]]] as const }
+  const member = primary('7.0', { ...three('7.0'), members: tagged, settings })
+  const given = { defaultWriteConcern: { w: 'east' } }
+  t.equal(textOf(reconfigure(member, {}, given)), 'ok')
+  t.match(
+    textOf(reconfigure(member, { settings: { ...settings, modes: [] } }, given)),
+    /^103 May not remove custom write/,
+  )
+})
+
+t.test('a new voter counts after its initial sync, by a configuration of its own', async (t) => {
+  const member = primary('7.0')
+  const { coordinator } = member
+  const { members } = coordinator.state.config!
+  coordinator.changeConfig(
+    member.nowMs,
+    reconfigure(member, { members: [...members, memberConfig(3)] }) as ReplicaSetConfig,
+  )
+  coordinator.configStored(member.nowMs)
+  const reply = (version: number) => (host: string) =>
+    secondaryReply({
+      state: host === 'm3:1' ? 'STARTUP2' : 'SECONDARY',
+      term: 1,
+      config: { version, term: 1 },
+      applied: at(1, 1),
+      durable: at(1, 1),
+    })
+  member.effects = []
+  member.advanceTo(member.nowMs + 3000, reply(2))
+  t.equal(member.of('count-new-member').length, 0)
+  member.advanceTo(member.nowMs + 3000, () => reply(1)('m1:1'))
+  t.equal(member.of('count-new-member')[0]!.memberId, 3)
+  t.equal(coordinator.countedMember(member.nowMs, 3), null, 'the configuration before it is not on a majority')
+  member.advanceTo(member.nowMs + 3000, () => reply(2)('m1:1'))
+  const next = coordinator.countedMember(member.nowMs, 3)!
+  t.equal(next.version, 3)
+  t.notOk(next.members[3]!.newlyAdded)
+  t.equal(coordinator.countedMember(member.nowMs, 1), null)
 })

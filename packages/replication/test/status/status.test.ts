@@ -169,7 +169,7 @@ const hello: HelloOptions = {
 
 const helloOf = (member: LoneMember, options: Partial<HelloOptions> = {}): Uint8Array => {
   const writer = new DocumentWriter()
-  member.coordinator.writeHello(writer, { ...hello, ...options })
+  member.coordinator.commands.writeHello(writer, { ...hello, ...options })
   return writer.finish()
 }
 
@@ -233,8 +233,19 @@ t.test('a primary in catch-up calls itself secondary; in a step-down it is neith
 t.test('serverStatus.repl has the names of isMaster until 4.4', async (t) => {
   for (const version of versions) {
     const writer = new DocumentWriter()
-    primaryOf(version).coordinator.writeReplStatus(writer, hello, 3)
+    primaryOf(version).coordinator.commands.writeReplStatus(writer, hello, 3)
     const document = read(writer.finish())
     t.match(document, { [rulesOf(version).configIsStructure ? 'isWritablePrimary' : 'ismaster']: true, rbid: 3 })
   }
+})
+
+t.test('an awaitable hello waits while the client has the newest topology', async (t) => {
+  const member = new LoneMember(replicaSetConfig(members))
+  const { coordinator } = member
+  const counter = coordinator.state.topologyCounter
+  t.equal(coordinator.commands.awaitsTopology({ isOfThisProcess: true, counter }), true)
+  t.equal(coordinator.commands.awaitsTopology({ isOfThisProcess: false, counter }), false)
+  t.equal(coordinator.commands.awaitsTopology({ isOfThisProcess: true, counter: counter - 1 }), false)
+  t.match(coordinator.commands.awaitsTopology({ isOfThisProcess: true, counter: counter + 1 }), { code: 31_382 })
+  t.match(coordinator.commands.awaitsTopology({ isOfThisProcess: true, counter: -1 }), { code: 31_372 })
 })

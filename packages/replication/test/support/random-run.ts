@@ -1,8 +1,10 @@
+import { CommandError } from '@shardlab/bson'
 import {
+  configDocument,
   defaultSettings,
-  reconfigFault,
   type MemberConfig,
   type ReplicaSetConfig,
+  type ReplicationCoordinator,
   type ReplicationRules,
 } from '@shardlab/replication'
 import { behavioursOf } from '@shardlab/sharding'
@@ -123,12 +125,23 @@ function reconfigure(set: SimulatedSet, random: Random): void {
   const primary = set.writablePrimaries[0]
   if (primary === undefined || !set.rules.configTerm) return
   const coordinator = primary.coordinator!
-  const { config, storing, term } = coordinator.state
-  const isSafe = set.defects.has('unsafe-reconfig') || coordinator.configCommitment() === 'committed'
-  if (storing !== null || !isSafe) return
+  const { config, storing } = coordinator.state
+  if (storing !== null) return
+  const next = set.defects.has('unsafe-reconfig')
+    ? unsafeChange(config!, primary.host, random)
+    : safeChange(set, coordinator, random)
+  if (next === null) return
+  set.reconfigurations++
+  coordinator.changeConfig(set.nowMs, next)
+  primary.carryOut()
+}
+
+/** By the command, as a client would. Null: refused. */
+function safeChange(set: SimulatedSet, coordinator: ReplicationCoordinator, random: Random): ReplicaSetConfig | null {
+  const config = coordinator.state.config!
   const id = random.below(set.members.length)
-  const member = config!.members.find((other) => other.id === id)
-  const others = config!.members.filter((other) => other.id !== id)
+  const member = config.members.find((other) => other.id === id)
+  const others = config.members.filter((other) => other.id !== id)
   const votes = random.chance(0.8) ? 1 : 0
   const changed = {
     ...(member ?? memberConfig(id)),
@@ -136,20 +149,19 @@ function reconfigure(set: SimulatedSet, random: Random): void {
     priority: votes === 0 ? 0 : random.pick([0, 1, 2]),
   } as const
   const removes = member !== undefined && random.chance(0.4)
-  const successors =
+  const members =
     removes || member?.arbiterOnly === true ? others : [...others, changed].toSorted((a, b) => a.id - b.id)
-  // Without the rule about voters, a primary in a minority could form a majority of its own.
-  const members = set.defects.has('unsafe-reconfig')
-    ? config!.members.filter(({ host }) => host === primary.host || random.chance(0.3))
-    : successors
-  const next = { ...config!, version: config!.version + 1, term, members }
-  const self = members.find(({ host }) => host === primary.host)
-  if (self === undefined || self.priority === 0) return
-  const checker = { rules: set.rules, selfHost: primary.host, isConfigServer: false }
-  if (reconfigFault(config!, next, set.defects.has('unsafe-reconfig'), checker) !== null) return
-  set.reconfigurations++
-  coordinator.changeConfig(set.nowMs, next)
-  primary.carryOut()
+  const document = configDocument({ ...config, version: config.version + 1, members }, set.rules, true)
+  const options = { force: false, isConfigServer: false, sharding: 'shard', defaultWriteConcern: null } as const
+  const next = coordinator.commands.reconfigure(set.nowMs, document, options)
+  return next instanceof CommandError ? null : next
+}
+
+/** Without the rule about voters, a primary in a minority could form a majority of its own. */
+function unsafeChange(config: ReplicaSetConfig, host: string, random: Random): ReplicaSetConfig | null {
+  const members = config.members.filter((member) => member.host === host || random.chance(0.3))
+  const next = { ...config, version: config.version + 1, members }
+  return members.some((member) => member.host === host && member.priority > 0) ? next : null
 }
 
 function restart(set: SimulatedSet, member: SimulatedSet['members'][number]): void {

@@ -160,6 +160,11 @@ export class SimulatedMember implements Peer {
       case 'step-up':
         set.send(this, set.member(effect.to), (coordinator) => coordinator.stepUp(set.nowMs, 'stepUpRequestSkipDryRun'))
         break
+      case 'count-new-member': {
+        const next = this.coordinator!.countedMember(set.nowMs, effect.memberId)
+        if (next !== null) this.coordinator!.changeConfig(set.nowMs, next)
+        break
+      }
       case 'report-position':
         this.#reportPosition()
         break

@@ -58,7 +58,7 @@ export const replicationBehaviours = {
   ),
   votesNeedSameConfig: row<boolean>(
     'A voter refuses a candidate with any other configuration than its own; otherwise only one with an older configuration.',
-    'topology_coordinator.cpp, processReplSetRequestVotes',
+    'SERVER-46387, 4.3.5; SERVER-57262, 5.1; topology_coordinator.cpp, processReplSetRequestVotes',
     ['2.6', true],
     ['6.0.2', false],
   ),
@@ -81,6 +81,12 @@ export const replicationBehaviours = {
     ['4.4', 'read concern time'],
     ['5.0', 'metrics'],
     ['8.0', 'written'],
+  ),
+  replicationTexts: row<'plain' | 'structured'>(
+    'Wording of replSetFreeze, of a wrong set name in replSetInitiate and replSetReconfig, and of infoMessage: with values in the sentence, or after it.',
+    'topology_coordinator.cpp and replication_coordinator_impl.cpp before and after LOGV2, 4.4',
+    ['2.6', 'plain'],
+    ['4.4', 'structured'],
   ),
   helloTopologyVersion: row<boolean>(
     'hello and isMaster of a member of a replica set have topologyVersion.',
