@@ -56,7 +56,7 @@ t.test('getLastError reports the outcome of the last command of its own connecti
   other.close()
 })
 
-t.test('getLastError of a shard, and its removal in 5.1', async (t) => {
+t.test('getLastError of a shard, and its refusal since 5.1', async (t) => {
   await using cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate: '5.0' })
   const shard = await connected(endpointOf(cluster.shards[0]!.uri))
   await shard.run({ insert: 'c', documents: [{ _id: 1 }] })
@@ -67,6 +67,9 @@ t.test('getLastError of a shard, and its removal in 5.1', async (t) => {
   shard.close()
   await using newer = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate: '6.0' })
   const router = await connected(newer.mongos[0]!)
-  t.match(await router.last(), { ok: 0, code: 59 })
+  const removed = await connected(endpointOf(newer.shards[0]!.uri))
+  t.match(await router.last(), { ok: 0, code: 5739001, errmsg: 'getLastError command is not supported' })
+  t.match(await removed.last(), { ok: 0, code: 5739000, errmsg: 'getLastError command is not supported' })
   router.close()
+  removed.close()
 })

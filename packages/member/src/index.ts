@@ -232,5 +232,5 @@ export { clusterParameters, parseClusterParameter, writeClusterParameters } from
 export { getClusterParameterSpec } from './specs/get-cluster-parameter.js'
 export { setClusterParameterSpec } from './specs/set-cluster-parameter.js'
 export { lastErrorOf, noteLastError, unsatisfiedW, writeLastError } from './connections/last-error.js'
-export { getLastErrorSpec } from './specs/get-last-error.js'
+export { checkLastErrors, getLastErrorSpec } from './specs/get-last-error.js'
 export { checkLeavesPrimary } from './operations/leave-primary.js'

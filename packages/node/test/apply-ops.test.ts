@@ -51,7 +51,7 @@ t.test('applyOps inserts, replaces and deletes documents by _id, and skips no-op
 t.test('each version of applyOps reads its own form of updates', async (t) => {
   const modifiers = [{ op: 'u', ns, o2: { _id: 1 }, o: { $v: 1, $set: { x: 2 } } }]
   const delta = [{ op: 'u', ns, o2: { _id: 1 }, o: { $v: 2, diff: { u: { x: 3 } } } }]
-  for (const version of ['2.6', '4.0', '4.4', '5.0'] as const) {
+  for (const version of ['2.6', '4.0', '4.4', '5.0', '6.0.2', '6.0'] as const) {
     const node = await nodeWith(version, [{ _id: 1, x: 1 }])
     t.match(await apply(node, modifiers), { ok: 1, results: [true] }, version)
     t.same(await node.all('c'), [{ _id: 1, x: 2 }], version)
@@ -61,7 +61,13 @@ t.test('each version of applyOps reads its own form of updates', async (t) => {
     t.match(await apply(node, delta), { ok: 1, results: [true] }, version)
     t.same(await node.all('c'), [{ _id: 1, x: 3 }], version)
   }
-  for (const version of ['6.0.2', '6.0', '7.0', '8.0'] as const) {
+  for (const version of ['5.0', '6.0.2', '6.0'] as const)
+    t.match(
+      await apply(await nodeWith(version, [{ _id: 1, x: 1 }]), [{ op: 'u', ns, o2: { _id: 1 }, o: { $v: 3 } }]),
+      { ok: 0, code: 4772600, errmsg: 'Expected _id field or $v field missing or $v:1/$v:2, but got: $v: 3' },
+      version,
+    )
+  for (const version of ['7.0', '8.0'] as const) {
     const node = await nodeWith(version, [{ _id: 1, x: 1 }])
     t.match(
       await apply(node, modifiers),

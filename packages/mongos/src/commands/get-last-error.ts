@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { getLastErrorSpec, lastErrorOf, unsatisfiedW, writeLastError } from '@shardlab/member'
+import { checkLastErrors, getLastErrorSpec, lastErrorOf, unsatisfiedW, writeLastError } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** Server: cluster_get_last_error_cmd.cpp. */
@@ -9,8 +9,9 @@ export const getLastError: CommandRow<MongosInvocation> = {
   routing: 'local',
   status: 'partial',
   lacks: 'shardRawGLE, the replies of several shards, which the router does not ask again',
-  summary: 'Reports the outcome of the last command of the connection, and the shards that it wrote to.',
+  summary: 'Reports the outcome of the last command of the connection, and the shards that it wrote to. Refused since 5.1.',
   run({ args, connectionId, host }) {
+    checkLastErrors(host)
     const last = lastErrorOf(host, connectionId)
     const writer = new DocumentWriter(256)
     const failed = writeLastError(writer, last, host.behaviours)

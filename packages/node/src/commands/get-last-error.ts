@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { getLastErrorSpec, lastErrorOf, unsatisfiedW, writeLastError } from '@shardlab/member'
+import { checkLastErrors, getLastErrorSpec, lastErrorOf, unsatisfiedW, writeLastError } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: get_last_error.cpp. Every write is on the disk when it is answered. */
@@ -8,8 +8,9 @@ export const getLastError: CommandRow<NodeInvocation> = {
   ...getLastErrorSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Reports the outcome of the last command of the connection.',
+  summary: 'Reports the outcome of the last command of the connection. Refused since 5.1.',
   run({ args, connectionId, host }) {
+    checkLastErrors(host)
     const writer = new DocumentWriter(256).int32('connectionId', connectionId)
     const failed = writeLastError(writer, lastErrorOf(host, connectionId), host.behaviours)
     const unsatisfied = unsatisfiedW(args)

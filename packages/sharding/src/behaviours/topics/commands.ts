@@ -13,7 +13,7 @@ const namesOf44 = { ...namesOf60, 13334: 'ShardKeyTooBig', 50768: 'Location50768
 export const commandBehaviours = {
   errorCodeNames: row<Readonly<Record<number, string>> | null>(
     'Names of error codes that differ from those of the current server; none: errors have no codeName.',
-    'error_codes.err, error_codes.yml; codeName is new in 3.4; 4.2.23 and 4.4 answer NotWritablePrimary, 6.0.16 Location40415',
+    'error_codes.err, error_codes.yml; codeName is new in 3.4; 4.2.23 and 4.4 answer NotWritablePrimary, 6.0.16 Location40415; DRIVERS-3007 for the new name of 64 after 8.0',
     ['2.6', null],
     [
       '4.0',
@@ -28,7 +28,6 @@ export const commandBehaviours = {
     ['4.4', namesOf44],
     ['5.0', namesOf60],
     ['7.0', { 64: 'WriteConcernFailed' }],
-    ['8.0', {}],
   ),
   negativeCountSkip: row<Readonly<Record<'mongod' | 'mongos', number | null>> | null>(
     'count refuses a negative skip as "negative in count query", with this code or without one, and truncates skip and limit; none: a generated parser refuses negative and broken numbers.',
@@ -120,10 +119,10 @@ export const commandBehaviours = {
   ),
   oplogUpdates: row<'modifiers' | 'modifiers and deltas' | 'deltas'>(
     'The forms of an update in an operation of applyOps besides a replacement.',
-    'write_ops.cpp, UpdateModification::parseFromOplogEntry; update_oplog_entry_version.h',
+    'write_ops.cpp, UpdateModification::parseFromOplogEntry; SERVER-63428: 5.0.7; SERVER-50301: 6.1',
     ['2.6', 'modifiers'],
     ['5.0', 'modifiers and deltas'],
-    ['6.0.2', 'deltas'],
+    ['7.0', 'deltas'],
   ),
   compactBlocks: row<boolean>(
     'compact blocks other operations, and its reply has no bytesFreed.',
@@ -217,8 +216,8 @@ export const commandBehaviours = {
     ['5.0', 15],
   ),
   lastErrors: row<boolean>(
-    'The command getLastError exists; members keep the outcome of the last command of each connection.',
-    'reference/command/getLastError, removed in 5.1',
+    'getLastError reports the outcome of the last command of a connection, which members keep; otherwise it fails.',
+    'reference/command/getLastError, removed in 5.1; SERVER-57390',
     ['2.6', true],
     ['6.0.2', false],
   ),
