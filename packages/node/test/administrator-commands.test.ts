@@ -53,7 +53,7 @@ t.test('usersInfo lists no users, and logRotate and rotateCertificates do nothin
   const node = new NodeUnderTest()
   for (const target of [1, 'x', { user: 'x', db: 'test' }, ['x'], { forAllDBs: true }])
     t.same(await node.run({ usersInfo: target }), { users: [], ok: 1 })
-  t.same(await node.run({ logRotate: 1 }, admin), { ok: 1 })
+  for (const log of [1, 'server']) t.same(await node.run({ logRotate: log }, admin), { ok: 1 })
   t.same(await node.run({ rotateCertificates: 1, message: 'x' }, admin), { ok: 1 })
   t.match(await new NodeUnderTest({ version: '4.4' }).run({ rotateCertificates: 1 }, admin), { code: 59 })
 })
@@ -100,6 +100,28 @@ t.test('the cursors of listCollections and listIndexes begin with id and ns', as
       ['id', 'ns', 'firstBatch'],
     )
   }
+})
+
+t.test('since 6.0 logRotate with a string needs a log of this name', async (t) => {
+  for (const version of ['2.6', '4.4', '5.0'] as const)
+    t.match(await new NodeUnderTest({ version }).run({ logRotate: 'audit' }, admin), { ok: 1 }, version)
+  for (const version of ['6.0.2', '8.0'] as const)
+    t.match(
+      await new NodeUnderTest({ version }).run({ logRotate: 'audit' }, admin),
+      { ok: 0, code: 4, errmsg: 'Log rotation failed due to one or more errors' },
+      version,
+    )
+})
+
+t.test('the argument of getLog must be a string, in the words of the version', async (t) => {
+  t.match(await new NodeUnderTest({ version: '4.0' }).run({ getLog: 1 }, admin), {
+    code: 14,
+    errmsg: 'Argument to getLog must be of type String; found 1 of type int',
+  })
+  t.match(await new NodeUnderTest({ version: '7.0' }).run({ getLog: 1 }, admin), {
+    code: 14,
+    errmsg: "BSON field 'getLog.getLog' is the wrong type 'int', expected type 'string'",
+  })
 })
 
 t.test('getLog of an unknown log has a code since 6.0', async (t) => {

@@ -1,9 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
+import { formatValue } from '@shardlab/query'
 import type { MemberInvocation } from '../member-host.js'
 
 const components = ['global', 'startupWarnings']
 
+/** Server: generic_servers.cpp; before 6.0 generic.cpp. */
 export const getLog: CommandRow<MemberInvocation> = {
   name: 'getLog',
   routing: 'local',
@@ -13,12 +15,13 @@ export const getLog: CommandRow<MemberInvocation> = {
   status: 'full',
   summary: 'Returns the latest lines of the log: accepted connections, slow operations, parameters that were set.',
   run({ args, host }) {
-    if (args.target.type !== BsonType.string)
+    const { logCommandsAreTyped } = host.behaviours
+    if (args.target.type !== BsonType.string && !logCommandsAreTyped)
       throw new CommandError(
         'TypeMismatch',
-        `Argument to getLog must be of type String; found ${typeName(args.target.type)}`,
+        `Argument to getLog must be of type String; found ${formatValue(args.target)} of type ${typeName(args.target.type)}`,
       )
-    const component = args.target.asString()
+    const component = args.targetString()
     const writer = new DocumentWriter(256)
     if (component === '*') {
       writer.startArray('names')
@@ -26,7 +29,7 @@ export const getLog: CommandRow<MemberInvocation> = {
       return writer.end()
     }
     if (!components.includes(component))
-      throw host.behaviours.getLogNamesItsCode
+      throw logCommandsAreTyped
         ? new CommandError('OperationFailed', `No log named '${component}'`)
         : new CommandError(noCode, `no RamLog named: ${component}`)
     const lines = component === 'global' ? host.logBuffer.lines : []

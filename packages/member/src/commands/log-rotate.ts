@@ -1,7 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
+/** Server: generic_servers.cpp, logv2/log_util.cpp (rotateLogs). */
 export const logRotate: CommandRow<MemberInvocation> = {
   name: 'logRotate',
   routing: 'local',
@@ -10,5 +11,10 @@ export const logRotate: CommandRow<MemberInvocation> = {
   manual: 'reference/command/logRotate',
   status: 'full',
   summary: 'Succeeds and does nothing, as on a server that logs to no file.',
-  run: () => new DocumentWriter(256),
+  run({ args: { target }, host }) {
+    // There is no audit log.
+    if (host.behaviours.logCommandsAreTyped && target.type === BsonType.string && target.asString() !== 'server')
+      throw new CommandError('NoSuchKey', 'Log rotation failed due to one or more errors')
+    return new DocumentWriter(256)
+  },
 }

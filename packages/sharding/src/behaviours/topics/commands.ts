@@ -54,9 +54,9 @@ export const commandBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
-  getLogNamesItsCode: row<boolean>(
-    'getLog of an unknown log fails with OperationFailed; otherwise without a code.',
-    'generic_servers.cpp, GetLogCmd; generated parsers since 6.0',
+  logCommandsAreTyped: row<boolean>(
+    'Generated parsers check getLog and logRotate: errors of getLog have codes, and logRotate with a string rotates the log of this name.',
+    'generic_servers.cpp and generic_servers.idl since 6.0; before: generic.cpp and dbcommands.cpp, GetLogCmd, LogRotateCmd',
     ['2.6', false],
     ['6.0.2', true],
   ),
