@@ -220,3 +220,29 @@ t.test('2.6 finds conflicting paths when it applies them, with other codes for u
     writeErrors: [{ code: 40, errmsg: "Updating the path 'a' would create a conflict at 'a'" }],
   })
 })
+
+t.test('recordPreImages is an option until 6.1, and shards refuse to set it', async (t) => {
+  for (const version of ['4.4', '5.0', '6.0.2', '6.0'] as const) {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ create: 'c', recordPreImages: false })
+    await node.ok({ collMod: 'c', recordPreImages: false })
+    const refused = { code: 72, errmsg: 'recordPreImages is not supported on a sharded cluster' }
+    t.match(await node.run({ create: 'd', recordPreImages: true }), refused, version)
+    t.match(await node.run({ collMod: 'c', recordPreImages: true }), refused, version)
+  }
+  for (const version of ['7.0', '8.0'] as const) {
+    const node = new NodeUnderTest({ version })
+    t.match(await node.run({ create: 'c', recordPreImages: false }), { code: 40415 }, version)
+  }
+})
+
+t.test('regular expressions in expressions may have the option u since 5.0', async (t) => {
+  const found = async (version: EmulatedVersion) => {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ insert: 'c', documents: [{ _id: 1, a: 'x' }] })
+    const found = { $regexMatch: { input: '$a', regex: 'x', options: 'iu' } }
+    return node.run({ aggregate: 'c', pipeline: [{ $project: { found } }], cursor: {} })
+  }
+  t.match(await found('4.4'), { code: 51108, errmsg: /\$regexMatch invalid flag in regex options: u$/ })
+  t.match(await found('5.0'), { cursor: { firstBatch: [{ _id: 1, found: true }] } })
+})

@@ -234,6 +234,12 @@ export const languageRules = {
     ['4.2', 'once'],
     ['5.0', 'known'],
   ),
+  regexOptionU: rule<boolean>(
+    'Checked options of regular expressions may contain u, which changes nothing; $regexMatch and its like always check them.',
+    'util/regex_util.cpp of 4.2 and 4.3, flagsToPcreOptions, without u; later with it, because drivers send it',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   regexUsesPcre2: rule<boolean>(
     'Errors of regular expressions are those of PCRE2.',
     'release notes 6.1',

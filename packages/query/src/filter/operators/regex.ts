@@ -37,7 +37,7 @@ function parseRegex(path: string, siblings: Uint8Array, language: Language): Reg
 
 function checkedNode(path: string, pattern: string, flags: string, language: Language): RegexNode {
   // Without the name of an operator, the server's text begins with a space.
-  if (language.regexOptions === 'known') checkPatternOptions('', flags)
+  if (language.regexOptions === 'known') checkPatternOptions('', flags, language)
   compilePattern(pattern, flags)
   return regexNode(path, pattern, flags)
 }

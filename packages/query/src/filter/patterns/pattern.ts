@@ -3,6 +3,7 @@
  * {@link runProgram} does. See docs/decisions/0022-regular-expressions-end.md.
  */
 import { CommandError } from '@shardlab/bson'
+import type { Language } from '../../language/language.js'
 import { backtrackingCost, endsSoon, type BacktrackingCost } from './backtracking-cost.js'
 import { compileProgram, type Program } from './program.js'
 import { limitReached, runProgram } from './run-program.js'
@@ -78,9 +79,10 @@ const cache = new Map<string, Pattern>()
 const maxCached = 500
 
 /** @throws CommandError 51108 for an unknown option */
-export function checkPatternOptions(operator: string, options: string): void {
+export function checkPatternOptions(operator: string, options: string, { regexOptionU }: Language): void {
+  const known = regexOptionU ? 'imsxu' : 'imsx'
   for (const option of options)
-    if (!'imsxu'.includes(option)) throw new CommandError(51108, `${operator} invalid flag in regex options: ${option}`)
+    if (!known.includes(option)) throw new CommandError(51108, `${operator} invalid flag in regex options: ${option}`)
 }
 
 /**

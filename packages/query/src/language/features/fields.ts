@@ -81,5 +81,5 @@ export const commandFields: FeatureGroup = {
     '7.1': ['distinct.hint'],
     '8.0': ['update.updates.sort'],
   },
-  removed: { '6.0': ['collMod.recordPreImages', 'create.recordPreImages'] },
+  removed: { '6.2': ['collMod.recordPreImages', 'create.recordPreImages'] },
 }

@@ -47,7 +47,7 @@ export const collectionBehaviours = {
     ['6.0.2', true],
   ),
   changeStreamPreAndPostImages: row<boolean>(
-    'Collections have the option changeStreamPreAndPostImages; otherwise recordPreImages.',
+    'Collections have the option changeStreamPreAndPostImages.',
     'release notes 6.0; reference/command/create',
     ['2.6', false],
     ['6.0.2', true],

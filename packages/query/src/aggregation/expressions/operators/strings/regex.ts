@@ -22,10 +22,15 @@ import { regexParts } from '../../../../values/format.js'
 import { namedOperator, type NamedArguments } from '../../arguments.js'
 import type { EvaluationContext } from '../../../../context.js'
 import type { ExpressionOperator } from '../../expression.js'
-import { newestLanguage } from '../../../../language/language.js'
+import { newestLanguage, type Language } from '../../../../language/language.js'
 
 /** Null: input or pattern is null or missing, and so is the result. */
-function patternOf(name: string, regex: RawValue | undefined, options: RawValue | undefined): Pattern | null {
+function patternOf(
+  name: string,
+  regex: RawValue | undefined,
+  options: RawValue | undefined,
+  language: Language,
+): Pattern | null {
   let flags = ''
   let pattern: string | null = null
   if (regex?.type === BsonType.regex) {
@@ -44,7 +49,7 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
   if (pattern === null) return null
   if (pattern.includes('\0'))
     throw new CommandError(51109, `${name}: regular expression cannot contain an embedded null byte`)
-  checkPatternOptions(name, flags)
+  checkPatternOptions(name, flags, language)
   try {
     return compilePattern(pattern, flags)
   } catch (error) {
@@ -67,15 +72,17 @@ function regexOperator(
     status: 'partial',
     deviations: ['D103'],
     missing: 'patterns that the query operator $regex refuses',
-    compile: (argument, compiler) =>
-      namedOperator(name, namedArguments(name), ([input, regex, options]) => {
-        const pattern = patternOf(name, regex, options)
+    compile: (argument, compiler) => {
+      const { language = newestLanguage } = compiler.context
+      return namedOperator(name, namedArguments(name), ([input, regex, options]) => {
+        const pattern = patternOf(name, regex, options, language)
         if (input !== undefined && !input.isNullish() && input.type !== BsonType.string)
           throw new CommandError(51104, `${name} needs 'input' to be of type string`)
         if (pattern === null || input === undefined || input.isNullish()) return nothing
         const text = input.asString()
         return evaluate(text, (from) => findIn(name, pattern, text, from, compiler.context))
-      }).compile(argument, compiler),
+      }).compile(argument, compiler)
+    },
   }
 }
 
