@@ -1,4 +1,4 @@
-import { decode, encode, Long, type Document } from '@shardlab/bson'
+import { decode, Double, encode, Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
@@ -103,7 +103,11 @@ t.test('count of old servers has its own error for a negative skip, and truncate
   const reply = await old.run({ count: 'c', skip: -1 })
   t.match(reply, { ok: 0, ...error })
   t.notOk('code' in reply)
+  const notNumber = await old.run({ count: 'c', skip: 'x' })
+  t.match(notNumber, { ok: 0, errmsg: 'skip value is not a valid number' })
+  t.notOk('code' in notNumber)
   const node = await filled('4.0')
+  t.match(await node.run({ count: 'c', skip: 'x' }), { code: 2, errmsg: 'skip value is not a valid number' })
   t.match(await node.run({ count: 'c', skip: -1 }), { code: 2, ...error })
   t.match(await node.ok({ count: 'c', limit: 1.9, skip: 0.9 }), { n: 1 })
   t.match(await node.ok({ explain: { count: 'c', limit: 1.5 } }), { ok: 1 })
@@ -111,6 +115,12 @@ t.test('count of old servers has its own error for a negative skip, and truncate
     code: 9,
     errmsg: 'Expected a non-negative number in: skip: -1',
   })
+  for (const [bounds, errmsg] of [
+    [{ skip: new Double(-1) }, 'Expected a non-negative number in: skip: -1.0'],
+    [{ limit: NaN }, 'Expected an integer, but found NaN in: limit: nan.0'],
+    [{ limit: 1.5 }, 'Expected an integer: limit: 1.5'],
+  ] as const)
+    t.match(await (await filled('8.0')).run({ count: 'c', ...bounds }), { code: 9, errmsg })
 })
 
 t.test('reIndex lists indexes as listIndexes does', async (t) => {

@@ -37,6 +37,7 @@ export { sortOrder, type SortKey, type SortOrder } from './sort/sort-order.js'
 export { valueClasses } from './values/value-classes.js'
 export { compileExpression, type DocumentExpression } from './aggregation/expressions/compile.js'
 export { formatDocument, formatField, formatValue } from './values/format.js'
+export { integerArgument, nonNegativeArgument } from './values/integer-argument.js'
 export {
   compilePipeline,
   type OuterStage,

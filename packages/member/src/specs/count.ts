@@ -1,7 +1,13 @@
 /** Server: count_cmd.cpp, count_request.cpp. */
-import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
+import {
+  type EvaluationContext,
+  type Filter,
+  compileFilter,
+  integerArgument,
+  nonNegativeArgument,
+} from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, emptyDocument, noCode } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, emptyDocument, noCode, type RawValue } from '@shardlab/bson'
 import { hintOf } from '../arguments/hint.js'
 import type { MemberHost } from '../member-host.js'
 import type { CommandSpec } from './command-spec.js'
@@ -63,18 +69,19 @@ export function countBounds(
   if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
     throw new CommandError('BadValue', 'limit value for count cannot be min long')
   const skip = args.value('skip')
-  if (skip !== undefined && !skip.isNumber()) throw new CommandError('BadValue', 'skip value is not a valid number')
-  const truncates = negativeCountSkip !== null
-  const wholeSkip = whole('skip', skip?.asNumber() ?? 0, truncates)
-  if (wholeSkip < 0)
-    throw truncates
-      ? new CommandError(negativeCountSkip[host.process] ?? noCode, 'skip value is negative in count query')
-      : new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
-  return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0, truncates)) }
+  if (negativeCountSkip === null) {
+    if (skip !== undefined && !skip.isNumber()) throw new CommandError('BadValue', 'skip value is not a valid number')
+    return {
+      skip: skip === undefined ? 0 : Number(nonNegativeArgument('skip', skip)),
+      limit: limit === undefined ? 0 : Math.abs(Number(integerArgument('limit', limit))),
+    }
+  }
+  const fail = (problem: string): never => {
+    throw new CommandError(negativeCountSkip[host.process] ?? noCode, `skip value is ${problem}`)
+  }
+  if (skip !== undefined && !skip.isNumber()) return fail('not a valid number')
+  const wholeSkip = truncated(skip)
+  return wholeSkip < 0 ? fail('negative in count query') : { skip: wholeSkip, limit: Math.abs(truncated(limit)) }
 }
 
-function whole(name: string, value: number, truncates: boolean): number {
-  if (truncates) return Number.isNaN(value) ? 0 : Math.trunc(value)
-  if (!Number.isInteger(value)) throw new CommandError('FailedToParse', `Expected an integer: ${name}: ${value}`)
-  return value
-}
+const truncated = (value: RawValue | undefined): number => Math.trunc(value?.asNumber() ?? 0) || 0
