@@ -11,7 +11,7 @@ export const getLastErrorSpec = {
 } as const satisfies CommandSpec
 
 /** @throws CommandError 5739000, on routers 5739001, in versions that only know the name */
-export function checkLastErrors({ behaviours, process }: Pick<MemberHost, 'behaviours' | 'process'>): void {
-  if (behaviours.lastErrors) return
-  throw new CommandError(process === 'mongos' ? 5739001 : 5739000, 'getLastError command is not supported')
+export function checkLastErrors(host: Pick<MemberHost, 'behaviours' | 'process'>): void {
+  if (host.behaviours.lastErrors) return
+  throw new CommandError(host.process === 'mongos' ? 5739001 : 5739000, 'getLastError command is not supported')
 }

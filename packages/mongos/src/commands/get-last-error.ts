@@ -9,7 +9,8 @@ export const getLastError: CommandRow<MongosInvocation> = {
   routing: 'local',
   status: 'partial',
   lacks: 'shardRawGLE, the replies of several shards, which the router does not ask again',
-  summary: 'Reports the outcome of the last command of the connection, and the shards that it wrote to. Refused since 5.1.',
+  summary:
+    'Reports the outcome of the last command of the connection, and the shards that it wrote to. Refused since 5.1.',
   run({ args, connectionId, host }) {
     checkLastErrors(host)
     const last = lastErrorOf(host, connectionId)
