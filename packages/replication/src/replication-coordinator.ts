@@ -8,7 +8,7 @@ import { countedMember } from './config/new-members.js'
 import { configCommitment, type ConfigCommitment } from './config/reconfig.js'
 import type { ReplicaSetConfig } from './config/replica-set-config.js'
 import type { Effect, ElectionReason, StepDownReason } from './effects.js'
-import { runForElection, voteFailed, voteReplied, voteStored } from './elections/election.js'
+import { cancelElection, runForElection, voteFailed, voteReplied, voteStored } from './elections/election.js'
 import { recordNewTerm } from './elections/election-metrics.js'
 import { answerVoteRequest } from './elections/vote.js'
 import { answerHeartbeat, type HeartbeatRefusal } from './heartbeats/answer.js'
@@ -225,7 +225,8 @@ export class ReplicationCoordinator {
 
   /** A configuration that was checked: initiation, or a reconfiguration by command. */
   changeConfig(nowMs: number, config: ReplicaSetConfig): void {
-    storeConfig(this.state.at(nowMs), config)
+    cancelElection(this.state.at(nowMs))
+    storeConfig(this.state, config)
   }
 
   /** After `count-new-member`, for `changeConfig`. @returns null: not now, the effect repeats */

@@ -132,6 +132,11 @@ function countVotes(state: ProtocolState): void {
   } else if (candidacy.pending.size === 0) lose(state, candidacy.refusals)
 }
 
+/** A configuration by command: this member may not be electable in it. */
+export function cancelElection(state: ProtocolState): void {
+  lose(state, ['processing a configuration change'])
+}
+
 /** Ends the own candidacy, if there is one. */
 function lose(state: ProtocolState, refusals: readonly string[]): void {
   if (state.candidacy === null) return

@@ -3,7 +3,7 @@
  * signalDrainComplete.
  */
 import { restartHeartbeats } from '../heartbeats/schedule.js'
-import { compareOpTimes, laterOpTime, nullOpTime, type OpTime } from '../optime.js'
+import { compareOpTimes, laterOpTime, nullOpTime, uninitializedTerm, type OpTime } from '../optime.js'
 import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { advanceCommitPoint } from '../commit/commit-point.js'
@@ -80,7 +80,8 @@ export function drained(state: ProtocolState, term: number): void {
 export function prepareFirstEntry(state: ProtocolState): void {
   const { config, rules, term } = state
   if (!state.isPrimary || state.drainedTerm !== term || state.storing !== null || state.pendingConfig !== null) return
-  if (rules.configTerm && config!.term < term) {
+  // A forced configuration has no term, and keeps none.
+  if (rules.configTerm && config!.term !== uninitializedTerm && config!.term < term) {
     // Other members prefer this configuration to one that an older primary did not spread.
     state.storing = { ...config!, term }
     state.emit({ kind: 'store-config', config: state.storing })

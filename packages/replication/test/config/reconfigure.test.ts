@@ -365,3 +365,28 @@ t.test('a new voter counts after its initial sync, by a configuration of its own
   t.notOk(next.members[3]!.newlyAdded)
   t.equal(coordinator.countedMember(member.nowMs, 1), null)
 })
+
+t.test('a configuration by command ends an election of this member', async (t) => {
+  const member = new LoneMember(three('7.0'), 0, rulesOf('7.0'))
+  const { coordinator } = member
+  member.advanceTo(member.nowMs, () => secondaryReply())
+  coordinator.stepUp(member.nowMs, 'stepUpRequestSkipDryRun')
+  member.take()
+  const [stored] = member.of('store-vote')
+  coordinator.changeConfig(member.nowMs, reconfigure(member, {}, { force: true }) as ReplicaSetConfig)
+  t.notOk(coordinator.isCandidate)
+  coordinator.voteStored(member.nowMs, stored!.vote.term)
+  coordinator.configStored(member.nowMs)
+  member.take()
+  t.equal(member.of('request-vote').length, 0)
+  t.equal(coordinator.memberState, 'SECONDARY')
+})
+
+t.test('a new primary gives its term to a configuration, but not to a forced one', async (t) => {
+  for (const term of [0, -1]) {
+    const member = new LoneMember({ ...three('7.0'), term }, 0, rulesOf('7.0'))
+    member.becomePrimary()
+    t.equal(member.coordinator.state.config!.term, term === 0 ? 1 : -1)
+    t.ok(member.coordinator.isWritablePrimary)
+  }
+})
