@@ -22,7 +22,7 @@ export const replicationBehaviours = {
   ),
   memberIdMax: row<number>(
     'The greatest _id of a member of a replica set.',
-    'member_id.h: 255 until it refuses only negative numbers; reference/replica-configuration of 5.0',
+    'member_id.h: 255; main refuses negative numbers only. The release of that change is unverified.',
     ['2.6', 255],
     ['5.0', 2_147_483_647],
   ),
