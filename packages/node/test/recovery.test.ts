@@ -80,7 +80,9 @@ t.test('a checkpoint replaces the log and is not written for each change', async
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(3000) }] })
   t.equal(node.context.disk.checkpointCount, 1)
   t.equal(node.context.disk.records.length, 0)
-  for (let i = 0; i < 20; i++) await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { y: i } } }] })
+  for (let i = 0; i < 20; i++) {
+    await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { x: 'x'.repeat(3000), y: i } }] })
+  }
   const { checkpointCount } = node.context.disk
   t.ok(
     checkpointCount > 1 && checkpointCount < 15,

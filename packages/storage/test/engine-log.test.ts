@@ -79,13 +79,13 @@ t.test('the log, a checkpoint and a clone give the same state', async () => {
       })
       const expected = JSON.stringify(stateOf(live))
       const replayed = createMemoryEngine()
-      for (const record of log) replayed.apply(decodeLogEntry(record))
+      for (const record of log) replayed.apply(decodeLogEntry(record, () => undefined))
       const restored = engineWith(createOf('db.dropped'))
       // Copied only now, to show that it lacks later changes.
       restored.restore(bytesOf(checkpoint))
       for (const record of log.slice(covered)) {
-        restored.apply(decodeLogEntry(record))
-        fork.apply(decodeLogEntry(record))
+        restored.apply(decodeLogEntry(record, () => undefined))
+        fork.apply(decodeLogEntry(record, () => undefined))
       }
       return (
         JSON.stringify(stateOf(replayed)) === expected &&

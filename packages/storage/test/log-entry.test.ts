@@ -24,7 +24,7 @@ t.test('log entries survive encoding and decoding', async (t) => {
   ]
   for (const entry of entries) {
     const { preImage: _, ...durable } = entry
-    t.same(plain(decodeLogEntry(encodeLogEntry(entry))), plain(durable))
+    t.same(plain(decodeLogEntry(encodeLogEntry(entry), () => undefined)), plain(durable))
   }
   t.same(Object.keys(decode(encodeLogEntry(entries[1]!))), [
     'lsid',
@@ -38,7 +38,7 @@ t.test('log entries survive encoding and decoding', async (t) => {
     'ts',
     'wall',
   ])
-  t.throws(() => decodeLogEntry(encode({ op: 'i' })), /not a log entry/)
+  t.throws(() => decodeLogEntry(encode({ op: 'i' }), () => undefined), /not a log entry/)
 
   function plain(entry: LogEntry): unknown {
     return {
@@ -51,11 +51,31 @@ t.test('log entries survive encoding and decoding', async (t) => {
   }
 })
 
+t.test('an update is logged as its difference, and decoded with the document that it changes', async (t) => {
+  const entry: LogEntry = {
+    ...updateOf('db.c', { _id: 1, a: 2 }),
+    difference: encode({ u: { a: 2 } }),
+    session: {
+      ...{ lsid: encode({ id: 'x' }), txnNumber: 1n, stmtIds: [0] },
+      image: { kind: 'postImage', document: encode({ _id: 1, a: 2 }) },
+    },
+  }
+  const bytes = encodeLogEntry(entry)
+  t.match(decode(bytes), { o: { $v: 2, diff: { u: { a: 2 } } }, o2: { _id: 1 } })
+  const decoded = decodeLogEntry(bytes, (ns, id) =>
+    ns === 'db.c' && id.asNumber() === 1 ? encode({ _id: 1, a: 1 }) : undefined,
+  )
+  t.same(decode(decoded.object), { _id: 1, a: 2 })
+  t.same(decode(decoded.session!.image!.document), { _id: 1, a: 2 }, 'and so is the image for a retry')
+  t.throws(() => decodeLogEntry(bytes, () => undefined), /changes a document that db\.c does not have/)
+})
+
 t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
   const entry = fc.record({
     id: scalar,
     fields,
     op: fc.constantFrom('i', 'u', 'd', 'c'),
+    delta: fc.boolean(),
     ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd'),
   })
   check(
@@ -64,7 +84,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
       fc.nat(),
       fc.nat({ max: 2 ** 32 - 1 }),
       (changes, wallMs, increment) => {
-        for (const { id, fields: rest, op, ns } of changes) {
+        for (const { id, fields: rest, op, ns, delta } of changes) {
           const made =
             op === 'd'
               ? deleteOf(ns, id)
@@ -74,6 +94,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
           const written: LogEntry = {
             ...made,
             op: op as LogEntry['op'],
+            difference: op === 'u' && delta ? encode({ u: rest }) : null,
             wallMs: wallMs * 2 ** 15,
             ts: [increment, 2 ** 32 - 1 - increment],
           }
@@ -105,6 +126,7 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
         ts: [5, 9 + i],
         object,
         id: null,
+        difference: null,
         session: each === null ? null : { ...each, stmtIds: [each.stmtIds[i]!] },
       }),
     )

@@ -1,13 +1,16 @@
 import type { LogEntry } from '@shardlab/storage'
 
 /** The log adds time and wall clock. */
-export type LogChange = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'>
+export interface LogChange extends Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'> {
+  /** Default: null. */
+  readonly difference?: LogEntry['difference']
+}
 
 /** Copies field by field: a spread would cost as much as everything else here. */
 export function stamped(
-  { op, ns, uuid, object, id, session }: LogChange,
+  { op, ns, uuid, object, id, session, difference = null }: LogChange,
   ts: LogEntry['ts'],
   wallMs: number,
 ): LogEntry {
-  return { ts, op, ns, uuid, object, id, session, wallMs }
+  return { ts, op, ns, uuid, object, id, session, wallMs, difference }
 }

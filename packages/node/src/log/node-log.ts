@@ -3,7 +3,7 @@
  * the engine and written to the disk. Recovery is replay.
  */
 import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
-import { CommandError, findField, readUint32 } from '@shardlab/bson'
+import { CommandError, findField, readUint32, type RawValue } from '@shardlab/bson'
 import {
   decodeLogEntry,
   encodeInsertEntries,
@@ -91,10 +91,11 @@ export class NodeLog {
       this.#retries.import(decodeSessionsImage(sessions))
       this.#clock.advance(time)
     }
+    const stored = (ns: string, id: RawValue) => this.#engine.collection(ns)?.findById(id)?.document
     for (const record of records) {
       for (let at = 0; at < record.length;) {
         const length = readUint32(record, at)
-        const entry = decodeLogEntry(record.slice(at, at + length))
+        const entry = decodeLogEntry(record.slice(at, at + length), stored)
         this.#engine.apply(entry)
         this.#retries.record(entry)
         this.#clock.advance(entry.ts)

@@ -137,6 +137,7 @@ function replaceStored(
     object,
     id: findField(before, '_id')!,
     session: withImage(session, kept),
+    difference: change.isReplacement ? null : change.difference(before, object),
   })
   return object
 }

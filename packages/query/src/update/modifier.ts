@@ -31,6 +31,8 @@ export interface Leaf {
   /** Called before the path is walked; false: the leaf changes nothing. */
   isNeeded?(original: Uint8Array): boolean
   apply(existing: RawValue | undefined, context: LeafContext): LeafResult
+  /** It removes the field, if there is one. Default false. */
+  readonly removes?: boolean
   /** Whether it only appends elements to an array of this length. Default: no. */
   appendsTo?(length: number): boolean
 }

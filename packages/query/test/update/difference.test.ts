@@ -1,4 +1,4 @@
-import { decode, documentValue, encode, type Document } from '@shardlab/bson'
+import { decode, documentValue, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
 import { compileDelta, compileFilter, compileUpdate } from '../../src/index.js'
@@ -121,6 +121,27 @@ t.test('modifiers and pipelines are told as in oplog entries of the server', (t)
     t.same(told === null ? null : decode(told), diff, name)
     if (told !== null) t.same(compileDelta(documentValue(told)).apply(bytes), after, `${name}: applied again`)
   }
+  t.end()
+})
+
+t.test('a change of one of two fields with the same name', (t) => {
+  const twice = (name: string, inner = false): Uint8Array => {
+    const writer = new DocumentWriter().integer('_id', 1)
+    if (inner) writer.startDocument('o')
+    writer.integer(name, 1).integer('b', 2).integer(name, 1)
+    if (inner) writer.end()
+    return writer.finish()
+  }
+  const told = (before: Uint8Array, change: Document) => {
+    const compiled = compileUpdate({ document: encode(change) }, {}, context)
+    const after = compiled.apply(before)!
+    const difference = compiled.difference(before, after)
+    if (difference !== null) t.same(compileDelta(documentValue(difference)).apply(before), after)
+    return difference
+  }
+  t.equal(told(twice('a'), { $unset: { a: 1 } }), null, 'only the whole document tells a removal')
+  t.ok(told(twice('a', true), { $unset: { 'o.a': 1 } }), 'or the whole value')
+  t.ok(told(twice('a'), { $inc: { a: 1 } }), 'another change reaches the first')
   t.end()
 })
 

@@ -23,7 +23,10 @@ export function encodeInsertEntries(
   count: number,
 ): Uint8Array {
   const one = session === null ? null : { ...session, stmtIds: [0] }
-  const model = encodeLogEntry({ op: 'i', ns, uuid, ts, wallMs, session: one, object: emptyDocument, id: null })
+  const model = encodeLogEntry({
+    ...{ op: 'i', ns, uuid, ts, wallMs, session: one },
+    ...{ object: emptyDocument, id: null, difference: null },
+  })
   const objectAt = findField(model, 'o')!.start
   const tail = model.subarray(objectAt + emptyDocument.length)
   const statementAt = one === null ? 0 : findField(model, 'stmtId')!.start - objectAt - emptyDocument.length

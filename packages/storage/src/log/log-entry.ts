@@ -1,8 +1,18 @@
 /**
  * One change of a node's state. On the disk it is a BSON document with the field names of the
- * server's oplog, except that an update holds the whole new document. Server: oplog_entry.idl.
+ * server's oplog. Server: oplog_entry.idl.
  */
-import { BsonType, DocumentWriter, elementsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  documentValue,
+  DocumentWriter,
+  elementsOf,
+  findField,
+  firstFieldName,
+  readUint32,
+  type RawValue,
+} from '@shardlab/bson'
+import { compileDelta } from '@shardlab/query'
 
 /** `i` insert, `u` update, `d` delete, `c` command, `n` no-op. */
 export type LogOperation = 'i' | 'u' | 'd' | 'c' | 'n'
@@ -34,6 +44,8 @@ export interface LogEntry {
   readonly id: RawValue | null
   readonly session: LogSession | null
   readonly wallMs: number
+  /** u: the difference that the disk has in place of {@link object}, see `compileDelta`. */
+  readonly difference: Uint8Array | null
   /** u, d: the document before the change. Never encoded. */
   readonly preImage?: Uint8Array
 }
@@ -45,7 +57,8 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   }
   writer.string('op', entry.op).string('ns', entry.ns)
   if (entry.uuid !== null) writer.uuid('ui', entry.uuid)
-  writer.document('o', entry.object)
+  if (entry.difference === null) writer.document('o', entry.object)
+  else writer.startDocument('o').int32('$v', 2).document('diff', entry.difference).end()
   if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
   if (entry.session !== null) {
     const stmtIds = entry.session.stmtIds
@@ -65,11 +78,19 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   return writer.finish()
 }
 
-/** @throws Error if the bytes are not a log entry */
-export function decodeLogEntry(bytes: Uint8Array): LogEntry {
+/**
+ * @param stored the document that an update changes
+ * @throws Error if the bytes are not a log entry, or if it changes a document that does not exist
+ */
+export function decodeLogEntry(
+  bytes: Uint8Array,
+  stored: (ns: string, id: RawValue) => Uint8Array | undefined,
+): LogEntry {
   const op = required(bytes, 'op').asString() as LogOperation
   const ts = required(bytes, 'ts')
-  const object = required(bytes, 'o').slice()
+  const logged = required(bytes, 'o')
+  const difference = op === 'u' ? differenceIn(logged.slice()) : null
+  const object = difference === null ? logged.slice() : changed(bytes, difference, stored)
   const ui = findField(bytes, 'ui')
   const idSource = op === 'u' ? findField(bytes, 'o2')?.slice() : op === 'd' ? object : undefined
   return {
@@ -81,7 +102,24 @@ export function decodeLogEntry(bytes: Uint8Array): LogEntry {
     id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
     session: decodeSession(bytes, object),
     wallMs: Number(required(bytes, 'wall').asBigInt()),
+    difference,
   }
+}
+
+/** A stored document begins with another field: an update keeps the position of `_id`. */
+function differenceIn(object: Uint8Array): Uint8Array | null {
+  return firstFieldName(object) === '$v' ? (findField(object, 'diff')?.slice() ?? null) : null
+}
+
+function changed(
+  bytes: Uint8Array,
+  difference: Uint8Array,
+  stored: (ns: string, id: RawValue) => Uint8Array | undefined,
+): Uint8Array {
+  const ns = required(bytes, 'ns').asString()
+  const before = stored(ns, required(required(bytes, 'o2').slice(), '_id'))
+  if (before === undefined) throw new Error(`log entry changes a document that ${ns} does not have`)
+  return compileDelta(documentValue(difference)).apply(before) ?? before
 }
 
 function decodeSession(bytes: Uint8Array, object: Uint8Array): LogSession | null {

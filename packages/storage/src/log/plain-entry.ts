@@ -2,7 +2,7 @@
  * Writes log entries for single documents outside of sessions, the usual case, in place: their
  * length is known before they are written.
  */
-import { BsonType, findField, writeInt32, writeInt64Number } from '@shardlab/bson'
+import { BsonType, DocumentWriter, emptyDocument, findField, writeInt32, writeInt64Number } from '@shardlab/bson'
 import { encodeLogEntry, type LogEntry } from './log-entry.js'
 
 const uuidBytes = 16
@@ -22,15 +22,16 @@ const prefixesMax = 1024
  * Size in bytes of {@link encodeLogEntry}'s result; -1: {@link writePlainEntry} does not support
  * the entry.
  */
-export function plainEntryLength({ op, ns, uuid, object, id, session }: LogEntry): number {
+export function plainEntryLength({ op, ns, uuid, object, id, session, difference }: LogEntry): number {
   if (session !== null || uuid?.length !== uuidBytes || op === 'n') return -1
-  const rest = objectHeaderBytes + object.length + timeBytes + wallBytes + endBytes
+  const objectBytes = difference === null ? object.length : deltaBytes + difference.length
+  const rest = objectHeaderBytes + objectBytes + timeBytes + wallBytes + endBytes
   return prefixOf(ns).length + uuidBytes + rest + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)
 }
 
 /** Writes the same bytes as {@link encodeLogEntry}. */
 export function writePlainEntry(
-  { op, ns, uuid, object, id, ts, wallMs }: LogEntry,
+  { op, ns, uuid, object, id, ts, wallMs, difference }: LogEntry,
   target: Uint8Array,
   start: number,
 ): void {
@@ -42,8 +43,10 @@ export function writePlainEntry(
   target[at++] = BsonType.object
   target[at++] = letter.o
   target[at++] = 0
-  target.set(object, at)
-  at += object.length
+  if (difference === null) {
+    target.set(object, at)
+    at += object.length
+  } else at = writeDelta(difference, target, at)
   if (op === 'u' && id !== null) {
     const length = id.end - id.start
     target[at] = BsonType.object
@@ -69,6 +72,17 @@ export function writePlainEntry(
   writeInt32(target, start, at - start)
 }
 
+/** `{ $v: 2, diff }`. @returns the end */
+function writeDelta(difference: Uint8Array, target: Uint8Array, start: number): number {
+  target.set(emptyDelta, start)
+  const at = start + deltaBytes - 1
+  target.set(difference, at)
+  target[at + difference.length] = 0
+  const end = at + difference.length + 1
+  writeInt32(target, start, end - start)
+  return end
+}
+
 function prefixOf(ns: string): Uint8Array {
   const known = prefixes.get(ns)
   if (known !== undefined) return known
@@ -79,6 +93,11 @@ function prefixOf(ns: string): Uint8Array {
   prefixes.set(ns, prefix)
   return prefix
 }
+
+/** Up to the value of `diff`. */
+const emptyDelta = new DocumentWriter().int32('$v', 2).document('diff', emptyDocument).finish().slice(0, -6)
+/** Of `{ $v: 2, diff }` around the difference. */
+const deltaBytes = emptyDelta.length + 1
 
 const letter = { o: 0x6f, two: 0x32, underscore: 0x5f, i: 0x69, d: 0x64 } as const
 
@@ -91,6 +110,7 @@ const emptyInsert: LogEntry = {
   session: null,
   ts: [0, 0],
   wallMs: 0,
+  difference: null,
 }
 
 /** The end of an entry, with `ts` and `wall` 0. */

@@ -1,5 +1,5 @@
 /** Server: v2_log_builder.cpp, and `logUpdate` of the nodes in update/. */
-import { BsonType, documentValue, elementsOf, FieldIterator, nullValue, type RawValue } from '@shardlab/bson'
+import { BsonType, documentValue, elementsOf, findField, nullValue, type RawValue } from '@shardlab/bson'
 import { identical } from '../../values/build.js'
 import type { Leaf } from '../modifier.js'
 import type { Step } from '../top-level.js'
@@ -52,27 +52,32 @@ export class ModifierDiff {
     }
   }
 
-  /** The documents must differ. */
-  of(before: Uint8Array, after: Uint8Array): Uint8Array {
-    return encodeDiff(inObject(this.#root, documentValue(before), documentValue(after)))
+  /** The documents must differ. Null: only the whole document tells the change. */
+  of(before: Uint8Array, after: Uint8Array): Uint8Array | null {
+    const diff = inObject(this.#root, documentValue(before), documentValue(after))
+    return diff === null ? null : encodeDiff(diff)
   }
 }
 
-function inObject(paths: PathNode, before: RawValue, after: RawValue): ObjectDiff {
+/**
+ * In the order of the paths, as the server applies them. Null: one of two fields with the same name
+ * was removed.
+ */
+function inObject(paths: PathNode, before: RawValue, after: RawValue): ObjectDiff | null {
   const diff = new ObjectDiff()
-  const [old, now] = [fieldsOf(before), fieldsOf(after)]
-  for (const [name, value] of now) {
-    const node = paths.named.get(name)
-    if (node === undefined) continue
-    const was = old.get(name)
-    if (was === undefined) diff.inserted.push([name, value])
-    else if (!identical(was, value)) {
-      const nested = nestedDiff(node, was, value)
-      if (nested === null) diff.updated.push([name, value])
+  for (const [name, node] of paths.named) {
+    const was = findField(before.bytes, name, before.start)
+    const now = findField(after.bytes, name, after.start)
+    if (now === undefined) {
+      if (was !== undefined) diff.deleted.push(name)
+    } else if (was === undefined) diff.inserted.push([name, now])
+    else if (node.leaf?.removes === true) return null
+    else if (!identical(was, now)) {
+      const nested = nestedDiff(node, was, now)
+      if (nested === null) diff.updated.push([name, now])
       else diff.changed.push([name, nested])
     }
   }
-  for (const name of old.keys()) if (paths.named.has(name) && !now.has(name)) diff.deleted.push(name)
   return diff
 }
 
@@ -109,11 +114,4 @@ function appended(leaf: Leaf, before: RawValue, after: RawValue): ArrayDiff | nu
   const diff = new ArrayDiff()
   for (const [index, value] of now.entries()) if (index >= old.length) diff.elements.push([index, value])
   return diff
-}
-
-function fieldsOf(value: RawValue): Map<string, RawValue> {
-  const fields = new Map<string, RawValue>()
-  for (const it = new FieldIterator(value.bytes, value.start); it.next();)
-    if (!fields.has(it.name())) fields.set(it.name(), it.value())
-  return fields
 }

@@ -33,6 +33,7 @@ const setOnInsert: Modifier = {
 
 const removal: Leaf = {
   createsPath: false,
+  removes: true,
   toleratesBlocked: true,
   apply: (existing) => (existing === undefined ? keepValue : removeValue),
 }
