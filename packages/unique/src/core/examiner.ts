@@ -21,7 +21,8 @@ import type { UniqueSpec } from './specs/spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 
-export const concurrency = 16
+/** Documents that a maintenance run handles at once, if the world does not say otherwise. */
+export const defaultConcurrency = 16
 
 export interface Examined extends Waiting {
   readonly documents: number
@@ -41,6 +42,7 @@ export class Examiner {
   ): Promise<Examined> {
     const counts = { documents: 0, reservations: 0 }
     const waiting = new WaitingCount()
+    const { concurrency = defaultConcurrency } = this.#world
     const looked = (): void => onProgress({ looked: counts.documents + counts.reservations })
     for (const proxy of this.#world.proxies) {
       await eachLimited(proxy.port.find({}) as AsyncIterable<Reservation>, concurrency, async (document) => {

@@ -1,6 +1,6 @@
 import type { Mark } from './enforcement.js'
 import { ValueTakenError } from './errors.js'
-import { concurrency, Examiner } from './examiner.js'
+import { defaultConcurrency, Examiner } from './examiner.js'
 import { findingOf, rethrown, waitingUntil, type Finding } from './findings.js'
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
@@ -56,6 +56,7 @@ export class Maintenance {
     const counts = { reserved: 0, already: 0, changed: 0 }
     const findings: Finding[] = []
     const waiting = new WaitingCount()
+    const { concurrency = defaultConcurrency } = this.#world
     let documents = 0
     await eachLimited(this.#world.main.find({}), concurrency, async (document) => {
       try {
@@ -118,6 +119,7 @@ export class Maintenance {
   async sweep(onProgress: OnProgress = () => {}): Promise<SweepReport> {
     const report = { confirmed: 0, released: 0 }
     const waiting = new WaitingCount()
+    const { concurrency = defaultConcurrency } = this.#world
     let looked = 0
     for (const proxy of this.#world.proxies) {
       const reserved = proxy.port.find({

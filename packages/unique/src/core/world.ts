@@ -29,6 +29,8 @@ export interface World {
    * documents have their reservations.
    */
   readonly markers: boolean
+  /** Documents that backfill, verify, repair and sweep handle at once; default 16. */
+  readonly concurrency?: number
   readonly tell: (event: UniqueEvent) => void
   readonly transactions: Transactions | null
 }

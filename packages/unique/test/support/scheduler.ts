@@ -60,8 +60,6 @@ export class Scheduler {
   #pending: Pending[] = []
   #sleepers: Sleeper[] = []
   readonly #sequences = new Map<string, number>()
-  /** What each running client has seen: its state is a function of that. */
-  readonly #seen = new Map<string, string>()
 
   port(client: string, collection: MemoryCollection, isMain: boolean): ReadablePort {
     const call = <T>(operation: string, writes: boolean, apply: () => T): Promise<T> =>
@@ -106,52 +104,10 @@ export class Scheduler {
     }
   }
 
-  /** Does not depend on the steps of other clients. */
   newToken(client = 'direct'): string {
     const number = (this.#sequences.get(client) ?? 0) + 1
     this.#sequences.set(client, number)
     return `token ${number} of ${client}`
-  }
-
-  /** Equal states of the clients and of the clock have equal keys. */
-  get key(): string {
-    return JSON.stringify([this.nowMs, [...this.crashed].sort(), [...this.#seen].sort()])
-  }
-
-  /**
-   * Takes one step after another. Besides the operations, `choose` may choose that a client stops,
-   * or that all reservations expire. Calls `look` before each step; false: ends here.
-   */
-  async explore(
-    work: ReadonlyMap<string, Promise<unknown>>,
-    choose: Choose,
-    { expireMs, mayExpire, look }: { expireMs: number; mayExpire: () => boolean; look: () => boolean },
-  ): Promise<void> {
-    let expiries = 1
-    for (const [client, each] of work) each.catch(() => {}).finally(() => this.#seen.delete(client))
-    for (;;) {
-      await new Promise((resolve) => setImmediate(resolve))
-      if (this.#pending.length === 0 && this.#wakeNext()) continue
-      if (!look() || this.#pending.length === 0) return
-      const pending = [...this.#pending]
-      const crashes = this.crashed.size === 0 ? pending : []
-      // A write that arrives after its reservation expired is not protected.
-      const expires = expiries > 0 && mayExpire() && !pending.some(({ isMainWrite }) => isMainWrite) ? 1 : 0
-      const choice = choose(pending.length + crashes.length + expires)
-      const chosen = pending[choice] ?? crashes[choice - pending.length]
-      if (chosen === undefined) {
-        this.trace.push('all reservations expire')
-        expiries--
-        this.nowMs += expireMs
-      } else if (choice < pending.length) {
-        this.#pending.splice(this.#pending.indexOf(chosen), 1)
-        this.trace.push(chosen.operation)
-        this.#meet(chosen, 'run', expireMs)
-      } else {
-        this.trace.push(`${chosen.client} stops`)
-        this.#crash(chosen.client)
-      }
-    }
   }
 
   async play(work: readonly Promise<unknown>[], { choose, fates, faults, expireMs }: Turns): Promise<void> {
@@ -209,17 +165,10 @@ export class Scheduler {
     else if (fate === 'lost answer') pending.reject(new PortError('unknown', 'no answer'))
     else if ('error' in outcome) pending.reject(outcome.error)
     else pending.resolve(outcome.value)
-    this.#note(pending.client, 'error' in outcome ? String(outcome.error) : outcome.value)
-  }
-
-  #note(client: string, seen: unknown): void {
-    const before = this.#seen.get(client) ?? ''
-    this.#seen.set(client, `${before}${before.length}${JSON.stringify([this.nowMs, seen])}`)
   }
 
   #crash(client: string): void {
     this.crashed.add(client)
-    this.#seen.delete(client)
     this.#pending = this.#pending.filter((pending) => pending.client !== client)
     this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.client !== client)
   }
@@ -229,7 +178,6 @@ export class Scheduler {
     if (next === undefined) return false
     this.#sleepers.splice(this.#sleepers.indexOf(next), 1)
     this.nowMs = Math.max(this.nowMs, next.wakeAtMs)
-    this.#note(next.client, 'awake')
     next.wake()
     return true
   }
