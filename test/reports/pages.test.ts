@@ -3,7 +3,7 @@
  * /usr/bin/chromium).
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -37,6 +37,38 @@ const unreadable = `[...document.querySelectorAll('svg text')].flatMap((text) =>
   return size >= 8.8 && isInside ? [] : [text.textContent + ' ' + size.toFixed(1)]
 })`
 
+/** Pairs of visible texts of a figure with less than three pixels between them, or none. */
+const overlapping = `[...document.querySelectorAll('svg')].flatMap((svg) => {
+  if (svg.getBoundingClientRect().width === 0) return []
+  const texts = [...svg.querySelectorAll('text')].filter((text) => text.getAttribute('visibility') !== 'hidden')
+  const boxes = texts.map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }))
+  return boxes.flatMap((a, i) => boxes.slice(i + 1)
+    .filter((b) => a.box.left < b.box.right + 3 && b.box.left < a.box.right + 3
+      && a.box.top < b.box.bottom - 2 && b.box.top < a.box.bottom - 2)
+    .map((b) => a.text + ' | ' + b.text))
+})`
+
+/** Texts of marks that the line of a mark crosses. */
+const crossed = `[...document.querySelectorAll('svg')].flatMap((svg) => {
+  if (svg.getBoundingClientRect().width === 0) return []
+  const lines = [...svg.querySelectorAll('line.mark')].map((line) => line.getBoundingClientRect())
+  return [...svg.querySelectorAll('text.marked')].flatMap((text) => {
+    const box = text.getBoundingClientRect()
+    const isCrossed = lines.some((line) => box.left + 1 < line.left && line.left < box.right - 1
+      && line.top < box.bottom - 2 && box.top + 2 < line.bottom)
+    return isCrossed ? [text.textContent] : []
+  })
+})`
+
+/** Figures and tables that are cut without a bar to scroll them. */
+const cut = `[...document.querySelectorAll('svg, table')].flatMap((part) => {
+  const box = part.getBoundingClientRect()
+  if (box.width === 0 || box.right <= document.documentElement.clientWidth + 1) return []
+  for (let at = part.parentElement; at !== null; at = at.parentElement)
+    if (['auto', 'scroll'].includes(getComputedStyle(at).overflowX)) return []
+  return [part.tagName + ' ' + part.textContent.slice(0, 40)]
+})`
+
 /** Opens the file, and checks what holds for every page. */
 async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>): Promise<void> {
   browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
@@ -51,6 +83,9 @@ async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     t.equal(overflow, 0, `nothing reaches beyond a page of ${size.width} pixels`)
     t.same(await page.evaluate(unreadable), [], `texts of figures are readable at ${size.width} pixels`)
+    t.same(await page.evaluate(overlapping), [], `texts are apart at ${size.width} pixels`)
+    t.same(await page.evaluate(crossed), [], `no line crosses the text of a mark at ${size.width} pixels`)
+    t.same(await page.evaluate(cut), [], `figures and tables fit or scroll at ${size.width} pixels`)
   }
   await look(page)
   t.same(wrong, [], 'neither errors nor requests to a network')
@@ -76,6 +111,19 @@ t.test('the slider of a simulation report shows the shards at another time', opt
     const byBytes = await widths()
     await map.locator('button[data-by=keys]').click()
     t.notSame(await widths(), byBytes, 'ranges are as wide as their keys')
+  })
+})
+
+t.test('the marks of a plan are readable', options, async (t) => {
+  const guide = readFileSync(join(findRoot(), 'docs/guides/plan-a-cluster.md'), 'utf8')
+  const plan = /```yaml\n(version: 1\n.*?)```/s.exec(guide)![1]!
+  const scenario = join(folder, 'plan.yaml')
+  // The marks are those of the guide; the data and the load do not matter here.
+  writeFileSync(scenario, plan.replace('size: 2TB', 'size: 64GB').replace('growth: 20GB/d', 'growth: 1GB/d'))
+  const file = join(folder, 'plan.html')
+  await shardlab('simulate', scenario, '--variant', 'region, tenant and order', '--report', file)
+  await onPage(t, file, async (page) => {
+    t.ok((await page.locator('svg text.marked').count()) > 10, 'marks have texts')
   })
 })
 

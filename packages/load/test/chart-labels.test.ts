@@ -22,13 +22,21 @@ t.test('labels of marks are next to their line, in separate rows where they are 
         t.notOk(box.row === other.row && box.from < other.to && other.from < box.to, 'none covers another'),
       ),
   )
+  const plan = [0, 0, 0, 74, 74, 74, 246, 246].map((x, i) => ({ x: 90 + x, text: `addShardToZone shard0${i} zone eu` }))
+  const rows = placeLabels(plan, { ...room, rows: 8 })
+  t.ok(rows.every((label) => label !== null))
+  for (const [i, label] of rows.entries())
+    for (const [j, other] of rows.entries()) {
+      const isBeside = plan[j]!.x <= label!.x || plan[j]!.x >= label!.x + widthOf(label!.text)
+      t.ok(isBeside || other!.row > label!.row, `the line of ${j} does not cross the text of ${i}`)
+    }
   const long = placeLabels([{ x: 460, text: 'x'.repeat(200) }], room)[0]!
   t.ok(long.text.endsWith('…') && widthOf(long.text) <= 370, 'what is too long for either side is shortened')
   const crowd = placeLabels(
     Array.from({ length: 30 }, () => ({ x: 300, text: 'crash shard02' })),
     room,
   )
-  t.equal(crowd.filter((label) => label !== null).length, room.rows, 'no room: no text')
+  t.equal(crowd.filter((label) => label !== null).length, 2 * room.rows, 'no room on either side: no text')
   const chart = lineChart(
     [
       {
@@ -48,7 +56,7 @@ t.test('labels of marks are next to their line, in separate rows where they are 
   const [wide, narrow] = chart.split('</svg>')
   for (const drawing of [wide, narrow]) {
     t.equal(
-      drawing!.match(/<title>crash &lt;shard02&gt;<\/title>/g)!.length,
+      drawing!.match(/<line class="mark"[^>]*><title>crash &lt;shard02&gt;<\/title>/g)!.length,
       30,
       'the pointer shows the text of each mark',
     )

@@ -1,5 +1,5 @@
 import { axis } from './chart-axis.js'
-import { coveringLines, placeLabels, readableTicks } from './chart-labels.js'
+import { coveringLines, placeLabels, readableTicks, textWidth } from './chart-labels.js'
 import { escape } from './escape.js'
 
 export interface Series {
@@ -38,16 +38,23 @@ interface Frame {
   readonly name: 'large' | 'small'
   readonly width: number
   readonly plotHeight: number
+  /** `left` is the least: ticks may need more. */
   readonly margin: { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number }
 }
 
 const frames: readonly Frame[] = [
-  { name: 'large', width: 860, plotHeight: 220, margin: { left: 92, right: 34, top: 34, bottom: 46 } },
-  { name: 'small', width: 400, plotHeight: 200, margin: { left: 70, right: 16, top: 34, bottom: 46 } },
+  { name: 'large', width: 860, plotHeight: 220, margin: { left: 80, right: 28, top: 34, bottom: 46 } },
+  { name: 'small', width: 400, plotHeight: 200, margin: { left: 60, right: 16, top: 34, bottom: 46 } },
 ]
 
+/** Of the rotated label of the vertical axis, with the space after it. */
+const axisLabelWidth = 26
+const tickGap = 8
+/** Charts below each other mostly begin at the same place. */
+const marginStep = 20
+
 /** Labels of marks are above the plot, so that they cover no lines. */
-const markRows = 6
+const markRows = 8
 const markRowHeight = 14
 
 export function lineChart(series: readonly Series[], options: ChartOptions): string {
@@ -81,7 +88,13 @@ interface Drawing {
 function draw(series: readonly Series[], options: ChartOptions, { name, width, plotHeight, margin }: Frame): Drawing {
   const points = series.flatMap((line) => line.points).filter(([, y]) => !Number.isNaN(y))
   const xValues = options.xDomain ?? points.map(([value]) => value)
-  const [left, right] = [margin.left, width - margin.right]
+  const yValues = points.map(([, value]) => value)
+  const yLimits = { low: options.yFrom ?? 0, whole: options.yWhole ?? false }
+  const yAxis = (from: number, to: number) => axis(yValues, options.yScale ?? 'linear', from, to, undefined, yLimits)
+  const tickWidth = Math.max(0, ...yAxis(1, 0).ticks.map((tick) => textWidth(options.yShown(tick))))
+  const needed = Math.max(margin.left, axisLabelWidth + tickWidth + tickGap)
+  const left = Math.ceil(needed / marginStep) * marginStep
+  const right = width - margin.right
   const x = axis(xValues, options.xScale ?? 'linear', left, right, options.xTicks)
   const labels = placeLabels(
     (options.marks ?? []).map(({ x: at, text }) => ({ x: x.at(at), text })),
@@ -91,14 +104,7 @@ function draw(series: readonly Series[], options: ChartOptions, { name, width, p
   const top = margin.top + rows * markRowHeight
   const bottom = top + plotHeight
   const height = bottom + margin.bottom
-  const y = axis(
-    points.map(([, value]) => value),
-    options.yScale ?? 'linear',
-    bottom,
-    top,
-    undefined,
-    { low: options.yFrom ?? 0, whole: options.yWhole ?? false },
-  )
+  const y = yAxis(bottom, top)
   const round = (value: number): string => value.toFixed(1)
   const within = (value: number): number => Math.min(right, Math.max(left, x.at(value)))
   const bands = (options.bands?.ranges ?? []).map(
@@ -107,7 +113,7 @@ function draw(series: readonly Series[], options: ChartOptions, { name, width, p
   )
   const grid = y.ticks.map(
     (tick) =>
-      `<line class="grid" x1="${left}" x2="${right}" y1="${round(y.at(tick))}" y2="${round(y.at(tick))}"/><text class="tick" text-anchor="end" x="${left - 8}" y="${round(y.at(tick) + 4)}">${escape(options.yShown(tick))}</text>`,
+      `<line class="grid" x1="${left}" x2="${right}" y1="${round(y.at(tick))}" y2="${round(y.at(tick))}"/><text class="tick" text-anchor="end" x="${left - tickGap}" y="${round(y.at(tick) + 4)}">${escape(options.yShown(tick))}</text>`,
   )
   const foot = readableTicks(x.ticks.map((tick) => ({ x: x.at(tick), text: options.xShown(tick) }))).map(
     ({ x: at, text }) =>
@@ -125,7 +131,12 @@ function draw(series: readonly Series[], options: ChartOptions, { name, width, p
       label === null
         ? ''
         : `<text class="marked" text-anchor="${label.anchor}" x="${round(label.x)}" y="${lineTop + 10}">${escape(label.text)}</text>`
-    return `<g>${band}<line class="mark" x1="${round(start)}" x2="${round(start)}" y1="${lineTop}" y2="${bottom}"/>${shown}<title>${escape(text)}</title></g>`
+    const title = `<title>${escape(text)}</title>`
+    return {
+      line: `<g>${band}<line class="mark" x1="${round(start)}" x2="${round(start)}" y1="${lineTop}" y2="${bottom}"/>${title}</g>`,
+      // After all lines, so that its edge covers one that crosses it.
+      label: shown === '' ? '' : `<g>${shown}${title}</g>`,
+    }
   })
   const covering = coveringLines(series.map((line) => line.points.map(([a, b]) => [x.at(a), y.at(b)] as const)))
   const lines = series.map(({ tone, points: own }, number) => {
@@ -140,6 +151,6 @@ function draw(series: readonly Series[], options: ChartOptions, { name, width, p
   })
   // Lets a script of the page mark an instant: positions and values of the axis ends.
   const ends = [Math.min(...xValues), Math.max(...xValues), left, right, top, bottom].join(' ')
-  const svg = `<svg class="${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${name === 'large' ? left : 8}" y="18">${escape(options.title)}</text>${bands.join('')}${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(left + right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(top + bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>`
+  const svg = `<svg class="${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${name === 'large' ? left : 8}" y="18">${escape(options.title)}</text>${bands.join('')}${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(left + right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(top + bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.map(({ line }) => line).join('')}${marks.map(({ label }) => label).join('')}</svg>`
   return { svg, covering }
 }

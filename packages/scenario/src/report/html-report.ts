@@ -26,8 +26,6 @@ const ownStyle = `
 .compare td{text-align:left;white-space:normal;min-width:120px}.compare th{white-space:normal;min-width:120px;max-width:240px;vertical-align:bottom}.compare td:first-child{color:var(--soft)}.compare td.part{padding-left:24px}
 h2,th,.legend span{overflow-wrap:anywhere}.about{max-width:75ch}.words td.left{white-space:nowrap;vertical-align:top}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left;min-width:240px}td.left{text-align:left}
 details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}
-.wide{background:linear-gradient(to left,var(--panel),transparent 24px) right/24px 100% no-repeat local}
-.wide td:first-child,.wide th:first-child{position:sticky;left:0;background:var(--paper)}
 @media(max-width:720px){.compare td:first-child{min-width:96px}}`
 
 export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
