@@ -14,8 +14,8 @@ export interface PlacedLabel {
 
 /**
  * Puts each text on that side of its vertical line that has room, in a row in which it covers no
- * other text, and no line crosses it if that is possible. A line extends from the row of its text to
- * the plot below, so rows are filled from the plot upwards, beginning with the last line.
+ * other text, and no line crosses it if that is possible. A line extends from the row of its text
+ * to the plot below, so rows are filled from the plot upwards, beginning with the last line.
  * @param labels in the order of their lines
  * @param room horizontal limits, and the number of rows
  * @returns one per label: shortened if neither side has room, null if no row does
