@@ -13,6 +13,7 @@ import { migrationExchanges } from './migrations.js'
 import { queryAnalysisExchanges } from './query-analysis.js'
 import { refineShardKeyExchanges } from './refine-shard-key.js'
 import { relocationExchanges } from './relocation.js'
+import { replicationExchanges } from './replication.js'
 import { reshardingExchanges } from './resharding.js'
 import { shardExchanges } from './shard.js'
 import { switchExchanges } from './switches.js'
@@ -34,6 +35,7 @@ export * from './migrations.js'
 export * from './query-analysis.js'
 export * from './refine-shard-key.js'
 export * from './relocation.js'
+export * from './replication.js'
 export * from './resharding.js'
 export * from './shard.js'
 export * from './switches.js'
@@ -62,6 +64,7 @@ export const catalogue = {
   ...switchExchanges,
   ...relocationExchanges,
   ...faultExchanges,
+  ...replicationExchanges,
 }
 
 export type Catalogue = typeof catalogue

@@ -1,0 +1,160 @@
+import type { Address } from '../contract/address.js'
+import { emptyDocument, exchange, type Empty, type TimestampPair } from './exchange.js'
+
+/** A position in the oplog. */
+export type OpTimeTuple = readonly [seconds: number, increment: number, term: number]
+
+/** A position, with the time of day at which its primary wrote the entry. */
+export type TimedOpTimeTuple = readonly [...optime: OpTimeTuple, wallMs: number]
+
+/** How far a member is. */
+export type MemberPositionTuple = readonly [
+  memberId: number,
+  configVersion: number,
+  applied: TimedOpTimeTuple,
+  durable: TimedOpTimeTuple,
+]
+
+/** What a sync source sends with each batch of its oplog. */
+export interface SourceMetadataFields {
+  term: number
+  committed: TimedOpTimeTuple
+  lastApplied: OpTimeTuple
+  isPrimary: boolean
+  /** -1: it knows no primary. */
+  primaryIndex: number
+  /** Null: the source itself has no source. */
+  syncingTo: string | null
+}
+
+const someOpTime: OpTimeTuple = [7, 1, 1]
+const someTimedOpTime: TimedOpTimeTuple = [7, 1, 1, 7000]
+const someMetadata: SourceMetadataFields = {
+  term: 1,
+  committed: someTimedOpTime,
+  lastApplied: someOpTime,
+  isPrimary: true,
+  primaryIndex: 0,
+  syncingTo: null,
+}
+
+export const replicationExchanges = {
+  /**
+   * To a member of a replica set, from members outside of the set that look for its primary.
+   * `isWritable`: this member is primary and accepts writes. `primary`: the one that it knows; null:
+   * none.
+   */
+  'replication.find-primary': exchange<Empty, { isWritable: boolean; term: number; primary: Address | null }>(
+    {},
+    { isWritable: false, term: 3, primary: 'shard01-2' },
+  ),
+  /** `refusal`: why the member does not answer; null: the other fields are its answer. */
+  'replication.heartbeat': exchange<
+    {
+      setName: string
+      configVersion: number
+      configTerm: number
+      term: number
+      /** Null: the sender is not in its own configuration. */
+      fromId: number | null
+      fromHost: string | null
+      primaryId: number | null
+    },
+    {
+      refusal: string | null
+      setName: string
+      state: string
+      term: number
+      configVersion: number
+      configTerm: number
+      /** The document of the configuration, if the sender's is older. */
+      newerConfig: Uint8Array | null
+      primaryId: number | null
+      syncingTo: string | null
+      electionTime: TimestampPair | null
+      electable: boolean
+      applied: TimedOpTimeTuple
+      durable: TimedOpTimeTuple
+      committed: TimedOpTimeTuple
+    }
+  >(
+    {
+      setName: 'shard01',
+      configVersion: 1,
+      configTerm: 1,
+      term: 1,
+      fromId: 0,
+      fromHost: '127.0.0.1:5000',
+      primaryId: 0,
+    },
+    {
+      refusal: null,
+      setName: 'shard01',
+      state: 'SECONDARY',
+      term: 1,
+      configVersion: 1,
+      configTerm: 1,
+      newerConfig: null,
+      primaryId: 0,
+      syncingTo: '127.0.0.1:5000',
+      electionTime: null,
+      electable: true,
+      applied: someTimedOpTime,
+      durable: someTimedOpTime,
+      committed: someTimedOpTime,
+    },
+  ),
+  'replication.request-vote': exchange<
+    {
+      setName: string
+      dryRun: boolean
+      term: number
+      candidateIndex: number
+      configVersion: number
+      configTerm: number
+      lastApplied: OpTimeTuple
+    },
+    { term: number; granted: boolean; reason: string }
+  >(
+    {
+      setName: 'shard01',
+      dryRun: true,
+      term: 1,
+      candidateIndex: 0,
+      configVersion: 1,
+      configTerm: 1,
+      lastApplied: someOpTime,
+    },
+    { term: 1, granted: true, reason: '' },
+  ),
+  /** Along the chain of sync sources. `isKnown` false: a member is not in the receiver's set. */
+  'replication.report-positions': exchange<
+    { term: number; positions: readonly MemberPositionTuple[] },
+    { isKnown: boolean }
+  >({ term: 1, positions: [[1, 1, someTimedOpTime, someTimedOpTime]] }, { isKnown: true }),
+  /**
+   * Entries of the receiver's oplog after a position, at most about `bytesMax`. Waits up to `awaitMs`
+   * for the first one. `outcome`: `entries`; `diverged`, if the receiver does not have the entry at
+   * the position; `too-old`, if it has no entry that old any more; `no-source`, if it cannot be
+   * read. `entries`: BSON documents, one after the other.
+   */
+  'replication.fetch': exchange<
+    { term: number; after: OpTimeTuple; bytesMax: number; awaitMs: number },
+    SourceMetadataFields & { outcome: string; entries: Uint8Array }
+  >(
+    { term: 1, after: someOpTime, bytesMax: 1, awaitMs: 1 },
+    { ...someMetadata, outcome: 'entries', entries: emptyDocument },
+  ),
+  /** Positions of the receiver's oplog before one, newest first. `before` null: from its end. */
+  'replication.positions-before': exchange<
+    { before: OpTimeTuple | null; count: number },
+    { positions: readonly OpTimeTuple[] }
+  >({ before: null, count: 10 }, { positions: [someOpTime] }),
+  /** Everything that the receiver has, for a member without data. `image` null: it cannot be read. */
+  'replication.clone': exchange<{ term: number }, SourceMetadataFields & { image: Uint8Array | null }>(
+    { term: 1 },
+    { ...someMetadata, image: emptyDocument },
+  ),
+  /** From a primary that steps down: run for election without a dry run. */
+  'replication.step-up': exchange<Empty, Empty>({}, {}),
+}
