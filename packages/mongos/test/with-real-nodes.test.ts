@@ -146,3 +146,44 @@ t.test('a failing constant is reported by the router as a failure to optimize th
   })
   t.match(await cluster.run({ update: 'c', updates: [{ q: { x: 9 }, u: [failing] }] }), { ok: 1, n: 0 })
 })
+
+t.test('a router refuses a pipeline, a target of $out and a read concern as a shard does', async (t) => {
+  const cluster = await realCluster(byX, '7.0')
+  await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x, _id) => ({ _id, x })) })
+  const aggregate = { aggregate: 'c', cursor: {} }
+  const admin = { ...aggregate, aggregate: 1, readConcern: { level: 'majority' }, $db: 'admin' }
+  const local = (stage: string) => ({
+    code: 72,
+    errmsg: new RegExp(
+      `Aggregation stage \\${stage} cannot run with a readConcern other than 'local'\\. Current readConcern: majority$`,
+    ),
+  })
+  const refusals: [command: Document, expected: Document][] = [
+    [{ ...aggregate, pipeline: 1 }, { code: 14, errmsg: "'pipeline' option must be specified as an array" }],
+    [{ ...aggregate, pipeline: [1] }, { code: 14, errmsg: "Each element of the 'pipeline' array must be an object" }],
+    [{ ...aggregate, pipeline: [{ $out: 'a$b' }] }, { code: 20, errmsg: /error with target namespace: Invalid/ }],
+    [{ ...admin, pipeline: [{ $currentOp: {} }] }, local('$currentOp')],
+    [{ ...admin, pipeline: [{ $listLocalSessions: {} }] }, local('$listLocalSessions')],
+    [{ ...admin, aggregate: 'c', pipeline: [{ $listSearchIndexes: {} }], $db: 'test' }, local('$listSearchIndexes')],
+  ]
+  for (const [command, expected] of refusals)
+    t.match(await cluster.run(command), { ok: 0, ...expected }, JSON.stringify(command))
+})
+
+t.test('through a router the cursors of listCollections and listIndexes begin with id and ns', async (t) => {
+  const cluster = await realCluster(byX, '7.0')
+  const indexes = [1, 2, 3].map((i) => ({ key: { [`f${i}`]: 1 }, name: `f${i}` }))
+  for (const collection of ['c', 'plain']) await cluster.run({ createIndexes: collection, indexes })
+  for (const command of [
+    { listCollections: 1 },
+    { listCollections: 1, cursor: { batchSize: 1 } },
+    { listCollections: 1, $db: 'none' },
+    { listIndexes: 'c' },
+    { listIndexes: 'plain', cursor: { batchSize: 1 } },
+  ])
+    t.same(
+      Object.keys((await cluster.run(command))['cursor'] as Document),
+      ['id', 'ns', 'firstBatch'],
+      JSON.stringify(command),
+    )
+})

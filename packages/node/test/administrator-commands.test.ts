@@ -87,6 +87,9 @@ t.test('stages that read the state of members take no other read concern than lo
       /^Command aggregate does not support .* :: caused by :: Aggregation stage \$currentOp cannot run with a readConcern other than 'local'\. Current readConcern: majority$/,
   })
   t.match(await read({ $listLocalSessions: {} }, 'available'), { code: 72 })
+  const searchIndexes = { aggregate: 'c', pipeline: [{ $listSearchIndexes: {} }], cursor: {} }
+  t.match(await node.run({ ...searchIndexes, readConcern: { level: 'majority' } }), { code: 72 })
+  t.match(await node.run({ ...searchIndexes, readConcern: { level: 'local' } }), { code: 31082 })
   t.match(await read({ $currentOp: {} }, 'local'), { ok: 1 })
 })
 

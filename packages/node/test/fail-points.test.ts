@@ -208,6 +208,16 @@ t.test('failCommand closes the connection, blocks the command or adds a write co
   await failCommand({ times: 1 }, { failCommands: ['ping'], blockConnection: true, blockTimeMS: -1 })
   t.match(await run({ ping: 1 }), { code: 72, errmsg: "'blockTimeMS' must be non-negative" })
 
+  await run({ create: 'log', capped: true, size: 4096 })
+  await run({ insert: 'log', documents: [{ _id: 1 }, { _id: 2 }] })
+  const { cursor } = await run({ find: 'log', tailable: true, awaitData: true, batchSize: 1 })
+  await failCommand({ times: 1 }, { failCommands: ['getMore'], blockConnection: true, blockTimeMS: 250 })
+  t.match(
+    await run({ getMore: cursor.id, collection: 'log', maxTimeMS: 40 }),
+    { ok: 1, cursor: { nextBatch: [{ _id: 2 }] } },
+    'maxTimeMS limits the wait for documents only',
+  )
+
   const writeConcernError = { code: 91, errmsg: 'no' }
   await failCommand({ times: 1 }, { failCommands: ['ping', 'insert'], writeConcernError, errorLabels: ['Mine'] })
   t.match(await run({ ping: 1 }), { ok: 1, writeConcernError: undefined })
