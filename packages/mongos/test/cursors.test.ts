@@ -83,7 +83,7 @@ t.test('idle cursors are closed after ten minutes, except those with noCursorTim
   t.match(await cluster.run({ getMore: kept, collection: 'c', batchSize: 1 }), { ok: 1 })
 })
 
-t.test('a full cursor table refuses cursors and emits a limit event', async (t) => {
+t.test('D613 a full cursor table refuses cursors and emits a limit event', async (t) => {
   const cluster = withOpenCursors({ limits: { cursorsMax: 1 } })
   await open(cluster)
   t.match(await cluster.run({ find: 'c', batchSize: 1 }), { ok: 0, code: 365 })

@@ -34,7 +34,11 @@ t.test('every command is checked for its database, arguments, concerns and sessi
     ['txnNumber on a read', { find: 'c', lsid, txnNumber: Long.ONE }, { code: 50768 }],
     ['negative txnNumber', { insert: 'c', documents: [{}], lsid, txnNumber: Long.fromNumber(-1) }, { code: 72 }],
     ['lsid that is none', { ping: 1, lsid: { id: 5 } }, { code: 14 }],
-    ['lsid of 3 bytes', { ping: 1, lsid: { id: new Binary(Buffer.alloc(3), 4) } }, { code: 207, codeName: 'InvalidUUID' }],
+    [
+      'lsid of 3 bytes',
+      { ping: 1, lsid: { id: new Binary(Buffer.alloc(3), 4) } },
+      { code: 207, codeName: 'InvalidUUID' },
+    ],
     ['cluster time without fields', { ping: 1, $clusterTime: {} }, { code: 4, codeName: 'NoSuchKey' }],
     [
       'cluster time without signature',

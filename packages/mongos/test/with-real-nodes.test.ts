@@ -159,9 +159,18 @@ t.test('a router refuses a pipeline, a target of $out and a read concern as a sh
     ),
   })
   const refusals: [command: Document, expected: Document][] = [
-    [{ ...aggregate, pipeline: 1 }, { code: 14, errmsg: "'pipeline' option must be specified as an array" }],
-    [{ ...aggregate, pipeline: [1] }, { code: 14, errmsg: "Each element of the 'pipeline' array must be an object" }],
-    [{ ...aggregate, pipeline: [{ $out: 'a$b' }] }, { code: 20, errmsg: /error with target namespace: Invalid/ }],
+    [
+      { ...aggregate, pipeline: 1 },
+      { code: 14, errmsg: "'pipeline' option must be specified as an array" },
+    ],
+    [
+      { ...aggregate, pipeline: [1] },
+      { code: 14, errmsg: "Each element of the 'pipeline' array must be an object" },
+    ],
+    [
+      { ...aggregate, pipeline: [{ $out: 'a$b' }] },
+      { code: 20, errmsg: /error with target namespace: Invalid/ },
+    ],
     [{ ...admin, pipeline: [{ $currentOp: {} }] }, local('$currentOp')],
     [{ ...admin, pipeline: [{ $listLocalSessions: {} }] }, local('$listLocalSessions')],
     [{ ...admin, aggregate: 'c', pipeline: [{ $listSearchIndexes: {} }], $db: 'test' }, local('$listSearchIndexes')],

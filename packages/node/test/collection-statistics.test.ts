@@ -290,6 +290,34 @@ t.test(
   },
 )
 
+t.test('D700: buildInfo describes no build, and streamed hellos and compression are not counted', async (t) => {
+  const node = await filled()
+  t.match(await node.ok({ buildInfo: 1 }, admin), {
+    gitVersion: '0'.repeat(40),
+    modules: [],
+    javascriptEngine: 'none',
+    openssl: { running: 'disabled', compiled: 'disabled' },
+  })
+  const { connections, network } = await node.ok({ serverStatus: 1 })
+  t.equal((connections as Document)['exhaustHello'], 0)
+  t.same((network as Document)['physicalBytesIn'], (network as Document)['bytesIn'])
+})
+
+t.test('D722 replSetGetStatus has the time of the start as that of an election', async (t) => {
+  const node = await filled()
+  const electionDate = async () => {
+    const status = await node.ok({ replSetGetStatus: 1 }, admin)
+    t.notOk('electionCandidateMetrics' in status)
+    return (status['members'] as Document[])[0]!['electionDate'] as Date
+  }
+  const before = await electionDate()
+  node.context.nowMs += 60_000
+  node.node.primary.stepDown()
+  node.node.primary.stepUp()
+  t.match(await node.ok({ replSetGetStatus: 1 }, admin), { term: Long.fromNumber(2) })
+  t.same(await electionDate(), before)
+})
+
 t.test('a member lists the sessions of its commands', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ ping: 1, lsid: session(3) })

@@ -168,7 +168,7 @@ t.test('killing sessions kills their cursors and operations, except the killing 
   t.match(await node.run({ killAllSessionsByPattern: [{ nonsense: 1 }] }), { code: 40415 })
 })
 
-t.test('getLog shows connections and slow operations', async (t) => {
+t.test('D713: getLog shows connections and slow operations, and nothing else', async (t) => {
   const { role, letGo } = waitingRole()
   const node = new NodeUnderTest({ role })
   const client = (command: Document) =>

@@ -8,7 +8,8 @@ export const buildInfo: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   manual: 'reference/command/buildInfo',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D700'],
   summary: 'Returns the emulated version.',
   run({ host }) {
     const version = host.behaviours.serverVersion

@@ -12,7 +12,8 @@ export const getLog: CommandRow<MemberInvocation> = {
   access: 'admin',
   adminOnly: true,
   manual: 'reference/command/getLog',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D713'],
   summary: 'Returns the latest lines of the log: accepted connections, slow operations, parameters that were set.',
   run({ args, host }) {
     const { logCommandsAreTyped } = host.behaviours

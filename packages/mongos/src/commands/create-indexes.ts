@@ -9,7 +9,7 @@ export const createIndexes: CommandRow<MongosInvocation> = {
   ...createIndexesSpec,
   routing: 'all-shards',
   status: 'partial',
-  deviations: ['D608'],
+  deviations: ['D404', 'D608', 'D824'],
   summary: 'Builds indexes on every shard that owns a part of the collection.',
   run(invocation) {
     const { args, db } = invocation

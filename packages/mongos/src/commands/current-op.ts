@@ -11,7 +11,7 @@ export const currentOp: CommandRow<MongosInvocation> = {
   ...currentOpSpec,
   routing: 'all-shards',
   status: 'partial',
-  deviations: ['D702', 'D705'],
+  deviations: ['D702', 'D705', 'D721'],
   summary: 'Lists the operations that run on the shards.',
   async run(invocation) {
     const { host, operation } = invocation

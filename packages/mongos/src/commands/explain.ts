@@ -18,7 +18,7 @@ export const explain: CommandRow<MongosInvocation> = {
   ...explainSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D300', 'D601', 'D603', 'D604', 'D605'],
+  deviations: ['D300', 'D301', 'D601', 'D603', 'D604', 'D605'],
   summary: 'Shows where a command would go and how the shards would run it.',
   run(invocation): Promise<DocumentWriter> {
     const { args, db, host } = invocation

@@ -47,7 +47,8 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   routing: 'local',
   status: 'partial',
   deviations: ['D700', 'D705', 'D870'],
-  lacks: 'what an emulated member does not have: connection pools, the operating system',
+  lacks:
+    'most parts of metrics; what an emulated member does not have: connection pools, the operating system; sections about concerns, hedged reads, security and transactions',
   summary: 'Reports on the router: its connections, cursors and commands, and how commands were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

@@ -15,7 +15,7 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   ...createIndexesSpec,
   routing: 'all-shards',
   status: 'partial',
-  deviations: ['D608'],
+  deviations: ['D404', 'D608'],
   missing: 'text, geospatial and compound wildcard indexes',
   summary: 'Builds indexes.',
   async run(invocation) {

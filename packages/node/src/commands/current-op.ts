@@ -33,7 +33,7 @@ export const currentOp: CommandRow<NodeInvocation> = {
   ...currentOpSpec,
   routing: 'local',
   status: 'partial',
-  deviations: ['D702', 'D705'],
+  deviations: ['D702', 'D705', 'D721'],
   summary: 'Lists running operations.',
   run({ args, body, host, routed }) {
     const filter = compileFilter(currentOpFilter(body), host.evaluation())

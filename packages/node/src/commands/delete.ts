@@ -8,7 +8,8 @@ import type { NodeInvocation } from '../host/node-host.js'
 export const deleteCommand: CommandRow<NodeInvocation> = {
   ...deleteSpec,
   routing: 'shard-key',
-  status: 'full',
+  status: 'partial',
+  deviations: ['D404', 'D504', 'D896'],
   summary: 'Deletes one or all documents that match each statement.',
   async run(invocation) {
     const { host } = invocation

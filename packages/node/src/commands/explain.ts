@@ -24,7 +24,7 @@ export const explain: CommandRow<NodeInvocation> = {
   ...explainSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D300', 'D601', 'D603', 'D604'],
+  deviations: ['D300', 'D301', 'D601', 'D603', 'D604'],
   summary: 'Shows how a command is executed.',
   run(invocation) {
     const { host, args, db } = invocation

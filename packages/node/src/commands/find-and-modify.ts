@@ -31,7 +31,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D110', 'D503'],
+  deviations: ['D110', 'D503', 'D504', 'D896'],
   summary: 'Updates, replaces, upserts or deletes one document and returns it.',
   async run(invocation) {
     const { host, args, db, retryable } = invocation

@@ -13,7 +13,7 @@ export const insert: CommandRow<NodeInvocation> = {
   ...insertSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D895'],
+  deviations: ['D404', 'D504', 'D800', 'D895', 'D896'],
   summary: 'Inserts documents.',
   async run(invocation) {
     if (insertsIndex(invocation)) return insertIndex(invocation)

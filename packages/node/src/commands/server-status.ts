@@ -112,7 +112,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D700', 'D705', 'D870'],
   lacks:
-    'sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have; durations and estimates of the parts of a resharding',
+    'most parts of metrics; sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have, and those about concerns, elections, index builds, security and transactions; durations and estimates of the parts of a resharding',
   summary: 'Reports the state and the counters of the member.',
   run({ args, host }) {
     const { role } = host

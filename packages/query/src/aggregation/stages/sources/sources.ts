@@ -106,6 +106,7 @@ export const sourceStages: readonly StageOperator[] = [
     }),
     'D702',
     'D705',
+    'D721',
     'D837',
   ),
   source('$listLocalSessions', {
