@@ -4,7 +4,7 @@
  */
 import {
   Cancellation,
-  ClusterClock,
+  type ClusterClock,
   createObjectIdFactory,
   cursorId,
   objectIdAfter,
@@ -20,13 +20,7 @@ import {
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import {
-  createMemoryEngine,
-  type Collection,
-  type LogEntry,
-  type LogSession,
-  type StorageEngine,
-} from '@shardlab/storage'
+import type { Collection, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import {
   ConnectionTable,
   LogBuffer,
@@ -48,7 +42,8 @@ import { CursorManager } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
-import { NodeLog, type ChangeObserver } from '../log/node-log.js'
+import type { ChangeObserver } from '../log/node-log.js'
+import { NodeStorage } from './node-storage.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
@@ -56,17 +51,10 @@ import { nodeParameters, type NodeParameterName } from '../parameters/node-param
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
 import { PrimaryState, stepUpTimer } from './primary-state.js'
 import { tableOf } from '../dispatch/role-table.js'
-import { RetryHistory } from '../retry/retry-history.js'
+import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
-
-/** Room for a million inserts. On the server, the size of the oplog limits the history. */
-const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
-/** An image is never copied, but after it each page is copied at its first change. */
-const checkpointAfterBytesOfImages = 64 * 1024 * 1024
-/** A disk that copies has the memory of its longest log twice: small nodes have short logs. */
-const checkpointAfterBytesOfCopies = 8 * 1024 * 1024
 
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
@@ -75,13 +63,13 @@ export class StorageNode implements NodeHost {
   readonly role: NodeRole
   readonly process = 'mongod'
   readonly startedAtMs: number
+  readonly engine: StorageEngine
   readonly clock: ClusterClock
-  readonly sessions: SessionCatalog
   readonly retries: RetryHistory
+  readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
   readonly cursors: CursorManager
   readonly insertWaiters = new InsertWaiters()
-  readonly engine: StorageEngine = createMemoryEngine()
   readonly table: CommandTable<NodeInvocation>
   readonly statistics = new NodeStatistics()
   readonly opcounters = this.statistics.opcounters
@@ -97,22 +85,20 @@ export class StorageNode implements NodeHost {
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
   readonly stopping = new Cancellation()
-  readonly #log: NodeLog
+  readonly #storage: NodeStorage
   #cursorIds: Random
 
   constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: NodeHost) => NodeRole) {
     this.behaviours = options.behaviours
+    this.#storage = new NodeStorage(context, options)
+    const { engine, clock, retries } = this.#storage
+    this.engine = engine
+    this.clock = clock
+    this.retries = retries
     this.failPoints = new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints, () => this.role.memberName)
     this.options = options
-    const { retryHistoryBytesMax = defaultRetryHistoryBytesMax } = options
-    this.retries = new RetryHistory({
-      bytesMax: retryHistoryBytesMax,
-      isForgetful: context.mutated('retryDedupeOff'),
-      onLimit: () => this.limitReached('retryHistoryBytesMax', retryHistoryBytesMax),
-    })
     this.startedAtMs = context.now()
-    this.clock = new ClusterClock(() => context.now())
     this.snapshots = new SnapshotHistory(this.engine)
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     followLogParameters(this)
@@ -127,19 +113,6 @@ export class StorageNode implements NodeHost {
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
-    this.#log = new NodeLog({
-      engine: this.engine,
-      disk: context.disk,
-      clock: this.clock,
-      now: () => context.now(),
-      detach: (work) => context.detach(work),
-      retries: this.retries,
-      options: {
-        checkpointAfterBytes:
-          options.checkpointAfterBytes ??
-          (context.disk.keepsImages === true ? checkpointAfterBytesOfImages : checkpointAfterBytesOfCopies),
-      },
-    })
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
@@ -149,7 +122,7 @@ export class StorageNode implements NodeHost {
   }
 
   start(): void {
-    this.#log.recover()
+    this.#storage.log.recover()
     this.refreshQuerySettings()
     dropTemporaryCollections(this)
     this.snapshots.recordChange(this.clock.time)
@@ -162,7 +135,7 @@ export class StorageNode implements NodeHost {
   }
 
   exportState(): NodeState {
-    return exportNodeState(this, this.#log)
+    return exportNodeState(this, this.#storage.log)
   }
 
   exportClients(): NodeClients {
@@ -176,7 +149,7 @@ export class StorageNode implements NodeHost {
 
   /** Counters start at 0, as after a restart. */
   resume(state: NodeState, clients: NodeClients | null): void {
-    resumeNode(this, this.#log, state)
+    resumeNode(this, this.#storage.log, state)
     this.refreshQuerySettings()
     if (clients === null) return
     this.connections.adopt(clients.connections)
@@ -259,7 +232,7 @@ export class StorageNode implements NodeHost {
   }
 
   apply(change: LogChange): LogEntry {
-    const entry = this.#log.apply(change)
+    const entry = this.#storage.log.apply(change)
     this.snapshots.recordChange(entry.ts)
     this.statistics.changed(entry)
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
@@ -272,7 +245,7 @@ export class StorageNode implements NodeHost {
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
   ): number {
-    const { inserted, ts } = this.#log.insertEach(ns, uuid, documents, session)
+    const { inserted, ts } = this.#storage.log.insertEach(ns, uuid, documents, session)
     if (inserted === 0) return 0
     this.snapshots.recordChange(ts)
     this.snapshots.recordChange(this.clock.time)
@@ -282,7 +255,7 @@ export class StorageNode implements NodeHost {
   }
 
   insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
-    const { count, ts } = this.#log.insertAll(ns, uuid, documents)
+    const { count, ts } = this.#storage.log.insertAll(ns, uuid, documents)
     if (count === 0) return
     this.snapshots.recordChange(ts)
     this.statistics.documents.inserted += count
@@ -290,24 +263,24 @@ export class StorageNode implements NodeHost {
   }
 
   observe(observer: ChangeObserver): () => void {
-    this.#log.observers.add(observer)
-    return () => this.#log.observers.delete(observer)
+    this.#storage.log.observers.add(observer)
+    return () => this.#storage.log.observers.delete(observer)
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
-    return this.#log.hasRoom(documentBytes, entries)
+    return this.#storage.log.hasRoom(documentBytes, entries)
   }
 
   requireRoom(documentBytes = 0, entries = 1): void {
-    this.#log.requireRoom(documentBytes, entries)
+    this.#storage.log.requireRoom(documentBytes, entries)
   }
 
   get isWritten(): boolean {
-    return this.#log.isWritten
+    return this.#storage.log.isWritten
   }
 
   flush(): Promise<void> {
-    return this.#log.flush()
+    return this.#storage.log.flush()
   }
 
   /** Returns undefined for kinds that only a role serves. */
