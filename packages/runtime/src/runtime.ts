@@ -7,6 +7,11 @@ import type { MemoryUsage } from './memory-usage.js'
 /** Plain data, because it may be posted to a worker. */
 export interface MemberSpec {
   readonly address: Address
+  /**
+   * The name of its replica set, by which `ActorContext.resolve` finds all members of the set.
+   * Default: the address, as the only member.
+   */
+  readonly set?: string
   /** A name among the runtime's roles. */
   readonly role: string
   /** For the role's factory; must survive a structured clone. */
@@ -115,9 +120,12 @@ export interface Runtime {
   /** Milliseconds since the epoch on the world's clock. */
   now(): number
   emit(event: ClusterEvent): void
+  /** As `ActorContext.resolve`. */
+  resolve(name: Address): readonly Address[]
   /**
-   * Makes a member reachable under a further name; resolves once every host knows it. A name of
-   * another member moves. Rejects when the name is the address of a member.
+   * Makes a member or a replica set reachable under a further name; resolves once every host knows
+   * it. A name of another one moves. Rejects when the name is the address of a member, or the name
+   * of a set.
    */
   name(address: Address, name: Address): Promise<void>
   /** In the order of their start. */

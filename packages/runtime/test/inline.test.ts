@@ -122,6 +122,44 @@ t.test('a copy has the state, disks, timers and time of a world, and can be rest
   test.not(draws[0], drawn, 'and not the generator of before')
 })
 
+t.test('the members of a copy have the endpoints of its world, and those of the copied one as well', async (test) => {
+  const create = () => createInlineRuntime({ roles: toyRoles, seed: 1 })
+  const listen = { host: '127.0.0.1', port: 0 }
+  const runtime = create()
+  test.teardown(() => runtime.stop())
+  const members = ['s-1', 's-2', 's-3']
+  await runtime.start(members.map((member) => spec(member, 'echo', { set: 's', listen })))
+  await runtime.crash('s-3')
+  const copy = await runtime.copy()
+  const endpoints = runtime.members().map(({ endpoint }) => endpoint)
+
+  const fork = create()
+  test.teardown(() => fork.stop())
+  await fork.restore(copy, () => listen)
+  await fork.restart('s-3')
+  const forked = fork.members().map(({ endpoint }) => endpoint)
+  test.equal(new Set([...endpoints, ...forked]).size, 6)
+  for (const [i, member] of members.entries()) {
+    test.same(fork.resolve(forked[i]!), [member])
+    test.same(fork.resolve(endpoints[i]!), [member])
+    test.same(runtime.resolve(forked[i]!), [])
+  }
+  test.same(fork.resolve('s'), members)
+
+  // The port of each member is another one's in the copied world.
+  await runtime.stop()
+  await fork.stop()
+  const ports = endpoints.map((endpoint) => Number(endpoint.split(':')[1]))
+  const third = create()
+  test.teardown(() => third.stop())
+  await third.restore(copy, ({ address }) => ({ ...listen, port: ports[members.indexOf(address) === 0 ? 1 : 0]! }))
+  test.same(third.resolve(endpoints[0]!), ['s-2'], 'the endpoints of this world win')
+  test.same(third.resolve(endpoints[1]!), ['s-1'])
+
+  await third.restore({ ...copy, members: copy.members.slice(0, 2) })
+  test.same(third.resolve('s'), ['s-1', 's-2'], 'a member that the copy does not have has left')
+})
+
 t.test('a member that cannot be restored does not stop the others', async (test) => {
   let refuses = false
   const refuser: ActorFactory<never> = (context) => ({

@@ -1,9 +1,11 @@
+import type { Address } from '../contract/address.js'
 import type { RequestFailure } from '../contract/errors.js'
 import type { Attachment } from './attachment.js'
 
 /**
  * - `request` has a `reply`, a `notice` has none.
- * - `failure` answers a request that its actor will not answer: the actor is down, or it crashed.
+ * - `failure` answers a request that its actor will not answer: the actor is down, it crashed, or it
+ *   refuses the request because it is not primary.
  * - `broken`: the connection of two actors broke, so every request of `to` that `from` has not
  *   answered fails.
  */
@@ -15,7 +17,8 @@ export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
  * One message of a packet. `to` and `from` are numbers of the {@link AddressDirectory}, `kind` is
  * the index in the catalogue, `payload` has the values in the order of the exchange's field list.
  * `id` pairs an answer with its request, and is 0 in notices. The payload of a failure is
- * `[reason, undelivered, message]`, that of a broken connection `[message]`.
+ * `[reason, undelivered, message]`, with the primary that the actor knows when it refused, or null.
+ * That of a broken connection is `[message]`.
  */
 export type MessageTuple = readonly [
   type: PacketType,
@@ -26,7 +29,9 @@ export type MessageTuple = readonly [
   payload: readonly unknown[],
 ]
 
-export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]
+export type FailurePayload =
+  | readonly [reason: RequestFailure, undelivered: boolean, message: string]
+  | readonly [reason: RequestFailure, undelivered: boolean, message: string, primaryHint: Address | null]
 
 export const noAttachments: readonly Attachment[] = []
 

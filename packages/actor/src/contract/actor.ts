@@ -21,6 +21,8 @@ export interface Actor {
    * Answers one request.
    * @throws {@link UnservedMessageError} for a kind that this role does not serve: a broken
    *   invariant, because the catalogue says which roles serve it
+   * @throws {@link NotPrimaryError} when only the primary of a replica set serves the request: the
+   *   one exception that does not crash the actor
    */
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K>
 

@@ -16,9 +16,12 @@ export function shardAddress(index: number): Address {
   return `shard${String(index + 1).padStart(2, '0')}`
 }
 
-/** The name of a shard's replica set can be anything that is no other member's name. */
+/**
+ * The name of a shard's replica set can be anything that is no other member's name. Members of the
+ * set `config` are `config-1`, `config-2`, …
+ */
 export function isShardAddress(address: Address): boolean {
-  return !isReservedAddress(address)
+  return !isReservedAddress(address) && !/^config-\d+$/.test(address)
 }
 
 /** Whether only a member of another role, or a party outside of the cluster, has such a name. */

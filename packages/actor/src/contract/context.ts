@@ -10,7 +10,7 @@ import type { ClusterEvent, LogLevel } from './events.js'
 export interface RequestOptions {
   /**
    * Fails at once when the receiver is down, because a later process of it could not answer.
-   * Default false: storage nodes search for it (`SearchingContext`).
+   * Default false: storage nodes search for it (`SetContext`).
    */
   readonly pinned?: boolean
   /** On the actor's clock. Default: until the request is answered or the receiver is gone. */
@@ -41,6 +41,14 @@ export interface ActorContext {
   pageFaults(): number
 
   /**
+   * The name service of the cluster. Of an address, an endpoint or a further name of a member: that
+   * member's address. Of a replica set: all its members, in the order in which they joined. Of an
+   * unknown name: empty. A member that is down keeps its names.
+   */
+  resolve(name: Address): readonly Address[]
+
+  /**
+   * @param to an address, an endpoint or a further name of a member
    * @throws {@link RequestFailedError} with the reason `unreachable` (no member answers at that
    *   address, or it went away before it answered), `timed-out` or `cancelled`. Unless it is
    *   `undelivered`, the receiver may have acted on it.

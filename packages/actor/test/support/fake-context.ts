@@ -22,6 +22,8 @@ export interface FakeContextOptions {
   readonly peers?: Peers
   readonly disk?: FakeDisk
   readonly endpoint?: string
+  /** Replica sets with several members. Any other name is an address. */
+  readonly sets?: Readonly<Record<string, readonly Address[]>>
 }
 
 /** The clock moves by `nowMs` and `sleep` only, and the test answers the requests. */
@@ -32,6 +34,7 @@ export class FakeContext implements ActorContext {
   readonly random
   readonly disk: FakeDisk
   readonly #peers: Peers
+  readonly #sets: Readonly<Record<string, readonly Address[]>>
   nowMs = 1_700_000_000_000
   readonly timers = new Map<string, number>()
   readonly sleeps: number[] = []
@@ -53,13 +56,23 @@ export class FakeContext implements ActorContext {
 
   constructor(
     address: Address,
-    { peers = () => undefined, disk = new FakeDisk(), endpoint = `${address}.local:27018` }: FakeContextOptions = {},
+    {
+      peers = () => undefined,
+      disk = new FakeDisk(),
+      endpoint = `${address}.local:27018`,
+      sets = {},
+    }: FakeContextOptions = {},
   ) {
     this.address = address
     this.endpoint = endpoint
     this.disk = disk
     this.random = createRandom(`${address} ${disk.lives++}`)
     this.#peers = peers
+    this.#sets = sets
+  }
+
+  resolve(name: Address): readonly Address[] {
+    return this.#sets[name] ?? [name]
   }
 
   now(): number {

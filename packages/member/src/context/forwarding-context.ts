@@ -38,6 +38,10 @@ export class ForwardingContext implements ActorContext {
     return this.context.now()
   }
 
+  resolve(name: Address): readonly Address[] {
+    return this.context.resolve(name)
+  }
+
   request<K extends MessageKind>(
     to: Address,
     kind: K,

@@ -52,6 +52,7 @@ export class FakeWorld {
       endpoint: '127.0.0.1:27017',
       random: createRandom(`test/${address}`),
       disk: undefined as never,
+      resolve: (name) => [name],
       now: () => this.nowMs,
       request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),

@@ -1,4 +1,4 @@
-import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
+import { NotPrimaryError, type Actor, type Address, type Disk, type MessageKind } from '@shardlab/actor'
 import { endpointOf } from './clients/endpoint.js'
 import type { OpenedGateway } from './clients/gateway-opener.js'
 import { CellFaults } from './faults/cell-faults.js'
@@ -73,6 +73,8 @@ export class ActorCell {
   readonly faults: CellFaults
   /** Called with the error that left a handler. */
   readonly crash: (error: unknown) => void
+  /** Called with the error that left the handler of a notice. Refusing one has no effect. */
+  readonly endNotice: (error: unknown) => void
   state: CellState = 'starting'
   actor: Actor | null = null
   endpoint: string
@@ -93,6 +95,10 @@ export class ActorCell {
     this.disk = disk
     this.clock = clock
     this.crash = (error) => onFailure(this, error)
+    this.endNotice = (error) => {
+      this.backgroundWork--
+      if (!(error instanceof NotPrimaryError)) this.crash(error)
+    }
     this.faults = new CellFaults(clock)
     this.endpoint =
       boot.listen === null || boot.listen.port === 0

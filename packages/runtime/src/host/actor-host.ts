@@ -2,6 +2,7 @@ import {
   clusterAddress,
   createDeferred,
   kindShapeAt,
+  NotPrimaryError,
   packetTypes,
   type Actor,
   type ActorContext,
@@ -42,6 +43,7 @@ type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
  */
 export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly hostId: number
+  readonly directory: AddressDirectory
   readonly clock: HostClock
   readonly events: EventSink
   readonly mutations: ReadonlySet<MutationName>
@@ -52,7 +54,6 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly faults: HostFaults
   readonly mailbox: Mailbox
   readonly #options: ActorHostOptions
-  readonly #directory: AddressDirectory
   readonly #cells: (ActorCell | undefined)[] = []
   /**
    * The receiver of the last message. Most hosts of a large cluster have one member, so this saves
@@ -68,7 +69,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
 
   constructor(options: ActorHostOptions) {
     this.#options = options
-    this.#directory = options.directory
+    this.directory = options.directory
     this.hostId = options.hostId
     this.clock = options.clock
     this.events = options.events
@@ -207,6 +208,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     }
     cell.gateway = gateway
     cell.endpoint = endpointOf(gateway.host, gateway.port)
+    this.directory.name(cell.address, cell.endpoint)
   }
 
   /** `error` null: a fault or the actor itself ends the incarnation. */
@@ -314,18 +316,31 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     const job = message[0] === packetTypes.request ? new Job(peer, message[1], from, shape.kind) : null
     try {
       const request = shape.toRequest(message[5]) as RequestOf<MessageKind>
-      const result: unknown = cell.actor!.receive(shape.kind, request, this.#directory.addressOf(from) ?? `#${from}`)
+      const result: unknown = cell.actor!.receive(shape.kind, request, this.directory.addressOf(from) ?? `#${from}`)
       if (isThenable(result)) this.#answerLater(cell, job, result)
       else if (job !== null && !cell.gone) this.mailbox.reply(cell, job, result)
     } catch (error) {
+      if (error instanceof NotPrimaryError) return this.#refuseJob(cell, job, error)
       if (job !== null) cell.jobs.add(job)
       this.crash(cell, error)
     }
   }
 
+  #refuseJob(cell: ActorCell, job: Job | null, error: NotPrimaryError): void {
+    if (job === null || cell.gone) return
+    this.mailbox.refuse(job, cell.index, error)
+    cell.jobs.delete(job)
+  }
+
   #answerLater(cell: ActorCell, job: Job | null, result: Promise<unknown>): void {
-    if (job === null) return this.#trackBackgroundWork(cell, result)
-    result.then((reply) => this.#answer(cell, job, reply), cell.crash)
+    if (job === null) return this.#trackBackgroundWork(cell, result, cell.endNotice)
+    result.then(
+      (reply) => this.#answer(cell, job, reply),
+      (error: unknown) => {
+        if (error instanceof NotPrimaryError) this.#refuseJob(cell, job, error)
+        else cell.crash(error)
+      },
+    )
     cell.jobs.add(job)
   }
 
@@ -339,9 +354,9 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     }
   }
 
-  #trackBackgroundWork(cell: ActorCell, result: Promise<unknown>): void {
+  #trackBackgroundWork(cell: ActorCell, result: Promise<unknown>, onError = cell.crash): void {
     cell.backgroundWork++
-    result.then(() => cell.backgroundWork--, cell.crash)
+    result.then(() => cell.backgroundWork--, onError)
   }
 
   #wake(cell: ActorCell, timer: string): void {

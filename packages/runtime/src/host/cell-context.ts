@@ -2,6 +2,7 @@ import {
   Attachment,
   RequestFailedError,
   type ActorContext,
+  type AddressDirectory,
   type AttachableObject,
   type CancelSignal,
   type Address,
@@ -26,6 +27,7 @@ import { NextTurn } from './time/next-turn.js'
 import { Sleep } from './time/sleep.js'
 
 export interface ContextHost {
+  readonly directory: AddressDirectory
   readonly clock: HostClock
   readonly events: EventSink
   readonly mailbox: Mailbox
@@ -72,6 +74,10 @@ export class CellContext implements ActorContext {
   now(): number {
     const { faults } = this.#cell
     return faults.active ? faults.now() : this.#host.clock.now()
+  }
+
+  resolve(name: Address): readonly Address[] {
+    return this.#host.directory.resolve(name)
   }
 
   exit(): void {

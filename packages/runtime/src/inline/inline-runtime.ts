@@ -161,6 +161,7 @@ class InlineWorld implements InlineRuntime {
     })
     const { clock, events, mailbox } = this.#host
     this.#members = new MemberTable(
+      this.#directory,
       () => clock.now(),
       (event) => events.emit(event),
     )
@@ -182,9 +183,7 @@ class InlineWorld implements InlineRuntime {
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     return this.#keepAlive.during(async () => {
       this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-      const members = specs.map((spec) =>
-        this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
-      )
+      const members = specs.map((spec) => this.#members.add(spec, { disk: new MemoryDisk(spec.diskLimitBytes) }))
       return this.#begin(members)
     })
   }
@@ -256,6 +255,10 @@ class InlineWorld implements InlineRuntime {
     this.#host.events.emit(event)
   }
 
+  resolve(name: Address): readonly Address[] {
+    return this.#directory.resolve(name)
+  }
+
   async name(address: Address, name: Address): Promise<void> {
     this.#directory.name(address, name)
   }
@@ -311,7 +314,6 @@ class InlineWorld implements InlineRuntime {
           gate: this.#gate,
           members: this.#members,
           clock: this.#manualClock,
-          directory: this.#directory,
           self: this.#self,
           role: (name) => this.#options.roles[name]!,
           ...(listen === undefined ? {} : { listen }),

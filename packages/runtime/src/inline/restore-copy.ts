@@ -1,4 +1,4 @@
-import type { Actor, ActorFactory, Address, AddressDirectory } from '@shardlab/actor'
+import type { Actor, ActorFactory, Address } from '@shardlab/actor'
 import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
@@ -20,7 +20,6 @@ export interface RestoredWorld {
   readonly gate: ConnectionGate
   readonly members: MemberTable<Place>
   readonly clock: VirtualClock | null
-  readonly directory: AddressDirectory
   readonly self: Peer
   readonly role: (name: string) => ActorFactory<never>
   readonly listen?: (spec: MemberSpec) => MemberSpec['listen']
@@ -40,7 +39,8 @@ export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promis
   const addresses = new Set(copy.members.map(({ spec }) => spec.address))
   for (const member of members.all()) if (!addresses.has(member.spec.address)) remove(member, world)
   if (clock !== null && copy.nowMicros !== null) clock.reset(copy.nowMicros)
-  const successors = copy.members.flatMap((each) => replace(each, world) ?? [])
+  const added = addMembers(copy, world)
+  const successors = copy.members.flatMap((each) => replace(each, added.has(each.spec.address), world) ?? [])
   try {
     await settleAll(
       successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
@@ -65,22 +65,38 @@ function remove({ spec, index }: Member<Place>, { host, gate, members }: Restore
   members.remove(spec.address)
 }
 
+/**
+ * Adds the members that this world does not have, and all names, before the first one starts.
+ * @returns the members that were added
+ */
+function addMembers(copy: WorldCopy, { members, listen }: RestoredWorld): ReadonlySet<Address> {
+  const added = new Set<Address>()
+  for (const { spec, disk } of copy.members) {
+    if (members.find(spec.address) !== undefined) continue
+    const member = members.add(spec, { disk })
+    if (listen !== undefined) member.listen = listen(spec)
+    added.add(spec.address)
+  }
+  // Documents of the copy may have the endpoints of the copied world. Those of this world win.
+  for (const { spec, endpoint } of copy.members) members.nameEndpoint(spec.address, endpoint)
+  for (const member of members.all()) members.nameEndpoints(member)
+  return added
+}
+
 /** Null: the member is down in the copy. */
-function replace(copy: MemberCopy, { host, gate, members, directory, self, listen }: RestoredWorld): Successor | null {
+function replace(copy: MemberCopy, isAdded: boolean, { host, gate, members, self }: RestoredWorld): Successor | null {
   const { spec, incarnation, actor } = copy
-  const known = members.find(spec.address)
-  const member = known ?? members.add(spec, directory.add(spec.address), { disk: copy.disk })
+  const member = members.get(spec.address)
   member.place.disk = copy.disk.clone()
   // Another incarnation has another generator, which does not repeat ids that the copy holds.
   member.incarnation = incarnation + 1
-  const predecessor = known !== undefined && isUp(known) ? host.cell(known.index) : undefined
+  const predecessor = !isAdded && isUp(member) ? host.cell(member.index) : undefined
   const clients = (actor === null ? null : predecessor?.actor?.exportClients?.()) ?? null
   const gateway = actor === null ? null : (predecessor?.gateway ?? null)
   if (predecessor !== undefined) {
     if (gateway !== null) predecessor.gateway = null
     host.remove(predecessor, new Error(`${spec.address} was replaced`))
   }
-  if (known === undefined && listen !== undefined) member.listen = listen(spec)
   if (actor === null) {
     member.state = copy.state
     member.endpoint = copy.endpoint

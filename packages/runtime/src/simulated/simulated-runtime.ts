@@ -85,6 +85,7 @@ class Simulation implements SimulatedRuntime {
       options.latency ?? defaultLatency,
     )
     this.#members = new MemberTable(
+      this.#directory,
       () => this.#clock.now(),
       (event) => this.#events.emit(event),
     )
@@ -102,9 +103,7 @@ class Simulation implements SimulatedRuntime {
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-    const members = specs.map((spec) =>
-      this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
-    )
+    const members = specs.map((spec) => this.#members.add(spec, { disk: new MemoryDisk(spec.diskLimitBytes) }))
     return this.#scheduler.during(this.#begin(members), () =>
       this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`),
     )
@@ -199,6 +198,10 @@ class Simulation implements SimulatedRuntime {
     const { index, state } = this.#members.get(to)
     if (state !== 'running') throw new Error(`${to} is ${state}`)
     return this.#network.node(index)!.host.peek(index, kind, request) as Promise<ReplyOf<K>>
+  }
+
+  resolve(name: Address): readonly Address[] {
+    return this.#directory.resolve(name)
   }
 
   async name(address: Address, name: Address): Promise<void> {

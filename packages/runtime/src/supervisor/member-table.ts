@@ -1,6 +1,6 @@
-import type { Address, ClusterEvent } from '@shardlab/actor'
+import type { Address, AddressDirectory, ClusterEvent } from '@shardlab/actor'
 import type { MemberBoot } from '../host/actor-cell.js'
-import { parseEndpoint } from '../host/clients/endpoint.js'
+import { endpointOf, parseEndpoint } from '../host/clients/endpoint.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
 /** `Place`: what the kind of world adds. */
@@ -20,13 +20,15 @@ export function isUp({ state }: { readonly state: MemberState }): boolean {
   return state === 'running' || state === 'starting'
 }
 
-/** Emits the `member` events. */
+/** Enters the members and their endpoints in the directory, and emits the `member` events. */
 export class MemberTable<Place> {
   readonly #members = new Map<Address, Member<Place>>()
+  readonly #directory: AddressDirectory
   readonly #emit: (event: ClusterEvent) => void
   readonly #now: () => number
 
-  constructor(now: () => number, emit: (event: ClusterEvent) => void) {
+  constructor(directory: AddressDirectory, now: () => number, emit: (event: ClusterEvent) => void) {
+    this.#directory = directory
     this.#now = now
     this.#emit = emit
   }
@@ -39,13 +41,17 @@ export class MemberTable<Place> {
       if (!hasRole(role)) throw new Error(`the runtime has no role ${role}`)
       addresses.add(address)
     }
+    for (const { address, set } of [...this.all().map(({ spec }) => spec), ...specs]) {
+      if (set !== undefined && set !== address && addresses.has(set))
+        throw new Error(`${address} cannot be in the replica set ${set}: a member has that name`)
+    }
   }
 
   /** For a member that {@link check} has accepted. */
-  add(spec: MemberSpec, index: number, place: Place): Member<Place> {
+  add(spec: MemberSpec, place: Place): Member<Place> {
     const member: Member<Place> = {
       spec,
-      index,
+      index: this.#directory.add(spec.address),
       place,
       state: 'starting',
       listen: spec.listen,
@@ -54,7 +60,20 @@ export class MemberTable<Place> {
       incarnation: 0,
     }
     this.#members.set(spec.address, member)
+    if (spec.set !== undefined) this.#directory.join(spec.set, spec.address)
+    this.nameEndpoints(member)
     return member
+  }
+
+  /** Also the one where it listens next. */
+  nameEndpoints({ spec: { address }, endpoint, listen }: Member<Place>): void {
+    this.nameEndpoint(address, endpoint)
+    if (listen !== null && listen.port !== 0) this.nameEndpoint(address, endpointOf(listen.host, listen.port))
+  }
+
+  /** Earlier endpoints of the member stay its names, until another member has them. */
+  nameEndpoint(address: Address, endpoint: string): void {
+    this.#directory.name(address, endpoint)
   }
 
   /** @throws Error when the member is unknown */
@@ -70,6 +89,7 @@ export class MemberTable<Place> {
 
   remove(address: Address): void {
     this.#members.delete(address)
+    this.#directory.leave(address)
   }
 
   all(): Member<Place>[] {
@@ -107,6 +127,7 @@ export class MemberTable<Place> {
     if (member.state !== 'starting') return
     member.state = 'running'
     member.endpoint = endpoint
+    this.nameEndpoint(member.spec.address, endpoint)
     // The next incarnation listens there again. Without a listener the endpoint is only a name.
     if (member.listen !== null && endpoint !== nameOf(member.spec)) member.listen = parseEndpoint(endpoint)
     member.threadId = threadId

@@ -11,8 +11,12 @@ import type { PortableError } from './portable-error.js'
 export interface MemberLocation {
   readonly index: number
   readonly address: Address
-  /** null: it is down. */
+  /** Null: it is down. */
   readonly hostId: number | null
+  /** The name of its replica set; null: the member is the only one. */
+  readonly set: string | null
+  /** Null: no client can reach it. */
+  readonly endpoint: string | null
 }
 
 export interface HostedMember {
@@ -30,8 +34,8 @@ export interface HostBoot {
   readonly faults: readonly HostFault[]
   readonly ports: readonly { readonly hostId: number; readonly port: MessagePort }[]
   readonly locations: readonly MemberLocation[]
-  /** Further names, each with the member's number. */
-  readonly names: readonly (readonly [name: Address, index: number])[]
+  /** Further names, each with the address or the replica set. */
+  readonly names: readonly (readonly [name: Address, address: Address])[]
   readonly members: readonly HostedMember[]
   /** See `LongWorkPermits`. */
   readonly longWorkPermits: SharedArrayBuffer

@@ -86,6 +86,7 @@ class ThreadsRuntime implements Runtime {
     this.#peers = new WorkerPeers(this.#host)
     const { clock, events } = this.#host
     this.#members = new MemberTable(
+      this.#directory,
       () => clock.now(),
       (event) => events.emit(event),
     )
@@ -99,14 +100,14 @@ class ThreadsRuntime implements Runtime {
     this.#members.check(specs, () => true)
     const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length + specs.length)
     const members = specs.map((spec) =>
-      this.#members.add(spec, this.#directory.add(spec.address), {
+      this.#members.add(spec, {
         disk: createSharedDisk(spec.diskLimitBytes),
         host: null,
         error: null,
       }),
     )
     await this.#place(members, sharing)
-    return settleAll(members.map((member) => this.#startMember(member)))
+    return this.#startMembers(members)
   }
 
   request<K extends MessageKind>(
@@ -154,7 +155,8 @@ class ThreadsRuntime implements Runtime {
     await this.#place([member], host?.sharing ?? null)
     await this.#ports.release(member)
     check()
-    return this.#startMember(member)
+    const [info] = await this.#startMembers([member])
+    return info!
   }
 
   async describe(address: Address): Promise<Record<string, unknown>> {
@@ -186,6 +188,10 @@ class ThreadsRuntime implements Runtime {
 
   emit(event: ClusterEvent): void {
     this.#host.events.emit(event)
+  }
+
+  resolve(name: Address): readonly Address[] {
+    return this.#directory.resolve(name)
   }
 
   async name(address: Address, name: Address): Promise<void> {
@@ -262,7 +268,7 @@ class ThreadsRuntime implements Runtime {
         calls.push(settledBy(remote, remote.call('addPeer', [worker.hostId, port], [port]))),
     })
     const locations = [
-      { index: this.#outside.index, address: clusterAddress, hostId: mainHostId },
+      { index: this.#outside.index, address: clusterAddress, hostId: mainHostId, set: null, endpoint: null },
       ...this.#members.all().map((member) => locationOf(member)),
     ]
     for (const worker of added) {
@@ -286,6 +292,17 @@ class ThreadsRuntime implements Runtime {
       void worker.remote.exited.then((error) => this.#onWorkerEnd(worker, error))
     }
     return calls
+  }
+
+  /** When it resolves, all hosts know the endpoints. */
+  async #startMembers(members: readonly Member<ThreadsPlace>[]): Promise<MemberInfo[]> {
+    const before = new Map(members.map((member) => [member, member.endpoint]))
+    try {
+      return await settleAll(members.map((member) => this.#startMember(member)))
+    } finally {
+      const moved = members.filter((member) => member.endpoint !== before.get(member))
+      if (moved.length > 0) await this.#fleet.announce(moved.map(locationOf))
+    }
   }
 
   async #startMember(member: Member<ThreadsPlace>): Promise<MemberInfo> {

@@ -95,7 +95,7 @@ class WorkerHost implements HostCommands {
     for (const member of boot.members) this.add(member)
     for (const { hostId, port } of boot.ports) this.addPeer(hostId, port)
     this.setLocations(boot.locations)
-    for (const [name, index] of boot.names) this.name(this.#directory.addressOf(index)!, name)
+    for (const [name, address] of boot.names) this.name(address, name)
     control.on('message', (call: HostCall) => this.#answer(call))
   }
 
@@ -113,8 +113,10 @@ class WorkerHost implements HostCommands {
   }
 
   setLocations(locations: readonly MemberLocation[]): void {
-    for (const { index, address, hostId } of locations) {
+    for (const { index, address, hostId, set, endpoint } of locations) {
       this.#directory.set(index, address)
+      if (set !== null) this.#directory.join(set, address)
+      if (endpoint !== null) this.#directory.name(address, endpoint)
       // No peer: that host ended before this command arrived.
       const peer = hostId === null ? undefined : this.#peers.get(hostId)
       if (peer === undefined) this.#host.mailbox.unroute(index)

@@ -62,9 +62,10 @@ export function connect(
 }
 
 export function locationOf(member: Member<ThreadsPlace>): MemberLocation {
-  const { index, spec, place } = member
+  const { index, spec, place, endpoint } = member
   const isThere = isUp(member) && place.host !== null && !place.host.isEnding
-  return { index, address: spec.address, hostId: isThere ? place.host!.hostId : null }
+  const hostId = isThere ? place.host!.hostId : null
+  return { index, address: spec.address, hostId, set: spec.set ?? null, endpoint }
 }
 
 export function hostedMember(member: Member<ThreadsPlace>): HostedMember {

@@ -1,5 +1,6 @@
 import {
   catalogue,
+  NotPrimaryError,
   RequestFailedError,
   StepFailedError,
   type Actor,
@@ -60,6 +61,13 @@ const echo: ActorFactory<never> = (context) => {
     },
     throw: () => {
       throw new Error('on purpose')
+    },
+    refuse: (undelivered: boolean) => {
+      throw new NotPrimaryError(undelivered, 'c')
+    },
+    refuseLater: async (undelivered: boolean) => {
+      await context.sleep(1)
+      throw new NotPrimaryError(undelivered)
     },
     throwLater: async () => {
       await context.sleep(1)
@@ -143,7 +151,12 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
     return await work
   } catch (error) {
     if (error instanceof RequestFailedError)
-      return { failed: error.reason, undelivered: error.undelivered, to: error.to }
+      return {
+        failed: error.reason,
+        undelivered: error.undelivered,
+        to: error.to,
+        ...(error.primaryHint === null ? {} : { primaryHint: error.primaryHint }),
+      }
     if (error instanceof StepFailedError) return { failedStep: error.step }
     throw error
   }
@@ -165,6 +178,7 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       .then(toyAnswer)
   return toyActor({
     forward: (forward: Forward) => outcome(ask(forward)),
+    resolve: (names: readonly string[]) => names.map((name) => context.resolve(name)),
     cancelAfter: async ({ delayMs, forward }: { delayMs: number; forward: Forward }) => {
       const controller = new AbortController()
       const answer = outcome(ask(forward, controller.signal))
@@ -179,6 +193,7 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       }
       return 'sent'
     },
+    notice: ({ to, operation, argument }: Forward) => context.send(to, 'node.command', toyRequest(operation, argument)),
     burst: ({ to, count }: { to: Address; count: number }) => {
       for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
       return ask({ to, operation: 'collected' })

@@ -10,6 +10,7 @@ import {
   type FailurePayload,
   type MessageKind,
   type MessageTuple,
+  type NotPrimaryError,
   type Packet,
   type PacketWriterOptions,
   type ReplyOf,
@@ -124,6 +125,15 @@ export class Mailbox extends Outbox {
     this.written(peer, null)
   }
 
+  /** The member that was asked is not primary. `index`: that member. */
+  refuse({ peer, id, from, kind }: RequestOrigin, index: number, error: NotPrimaryError): void {
+    if (peer.closed) return
+    const { undelivered, primaryHint, message } = error
+    const why = `${this.#directory.addressOf(index)!} ${message}`
+    peer.addFailure(id, from, index, kind, ['unreachable', undelivered, why, primaryHint])
+    this.written(peer, null)
+  }
+
   receive(peer: Peer, packet: Uint8Array): void {
     this.#acceptAll(peer, readPacket(packet))
   }
@@ -179,8 +189,8 @@ export class Mailbox extends Outbox {
       const request = this.#pending.take(message[1])
       request?.resolve(kindShapeAt(message[4]).toReply(message[5]))
     } else if (type === packetTypes.failure) {
-      const [reason, undelivered, text] = message[5] as unknown as FailurePayload
-      this.#pending.fail(message[1], reason, text, undelivered)
+      const [reason, undelivered, text, primaryHint = null] = message[5] as unknown as FailurePayload
+      this.#pending.fail(message[1], reason, text, undelivered, primaryHint)
     } else if (type === packetTypes.broken) {
       this.#disconnect(message[2], message[3], String(message[5][0]))
     } else {
@@ -188,17 +198,20 @@ export class Mailbox extends Outbox {
     }
   }
 
-  /** Failures, broken connections and the API's own requests skip link faults. */
+  /**
+   * Failures, broken connections and the API's own requests skip link faults. A refusal is an answer
+   * of the actor, so it does not.
+   */
   #filter(peer: Peer, message: MessageTuple): void {
     const [type, id, to, from, kindIndex, payload] = message
-    const isAnswer = type === packetTypes.reply
+    const isAnswer = type === packetTypes.reply || isRefusal(message)
     const { kind } = kindShapeAt(kindIndex)
     const [sender, receiver] = [this.#linkEnd(from, kind), this.#linkEnd(to, kind)]
     if (
       sender === null ||
       receiver === null ||
       from === to ||
-      type === packetTypes.failure ||
+      (type === packetTypes.failure && !isAnswer) ||
       type === packetTypes.broken
     )
       return this.#accept(peer, message)
@@ -252,6 +265,10 @@ export class Mailbox extends Outbox {
 /** The requester of a duplicated message: its answer is dropped. */
 const closedPeer: Peer = new CallbackPeer({}, () => {})
 closedPeer.closed = true
+
+function isRefusal([type, , , , , payload]: MessageTuple): boolean {
+  return type === packetTypes.failure && payload.length === 4
+}
 
 function noLink(): undefined {}
 

@@ -74,9 +74,15 @@ export class PendingRequests {
     return request
   }
 
-  fail(id: number, reason: RequestFailure, message: string, undelivered = false): void {
+  fail(
+    id: number,
+    reason: RequestFailure,
+    message: string,
+    undelivered = false,
+    primaryHint: Address | null = null,
+  ): void {
     const request = this.take(id)
-    request?.reject(new RequestFailedError(reason, request.to, message, undelivered))
+    request?.reject(new RequestFailedError(reason, request.to, message, undelivered, primaryHint))
   }
 
   /** Whether the receivers acted on the requests is unknown. */
