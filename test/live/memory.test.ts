@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import { ClusterProcess } from '../support/cluster-process.js'
-import { createFillReadDrop, insertLargeMessages, insertRetryably } from '../support/memory-workloads.js'
+import { createFillReadDrop, insertLargeMessages, insertRetryably, moveChunks } from '../support/memory-workloads.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const soakMs = 8 * 60_000
@@ -85,4 +85,14 @@ t.test(`the memory of ${inserts} retryable inserts is released when their databa
   await insertRetryably(client, 'dropped.rows', inserts)
   await client.db('dropped').dropDatabase()
   await checkSettles(t, cluster, startMb, 100)
+})
+
+const moves = isLong ? 700 : 100
+
+t.test(`the memory of ${moves} moves of chunks is released when their database is dropped`, async (t) => {
+  t.setTimeout(300_000)
+  const { cluster, client, startMb } = await connect(t)
+  await moveChunks(client, 'dropped.rows', moves)
+  await client.db('dropped').dropDatabase()
+  await checkSettles(t, cluster, startMb, 150)
 })

@@ -72,3 +72,27 @@ export async function insertLargeMessages(client: MongoClient, ns: string, messa
     ),
   )
 }
+
+/** Moves the chunks of a collection with 23 MB of documents from shard to shard. */
+export async function moveChunks(client: MongoClient, ns: string, moves: number): Promise<void> {
+  const [db, name] = ns.split('.') as [string, string]
+  const admin = client.db('admin')
+  const chunks = 20
+  const documentsPerChunk = 1100
+  await admin.command({ balancerStop: 1 })
+  await admin.command({ shardCollection: ns, key: { key: 1 } })
+  for (let chunk = 0; chunk < chunks; chunk++) {
+    if (chunk > 0) await admin.command({ split: ns, middle: { key: chunk * documentsPerChunk } })
+    const documents = Array.from({ length: documentsPerChunk }, (_, i) => ({
+      key: chunk * documentsPerChunk + i,
+      filler,
+    }))
+    await client.db(db).collection<Document>(name).insertMany(documents)
+  }
+  const { shards } = (await admin.command({ listShards: 1 })) as { shards: { _id: string }[] }
+  for (let move = 0; move < moves; move++) {
+    const chunk = move % chunks
+    const to = shards[(chunk + Math.floor(move / chunks)) % shards.length]!._id
+    await admin.command({ moveChunk: ns, find: { key: chunk * documentsPerChunk }, to, _waitForDelete: true })
+  }
+}

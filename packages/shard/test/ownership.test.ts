@@ -1,4 +1,5 @@
 /** Which documents commands through a router find on a shard, by version. */
+import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
@@ -51,5 +52,24 @@ t.test('until 4.0 no shard owns a document that lacks the key', async (t) => {
     const shardVersion = shards.config.version('db.c', 'shard01')
     t.same(await shards.ids('shard01', find, { shardVersion }), seen, version)
     t.same(await shards.ids('shard01', find, 'direct'), [1, 2])
+  }
+})
+
+t.test('an index with the hash of a shard key field finds orphans without the documents', async (t) => {
+  const stagesOf = ({ stage, inputStage }: Document): string[] => [
+    stage as string,
+    ...(inputStage === undefined ? [] : stagesOf(inputStage as Document)),
+  ]
+  for (const version of ['4.4', '7.0', '8.0'] as const) {
+    const shards = new Shards({ version })
+    t.equal((await shards.shardCollection('db.c', { key: { a: 1, h: 'hashed' } })).error, null)
+    const shardVersion = shards.config.version('db.c', 'shard01')
+    const plan = async (projection: Document) => {
+      const find = { find: 'c', filter: { a: { $gte: 5 } }, projection }
+      const { queryPlanner } = await shards.routed('shard01', { explain: find }, { shardVersion })
+      return stagesOf((queryPlanner as Document)['winningPlan'] as Document)
+    }
+    t.same(await plan({ a: 1, _id: 0 }), ['PROJECTION_COVERED', 'SHARDING_FILTER', 'IXSCAN'], version)
+    t.same(await plan({ h: 1, _id: 0 }), ['PROJECTION_SIMPLE', 'FETCH', 'SHARDING_FILTER', 'IXSCAN'], version)
   }
 })

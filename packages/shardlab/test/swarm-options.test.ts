@@ -1,5 +1,7 @@
 import t from 'tap'
 import { Command, CommanderError } from 'commander'
+import type { SwarmReport } from '@shardlab/scenario'
+import { jsonOf } from '../src/commands/swarm.js'
 import { addSwarmCommand, type SwarmCommandOptions } from '../src/commands/swarm-options.js'
 
 async function parse(...args: string[]): Promise<SwarmCommandOptions> {
@@ -39,4 +41,14 @@ t.test('swarm passes its options with their types and refuses wrong ones', async
     ['more'],
   ])
     await t.rejects(parse(...args), CommanderError, args.join(' '))
+})
+
+t.test('the JSON of a swarm has the replay command and the timeline of each failure', async (t) => {
+  const timeline = [
+    { atMs: 5, kind: 'command', from: 'mongos01', to: null, ns: 'app.c', text: 'insert' },
+    { atMs: 9, kind: 'violation', from: 'mongos01', to: null, ns: 'app.c', text: 'conservation: 7 is gone' },
+  ]
+  const failed = [{ seed: 7, replay: 'shardlab swarm --seed 7 --runs 1', timeline }]
+  const report = { runs: 1, failed, traceHashes: { 7: 'ab' }, coverage: { missing: [] } } as unknown as SwarmReport
+  t.same(JSON.parse(jsonOf(report)), { runs: 1, failed, traceHashes: { 7: 'ab' }, coverage: { missing: [] } })
 })

@@ -23,6 +23,7 @@ export async function swarm({ json, report: page, ...options }: SwarmCommandOpti
   return isClean(report) ? exitCodes.fine : exitCodes.failed
 }
 
-function jsonOf({ runs, failed, traceHashes, coverage }: SwarmReport): string {
+/** With the timeline of each failure. */
+export function jsonOf({ runs, failed, traceHashes, coverage }: SwarmReport): string {
   return `${JSON.stringify({ runs, failed, traceHashes, coverage })}\n`
 }
