@@ -230,6 +230,25 @@ t.test('$project of 4.0 has the errors of its validator, since 4.4 those of the 
     t.match(await older.run({ ...aggregate({ $project }), cursor: {} }), { ok: 1 }, JSON.stringify($project))
 })
 
+t.test('$substr of 2.6 has its own name, cuts characters and is empty below 0', async (t) => {
+  const substr = (...operands: unknown[]) => aggregate({ $project: { v: { $substr: operands } } })
+  const node = await filled('2.6', { _id: 1, s: 'añb' })
+  t.match(await node.run(substr('$s')), {
+    code: 16020,
+    errmsg: 'Expression $substr takes exactly 3 arguments. 1 were passed in.',
+  })
+  t.match(await node.run(substr('$s', 'x', 1)), {
+    code: 16034,
+    errmsg: /\$substr: {2}starting index must be a numeric type \(is BSON type/,
+  })
+  t.match(await node.ok(substr('$s', -1, 2)), { result: [{ v: '' }] })
+  t.match(await node.ok(substr('$s', 0, 1)), { result: [{ v: 'a' }] })
+  t.ok(Buffer.from(await node.raw(substr('$s', 0, 2))).includes(Buffer.from([0x61, 0xc3, 0])))
+  const newer = await filled('4.0', { _id: 1, s: 'añb' })
+  t.match(await newer.run({ ...substr('$s', -1, 2), cursor: {} }), { code: 50752 })
+  t.match(await newer.run({ ...substr('$s', 0, 2), cursor: {} }), { code: 28657 })
+})
+
 t.test('unknown expressions of $project have a code of their own since 4.4', async (t) => {
   const project = { ...aggregate({ $project: { v: { $nope: 1 } } }), cursor: {} }
   const answers: [EmulatedVersion, number, string][] = [
@@ -254,6 +273,9 @@ t.test('D110 profile 2.6 has the commands of drivers, and names types in argumen
   const { id } = (await node.ok({ find: 'c', batchSize: 1 }))['cursor'] as { id: unknown }
   t.match(await node.ok({ getMore: id, collection: 'c' }), { cursor: { nextBatch: [{ _id: 2 }] } })
   t.match(await node.ok({ listIndexes: 'c' }), { ok: 1 })
+  t.match(await node.ok({ getParameter: 1, orphanCleanupDelaySecs: 1 }, { db: 'admin' }), {
+    orphanCleanupDelaySecs: 900,
+  })
   t.match(await node.run({ update: 'c', updates: [{ q: {}, u: [] }] }), {
     code: 14,
     errmsg: "BSON field 'update.updates.u' is the wrong type 'array', expected type 'object'",

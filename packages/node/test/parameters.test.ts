@@ -203,6 +203,24 @@ t.test(
   },
 )
 
+t.test('old versions lack the parameters that came later', async (t) => {
+  const node = new NodeUnderTest({ version: '2.6' })
+  t.match(await node.run({ setParameter: 1, logComponentVerbosity: { verbosity: 1 } }, admin), {
+    code: 72,
+    errmsg: /^attempted to set unrecognized parameter \[logComponentVerbosity\]/,
+  })
+  t.match(await node.run({ getParameter: 1, featureCompatibilityVersion: 1 }, admin), { code: 72 })
+  t.same(await node.run({ setParameter: 1, logLevel: 1 }, admin), { was: 0, ok: 1 })
+  for (const [version, found] of [
+    ['4.4', false],
+    ['5.0', true],
+  ] as const) {
+    const names = Object.keys(await new NodeUnderTest({ version }).ok({ getParameter: '*' }, admin))
+    for (const name of ['acceptApiVersion2', 'requireApiVersion']) t.equal(names.includes(name), found, version)
+    t.ok(names.includes('logComponentVerbosity'))
+  }
+})
+
 t.test('requireApiVersion of a shard stays false', async (t) => {
   const node = new NodeUnderTest()
   t.match(await node.run({ setParameter: 1, requireApiVersion: true }, admin), {

@@ -27,8 +27,9 @@ type Verbosities = ReadonlyMap<string, number>
 const root = 'default'
 
 /** The value of the parameter: `command:1 storage.journal:2`, without the root. */
-export function verbositiesOf(text: string): Map<string, number> {
-  const pairs = text === '' ? [] : text.split(' ')
+/** @param text undefined: the version has no components */
+export function verbositiesOf(text: string | undefined): Map<string, number> {
+  const pairs = text === undefined || text === '' ? [] : text.split(' ')
   return new Map(
     pairs.map((pair) => {
       const [name, level] = pair.split(':') as [string, string]

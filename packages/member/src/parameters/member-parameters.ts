@@ -13,7 +13,7 @@ const intMax = 0x7fff_ffff
  * implemented is in no table, so that setting it fails.
  */
 export const memberParameters = [
-  { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup },
+  { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup, behaviour: 'stableApi' },
   ...analyzeShardKeyParameters,
   {
     name: 'authenticationMechanisms',
@@ -39,6 +39,7 @@ export const memberParameters = [
     type: 'document',
     initial: '',
     ...runtime,
+    behaviour: 'logHasComponents',
     write: (writer, name, { parameters }) =>
       writeLogComponents(
         writer,

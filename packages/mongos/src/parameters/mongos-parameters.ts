@@ -10,7 +10,7 @@ export const mongosParameters = [
     ...runtime,
     behaviour: 'routersMerge',
   },
-  { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime },
+  { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime, behaviour: 'stableApi' },
 ] as const satisfies readonly ParameterRow[]
 
 export type MongosParameterName = (typeof mongosParameters)[number]['name']

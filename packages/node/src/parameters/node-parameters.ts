@@ -18,6 +18,7 @@ export const nodeParameters = [
     initial: '',
     settableAtRuntime: false,
     settableAtStartup: false,
+    behaviour: 'featureCompatibilityVersionCanBeSet',
     write: (writer, name, host) =>
       void writer.startDocument(name).string('version', host.featureCompatibilityVersion).end(),
   },
@@ -36,6 +37,7 @@ export const nodeParameters = [
     type: 'bool',
     initial: false,
     ...runtime,
+    behaviour: 'stableApi',
     refusal: {
       accepts: false,
       code: 'IllegalOperation',

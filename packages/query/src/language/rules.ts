@@ -122,6 +122,12 @@ export const languageRules = {
     ['2.6', [15999, 'invalid operator']],
     ['3.4', [168, 'Unrecognized expression']],
   ),
+  substrKeepsCharacters: rule<boolean>(
+    '$substr is $substrBytes, also in errors, and refuses to cut a character and to begin below 0; otherwise it returns the bytes, or an empty text.',
+    'expression.cpp of 2.6, ExpressionSubstr; reference/operator/aggregation/substrBytes, new in 3.4',
+    ['2.6', false],
+    ['3.4', true],
+  ),
   projectionsHaveOwnParser: rule<boolean>(
     'Projections have a parser of their own, with 31325 for an unknown expression, 31249 and 31250 for paths that collide, 31253 and 31254 for a mix of inclusion and exclusion; otherwise $project has codes of its own.',
     'projection_parser.cpp, new in 4.4',

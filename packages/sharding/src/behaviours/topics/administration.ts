@@ -239,6 +239,12 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  logHasComponents: row<boolean>(
+    'Components of the log have verbosities of their own.',
+    'reference/method/db.setLogLevel, new in 3.0',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   featureCompatibilityVersions: row<readonly string[]>(
     'The feature compatibility versions that the binaries support. The last one is their own.',
     'reference/command/setFeatureCompatibilityVersion; feature_compatibility_version_parser.cpp',
@@ -260,7 +266,7 @@ export const administrationBehaviours = {
     ['8.0', '7.3'],
   ),
   featureCompatibilityVersionCanBeSet: row<boolean>(
-    'The command setFeatureCompatibilityVersion exists.',
+    'The command setFeatureCompatibilityVersion and the parameter featureCompatibilityVersion exist.',
     'reference/command/setFeatureCompatibilityVersion, new in 3.4',
     ['2.6', false],
     ['4.0', true],

@@ -137,8 +137,8 @@ export const commandBehaviours = {
     ['4.0', 5],
   ),
   stableApi: row<boolean>(
-    'The commands for testing the Stable API exist.',
-    'test_deprecation_command.cpp, test_api_version_2_commands.cpp; reference/stable-api, new in 5.0',
+    'The parameters of the Stable API and the commands for testing it exist.',
+    'test_deprecation_command.cpp, test_api_version_2_commands.cpp, api_parameters.idl; reference/stable-api, new in 5.0',
     ['2.6', false],
     ['5.0', true],
   ),

@@ -1,16 +1,26 @@
-import { BsonType, CommandError, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, int32Value, nullValue, RawValue, stringValue } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
 import { formatEvaluated } from '../../../../values/format.js'
 import { checkValueBytes, valueBytesMax } from '../../../../values/limits.js'
 import { isNullish, namedOperator, operator, typeOf } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
+import { newestLanguage } from '../../../../language/language.js'
 import { coerced } from './string.js'
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-function substrBytes(name: string): (operands: readonly (RawValue | undefined)[]) => RawValue {
-  return ([value, from, count]) => {
+/** The bytes may end inside a character. */
+function bytesAsString(bytes: Buffer): RawValue {
+  const value = Buffer.alloc(bytes.length + 5)
+  value.writeInt32LE(bytes.length + 1)
+  value.set(bytes, 4)
+  return new RawValue(BsonType.string, value, 0, value.length)
+}
+
+/** @param name of the operator in errors */
+function substrBytes(name: '$substr' | '$substrBytes', keepsCharacters: boolean): ExpressionOperator {
+  return operator(name, 3, 3, ([value, from, count]) => {
     const bytes = Buffer.from(coerced(value))
     if (!from?.isNumber())
       throw new CommandError(16034, `${name}:  starting index must be a numeric type (is BSON type ${typeOf(from)})`)
@@ -18,15 +28,28 @@ function substrBytes(name: string): (operands: readonly (RawValue | undefined)[]
       throw new CommandError(16035, `${name}:  length must be a numeric type (is BSON type ${typeOf(count)})`)
     const start = Number(truncateToInt64(from) ?? 0n)
     const length = Number(truncateToInt64(count) ?? 0n)
+    // A negative length means the rest of the string.
+    const end = length < 0 ? bytes.length : Math.min(bytes.length, start + length)
+    if (!keepsCharacters)
+      return bytesAsString(start < 0 || start >= bytes.length ? bytes.subarray(0, 0) : bytes.subarray(start, end))
     if (start < 0) throw new CommandError(50752, `${name}:  starting index must be non-negative (got: ${start})`)
     if (isContinuation(bytes[start]))
       throw new CommandError(28656, `${name}:  Invalid range, starting index is a UTF-8 continuation byte.`)
-    // A negative length means the rest of the string.
-    const end = length < 0 ? bytes.length : Math.min(bytes.length, start + length)
     if (isContinuation(bytes[end]))
       throw new CommandError(28657, `${name}:  Invalid range, ending index is in the middle of a UTF-8 character.`)
     return stringValue(bytes.toString('utf8', Math.min(start, bytes.length), end))
-  }
+  })
+}
+
+const checkedSubstr = substrBytes('$substrBytes', true)
+const bareSubstr = substrBytes('$substr', false)
+
+const substr: ExpressionOperator = {
+  ...bareSubstr,
+  compile(argument, compiler) {
+    const { language = newestLanguage } = compiler.context
+    return (language.substrKeepsCharacters ? checkedSubstr : bareSubstr).compile(argument, compiler)
+  },
 }
 
 function int32Operand(value: RawValue | undefined, what: string, codes: { type: number; range: number }): number {
@@ -205,8 +228,8 @@ function replaceAll(text: string, find: string, by: string): string {
 
 export const substringExpressions: readonly ExpressionOperator[] = [
   operator('$substrCP', 3, 3, substrCP),
-  operator('$substrBytes', 3, 3, substrBytes('$substrBytes')),
-  { ...operator('$substrBytes', 3, 3, substrBytes('$substrBytes')), name: '$substr', manualPage: 'aggregation/substr' },
+  checkedSubstr,
+  substr,
   indexOf('$indexOfBytes', { first: 40091, second: 40092 }, (text) => Buffer.from(text)),
   indexOf('$indexOfCP', { first: 40093, second: 40094 }, (text) => Array.from(text)),
   operator('$split', 2, 2, split),
