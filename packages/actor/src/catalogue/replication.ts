@@ -48,6 +48,16 @@ export const replicationExchanges = {
     {},
     { isWritable: false, term: 3, primary: 'shard01-2' },
   ),
+  /**
+   * To a member of a replica set, from routers that choose members to read from. `state`: `primary`
+   * also while it does not accept writes yet; `secondary` only if clients may read from it; else
+   * `other`, as for hidden members. `tags`: a document of strings. `lastWriteMs`: the time of day at
+   * which the primary wrote the newest entry that this member has applied; 0: none.
+   */
+  'replication.member-state': exchange<
+    Empty,
+    { state: 'primary' | 'secondary' | 'other'; tags: Uint8Array; lastWriteMs: number }
+  >({}, { state: 'secondary', tags: emptyDocument, lastWriteMs: 7000 }),
   /** `refusal`: why the member does not answer; null: the other fields are its answer. */
   'replication.heartbeat': exchange<
     {
