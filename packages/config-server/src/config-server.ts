@@ -13,7 +13,7 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { SearchingContext } from '@shardlab/member'
+import { SetContext } from '@shardlab/member'
 import { StorageNode, type Access, type NodeClients, type NodeState } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
@@ -35,7 +35,7 @@ export interface ConfigServerOptions {
 }
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
-  return new ConfigServer(new SearchingContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
+  return new ConfigServer(new SetContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
 }
 
 const everything: Access = { ownership: null }

@@ -8,7 +8,7 @@ import {
   type RequestOf,
   type UnfinishedWork,
 } from '@shardlab/actor'
-import { SearchingContext } from '@shardlab/member'
+import { SetContext } from '@shardlab/member'
 import { startWithOldestFeatureCompatibilityVersion, type NodeClients, type StorageNode } from '@shardlab/node'
 import { collModRecovery } from './coordinators/collections/coll-mod.js'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
@@ -29,7 +29,7 @@ import type { ShardParts } from './shard-parts.js'
 import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
-  return new Shard(new SearchingContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
+  return new Shard(new SetContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
 }
 
 const ddlRecoveries: DdlRecoveries<ShardParts> = {

@@ -52,6 +52,8 @@ export class FakeContext implements ActorContext {
   readonly pausing = new Map<string, Promise<void>>()
   readonly reached: string[] = []
   readonly events: ClusterEvent[] = []
+  /** Notices. */
+  readonly sent: [to: Address, kind: MessageKind][] = []
   readonly mutations = new Set<MutationName>()
 
   constructor(
@@ -85,7 +87,9 @@ export class FakeContext implements ActorContext {
     return answer as ReplyOf<K>
   }
 
-  send(): void {}
+  send<K extends MessageKind>(to: Address, kind: K): void {
+    this.sent.push([to, kind])
+  }
 
   async sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
     this.sleeps.push(durationMs)

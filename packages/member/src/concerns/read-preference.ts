@@ -1,8 +1,42 @@
 /** Server: read_preference.cpp. Manual: core/read-preference. */
-import { BsonType, CommandError, elementsOf, findField, isEmptyDocument, typeName } from '@shardlab/bson'
+import { BsonType, CommandError, elementsOf, FieldIterator, findField, isEmptyDocument, typeName } from '@shardlab/bson'
 
-const modes: readonly string[] = ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest']
+const modes = ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest'] as const
 const secondsMin = 90
+
+export type ReadPreferenceMode = (typeof modes)[number]
+
+export type TagSet = readonly (readonly [name: string, value: string])[]
+
+export interface ReadPreference {
+  readonly mode: ReadPreferenceMode
+  /** The first one that any member has counts. Empty: all members match. */
+  readonly tagSets: readonly TagSet[]
+  /** Null: no limit. */
+  readonly maxStalenessMs: number | null
+}
+
+/** Of a document that {@link checkReadPreference} accepts. */
+export function parseReadPreference(preference: Uint8Array): ReadPreference {
+  const tags = findField(preference, 'tags')
+  const seconds = findField(preference, 'maxStalenessSeconds')?.asNumber() ?? 0
+  const sets = tags === undefined ? [] : elementsOf(tags).filter(({ type }) => type === BsonType.object)
+  return {
+    mode: modeOf(preference),
+    tagSets: sets.map((set) => [...parseTags(set.slice())]),
+    maxStalenessMs: seconds > 0 ? seconds * 1000 : null,
+  }
+}
+
+/** Fields that are not strings are left out. */
+export function parseTags(document: Uint8Array): Map<string, string> {
+  const tags = new Map<string, string>()
+  for (const it = new FieldIterator(document); it.next();) {
+    const value = it.value()
+    if (value.type === BsonType.string) tags.set(it.name(), value.asString())
+  }
+  return tags
+}
 
 /**
  * @throws CommandError 4 NoSuchKey, 2 BadValue, 14 TypeMismatch, 72 InvalidOptions, 160
@@ -33,13 +67,14 @@ export function checkReadPreference(preference: Uint8Array): void {
   checkStaleness(preference, mode)
 }
 
-function modeOf(preference: Uint8Array): string {
+function modeOf(preference: Uint8Array): ReadPreferenceMode {
   const mode = findField(preference, 'mode')
   if (mode === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "mode"')
   if (mode.type !== BsonType.string)
     throw new CommandError('TypeMismatch', `"mode" had the wrong type. Expected string, found ${typeName(mode.type)}`)
   const name = mode.asString()
-  if (modes.includes(name)) return name
+  const known = modes.find((each) => each === name)
+  if (known !== undefined) return known
   throw new CommandError(
     'BadValue',
     `Could not parse $readPreference mode '${name}'. Only the modes 'primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported. :: caused by :: Enumeration value '${name}' for field 'mode' is not a valid value.`,

@@ -9,17 +9,22 @@ import {
 } from '@shardlab/actor'
 import { ForwardingContext } from './forwarding-context.js'
 import { HostSearch } from './host-search.js'
+import { SetTargeter } from './set-targeter.js'
 
 /**
- * A request to a member that is down is sent as soon as the member is up, and fails when the search
- * for it ends. `timeoutMs` of a request is the time for its answer, without the search.
+ * Requests may address replica sets: their primaries answer. A request to a member that is down, or
+ * to a set without a primary, is sent as soon as that changes, and fails when the search ends.
+ * `timeoutMs` of a request is the time for its answer, without the search. A context whose
+ * `findReplicaSetHostTimeoutMs` is 0 does not wait.
  */
-export class SearchingContext extends ForwardingContext {
+export class SetContext extends ForwardingContext {
   readonly #findReplicaSetHostTimeoutMs: number
+  readonly #targeter: SetTargeter
 
   constructor(context: ActorContext, findReplicaSetHostTimeoutMs: number) {
     super(context)
     this.#findReplicaSetHostTimeoutMs = findReplicaSetHostTimeoutMs
+    this.#targeter = new SetTargeter(context)
   }
 
   override request<K extends MessageKind>(
@@ -28,9 +33,13 @@ export class SearchingContext extends ForwardingContext {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    const answer = this.context.request(to, kind, request, options)
-    if (options?.pinned === true) return answer
+    const answer = this.#targeter.request(to, kind, request, options)
+    if (options?.pinned === true || this.#findReplicaSetHostTimeoutMs === 0) return answer
     return answer.catch((error: unknown) => this.#requestAgain(to, kind, request, options, error))
+  }
+
+  override send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
+    this.#targeter.send(to, kind, request)
   }
 
   async #requestAgain<K extends MessageKind>(
@@ -47,7 +56,7 @@ export class SearchingContext extends ForwardingContext {
       if (pauseMs === null) throw error
       await this.sleep(pauseMs, options?.signal)
       try {
-        return await this.context.request(to, kind, request, options)
+        return await this.#targeter.request(to, kind, request, options)
       } catch (next) {
         error = next
       }
