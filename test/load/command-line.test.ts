@@ -80,7 +80,7 @@ t.test('the command line writes reports and refuses wrong options', async (t) =>
     ),
     sentence(/^shardlab: the sweep sets shards: [^\n]*\n$/, '--up', '--shards 4', '--sweep', 'shards=1,2'),
     sentence(
-      /^shardlab: --compare reads two reports[^\n]*: remove --uri\n$/,
+      /^shardlab: --compare reads two reports[^\n]*: remove --uri\.\n$/,
       '--uri',
       world.cluster.uri,
       '--compare',

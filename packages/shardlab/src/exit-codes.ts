@@ -12,7 +12,7 @@ export const exitCodes = {
 export function reportError(error: unknown): number {
   // Compared by name: importing the class would load the whole cluster, even for `--help`.
   if (error instanceof Error && error.name === 'OptionError') {
-    process.stderr.write(`shardlab: ${error.message}\n`)
+    process.stderr.write(`shardlab: ${error.message.replace(/[^.?!]$/, '$&.')}\n`)
     return exitCodes.usage
   }
   process.stderr.write(

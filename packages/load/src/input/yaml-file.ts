@@ -29,7 +29,7 @@ export class YamlFile {
     this.#yaml = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false })
     const broken = this.#yaml.errors[0] ?? this.#yaml.warnings[0]
     if (broken?.code === 'MULTIPLE_DOCS')
-      throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} is one YAML document`)
+      throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} must be one YAML document`)
     if (broken !== undefined)
       throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
     try {
@@ -80,7 +80,9 @@ export class YamlFile {
     const isUnsaid = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
     return this.fail(
       originOf(issue.path),
-      isUnsaid ? `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message,
+      isUnsaid
+        ? `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}`
+        : withSuggestion(issue.message, wrong),
     )
   }
 
@@ -105,6 +107,13 @@ const kinds: Readonly<Record<string, string>> = {
 function kindOf(value: unknown): string {
   if (value === null) return 'nothing'
   return kinds[Array.isArray(value) ? 'array' : typeof value] ?? typeof value
+}
+
+/** `must be one of uniform, zipfian; did you mean uniform?` */
+function withSuggestion(message: string, given: unknown): string {
+  const [, names] = /^must be one of (.+)$/.exec(message) ?? []
+  const meant = names === undefined || typeof given !== 'string' ? null : suggestion(given, names.split(', '))
+  return meant === null ? message : `${message}; ${meant}`
 }
 
 /** Whether `path` equals `outer` or is directly below it. */

@@ -1,5 +1,6 @@
 /** Every mistake is an OptionError. */
 import { readFileSync } from 'node:fs'
+import { suggestion } from '@shardlab/quantities'
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 import { textLengthMin } from '../data/text.js'
@@ -36,11 +37,11 @@ export interface ResolvedLoad {
 }
 
 const wholeNumber = (least: number, most: number): z.ZodType =>
-  z.int('is a whole number').min(least, `is at least ${least}`).max(most, `is at most ${most}`)
+  z.int('a whole number').min(least, `at least ${least}`).max(most, `at most ${most}`)
 const numbers: Readonly<Record<string, z.ZodType>> = {
-  durationSecs: z.number().positive('is above 0').max(31_536_000, 'is at most a year'),
+  durationSecs: z.number('a number').positive('above 0').max(31_536_000, 'at most a year'),
   operations: wholeNumber(1, 1e12),
-  warmUpSecs: z.number().min(0, 'is at least 0').max(86_400, 'is at most a day'),
+  warmUpSecs: z.number('a number').min(0, 'at least 0').max(86_400, 'at most a day'),
   records: wholeNumber(1, 2_000_000_000),
   seed: wholeNumber(0, 4_294_967_295),
   fieldCount: wholeNumber(1, 1000),
@@ -56,14 +57,11 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
   for (const [name, schema] of Object.entries(numbers)) {
     const value = options[name as keyof LoadOptions]
     const issue = value === undefined ? undefined : schema.safeParse(value).error?.issues[0]
-    if (issue !== undefined)
-      throw new OptionError(
-        `${name} is ${String(value)}: it ${issue.message.startsWith('is') ? issue.message : `is wrong: ${issue.message}`}`,
-      )
+    if (issue !== undefined) throw new OptionError(`${name} is ${String(value)}: it must be ${issue.message}`)
   }
   const engine = options.engine ?? 'driver'
   if (!engineNames.includes(engine))
-    throw new OptionError(`engine is "${String(engine)}"; use one of ${engineNames.join(', ')}`)
+    throw new OptionError(`engine is "${String(engine)}"; ${oneOf(engine, engineNames)}`)
   const workload = resolveWorkload(options)
   const warmUpSecs = options.warmUpSecs ?? 1
   const phases = resolvePhases(options, workload.phases)
@@ -80,7 +78,7 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
       )
       if (wrong !== undefined) {
         throw new OptionError(
-          `${name} is ${wrong}: it is ${name === 'rate' ? 'above 0' : `a whole number from 1 to ${concurrencyHighest}`}`,
+          `${name} is ${wrong}: it must be ${name === 'rate' ? 'above 0' : `a whole number from 1 to ${concurrencyHighest}`}`,
         )
       }
     }
@@ -152,7 +150,7 @@ function resolveWorkload(options: LoadOptions): Workload {
   const builtIn = builtInWorkload(name, shape)
   if (builtIn === null && !/[./]/.test(name)) {
     throw new OptionError(
-      `workload is "${name}"; use one of ${builtInWorkloads.join(', ')}, or the path of a workload file`,
+      `workload is "${name}", neither a workload nor the path of a file; ${oneOf(name, builtInWorkloads)}`,
     )
   }
   if (builtIn === null && (options.fieldCount !== undefined || options.fieldLength !== undefined)) {
@@ -183,12 +181,16 @@ function resolveWorkload(options: LoadOptions): Workload {
 
 function withDistribution(source: WorkloadSource, name: string): Partial<WorkloadSource> {
   const distribution = distributionNames.find((known) => known === name)
-  if (distribution === undefined)
-    throw new OptionError(`distribution is "${name}"; use one of ${distributionNames.join(', ')}`)
+  if (distribution === undefined) throw new OptionError(`distribution is "${name}"; ${oneOf(name, distributionNames)}`)
   const operations = Object.fromEntries(
     Object.entries(source.operations).map(([key, operation]) => [key, { ...operation, distribution }]),
   )
   return { distribution, operations }
+}
+
+function oneOf(given: string, names: readonly string[]): string {
+  // The workloads of YCSB have one letter.
+  return (given.length < 3 ? null : suggestion(given, names)) ?? `use one of ${names.join(', ')}`
 }
 
 /** `_id:hashed`, `customer:1,_id:1`, `none`. */

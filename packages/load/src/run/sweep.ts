@@ -30,9 +30,8 @@ export function parseSweep(text: string): Sweep {
       ? between(Number(match[2]), Number(match[3]), match[4] === undefined ? null : Number(match[4]))
       : match[5].split(',').map(Number)
   if (values.length === 0 || values.some((value) => value < 1))
-    throw new OptionError(`sweep is "${text}": values are at least 1 and rise`)
-  if (values.length > stepsMax)
-    throw new OptionError(`sweep is "${text}": it has more than ${stepsMax} steps, which are the most`)
+    throw new OptionError(`sweep is "${text}": values must be at least 1 and rise`)
+  if (values.length > stepsMax) throw new OptionError(`sweep is "${text}": it must have at most ${stepsMax} steps`)
   return { of, values }
 }
 

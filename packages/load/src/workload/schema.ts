@@ -64,7 +64,7 @@ const phase = z
   })
   .refine(
     (phase) => (phase.durationSecs === undefined) !== (phase.operations === undefined),
-    'has either durationSecs or operations',
+    'must have either durationSecs or operations',
   )
 export type PhaseSource = z.infer<typeof phase>
 
@@ -86,8 +86,8 @@ export const workloadSchema = z.strictObject({
     .record(name, operation)
     .refine(
       (operations) => Object.keys(operations).length > 0 && Object.keys(operations).length <= 100,
-      'has 1 to 100 operations',
+      'must have 1 to 100 operations',
     ),
-  phases: z.array(phase).min(1, 'has at least one phase').optional(),
+  phases: z.array(phase).min(1, 'must have at least one phase').optional(),
 })
 export type WorkloadSource = z.infer<typeof workloadSchema>

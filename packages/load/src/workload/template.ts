@@ -56,20 +56,19 @@ export class RecordTemplate {
       idGenerator !== '$keyName' &&
       !(idGenerator === '$key' && Object.keys((id as { $key: object }).$key ?? {}).length === 0)
     ) {
-      throw new TemplateError(
-        '_id is { $keyName: {} } or { $key: {} }: the end check has to find the record of a document',
-        ['_id'],
-      )
+      throw new TemplateError('must be { $keyName: {} } or { $key: {} }, from which the end check finds the record', [
+        '_id',
+      ])
     }
     const fields: Field[] = []
     const texts: TextField[] = []
     for (const [name, source] of Object.entries(Object.assign({ _id: id }, template))) {
       if (name.startsWith('$') || name.includes('.'))
-        throw new TemplateError(`a field cannot be called ${name}`, [name])
+        throw new TemplateError('must not begin with $ or contain a dot', [name])
       if (generatorName(source) === '$text') {
         const length = (source as { $text: unknown }).$text
         if (!isWhole(length) || length < textLengthMin || length > 8_000_000) {
-          throw new TemplateError(`$text is a length from ${textLengthMin} to 8000000`, [name])
+          throw new TemplateError(`$text must be a length from ${textLengthMin} to 8000000`, [name])
         }
         const text = { name, index: texts.length, length }
         texts.push(text)
@@ -159,7 +158,7 @@ function compileGenerator(name: string, argument: unknown, seed: number, path: r
     case '$key': {
       const { times = 1, div = 1, mod = 0 } = (argument ?? {}) as Record<string, unknown>
       if (![times, div, mod].every(isWhole) || (div as number) < 1 || (mod as number) < 0)
-        throw wrong('$key takes whole numbers times, div and mod')
+        throw wrong('$key must have whole numbers times, div (from 1) and mod (from 0)')
       const [t, d, m] = [times as number, div as number, mod as number]
       return (key) => {
         const value = Math.floor((key * t) / d)
@@ -169,22 +168,23 @@ function compileGenerator(name: string, argument: unknown, seed: number, path: r
     case '$int': {
       const [from, to] = Array.isArray(argument) ? (argument as unknown[]) : []
       if (!isWhole(from) || !isWhole(to) || to <= from)
-        throw wrong('$int is [from, to], whole numbers with from below to')
+        throw wrong('$int must be [from, to], whole numbers with from below to')
       return (key) => from + Math.floor(unit(seed, key, purpose) * (to - from))
     }
     case '$oneOf': {
-      if (!Array.isArray(argument) || argument.length === 0) throw wrong('$oneOf is a list with at least one value')
+      if (!Array.isArray(argument) || argument.length === 0)
+        throw wrong('$oneOf must be a list with at least one value')
       const values = argument as unknown[]
       return (key) => values[Math.floor(unit(seed, key, purpose) * values.length)]
     }
     case '$date': {
       const [from, to] = (Array.isArray(argument) ? argument : []).map((text) => Date.parse(String(text)))
       if (from === undefined || to === undefined || !(from < to))
-        throw wrong('$date is [from, to], two dates with from before to')
+        throw wrong('$date must be [from, to], two dates with from before to')
       return (key) => new Date(from + Math.floor(unit(seed, key, purpose) * (to - from)))
     }
     case '$text':
-      throw wrong('$text stands at the top level of a record only')
+      throw wrong('$text is allowed only at the top level of a record')
     default:
       throw wrong(`there is no generator ${name}: use one of ${generatorNames.join(', ')}`)
   }

@@ -64,23 +64,24 @@ export function compileWorkload(source: WorkloadSource): Workload {
   const rule = (holds: boolean, message: string, ...path: (string | number)[]): void => {
     if (!holds) throw new WorkloadRuleError(message, path)
   }
+  const known = template.fieldNames.join(', ')
   const dot = source.ns.indexOf('.')
   const [database, collection] = [source.ns.slice(0, dot), source.ns.slice(dot + 1)]
   rule(
     !['admin', 'config', 'local'].includes(database) && !collection.startsWith('system.'),
-    "is one of the server's own",
+    "must not be one of the server's own",
     'ns',
   )
   rule(
     recordBytes < documentBytesMax,
-    `its texts are ${recordBytes} bytes, a document is at most ${documentBytesMax}`,
+    `must have texts of less than ${documentBytesMax} bytes, the most of a document, not ${recordBytes}`,
     'record',
   )
   for (const field of Object.keys(source.shardKey ?? {})) {
-    rule(template.has(field), `shardKey names ${field}, which records do not have`, 'shardKey', field)
+    rule(template.has(field), `must be a field of the record (${known})`, 'shardKey', field)
     rule(
       !template.texts.some(({ name }) => name === field),
-      `shardKey names ${field}, a text that updates change`,
+      'must not be a text, which updates change',
       'shardKey',
       field,
     )
@@ -91,10 +92,10 @@ export function compileWorkload(source: WorkloadSource): Workload {
     const fields = [...(operation.by ?? []), ...(operation.range === undefined ? [] : [operation.range.field])]
     for (const field of fields) {
       const where = operation.by?.includes(field) === true ? 'by' : 'range'
-      rule(template.has(field), `names ${field}, which records do not have`, ...at(where))
+      rule(template.has(field), `must use fields of the record; ${field} is not one of ${known}`, ...at(where))
       rule(
         !template.texts.some((text) => text.name === field),
-        `names ${field}, a text that updates change`,
+        `must not use ${field}, a text that updates change`,
         ...at(where),
       )
     }
@@ -102,46 +103,50 @@ export function compileWorkload(source: WorkloadSource): Workload {
     const isWrite = writes.includes(kind)
     rule(
       makes || !isWrite || operation.by?.includes('_id') === true,
-      'an update names its record: by contains _id',
+      'needs by with _id: an update must name its record',
       ...at('do'),
     )
-    rule(!makes || fields.length === 0, `an operation that makes records has neither by nor range`, ...at('do'))
-    rule(kind !== 'findOne' || operation.by !== undefined, 'findOne needs by', ...at('do'))
-    rule(!isWrite || operation.range === undefined, 'an update has no range', ...at('do'))
-    rule(!(makes || isWrite) || operation.filter === undefined, 'filter is for reads', ...at('filter'))
-    rule(operation.documents === undefined || kind === 'bulkInsert', 'documents is for bulkInsert', ...at('documents'))
-    rule(operation.pipeline === undefined || kind === 'aggregate', 'pipeline is for aggregate', ...at('pipeline'))
-    const stage = operation.pipeline?.flatMap(Object.keys).find((name) => writingStages.includes(name))
-    rule(stage === undefined, `${stage} writes to other collections`, ...at('pipeline'))
+    rule(!makes || fields.length === 0, 'must have neither by nor range: it makes records', ...at('do'))
+    rule(kind !== 'findOne' || operation.by !== undefined, 'needs by', ...at('do'))
+    rule(!isWrite || operation.range === undefined, 'must have no range: it is an update', ...at('do'))
+    rule(!(makes || isWrite) || operation.filter === undefined, 'is allowed only for reads', ...at('filter'))
     rule(
-      kind !== 'bulkInsert' || (operation.documents ?? bulkDocuments) * recordBytes < messageBytesMax,
-      `this many documents exceed the ${messageBytesMax} bytes of a message`,
+      operation.documents === undefined || kind === 'bulkInsert',
+      'is allowed only for bulkInsert',
       ...at('documents'),
     )
-    rule(operation.fields === undefined || isWrite, 'fields is for update and readModifyWrite', ...at('fields'))
-    rule(operation.limit === undefined || kind === 'find', 'limit is for find', ...at('limit'))
-    rule(operation.sort === undefined || kind === 'find', 'sort is for find', ...at('sort'))
-    rule(!isWrite || template.texts.length > 0, 'an update needs a record with a $text', ...at('do'))
+    rule(operation.pipeline === undefined || kind === 'aggregate', 'is allowed only for aggregate', ...at('pipeline'))
+    const stage = operation.pipeline?.flatMap(Object.keys).find((name) => writingStages.includes(name))
+    rule(stage === undefined, `must not have ${stage}, which writes to other collections`, ...at('pipeline'))
+    rule(
+      kind !== 'bulkInsert' || (operation.documents ?? bulkDocuments) * recordBytes < messageBytesMax,
+      `must be fewer: these documents exceed the ${messageBytesMax} bytes of a message`,
+      ...at('documents'),
+    )
+    rule(operation.fields === undefined || isWrite, 'is allowed only for update and readModifyWrite', ...at('fields'))
+    rule(operation.limit === undefined || kind === 'find', 'is allowed only for find', ...at('limit'))
+    rule(operation.sort === undefined || kind === 'find', 'is allowed only for find', ...at('sort'))
+    rule(!isWrite || template.texts.length > 0, 'needs a record with a $text, which updates change', ...at('do'))
     const firstKeyField = Object.keys(source.shardKey ?? {})[0]
     rule(
       operation.filter === undefined || firstKeyField === undefined || !(firstKeyField in operation.filter),
-      `filter names ${firstKeyField}, the shard key: use by or range, which tell where the operation goes`,
+      `must not name ${firstKeyField}, the shard key: use by or range, which tell where the operation goes`,
       ...at('filter'),
     )
     const width = operation.range?.width
     rule(
       width === undefined || isNumeric(template, operation.range!.field),
-      'width is for a number: $int or $key',
+      'must be a number, $int or $key, to have a width',
       ...at('range'),
     )
     const written = operation.fields === 'all' ? template.texts.length : (operation.fields ?? 1)
     rule(
       !isWrite || written <= template.texts.length,
-      `fields is ${written}, but a record has ${template.texts.length} texts`,
+      `must be at most ${template.texts.length}, the texts of a record`,
       ...at('fields'),
     )
     const limit = operation.limit
-    rule(!Array.isArray(limit) || limit[0] <= limit[1], 'limit is [from, to] with from up to to', ...at('limit'))
+    rule(!Array.isArray(limit) || limit[0] <= limit[1], 'must be [from, to] with from at most to', ...at('limit'))
     return {
       index,
       name,
@@ -160,13 +165,26 @@ export function compileWorkload(source: WorkloadSource): Workload {
   })
   rule(
     operations.some(({ weight }) => weight > 0),
-    'every weight is 0',
+    'must have a weight above 0',
     'operations',
   )
   source.phases?.forEach(({ mix }, i) => {
     for (const name of Object.keys(mix ?? {}))
-      rule(name in source.operations, `mix names ${name}, which is not an operation`, 'phases', i, 'mix', name)
-    rule(mix === undefined || Object.values(mix).some((weight) => weight > 0), 'every weight is 0', 'phases', i, 'mix')
+      rule(
+        name in source.operations,
+        `must be one of the operations (${Object.keys(source.operations).join(', ')})`,
+        'phases',
+        i,
+        'mix',
+        name,
+      )
+    rule(
+      mix === undefined || Object.values(mix).some((weight) => weight > 0),
+      'must have a weight above 0',
+      'phases',
+      i,
+      'mix',
+    )
   })
   return {
     ...{
