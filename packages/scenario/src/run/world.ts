@@ -136,7 +136,7 @@ export class ScenarioWorld {
 
   async #configure(): Promise<void> {
     const { zones, orphanCleanupDelay } = this.scenario.cluster
-    if (isMeasured(this.scenario) && behavioursOf(this.scenario.emulate as EmulatedVersion).reshardCollectionCommand)
+    if (behavioursOf(this.scenario.emulate as EmulatedVersion).reshardCollectionCommand)
       await this.#set(configAddress, { reshardingMinimumOperationDurationMillis: leastReshardingMs })
     for (const [zone, shards] of Object.entries(zones))
       for (const shard of shards) await this.admin({ addShardToZone: shard, zone })
