@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { OptionError } from '@shardlab/cluster'
+import { suggestion } from '@shardlab/quantities'
 import { parseDocument } from 'yaml'
 
 export interface ListedScenario {
@@ -41,10 +42,14 @@ export function findScenario(nameOrPath: string): { readonly path: string; reado
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code
     const names = listScenarios().map(({ name }) => name)
-    const known = names.length === 0 ? '' : `, and no scenario of the library has that name (${names.join(', ')})`
+    const meant = suggestion(nameOrPath, names)
+    const known =
+      names.length === 0
+        ? '.'
+        : `, and no scenario of the library has that name${meant === null ? ` (${names.join(', ')}).` : `; ${meant}`}`
     throw new OptionError(
       why === 'ENOENT'
-        ? `there is no scenario file ${nameOrPath}${known}.`
+        ? `there is no scenario file ${nameOrPath}${known}`
         : `${nameOrPath} cannot be read: ${why ?? String(error)}.`,
     )
   }

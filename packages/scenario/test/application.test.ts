@@ -186,6 +186,11 @@ t.test('a setting without effect is a warning with its line', async (t) => {
     /migrationBandwidth: has no effect in mode documents/,
   ])
   t.match(warning('chunkSize: 1MB', 'chunkSize: 1MB, zones: { eu: [shard01] }'), [/zones.eu: has no effect/])
+  const hashed = 'key: { order: hashed }, numInitialChunks: 12'
+  t.same(warning('key: { order: hashed }', hashed), [])
+  t.match(parsed(application('documents', '8.0').replace('key: { order: hashed }', hashed)).warnings, [
+    /:30: variants.1.collections.0.numInitialChunks: has no effect: 8.0 ignores it, and every shard gets one chunk$/,
+  ])
   t.match(warning('rate: 10/s', 'rate: 10/s\n    rangeKeys: 5'), [
     /:18: workload.0.rangeKeys: has no effect: the workload has no findRange/,
   ])

@@ -64,7 +64,7 @@ t.test('a variant is merged over the scenario, lists by collection and setting b
 })
 
 t.test('a broken rule is reported with its line', async (t) => {
-  const rules: readonly [find: string, replace: string, message: string][] = [
+  const rules: readonly [find: string, replace: string, message: string | RegExp][] = [
     ['version: 1', 'version: 2', 'a.yaml:1: version: must be 1'],
     ['"7.0"', '"7.1"', 'a.yaml:3: emulate: must be one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0, in quotes'],
     ['seed: 7', 'seeds: 7', 'a.yaml:2: seeds: there is no such setting'],
@@ -117,10 +117,18 @@ t.test('a broken rule is reported with its line', async (t) => {
     [
       'do: addShard',
       'do: addShrad',
-      'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard',
+      'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard, ',
     ],
+    ['do: addShard', 'do: addShrad', / command; did you mean addShard\?$/],
+    ['do: addShard', 'do: cash', /: cash is neither a fault nor one of .*; did you mean crash\?$/],
     ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: cannot read the fault 'crash'"],
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
+    [
+      'crash shard02 for 10m',
+      'partition shard1 from shard09',
+      'a.yaml:13: timeline.1.do: shard09 is not a member; members are shards (shard01), mongoses (mongos01), config and balancer',
+    ],
+    ['distribution: zipfian', 'distribution: zipfan', / latest, file; did you mean zipfian\?$/],
     [
       'do: crash shard02 for 10m',
       'do: command, command: { ping: 1 }, fails: 1, answers: { ok: 1 }',
@@ -150,14 +158,33 @@ t.test('a broken rule is reported with its line', async (t) => {
     [
       'imbalance.last < 1.2',
       'imbalance.last < 5MB',
-      'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: write a number',
+      'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB, which must be a number, or a share such as 40%',
     ],
     [
       'imbalance.last < 1.2',
       'bytesMoved < 5m',
-      'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: write bytes or a size',
+      'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m, which must be a size such as 64KB',
     ],
-    ['imbalance.last < 1.2', 'shards.shard04.bytes < 5', 'a.yaml:16: expect.0: the scenario never has a shard shard04'],
+    [
+      'imbalance.last < 1.2',
+      'bytesMoved < 1000',
+      'a.yaml:16: expect.0: "bytesMoved < 1000" compares with 1000, which must have a unit, such as 1000KB or 1000MB',
+    ],
+    [
+      'imbalance.last < 1.2',
+      'convergedAtMs < 9',
+      'a.yaml:16: expect.0: "convergedAtMs < 9" compares with 9, which must have a unit, such as 9ms or 9s',
+    ],
+    [
+      'imbalance.last < 1.2',
+      'splits < many',
+      'a.yaml:16: expect.0: "splits < many" compares with many, which must be a number',
+    ],
+    [
+      'imbalance.last < 1.2',
+      'shards.shard04.bytes < 5B',
+      'a.yaml:16: expect.0: the scenario never has a shard shard04',
+    ],
     ['shards: 2', 'shard: 2', 'a.yaml:4: cluster.shard: there is no such setting; did you mean shards?'],
     ['size: 2MB', 'sizes: 2MB', 'a.yaml:8: data.0.sizes: there is no such setting; did you mean size?'],
     ['duration: 48h', 'durations: 48h', 'a.yaml:14: durations: there is no such setting; did you mean duration?'],
@@ -216,8 +243,8 @@ t.test('a broken rule is reported with its line', async (t) => {
     const text = base.replace(find, replace)
     t.throws(
       () => parseScenario(text, 'a.yaml'),
-      { name: 'OptionError', message: new RegExp(`^${escaped(message)}`) },
-      message,
+      { name: 'OptionError', message: typeof message === 'string' ? new RegExp(`^${escaped(message)}`) : message },
+      String(message),
     )
   }
   const inVariant = (variant: string, message: string) =>
@@ -264,7 +291,57 @@ t.test('expectations compare numbers of the result, given by path', async (t) =>
   )
   t.match(parseExpectation('convergedAtMs < 2h'), { path: 'convergedAtMs', operator: '<', value: 7_200_000 })
   t.match(parseExpectation('imbalance.last < 1e-3'), { value: 0.001 })
+  t.match(parseExpectation('bytesMoved == 0'), { value: 0 })
   t.match(parseExpectation('bytesMoved < many'), /^"bytesMoved < many" compares with many/)
+})
+
+t.test('expectations reach every number of a resharding', async (t) => {
+  const needs = { bytes: 9, indexBytes: 1, shards: 2, freeBytesPerShard: 10, leastMs: 300_000 }
+  const resharding = { bytes: 9, cloneMs: 5, blockedMs: 2, beganMs: 1, endedMs: 7, receivedBytes: { shard02: 4 } }
+  const result = { reshardings: [resharding], reshardingNeeds: { 'my-shop.orders.old': needs } }
+  const met = [
+    'reshardings.0.bytes == 9B',
+    'reshardings.0.receivedBytes.shard02 == 4B',
+    ...['cloneMs == 5ms', 'blockedMs == 2ms', 'beganMs == 1ms', 'endedMs == 7ms'].map(
+      (each) => `reshardings.0.${each}`,
+    ),
+    ...['bytes == 9B', 'indexBytes == 1B', 'freeBytesPerShard == 10B', 'leastMs == 5m'].map(
+      (each) => `reshardingNeeds.my-shop.orders.old.${each}`,
+    ),
+  ]
+  for (const text of met) t.match(parseExpectation(text), { text })
+  t.same(failedExpectations(result, met), [])
+  t.match(failedExpectations(result, ['reshardings.1.bytes == 9B']), [{ actual: null }])
+})
+
+t.test('a name of a member may leave a zero out, everywhere', async (t) => {
+  const short = base.replaceAll('shard0', 'shard').replace('imbalance.last < 1.2', 'shards.shard2.bytes > 1KB')
+  const { variants } = parseScenario(
+    short.replace('customer: 1 }', 'customer: 1 }, primary: shard2').replace(
+      'timeline:',
+      `timeline:
+  - { at: 1h, do: removeShard, shard: shard2 }
+  - { at: 1h, do: addShardToZone, shard: shard1, zone: eu }
+  - { at: 1h, do: removeShardFromZone, shard: shard1, zone: eu }`,
+    ),
+    'a.yaml',
+  )
+  t.match(variants[0], {
+    cluster: { zones: { eu: ['shard01'] } },
+    collections: [{ primary: 'shard02' }],
+    timeline: [
+      { shard: 'shard02' },
+      { shard: 'shard01' },
+      { shard: 'shard01' },
+      { do: 'addShard', shard: 'shard03' },
+      { do: 'crash shard2 for 10m' },
+    ],
+  })
+  t.match(parseExpectation('shards.shard2.bytes > 1KB'), { path: 'shards.shard02.bytes' })
+  t.match(parseExpectation('drains.shard4.windows < 3'), { path: 'drains.shard04.windows' })
+  t.throws(() => parseScenario(short.replace('crash shard2', 'crash shard9'), 'a.yaml'), {
+    message: /shard9 is not a member/,
+  })
 })
 
 t.test('times may be written as reports print them', async (t) => {

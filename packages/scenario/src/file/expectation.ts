@@ -1,7 +1,8 @@
 /**
  * Compare a number of the result, given by its path: `imbalance.last < 1.2`, `bytesMoved <= 20MB`.
  */
-import { suggestion } from '@shardlab/quantities'
+import { QuantityError, suggestion } from '@shardlab/quantities'
+import { memberName } from './member-name.js'
 import { parseBytes, parseTime } from './quantities.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -28,7 +29,9 @@ export interface FailedExpectation {
   readonly message: string
 }
 
-const grammar = /^\s*([A-Za-z](?:[\w.]|-\d)*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
+const grammar = /^\s*([A-Za-z](?:[\w.]|-\w)*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
+
+const ofShard = /^(shards|drains|reshardings\.\d+\.receivedBytes)\.(\w+)/
 
 type Kind = 'count' | 'ratio' | 'size' | 'time'
 
@@ -62,7 +65,7 @@ const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['balancing.bytesPerHour', 'size'],
 ])
 
-/** Numbers by the name of a shard, a zone, or a code of an error. */
+/** Numbers by the name of a shard, a zone or a collection, a code of an error, or a position. */
 const named: readonly (readonly [path: RegExp, kind: Kind])[] = [
   [/^operations\.errors\.-?\d+$/, 'count'],
   [/^shards\.[\w-]+\.(?:peak\.)?(?:bytes|diskBytes)$/, 'size'],
@@ -73,6 +76,10 @@ const named: readonly (readonly [path: RegExp, kind: Kind])[] = [
   [/^drains\.[\w-]+\.bytes$/, 'size'],
   [/^drains\.[\w-]+\.(?:migrations|windows)$/, 'count'],
   [/^drains\.[\w-]+\.(?:beganMs|removedMs)$/, 'time'],
+  [/^reshardings\.\d+\.(?:bytes|receivedBytes\.[\w-]+)$/, 'size'],
+  [/^reshardings\.\d+\.(?:cloneMs|blockedMs|beganMs|endedMs)$/, 'time'],
+  [/^reshardingNeeds\.[\w-]+\.[\w.-]+\.(?:bytes|indexBytes|freeBytesPerShard)$/, 'size'],
+  [/^reshardingNeeds\.[\w-]+\.[\w.-]+\.leastMs$/, 'time'],
 ]
 
 function kindOf(path: string): Kind | null {
@@ -84,33 +91,30 @@ export function parseExpectation(text: string): Expectation | string {
   const match = grammar.exec(text)
   if (match === null)
     return `${JSON.stringify(text)} is not an expectation: write one such as "imbalance.last < 1.2" or "migrations.total <= 400"`
-  const [, path, operator, written] = match as unknown as [string, string, string, string]
+  const [, given, operator, written] = match as unknown as [string, string, string, string]
+  const path = given.replace(ofShard, (_, of: string, shard: string) => `${of}.${memberName(shard)}`)
   const kind = kindOf(path)
   if (kind === null) {
     return `${path} is not a number of the result; ${suggestion(path, [...numbers.keys()]) ?? 'docs/guides/simulate.md lists them'}`
   }
-  const value = numberOf(written, kind)
-  if (value === null) return `${JSON.stringify(text)} compares with ${written}: write ${expectedForms[kind]}`
-  return { text, path, operator, value }
-}
-
-const expectedForms: Readonly<Record<Kind, string>> = {
-  count: 'a number',
-  ratio: 'a number, or a share such as 40%',
-  size: 'bytes or a size such as 64KB',
-  time: 'milliseconds or a time such as 5s',
-}
-
-function numberOf(text: string, kind: Kind): number | null {
-  if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
-  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)
-  if (percent !== null) return kind === 'ratio' ? Number(percent[1]) / 100 : null
-  if (kind !== 'size' && kind !== 'time') return null
   try {
-    return kind === 'size' ? parseBytes(text) : parseTime(text)
-  } catch {
-    return null
+    return { text, path, operator, value: numberOf(written, kind) }
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error
+    return `${JSON.stringify(text)} compares with ${written}, which ${error.message}`
   }
+}
+
+/** @throws QuantityError */
+function numberOf(text: string, kind: Kind): number {
+  const isNumber = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  // Zero needs no unit.
+  if (isNumber && (kind === 'count' || kind === 'ratio' || Number(text) === 0)) return Number(text)
+  if (kind === 'size') return parseBytes(text)
+  if (kind === 'time') return parseTime(text)
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)
+  if (percent !== null && kind === 'ratio') return Number(percent[1]) / 100
+  throw new QuantityError(kind === 'count' ? 'must be a number' : 'must be a number, or a share such as 40%')
 }
 
 /** @param result the variant's, without series */
@@ -125,9 +129,10 @@ export function failedExpectations(result: unknown, texts: readonly string[]): F
 }
 
 function numberAt(result: unknown, path: string): number | null {
-  const value = path
-    .split('.')
-    .reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
+  // A collection has a dot in its name.
+  const [, needs, ns, last] = /^(reshardingNeeds)\.(.+)\.(\w+)$/.exec(path) ?? []
+  const parts = needs === undefined ? path.split('.') : [needs, ns!, last!]
+  const value = parts.reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
   if (typeof value === 'number') return value
   // The result lists only errors that occurred.
   return path.startsWith('operations.errors.') ? 0 : null

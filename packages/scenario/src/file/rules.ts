@@ -3,6 +3,7 @@ import { OptionError, parseFaultText } from '@shardlab/cluster'
 import { bytesText, short } from '../report/format.js'
 import { applicationRules } from './application-rules.js'
 import type { BrokenRule, Rule } from './broken-rule.js'
+import { memberName } from './member-name.js'
 import type { ScenarioSource, TimelineEntry } from './schema.js'
 
 /** More operations would take a day or longer to play. */
@@ -118,6 +119,9 @@ function* timesAreInRange({ duration, workload, timeline, tick }: ScenarioSource
     if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is after the end of the scenario' }
 }
 
+/** Of faults of links, besides members. */
+const linkEnds: ReadonlySet<string> = new Set(['clients', 'shards', 'routers', 'members', 'everybody'])
+
 function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, entry] of scenario.timeline.entries()) {
     if (!isFault(entry)) continue
@@ -129,11 +133,15 @@ function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> 
       yield { path: ['timeline', i, 'do'], message: error.message }
       continue
     }
-    const { target } = fault
-    if (typeof target === 'string' && !isMember(scenario, target))
+    const { target, link } = fault
+    const { from, to } = (link ?? {}) as { readonly from?: unknown; readonly to?: unknown }
+    const unknown =
+      [target].find((name) => typeof name === 'string' && !isMember(scenario, name)) ??
+      [from, to].find((name) => typeof name === 'string' && !linkEnds.has(name) && !isMember(scenario, name))
+    if (unknown !== undefined)
       yield {
         path: ['timeline', i, 'do'],
-        message: `${target} is not a member; members are shards (shard01), mongoses (mongos01) and config`,
+        message: `${String(unknown)} is not a member; members are shards (shard01), mongoses (mongos01), config and balancer`,
       }
   }
 }
@@ -218,7 +226,7 @@ function isMember({ cluster, timeline }: ScenarioSource, name: string): boolean 
     (sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0),
     0,
   )
-  const [, role, number] = /^(shard|mongos)(\d{2,})$/.exec(name) ?? []
+  const [, role, number] = /^(shard|mongos)(\d{2,})$/.exec(memberName(name)) ?? []
   if (role === undefined) return name === 'config' || name === 'balancer'
   return Number(number) >= 1 && Number(number) <= (role === 'shard' ? cluster.shards + added : cluster.mongos)
 }

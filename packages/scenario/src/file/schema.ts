@@ -1,7 +1,9 @@
 /** Rules between parts are in `rules.ts`. */
 import { emulatedVersions, faultForms } from '@shardlab/cluster'
+import { suggestion } from '@shardlab/quantities'
 import { z } from 'zod'
 import { byField, keysSchema, mixSchema, operationsSchema } from './application-schema.js'
+import { memberName } from './member-name.js'
 import { bandwidth, bytes, growth, number, rate, time, whole } from './quantity-schemas.js'
 
 const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'must be from 64 bytes to 16MB')
@@ -24,6 +26,8 @@ const load = z.union(
   [rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })],
   'must be a rate such as 50/s, or { low, high, period }',
 )
+
+const shard = z.string('must be the name of a shard').transform(memberName)
 
 const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00, in quotes')
 
@@ -49,12 +53,12 @@ const action = z.discriminatedUnion(
     z.strictObject({
       at: time,
       do: z.literal('addShard'),
-      shard: z.string().optional(),
+      shard: shard.optional(),
       count: whole(1, 999).default(1),
     }),
-    z.strictObject({ at: time, do: z.literal('removeShard'), shard: z.string() }),
-    z.strictObject({ at: time, do: z.literal('addShardToZone'), shard: z.string(), zone: z.string().min(1) }),
-    z.strictObject({ at: time, do: z.literal('removeShardFromZone'), shard: z.string(), zone: z.string().min(1) }),
+    z.strictObject({ at: time, do: z.literal('removeShard'), shard }),
+    z.strictObject({ at: time, do: z.literal('addShardToZone'), shard, zone: z.string().min(1) }),
+    z.strictObject({ at: time, do: z.literal('removeShardFromZone'), shard, zone: z.string().min(1) }),
     z.strictObject({
       at: time,
       do: z.literal('updateZoneKeyRange'),
@@ -95,6 +99,7 @@ const action = z.discriminatedUnion(
   `must be a fault or one of ${timelineActions.join(', ')}`,
 )
 const fault = z.strictObject({ at: time, do: z.string() })
+const timelineWords = [...timelineActions, ...faultForms.map((form) => form.split(' ')[0]!)]
 const timelineEntry = z
   .unknown()
   .transform((value, context): z.infer<typeof action> | (z.infer<typeof fault> & { readonly fault: true }) => {
@@ -105,7 +110,12 @@ const timelineEntry = z
       context.addIssue({
         code: 'custom',
         path: ['do'],
-        message: `${name} is neither a fault nor one of ${timelineActions.join(', ')}`,
+        message: [
+          `${name} is neither a fault nor one of ${timelineActions.join(', ')}`,
+          suggestion(name, timelineWords),
+        ]
+          .filter((part) => part !== null)
+          .join('; '),
       })
       return z.NEVER
     }
@@ -134,7 +144,7 @@ const collection = z.strictObject({
   indexEntrySize: bytes.refine((size) => size <= 4096, 'must be at most 4KB').optional(),
   mode: z.enum(['documents', 'metadata'], 'must be documents or metadata').default('documents'),
   /** Primary shard of the database. Default: shard01. */
-  primary: z.string().optional(),
+  primary: shard.optional(),
   unique: z.boolean().default(false),
   /** false: unsharded; the key only defines fields of documents. */
   sharded: z.boolean().default(true),
@@ -199,7 +209,7 @@ export const scenarioSchema = z.strictObject({
       mongos: whole(1, 100).default(1),
       chunkSize: bytes.refine((size) => size >= 1024 && size <= 1024 ** 3, 'must be from 1KB to 1GB').optional(),
       zones: z
-        .record(z.string(), z.array(z.string()))
+        .record(z.string(), z.array(shard))
         .refine((zones) => !('' in zones), 'must not have a zone without a name')
         .default({}),
       /** Default: as in the emulated version. */

@@ -1,10 +1,11 @@
 /** Settings that have no effect. */
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { distributionsOf, hotCount, inserts } from './application-rules.js'
 import type { BrokenRule } from './broken-rule.js'
 import type { ScenarioSource } from './schema.js'
 
 export function* settingsWithoutEffect(scenario: ScenarioSource): Generator<BrokenRule, void> {
-  const { cluster, collections, workload, timeline } = scenario
+  const { cluster, collections, workload, timeline, emulate } = scenario
   for (const [path, keys] of distributionsOf(scenario))
     if (keys.distribution === 'hotspot' && hotCount(keys) === keys.cardinality)
       yield {
@@ -35,6 +36,13 @@ export function* settingsWithoutEffect(scenario: ScenarioSource): Generator<Brok
       path: ['cluster', 'migrationBandwidth'],
       message: 'has no effect in mode documents, where the network is simulated',
     }
+  const { numInitialChunksIsIgnored } = behavioursOf(emulate as EmulatedVersion)
+  for (const [i, { numInitialChunks }] of collections.entries())
+    if (numInitialChunks !== undefined && numInitialChunksIsIgnored)
+      yield {
+        path: ['collections', i, 'numInitialChunks'],
+        message: `has no effect: ${emulate} ignores it, and every shard gets one chunk`,
+      }
   for (const [i, { mode, indexEntrySize }] of collections.entries())
     if (mode === 'documents' && indexEntrySize !== undefined)
       yield {

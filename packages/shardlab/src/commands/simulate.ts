@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
+import { suggestion } from '@shardlab/quantities'
 import {
   csvFiles,
   decisionsText,
@@ -64,14 +65,16 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
 
 function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): ScenarioFile {
   for (const name of variant ?? [])
-    if (!file.variants.some((each) => each.name === name))
-      throw new OptionError(
-        `${file.path} has no variant ${name}; use one of ${file.variants.map((each) => each.name).join(', ')}.`,
-      )
+    if (!file.variants.some((each) => each.name === name)) throw new OptionError(unknownVariant(file, name))
   const variants = file.variants.filter(({ name }) => variant === undefined || variant.includes(name))
   return seed === undefined
     ? { ...file, variants }
     : { ...file, seed, variants: variants.map((each) => ({ ...each, seed })) }
+}
+
+function unknownVariant({ path, variants }: ScenarioFile, name: string): string {
+  const names = variants.map((variant) => variant.name)
+  return `${path} has no variant ${name}; ${suggestion(name, names) ?? `use one of ${names.join(', ')}.`}`
 }
 
 function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report, csv }: SimulateOptions): void {
