@@ -12,6 +12,24 @@ export function sizeText(bytes: number): string {
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]}`
 }
 
+/** The two largest units. */
+function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const [days, hours, minutes] = [86_400, 3600, 60].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ]
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const [large, small] =
+    days > 0
+      ? [`${days}d`, hours % 24 === 0 ? '' : ` ${hours % 24}h`]
+      : hours > 0
+        ? [`${hours}h`, minutes % 60 === 0 ? '' : ` ${two(minutes % 60)}m`]
+        : [`${minutes}m`, seconds % 60 === 0 ? '' : ` ${two(seconds % 60)}s`]
+  return `${large}${small}`
+}
+
 export function checkReports(t: Test, file: ScenarioFile, runs: readonly VariantRun[]): void {
   const [text, page] = [textReport(file, runs), htmlReport(file, runs)]
   const lines = text.split('\n').map((line) => line.trim().split(/ {2,}/))
@@ -36,6 +54,32 @@ export function checkReports(t: Test, file: ScenarioFile, runs: readonly Variant
     row('hottest shard'),
     of(({ result }) => `${result.hottest!.shard}, ${(result.hottest!.share * 100).toFixed(1)}%`),
   )
+  for (const [i, { result }] of runs.entries()) {
+    const { bytes, windows, beganMs, removedMs } = result.drains['shard02']!
+    const end = removedMs === null ? 'not removed at the end' : `removed after ${durationText(removedMs - beganMs)}`
+    const drain = row('drain of shard02')[i]!
+    t.ok(
+      drain.startsWith(`${sizeText(bytes)} in `) &&
+        drain.endsWith(` and ${windows} window${windows === 1 ? '' : 's'}, ${end}`),
+      drain,
+    )
+    const { bytesInBusiest, bytesPerHour, windows: nights, openMs } = result.balancing
+    t.equal(
+      row('moved in the busiest balancer window / per open hour')[i],
+      `${sizeText(bytesInBusiest)} / ${sizeText(bytesPerHour)}`,
+    )
+    t.equal(row('balancer windows / open hours')[i], `${nights} / ${openMs / 3_600_000} h`)
+    const most = (of: 'sentBytes' | 'receivedBytes'): string => {
+      const [id, shard] = Object.entries(result.shards).toSorted(([, a], [, b]) => b[of] - a[of])[0]!
+      return `${id} ${sizeText(shard[of])}`
+    }
+    t.equal(row('network, most sent / received by a shard')[i], `${most('sentBytes')} / ${most('receivedBytes')}`)
+    const { freeBytesPerShard, leastMs } = result.reshardingNeeds['shop.orders']!
+    t.equal(
+      row('to reshard shop.orders at the end: free disk of each shard / least time')[i],
+      `${sizeText(freeBytesPerShard)} / ${durationText(leastMs)}`,
+    )
+  }
   const tables = [...page.matchAll(/<table><thead><tr><th>shard, at the end.*?<\/table>/gs)].map(([table]) =>
     rowsOf(table),
   )

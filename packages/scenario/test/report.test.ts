@@ -244,3 +244,72 @@ t.test('ranges of a map are as wide as their bytes, or as their keys, and zones 
   t.ok(second! / first! > 8 && second! / first! < 11, 'ten keys to ninety')
   t.match(page, '>E&lt;U&gt;</text>')
 })
+
+t.test('the time of a report is that of the wall, though variants run side by side', async (t) => {
+  const at = (fromMs: number, toMs: number): VariantRun => ({ ...runOf(2, 11), real: { fromMs, toMs } })
+  const runs = [at(1000, 81_000), at(1000, 61_000), at(61_000, 101_000)]
+  t.match(textReport(file, runs), '30m simulated in 100.0 s, seed 1.')
+  t.match(htmlReport(file, runs), 'simulated in 100.0 s of real time')
+})
+
+t.test('the ratio of chunks is shown only for versions that balance chunks', async (t) => {
+  const chunks = 'chunks, largest / mean'
+  const of = (emulate: string): VariantRun => {
+    const run = runOf(2, 11)
+    return { ...run, result: { ...run.result, emulate } }
+  }
+  for (const report of [textReport, htmlReport]) {
+    for (const emulate of ['6.0', '7.0', '8.0']) t.notMatch(report(file, [of(emulate)]), chunks, emulate)
+    for (const emulate of ['4.4', '6.0.2']) t.match(report(file, [of(emulate)]), chunks, emulate)
+  }
+})
+
+t.test('reports show the imbalance of each zone, and why nothing moves', async (t) => {
+  const run = runOf(2, 11)
+  const inZone = { maxToMean: 1.75, deviation: 1 }
+  const because = 'shop.orders: zone US: shard01 is the heaviest and not in it, so nothing moves in this round'
+  const result: VariantResult = {
+    ...run.result,
+    convergedAtMs: null,
+    blocked: [because],
+    imbalance: { ...run.result.imbalance, zones: { US: { first: even, worst: inZone, last: inZone } } },
+  }
+  const samples = run.samples.map((sample) => ({
+    ...sample,
+    shards: Object.fromEntries(Object.entries(sample.shards).map(([id, shard]) => [id, { ...shard, zones: ['US'] }])),
+  }))
+  const zoned = { ...run, result, samples }
+  t.match(textReport(file, [zoned]), / {2}in zone US +1.00 \/ 1.75 \/ 1.75\n/)
+  t.match(textReport(file, [zoned]), `scenario: not converged. ${because}.`)
+  const page = htmlReport(file, [zoned])
+  t.match(page, `scenario: not converged. ${because}.`)
+  t.match(page, '<td class="part">in zone US</td>')
+  t.match(page, '>zone US</span>', 'the plot has a line for the zone')
+})
+
+t.test('plots show windows of the balancer, disks and throughput, and ratios begin at 1', async (t) => {
+  const run = runOf(2, 11)
+  const samples = run.samples.map((sample, i) => ({ ...sample, bytesMoved: i * 1024 }))
+  const periods = [
+    { fromMs: 60_000, toMs: 120_000 },
+    { fromMs: 240_000, toMs: 300_000 },
+  ]
+  const result = { ...run.result, bytesMoved: 55 * 1024, orphans: { worst: 5, last: 0 } }
+  const page = htmlReport(file, [{ ...run, result, samples, periods }])
+  const plotOf = (title: string): string =>
+    page.split('<figure>').find((figure) => figure.includes(`aria-label="${title}"`)) ?? ''
+  for (const title of [
+    'Bytes owned by each shard',
+    'Disk of each shard: documents and orphans',
+    'Moved by migrations',
+  ]) {
+    const [large] = plotOf(title).split('</svg>')
+    t.equal(large!.match(/<rect class="open"/g)!.length, 2, title)
+    t.match(plotOf(title), '>the balancer may work</span>')
+  }
+  const [ticks] = plotOf('Bytes: largest shard / mean').split('</svg>')
+  const values = [...ticks!.matchAll(/text-anchor="end"[^>]*>([\d.]+)</g)].map(([, value]) => Number(value))
+  t.ok(values.length > 2)
+  t.equal(Math.min(...values), 1)
+  t.notMatch(htmlReport(file, [run]), 'the balancer may work', 'a balancer that always works needs no bands')
+})

@@ -7,6 +7,7 @@ import t from 'tap'
 import { checkWritable } from '../src/commands/output-file.js'
 import { simulate } from '../src/commands/simulate.js'
 import type { SimulateOptions } from '../src/commands/simulate-options.js'
+import { progressLines } from '../src/commands/simulate-line.js'
 import { createProgram } from '../src/program.js'
 
 const nothing = async (): Promise<void> => {}
@@ -98,4 +99,36 @@ duration: 1m
     for (const options of [{ report: path }, { json: path }]) await t.rejects(simulate(file, options), expected)
   }
   await t.rejects(simulate(file, {}), /none\.mjs/, 'without output files the scenario fails for another reason')
+})
+
+t.test('without a terminal, a long simulation prints a line a minute', (t) => {
+  const printed: string[] = []
+  let nowMs = 5000
+  const show = progressLines(
+    (text) => printed.push(text),
+    () => nowMs,
+  )
+  for (let i = 1; i <= 40; i++) {
+    nowMs += 5000
+    show({ variant: 'hashed', share: i / 40 })
+  }
+  t.same(printed, ['30% after 60 s, hashed', '60% after 120 s, hashed', '90% after 180 s, hashed'])
+  t.end()
+})
+
+t.test('a variant or scenario with a similar name is suggested', async (t) => {
+  for (const [scenario, options, message] of [
+    [
+      'same-id-twice',
+      { variant: ['anoter key'] },
+      'same-id-twice has no variant anoter key; did you mean another key?',
+    ],
+    ['same-id-twice', { variant: ['x'] }, /^same-id-twice has no variant x; use one of another key, _id as key\.$/],
+    [
+      'same-id-twyce',
+      {},
+      'there is no scenario file same-id-twyce, and no scenario of the library has that name; did you mean same-id-twice?',
+    ],
+  ] as const)
+    await t.rejects(simulate(scenario, options as unknown as SimulateOptions), { name: 'OptionError', message })
 })

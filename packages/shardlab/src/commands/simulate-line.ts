@@ -5,14 +5,18 @@ import type { SimulationProgress } from '@shardlab/scenario'
 /** Short runs print nothing. */
 const lineEveryMs = 60_000
 
-function linesOf(print: (text: string) => void): (progress: SimulationProgress) => void {
-  const beganMs = performance.now()
+/** @param now in milliseconds */
+export function progressLines(
+  print: (text: string) => void,
+  now: () => number,
+): (progress: SimulationProgress) => void {
+  const beganMs = now()
   let lastMs = beganMs
   return ({ variant, share }) => {
-    const now = performance.now()
-    if (now - lastMs < lineEveryMs || share >= 1) return
-    lastMs = now
-    print(`${Math.floor(share * 100)}% after ${Math.round((now - beganMs) / 1000)} s, ${variant}`)
+    const nowMs = now()
+    if (nowMs - lastMs < lineEveryMs || share >= 1) return
+    lastMs = nowMs
+    print(`${Math.floor(share * 100)}% after ${Math.round((nowMs - beganMs) / 1000)} s, ${variant}`)
   }
 }
 
@@ -22,7 +26,7 @@ export function simulateLine(): {
   end(): void
 } {
   const print = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
-  if (!process.stderr.isTTY) return { show: linesOf(print), print, end() {} }
+  if (!process.stderr.isTTY) return { show: progressLines(print, () => performance.now()), print, end() {} }
   const bar = new SingleBar({
     format: '{bar} {percentage}% {variant}, {duration_formatted}, about {eta_formatted} left',
     barCompleteChar: '█',
