@@ -170,6 +170,10 @@ t.test('count adds up the shards, then applies skip and limit', async (t) => {
   t.equal(await counted({ skip: 4, limit: 5 }), 1)
   t.equal(await counted({ $db: 'missing' }), 0)
   t.match(await cluster.run({ count: 'c', skip: -1 }), { code: 9 })
+  t.match(await cluster.run({ count: 'c', limit: 'x' }), { code: 2 })
+  const old = await filled(words, { emulate: '4.0' })
+  t.match(await old.run({ count: 'c', limit: 'x' }), { n: 5 }, 'no limit')
+  t.match(await old.run({ count: 'c', limit: 'x', skip: 2 }), { n: 3 })
 })
 
 t.test('a getMore needs the API parameters of the command that opened the cursor, or none', async (t) => {

@@ -64,7 +64,8 @@ export function countBounds(
   host: CountingHost,
 ): { readonly skip: number; readonly limit: number } {
   const { negativeCountSkip } = host.behaviours
-  const limit = args.value('limit')
+  const given = args.value('limit')
+  const limit = given?.isNumber() === false && ignoresTextLimit(host) ? undefined : given
   if (limit !== undefined && !limit.isNumber()) throw new CommandError('BadValue', 'limit value is not a valid number')
   if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
     throw new CommandError('BadValue', 'limit value for count cannot be min long')
@@ -83,5 +84,9 @@ export function countBounds(
   const wholeSkip = truncated(skip)
   return wholeSkip < 0 ? fail('negative in count query') : { skip: wholeSkip, limit: Math.abs(truncated(limit)) }
 }
+
+/** Whether count of this process takes a limit that is not a number for none. */
+const ignoresTextLimit = ({ behaviours: { negativeCountSkip }, process }: CountingHost): boolean =>
+  negativeCountSkip !== null && negativeCountSkip[process] === null
 
 const truncated = (value: RawValue | undefined): number => Math.trunc(value?.asNumber() ?? 0) || 0
