@@ -4,8 +4,8 @@
  * TypeScript.
  */
 import t from 'tap'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { run } from '../support/up.js'
 import { builtTarball, client, missing, nodes, Project, root } from './support/project.js'
 import * as scripts from './support/scripts.js'
@@ -52,6 +52,20 @@ t.test('shardlab installs from one tarball into an empty project', { timeout: 17
   project.write('esm.mts', scripts.esmTypes)
   project.write('cjs.cts', scripts.cjsTypes)
   t.same(await project.compile(), [])
+  const folder = join(project.folder, 'node_modules', 'shardlab')
+  for (const page of ['README.md', ...markdownIn(folder, 'docs')]) {
+    const links = [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+    const missing = links
+      .map(([, target]) => target!)
+      .filter((target) => !existsSync(join(folder, dirname(page), target)))
+    t.same(missing, [], `${page}: links lead to pages of the package`)
+    if (page === 'README.md') t.ok(links.length > 20, 'the README links the guides')
+  }
   const notices = readFileSync(join(project.folder, 'node_modules', 'shardlab', 'THIRD-PARTY-NOTICES'), 'utf8')
   for (const name of ['commander', 'msgpackr', 'p-queue', 'bson']) t.match(notices, new RegExp(`^${name} \\d`, 'm'))
 })
+
+function markdownIn(folder: string, below: string): string[] {
+  const files = readdirSync(join(folder, below), { recursive: true, encoding: 'utf8' })
+  return files.filter((file) => file.endsWith('.md')).map((file) => join(below, file))
+}

@@ -1,6 +1,6 @@
 /** The published packages: what is in them, and what their package.json says. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { capture, ScriptError } from '../processes.mjs'
 import { root } from '../workspace.mjs'
 import { bundle } from './bundle.mjs'
@@ -58,7 +58,7 @@ export async function packShardlab(folder) {
   checkAssets(stage, [...esm, ...cjs])
   writeTypes('shardlab', stage)
   writeFileSync(join(stage, 'THIRD-PARTY-NOTICES'), noticesOf(Object.keys(versions), shardlabDependencies))
-  return pack(stage, folder, join(root, 'README.md'))
+  return pack(stage, folder, { 'README.md': 'README.md', ...shardlabPages() })
 }
 
 export async function packUnique(folder) {
@@ -75,7 +75,8 @@ export async function packUnique(folder) {
     peerDependencies: manifest.peerDependencies,
   })
   writeTypes('unique', stage)
-  return pack(stage, folder, join(root, 'packages', 'unique', 'README.md'))
+  const guide = 'docs/guides/unique-fields.md'
+  return pack(stage, folder, { 'packages/unique/README.md': 'README.md', [guide]: guide })
 }
 
 const entryPoints = (name) => ({
@@ -102,13 +103,22 @@ function checkAssets(stage, assets) {
   if (missing !== undefined) throw new ScriptError(`the bundle refers to ${missing}, which is not in the package`)
 }
 
-async function pack(stage, folder, readme) {
-  const text = readFileSync(readme, 'utf8')
-  // Links to other pages and to pictures lead out of the package.
-  writeFileSync(
-    join(stage, 'README.md'),
-    text.replace(/^!\[.*\n\n/gm, '').replace(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1'),
-  )
+/** What users read: guides, reference and glossary. */
+function shardlabPages() {
+  const pagesOf = (folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `${folder}/${file}`)
+  const pages = ['docs/GLOSSARY.md', ...pagesOf('docs/guides'), ...pagesOf('docs/reference')]
+  return Object.fromEntries(pages.map((page) => [page, page]))
+}
+
+/** @param {Readonly<Record<string, string>>} pages places in the package by those in the repository */
+async function pack(stage, folder, pages) {
+  for (const [from, to] of Object.entries(pages)) {
+    mkdirSync(dirname(join(stage, to)), { recursive: true })
+    writeFileSync(join(stage, to), packagedPage(from, pages))
+  }
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
   const { code, output } = await capture(
     'npm',
@@ -118,4 +128,18 @@ async function pack(stage, folder, readme) {
   )
   if (code !== 0) throw new ScriptError(`npm pack failed: ${output}`)
   return join(folder, output.trim().split('\n').at(-1))
+}
+
+const codeOrLink = /```[^]*?```|`[^`\n]*`|\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g
+
+/** Without pictures, and without links that would lead out of the package. */
+function packagedPage(from, pages) {
+  const folder = posix.dirname(pages[from])
+  return readFileSync(join(root, from), 'utf8')
+    .replace(/^!\[.*\n\n/gm, '')
+    .replace(codeOrLink, (whole, text, target, anchor = '') => {
+      if (text === undefined) return whole
+      const to = pages[posix.join(posix.dirname(from), target)]
+      return to === undefined ? text : `[${text}](${posix.relative(folder, to)}${anchor})`
+    })
 }
