@@ -37,7 +37,7 @@ let increment = 0
 let sink = 0
 
 function entry(op: LogEntry['op'], ns: string, object: Uint8Array, id: RawValue | null = null): LogEntry {
-  return { ts: [1, ++increment], op, ns, uuid, object, id, session: null, difference: null, wallMs: 0 }
+  return { ts: [1, ++increment], op, ns, uuid, object, id, session: null, difference: null, term: 1, wallMs: 0 }
 }
 
 /** Medians of operations per second; the runs take turns. */

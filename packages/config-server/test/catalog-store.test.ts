@@ -9,7 +9,18 @@ t.test('a document read from an index is current until it is written again', asy
   const engine = createMemoryEngine()
   const apply = (op: LogEntry['op'], object: Uint8Array): void => {
     const id = op === 'u' ? findField(object, '_id')! : null
-    engine.apply({ op, ns, uuid: Buffer.alloc(16), object, id, session: null, difference: null, ts: [1, 1], wallMs: 0 })
+    engine.apply({
+      op,
+      ns,
+      uuid: Buffer.alloc(16),
+      object,
+      id,
+      session: null,
+      difference: null,
+      ts: [1, 1],
+      term: 1,
+      wallMs: 0,
+    })
   }
   const chunk = (_id: number): Uint8Array =>
     new DocumentWriter()

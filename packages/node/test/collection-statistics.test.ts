@@ -91,7 +91,7 @@ t.test('$indexStats counts the uses of indexes by plans', async (t) => {
   t.match(await node.run({ aggregate: 'c', pipeline: [{ $indexStats: { a: 1 } }], cursor: {} }), { code: 28803 })
   const again = new NodeUnderTest({ checkpointAfterBytes: 1 })
   await again.ok({ insert: 'c', documents: [{ _id: 1 }] })
-  t.equal(again.context.disk.checkpointCount, 1)
+  t.ok(again.context.disk.checkpointCount > 0)
   const restarted = again.restarted()
   const { cursor: afterwards } = await restarted.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} })
   const [id] = (afterwards as { firstBatch: Document[] }).firstBatch

@@ -93,7 +93,7 @@ t.test('a checkpoint replaces the log and is not written for each change', async
 
 t.test('a checkpoint follows once most of the disk was dropped or deleted', async (t) => {
   const documents = Array.from({ length: 100 }, (_, _id) => ({ _id, x: 'x'.repeat(1000) }))
-  const node = new NodeUnderTest({ checkpointAfterBytes: 50_000 })
+  const node = new NodeUnderTest({ checkpointAfterBytes: 50_000, oplogSizeBytes: 1000 })
   const { disk } = node.context
   const usedBytes = (): number => disk.usage().logBytes + disk.usage().checkpointBytes
   await node.ok({ insert: 'kept', documents: documents.slice(0, 5) })

@@ -34,9 +34,12 @@ export { encodeInsertEntries, type InsertEntries } from './log/insert-entries.js
 export {
   decodeLogEntry,
   encodeLogEntry,
+  opTimeOf,
+  uninitializedTerm,
   type LogEntry,
   type LogOperation,
   type LogSession,
+  type OpTime,
   type RetryImage,
 } from './log/log-entry.js'
 export { plainEntryLength, writePlainEntry } from './log/plain-entry.js'

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { decode, encode } from '@shardlab/bson'
+import { decode, encode, findField } from '@shardlab/bson'
 import {
   decodeLogEntry,
   encodeInsertEntries,
   encodeLogEntry,
   plainEntryLength,
   writePlainEntry,
+  uninitializedTerm,
   type LogEntry,
 } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
@@ -17,10 +18,16 @@ t.test('log entries survive encoding and decoding', async (t) => {
   const session = { lsid: encode({ id: 'x' }), txnNumber: 9_007_199_254_740_993n, stmtIds: [0] }
   const entries: LogEntry[] = [
     { ...insertOf('db.c', { _id: 1, a: 'x' }), session },
-    { ...updateOf('db.c', { _id: 'y', a: 'x' }), session: { ...session, stmtIds: [1, 2] } },
+    {
+      ...updateOf('db.c', { _id: 'y', a: 'x' }),
+      session: { ...session, stmtIds: [1, 2] },
+      prevOpTime: { ts: [4_000_000_000, 7], term: 3 },
+    },
     { ...deleteOf('db.c', 7), preImage: encode({ _id: 7 }) },
     createOf('db.c', { capped: true }),
     { ...noop, ts: [4_000_000_000, 3_000_000_000] },
+    { ...noop, term: uninitializedTerm },
+    { ...insertOf('db.c', { _id: 1 }), term: 5_000_000_000 },
   ]
   for (const entry of entries) {
     const { preImage: _, ...durable } = entry
@@ -36,8 +43,12 @@ t.test('log entries survive encoding and decoding', async (t) => {
     'o2',
     'stmtId',
     'ts',
+    't',
+    'v',
     'wall',
+    'prevOpTime',
   ])
+  t.equal(findField(encodeLogEntry(entries[5]!), 't'), undefined, 'the server leaves out the term of such entries')
   t.throws(() => decodeLogEntry(encode({ op: 'i' }), () => undefined), /not a log entry/)
 
   function plain(entry: LogEntry): unknown {
@@ -96,6 +107,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
             op: op as LogEntry['op'],
             difference: op === 'u' && delta ? encode({ u: rest }) : null,
             wallMs: wallMs * 2 ** 15,
+            term: increment >>> 1,
             ts: [increment, 2 ** 32 - 1 - increment],
           }
           const expected = encodeLogEntry(written)
@@ -117,8 +129,9 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
   )
   const session = { lsid: encode({ id: 'a session' }), txnNumber: 7n, stmtIds: [4, 9, 2 ** 20] }
   for (const each of [null, session]) {
-    const common = { ns: 'db.c', uuid, wallMs: 1_700_000_000_123 }
-    const together = encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 3)
+    const common = { ns: 'db.c', uuid, term: 4, wallMs: 1_700_000_000_123 }
+    const before = each === null ? {} : { prevOpTime: { ts: [4, 2] as const, term: 3 } }
+    const together = encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each }, documents, 3)
     const alone = documents.map((object, i) =>
       encodeLogEntry({
         ...common,
@@ -128,11 +141,12 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
         id: null,
         difference: null,
         session: each === null ? null : { ...each, stmtIds: [each.stmtIds[i]!] },
+        ...(i === 0 ? before : { prevOpTime: { ts: [5, 9 + i - 1], term: 4 } }),
       }),
     )
     t.same(Buffer.from(together), Buffer.concat(alone))
     t.same(
-      Buffer.from(encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 2)),
+      Buffer.from(encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each }, documents, 2)),
       Buffer.concat(alone.slice(0, 2)),
     )
   }

@@ -31,6 +31,7 @@ import type { Collection, Index, LogEntry, LogSession, StorageEngine } from '@sh
 import type { CursorManager } from '../cursors/cursor-manager.js'
 import type { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { LogChange } from '../log/log-change.js'
+import type { Oplog } from '../log/oplog.js'
 import type { ChangeObserver } from '../log/node-log.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
@@ -98,6 +99,8 @@ export interface Primary {
    */
   stepDown(): void
   stepUp(): void
+  /** After a start: begins the term after the last one of the log. */
+  elect(lastTerm: number): void
   /**
    * @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does
    * not run the command
@@ -121,14 +124,17 @@ export interface StorageNodeOptions {
    * defaultFindReplicaSetHostTimeoutMS. Default 0: a request to such a member fails at once.
    */
   readonly findReplicaSetHostTimeoutMs?: number
-  /** See {@link NodeLogOptions}. Default: 64 MB. */
+  /** See {@link LogWriterOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
+  /** See {@link LogWriterOptions}. Default: 16 MB, or `checkpointAfterBytes` if that is less. */
+  readonly oplogSizeBytes?: number
   /** See {@link RetryHistoryOptions.bytesMax}. Default: 64 MB. */
   readonly retryHistoryBytesMax?: number
 }
 
 export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly behaviours: Behaviours
+  readonly oplog: Oplog
   readonly process: 'mongod'
   readonly options: StorageNodeOptions
   readonly role: NodeRole

@@ -3,6 +3,7 @@ import type { Random, TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { applyLogParameters, type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
 import type { NodeLog } from '../log/node-log.js'
+import type { Oplog } from '../log/oplog.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { NodeHost } from './node-host.js'
@@ -14,6 +15,7 @@ import type { NodeHost } from './node-host.js'
 export interface NodeState {
   readonly engine: StorageEngine
   readonly unwritten: readonly Uint8Array[]
+  readonly oplog: Oplog
   readonly time: TimestampPair
   readonly term: bigint
   readonly retries: RetryHistory
@@ -43,6 +45,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
   return {
     engine,
     unwritten: [...log.unwritten],
+    oplog: log.oplog.clone(),
     time: node.clock.time,
     term: node.primary.term,
     retries: node.retries.clone(),
@@ -55,7 +58,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
 /** @param node newly constructed */
 export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void {
   node.engine.adopt(state.engine)
-  log.resume(state.unwritten)
+  log.resume(state.unwritten, state.oplog)
   node.clock.advance(state.time)
   node.primary.adopt(state.term)
   node.retries.adopt(state.retries)

@@ -7,6 +7,7 @@ import type { StorageNodeOptions } from './node-host.js'
 
 /** Room for a million inserts. On the server, the size of the oplog limits the history. */
 const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
+const defaultOplogSizeBytes = 16 * 1024 * 1024
 /** An image is never copied, but after it each page is copied at its first change. */
 const checkpointAfterBytesOfImages = 64 * 1024 * 1024
 /** A disk that copies has the memory of its longest log twice: small nodes have short logs. */
@@ -20,7 +21,11 @@ export class NodeStorage {
 
   constructor(
     context: ActorContext,
-    { retryHistoryBytesMax = defaultRetryHistoryBytesMax, checkpointAfterBytes }: StorageNodeOptions,
+    {
+      retryHistoryBytesMax = defaultRetryHistoryBytesMax,
+      checkpointAfterBytes,
+      oplogSizeBytes = Math.min(defaultOplogSizeBytes, checkpointAfterBytes ?? defaultOplogSizeBytes),
+    }: StorageNodeOptions,
   ) {
     this.clock = new ClusterClock(() => context.now())
     this.retries = new RetryHistory({
@@ -46,6 +51,7 @@ export class NodeStorage {
         checkpointAfterBytes:
           checkpointAfterBytes ??
           (context.disk.keepsImages === true ? checkpointAfterBytesOfImages : checkpointAfterBytesOfCopies),
+        oplogSizeBytes,
       },
     })
   }

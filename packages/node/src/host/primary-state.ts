@@ -6,6 +6,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
+import { newPrimary, noopOf } from '../log/noop.js'
 import type { NodeHost, Primary } from './node-host.js'
 
 /** Ends a step-down by command. */
@@ -54,8 +55,20 @@ export class PrimaryState implements Primary {
   stepUp(): void {
     if (this.#isPrimary) return
     this.#isPrimary = true
-    this.#term++
+    this.#beginTerm(this.#term + 1n)
     dropTemporaryCollections(this.#node)
+  }
+
+  elect(lastTerm: number): void {
+    const next = BigInt(Math.max(lastTerm, 0)) + 1n
+    this.#beginTerm(next > this.#term ? next : this.#term)
+  }
+
+  #beginTerm(term: bigint): void {
+    this.#term = term
+    this.#node.apply(noopOf(newPrimary))
+    // On a full disk the entry waits for the next write.
+    this.#node.context.detach(this.#node.flush().catch(ignoreOutOfDiskSpace))
   }
 
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
@@ -68,6 +81,10 @@ export class PrimaryState implements Primary {
       notPrimaryWording === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
     throw new CommandError('NotPrimaryNoSecondaryOk', message)
   }
+}
+
+function ignoreOutOfDiskSpace(error: unknown): void {
+  if (!(error instanceof CommandError)) throw error
 }
 
 function mayReadFromSecondaries(body: Uint8Array): boolean {

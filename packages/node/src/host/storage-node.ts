@@ -20,7 +20,13 @@ import {
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import type { Collection, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
+import {
+  uninitializedTerm,
+  type Collection,
+  type LogEntry,
+  type LogSession,
+  type StorageEngine,
+} from '@shardlab/storage'
 import {
   ConnectionTable,
   LogBuffer,
@@ -43,6 +49,8 @@ import { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
+import { initiatingSet, noopOf } from '../log/noop.js'
+import type { Oplog } from '../log/oplog.js'
 import { NodeStorage } from './node-storage.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
@@ -113,6 +121,7 @@ export class StorageNode implements NodeHost {
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
+    this.#storage.log.term = () => Number(this.primary.term)
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
@@ -122,7 +131,10 @@ export class StorageNode implements NodeHost {
   }
 
   start(): void {
-    this.#storage.log.recover()
+    const { log } = this.#storage
+    // Server: initiating a set writes its first entry before the first election.
+    if (!log.recover()) log.apply(noopOf(initiatingSet), uninitializedTerm)
+    this.primary.elect(log.lastApplied?.optime.term ?? uninitializedTerm)
     this.refreshQuerySettings()
     dropTemporaryCollections(this)
     this.snapshots.recordChange(this.clock.time)
@@ -260,6 +272,10 @@ export class StorageNode implements NodeHost {
     this.snapshots.recordChange(ts)
     this.statistics.documents.inserted += count
     this.insertWaiters.notify(ns)
+  }
+
+  get oplog(): Oplog {
+    return this.#storage.log.oplog
   }
 
   observe(observer: ChangeObserver): () => void {

@@ -5,12 +5,14 @@ export class CheckpointSchedule {
   readonly #disk: Disk
   readonly #afterBytes: number
   readonly #liveBytes: () => number
+  /** Part of the last checkpoint that has a fixed limit: it is not a measure of the node's data. */
+  #oplogBytes = 0
   /** Bytes until the next check, so that most appends do not query the disk's usage. */
   #untilCheck = 0
 
   /**
    * @param afterBytes a shorter log never causes a checkpoint
-   * @param liveBytes size of everything that a checkpoint would contain, roughly
+   * @param liveBytes size of everything that a checkpoint would contain, roughly, except the oplog
    */
   constructor(disk: Disk, afterBytes: number, liveBytes: () => number) {
     this.#disk = disk
@@ -21,7 +23,8 @@ export class CheckpointSchedule {
   /** The log of this length is replaced, however much of it is still needed. */
   logBytesMax({ checkpointBytes }: DiskUsage): number {
     // Images share unchanged pages, so a checkpoint costs only the copies of changed pages.
-    return Math.max(this.#afterBytes, this.#disk.keepsImages === true ? checkpointBytes / 16 : 2 * checkpointBytes)
+    const dataBytes = checkpointBytes - this.#oplogBytes
+    return Math.max(this.#afterBytes, this.#disk.keepsImages === true ? dataBytes / 16 : 2 * dataBytes)
   }
 
   isExceededBy(logBytes: number): boolean {
@@ -39,7 +42,9 @@ export class CheckpointSchedule {
     return this.#untilCheck < 0 && this.#isDue()
   }
 
-  written(): void {
+  /** @param oplogBytes of the checkpoint that is on the disk now */
+  written(oplogBytes: number): void {
+    this.#oplogBytes = oplogBytes
     this.#untilCheck = 0
   }
 
@@ -48,7 +53,7 @@ export class CheckpointSchedule {
     const left = this.logBytesMax(usage) - usage.logBytes
     this.#untilCheck = Math.min(left, this.#afterBytes)
     if (left < 0) return true
-    const usedBytes = usage.logBytes + usage.checkpointBytes
+    const usedBytes = usage.logBytes + usage.checkpointBytes - this.#oplogBytes
     return usedBytes > this.#staleBytesMin && usedBytes > staleRatio * this.#liveBytes()
   }
 

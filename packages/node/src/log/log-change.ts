@@ -1,6 +1,6 @@
 import type { LogEntry } from '@shardlab/storage'
 
-/** The log adds time and wall clock. */
+/** The log adds time, term and wall clock. */
 export interface LogChange extends Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'session'> {
   /** Default: null. */
   readonly difference?: LogEntry['difference']
@@ -10,7 +10,8 @@ export interface LogChange extends Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object
 export function stamped(
   { op, ns, uuid, object, id, session, difference = null }: LogChange,
   ts: LogEntry['ts'],
+  term: number,
   wallMs: number,
 ): LogEntry {
-  return { ts, op, ns, uuid, object, id, session, wallMs, difference }
+  return { ts, term, op, ns, uuid, object, id, session, wallMs, difference }
 }

@@ -1,32 +1,27 @@
 /**
  * The one log of a node. Every change of documents and collections is an entry that is applied to
- * the engine and written to the disk. Recovery is replay.
+ * the engine and written to the disk. Recovery is replay. The newest entries are the oplog.
  */
-import { DiskFullError, type ClusterClock, type Disk } from '@shardlab/actor'
-import { CommandError, findField, readUint32, type RawValue } from '@shardlab/bson'
+import { bytesOfImage, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
+import { findField, readUint32, type RawValue } from '@shardlab/bson'
 import {
   decodeLogEntry,
   encodeInsertEntries,
+  uninitializedTerm,
   type LogEntry,
   type LogSession,
+  type OpTime,
   type StorageEngine,
 } from '@shardlab/storage'
 import type { SessionKey } from '@shardlab/member'
-import { RetryHistory } from '../retry/retry-history.js'
-import { CheckpointSchedule } from './checkpoint-schedule.js'
-import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
-import { stamped, type LogChange } from './log-change.js'
-import {
-  bytesOf,
-  entryHeaderBytes,
-  pendingInserts,
-  pendingOf,
-  recordOf,
-  roomOf,
-  type Pending,
-} from './pending-entries.js'
-import { ignoreFullDisk, hasSucceeded } from './outcomes.js'
+import type { RetryHistory } from '../retry/retry-history.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
+import { checkpointImage, oplogPartOf, readCheckpointImage, type OplogPart } from './checkpoint-image.js'
+import { stamped, type LogChange } from './log-change.js'
+import { LogWriter, type LogWriterOptions } from './log-writer.js'
+import type { Oplog } from './oplog.js'
+import { timedOpTimeOf, type TimedOpTime } from './oplog-window.js'
+import { pendingInserts, pendingOf } from './pending-entries.js'
 
 /**
  * Called after a change was applied, in the same turn. `preImage`: the document before an update or
@@ -34,83 +29,158 @@ import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-imag
  */
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
 
-export interface NodeLogOptions {
-  /**
-   * A checkpoint is written when the log on disk is larger than this and than twice the last
-   * checkpoint, or a sixteenth of it on a disk that keeps images. Also when the disk has more than
-   * an eighth of this, and more than four times as much as is still needed.
-   */
-  readonly checkpointAfterBytes: number
-}
-
 export class NodeLog {
   readonly #engine: StorageEngine
   readonly #disk: Disk
+  readonly #writer: LogWriter
   readonly #clock: ClusterClock
   readonly #now: () => number
-  readonly #detach: (work: Promise<unknown>) => void
+  /** Of the entries that this member writes. */
+  term: () => number = firstTerm
   readonly #retries: RetryHistory
   /** Not called during recovery. */
   readonly observers = new Set<ChangeObserver>()
-  #unwritten: Pending[] = []
-  /** Bytes reserved on the disk for entries that are unwritten or being appended. */
-  #claimedBytes = 0
-  /** Length of the log when a checkpoint last failed to make room; -1: none has failed. */
-  #fullAtBytes = -1
-  readonly #reservedBytes: number
-  #appending: Promise<void> | null = null
-  #inAppend: readonly Pending[] = none
-  #checkpointing: Promise<void> | null = null
-  readonly #schedule: CheckpointSchedule
-
+  /** Of the newest applied entry. Null: there is none. */
+  #lastTs: LogEntry['ts'] | null = null
+  #lastTerm = uninitializedTerm
+  #lastWallMs = 0
   constructor(parts: {
     engine: StorageEngine
     disk: Disk
     clock: ClusterClock
     now: () => number
-    /** Reports the rejection of a promise that is not awaited. */
+    /** See {@link LogWriter}. */
     detach: (work: Promise<unknown>) => void
     retries: RetryHistory
-    options: NodeLogOptions
+    options: LogWriterOptions
   }) {
     this.#engine = parts.engine
     this.#disk = parts.disk
     this.#clock = parts.clock
     this.#now = parts.now
-    this.#detach = parts.detach
     this.#retries = parts.retries
-    this.#schedule = new CheckpointSchedule(parts.disk, parts.options.checkpointAfterBytes, () => this.#liveBytes())
-    this.#reservedBytes = parts.disk.usage().limitBytes / reserveDivisor
+    this.#writer = new LogWriter({
+      disk: parts.disk,
+      detach: parts.detach,
+      imageOf: (oplog) => this.#imageWith(oplog),
+      liveBytes: () => this.#liveBytes(),
+      options: parts.options,
+    })
   }
 
-  recover(): void {
+  /** Has the entries that are on the disk. */
+  get oplog(): Oplog {
+    return this.#writer.oplog
+  }
+
+  /** Called after entries have reached the disk. */
+  get durable(): Set<() => void> {
+    return this.#writer.durable
+  }
+
+  /** @returns false: the disk is empty */
+  recover(): boolean {
     const { checkpoint, records } = this.#disk.read()
-    if (checkpoint !== null) {
-      const { engine, sessions, time } = readCheckpointImage(checkpoint)
-      this.#engine.restore(engine)
-      this.#retries.import(decodeSessionsImage(sessions))
-      this.#clock.advance(time)
-    }
-    const stored = (ns: string, id: RawValue) => this.#engine.collection(ns)?.findById(id)?.document
+    if (checkpoint !== null) this.#restore(checkpoint)
     for (const record of records) {
-      for (let at = 0; at < record.length;) {
-        const length = readUint32(record, at)
-        const entry = decodeLogEntry(record.slice(at, at + length), stored)
-        this.#engine.apply(entry)
-        this.#retries.record(entry)
-        this.#clock.advance(entry.ts)
-        at += length
-      }
+      for (let at = 0; at < record.length;) at += this.#replay(record, at).length
+      this.oplog.append(record)
+      this.oplog.reveal()
     }
+    return checkpoint !== null || this.#lastTs !== null
+  }
+
+  #restore(image: Uint8Array): void {
+    const { engine, sessions, oplog, time } = readCheckpointImage(image)
+    this.#engine.restore(engine)
+    this.#retries.import(decodeSessionsImage(sessions))
+    this.#clock.advance(time)
+    this.oplog.replace(oplog)
+    this.#writer.schedule.written(oplog.length)
+    this.#noteLastOf(this.oplog.last)
+  }
+
+  /** Applies an encoded entry. */
+  #replay(entries: Uint8Array, at: number): { readonly entry: LogEntry; readonly length: number } {
+    const length = readUint32(entries, at)
+    const entry = decodeLogEntry(entries.slice(at, at + length), this.#stored)
+    this.#engine.apply(entry)
+    this.#retries.record(entry)
+    this.#clock.advance(entry.ts)
+    this.#noteApplied(entry.ts, entry.term, entry.wallMs)
+    return { entry, length }
+  }
+
+  readonly #stored = (ns: string, id: RawValue) => this.#engine.collection(ns)?.findById(id)?.document
+
+  /** The newest applied entry, which may not be on the disk yet; null: there is none. */
+  get lastApplied(): TimedOpTime | null {
+    if (this.#lastTs === null) return null
+    return { optime: { ts: this.#lastTs, term: this.#lastTerm }, wallMs: this.#lastWallMs }
+  }
+
+  /** The entry itself is not kept: it is a view of a whole message. */
+  #noteApplied(ts: LogEntry['ts'], term: number, wallMs: number): void {
+    this.#lastTs = ts
+    this.#lastTerm = term
+    this.#lastWallMs = wallMs
+  }
+
+  #noteLastOf(last: TimedOpTime | null): void {
+    if (last === null) this.#lastTs = null
+    else this.#noteApplied(last.optime.ts, last.optime.term, last.wallMs)
+  }
+
+  /**
+   * Applies entries of another member, in order. Observers are not called. Call {@link flush}
+   * afterwards.
+   * @param entries whole entries, one after the other. Copied
+   * @param onEntry called after each
+   * @returns the last one
+   */
+  applyReplicated(entries: Uint8Array, onEntry?: (entry: LogEntry) => void): TimedOpTime | null {
+    const bytes = new Uint8Array(entries)
+    let at = 0
+    try {
+      while (at < bytes.length) {
+        const { entry, length } = this.#replay(bytes, at)
+        at += length
+        onEntry?.(entry)
+      }
+    } finally {
+      // Also after an error: what is applied must be in the log.
+      if (at > 0) this.#writer.queue(bytes.subarray(0, at))
+    }
+    return this.lastApplied
+  }
+
+  /** Everything that is applied, for a member without data, with the newest entry. */
+  snapshotForInitialSync(): { readonly image: Uint8Array; readonly last: TimedOpTime | null } {
+    return { image: bytesOfImage(this.#imageWith(oplogPartOf(this.#writer.newestEntry))), last: this.lastApplied }
+  }
+
+  /**
+   * Replaces everything by a {@link snapshotForInitialSync}, also on the disk. No write may be in
+   * progress.
+   */
+  restoreFrom(image: Uint8Array): Promise<void> {
+    this.#writer.unwritten = []
+    this.#restore(image)
+    return this.#writer.checkpoint()
+  }
+
+  /** Makes the disk match the engine and the oplog, after entries were removed from both. */
+  rewriteDisk(): Promise<void> {
+    return this.#writer.checkpoint()
   }
 
   /** No write may be in progress. */
   get unwritten(): readonly Uint8Array[] {
-    return this.#unwritten.map(bytesOf)
+    return this.#writer.unwritten
   }
 
   get isWritten(): boolean {
-    return this.#unwritten.length === 0 && this.#writing === null
+    return this.#writer.isWritten
   }
 
   /**
@@ -118,20 +188,23 @@ export class NodeLog {
    * recover}.
    * @param unwritten entries that the original had not written
    */
-  resume(unwritten: readonly Uint8Array[]): void {
-    this.#unwritten = [...unwritten]
-    this.#claimedBytes = roomOf(unwritten)
+  resume(unwritten: readonly Uint8Array[], oplog: Oplog): void {
+    this.#writer.unwritten = unwritten
+    this.oplog.adopt(oplog)
+    const newest = this.#writer.newestEntry
+    this.#noteLastOf(newest.length === 0 ? null : timedOpTimeOf(newest))
   }
 
   /**
    * Call {@link flush} before acknowledging the change; its bytes must not change until then.
    * @throws CommandError of the engine (duplicate keys …); then nothing has changed
    */
-  apply(change: LogChange): LogEntry {
-    const entry = stamped(change, this.#clock.tick(), this.#now())
+  apply(change: LogChange, term = this.term()): LogEntry {
+    const entry = stamped(change, this.#clock.tick(), term, this.#now())
     const preImage = entry.op === 'c' ? this.#applyCatalog(entry) : this.#engine.apply(entry)
-    this.#retries.record(entry)
-    this.#queue(pendingOf(entry))
+    const prevOpTime = this.#retries.record(entry)
+    this.#writer.queue(pendingOf(prevOpTime === undefined ? entry : { ...entry, prevOpTime }))
+    this.#noteApplied(entry.ts, term, entry.wallMs)
     for (const observer of this.observers) observer(entry, preImage)
     return entry
   }
@@ -139,7 +212,7 @@ export class NodeLog {
   #applyCatalog(entry: LogEntry): null {
     const before = this.#engine.droppedBytes
     this.#engine.apply(entry)
-    this.#schedule.dropped(this.#engine.droppedBytes - before)
+    this.#writer.schedule.dropped(this.#engine.droppedBytes - before)
     return null
   }
 
@@ -160,15 +233,22 @@ export class NodeLog {
   ): { readonly inserted: number; readonly ts: LogEntry['ts'] } {
     const inserted = this.#engine.insertEach(ns, documents)
     if (inserted === 0) return { inserted, ts: this.#clock.time }
-    const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
+    const [ts, term, wallMs] = [this.#clock.tickOften(inserted), this.term(), this.#now()]
+    const last: OpTime = { ts: [ts[0], ts[1] + inserted - 1], term }
+    this.#noteApplied(last.ts, term, wallMs)
+    let prevOpTime: OpTime | undefined
     if (session !== null)
-      this.#retries.recordInserts(session.key, session.txnNumber, {
+      prevOpTime = this.#retries.recordInserts(session.key, session.txnNumber, {
         ns,
         wallMs,
+        last,
         stmtIds: inserted === session.stmtIds.length ? session.stmtIds : session.stmtIds.slice(0, inserted),
         documents,
       })
-    this.#queue(encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted))
+    const common = { ns, uuid, ts, term, wallMs, session }
+    this.#writer.queue(
+      encodeInsertEntries(prevOpTime === undefined ? common : { ...common, prevOpTime }, documents, inserted),
+    )
     for (let i = 0; i < inserted && this.observers.size > 0; i++) {
       const statement =
         session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
@@ -176,6 +256,7 @@ export class NodeLog {
       const entry = stamped(
         { op: 'i', ns, uuid, object: documents[i]!, id, session: statement },
         [ts[0], ts[1] + i],
+        term,
         wallMs,
       )
       for (const observer of this.observers) observer(entry, null)
@@ -184,10 +265,9 @@ export class NodeLog {
   }
 
   /**
-   * Inserts all documents or none, as one record with an entry for each, all with the same time.
-   * Observers receive each entry. If the record is so large that a checkpoint follows, only the
-   * checkpoint is written.
-   * @returns number of documents, and their time
+   * Inserts all documents or none, as one record with an entry for each. Observers receive each
+   * entry. If the record is so large that a checkpoint follows, only the checkpoint is written.
+   * @returns number of documents, and the time of the last one
    * @throws CommandError as {@link apply}
    */
   insertAll(
@@ -196,175 +276,43 @@ export class NodeLog {
     documents: Iterable<Uint8Array>,
   ): { readonly count: number; readonly ts: LogEntry['ts'] } {
     const stored = this.#engine.insertAll(ns, documents)
-    const [ts, wallMs] = [this.#clock.tick(), this.#now()]
-    const entryOf = (object: Uint8Array) => stamped({ op: 'i', ns, uuid, object, id: null, session: null }, ts, wallMs)
-    this.#queue(pendingInserts(stored, entryOf))
+    if (stored.count === 0) return { count: 0, ts: this.#clock.time }
+    const [first, term, wallMs] = [this.#clock.tickOften(stored.count), this.term(), this.#now()]
+    const entryOf = (object: Uint8Array, index: number) =>
+      stamped({ op: 'i', ns, uuid, object, id: null, session: null }, [first[0], first[1] + index], term, wallMs)
+    const ts = this.#clock.time
+    this.#noteApplied(ts, term, wallMs)
+    this.#writer.queue(pendingInserts(stored, entryOf))
     if (this.observers.size > 0) this.#notifyObservers(stored, entryOf)
     return { count: stored.count, ts }
   }
 
-  #notifyObservers(documents: Iterable<Uint8Array>, entryOf: (document: Uint8Array) => LogEntry): void {
+  #notifyObservers(documents: Iterable<Uint8Array>, entryOf: (document: Uint8Array, index: number) => LogEntry): void {
+    let index = 0
     for (const document of documents) {
-      const entry = entryOf(document)
+      const entry = entryOf(document, index++)
       for (const observer of this.observers) observer(entry, null)
     }
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
-    const roomBytes = documentBytes + entries * entryBytes + this.#reservedBytes
-    if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
-    const { logBytes } = this.#disk.usage()
-    if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
-    // A log of many changes to few documents shrinks to a checkpoint, which a disk without latency
-    // writes at once.
-    this.#fullAtBytes = logBytes
-    this.#detach(this.#checkpoint().catch(ignoreFullDisk))
-    return this.#disk.hasRoom(this.#claimedBytes + roomBytes)
+    return this.#writer.hasRoom(documentBytes, entries)
   }
 
-  /**
-   * @throws CommandError 14031 OutOfDiskSpace when the changes do not fit, not even as a
-   *   checkpoint; the entries stay queued for the next flush
-   */
-  flush(): Promise<void> {
-    if (this.#writing !== null) return this.#flushAfterwards()
-    if (this.#unwritten.length === 0) return nothingToWrite
-    // A checkpoint would follow anyway, so write only that.
-    return this.#schedule.isExceededBy(this.#claimedBytes) ? this.#flushAsCheckpoint() : this.#append()
-  }
-
-  /**
-   * The write in progress may include the caller's changes. Writes are sequential: no entry may
-   * reach the disk if an earlier one did not.
-   */
-  async #flushAfterwards(): Promise<void> {
-    while (this.#writing !== null) await hasSucceeded(this.#writing)
-    await this.flush()
-  }
-
-  async #flushAsCheckpoint(): Promise<void> {
-    if (await this.#isCheckpointWritten()) return
-    // Check again after the await: another waiter may already be writing these entries.
-    while (this.#writing !== null) await hasSucceeded(this.#writing)
-    if (this.#unwritten.length > 0) await this.#append()
-  }
-
-  #isCheckpointWritten(): Promise<boolean> {
-    return this.#checkpoint().then(
-      () => true,
-      (error: unknown) => {
-        ignoreFullDisk(error)
-        return false
-      },
-    )
-  }
-
-  /**
-   * Requires room beyond the share of the disk that is reserved for operations in progress.
-   * @throws CommandError 14031 OutOfDiskSpace
-   */
+  /** As {@link LogWriter.requireRoom}. */
   requireRoom(documentBytes: number, entries: number): void {
-    if (!this.hasRoom(documentBytes, entries)) throw this.#outOfDiskSpace()
+    this.#writer.requireRoom(documentBytes, entries)
   }
 
-  get #writing(): Promise<void> | null {
-    return this.#appending ?? this.#checkpointing
+  /** As {@link LogWriter.flush}. */
+  flush(): Promise<void> {
+    return this.#writer.flush()
   }
 
-  #queue(pending: Pending): void {
-    this.#unwritten.push(pending)
-    this.#claimedBytes += pending.length + entryHeaderBytes
-  }
-
-  #append(): Promise<void> {
-    const entries = this.#unwritten
-    const record = recordOf(entries)
-    if (this.#disk.appendNow?.(record) === true) {
-      // Emptied in place, to avoid an allocation per write: most often there is one entry.
-      if (entries.length === 1) entries.pop()
-      else this.#unwritten = []
-      this.#claimedBytes = 0
-      return this.#appended(record.length) ?? nothingToWrite
-    }
-    this.#unwritten = []
-    this.#inAppend = entries
-    return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
-  }
-
-  /** Appends are sequential, so one function serves all. */
-  readonly #onAppended = (): Promise<void> | undefined => {
-    const roomBytes = roomOf(this.#inAppend)
-    this.#claimedBytes -= roomBytes
-    this.#inAppend = none
-    this.#appending = null
-    return this.#appended(roomBytes)
-  }
-
-  #appended(bytes: number): Promise<void> | undefined {
-    return this.#schedule.appended(bytes + entryHeaderBytes) ? this.#checkpoint().catch(ignoreFullDisk) : undefined
-  }
-
-  readonly #onRefused = (error: unknown): Promise<void> =>
-    this.#afterRefusal(this.#inAppend, error).finally(() => {
-      this.#inAppend = none
-      this.#appending = null
-    })
-
-  async #afterRefusal(entries: readonly Pending[], error: unknown): Promise<void> {
-    // A checkpoint that began after these entries includes them: appended after it, they would be
-    // replayed twice.
-    if (this.#checkpointing !== null && (await hasSucceeded(this.#checkpointing))) {
-      this.#claimedBytes -= roomOf(entries)
-      return
-    }
-    this.#unwritten = [...entries, ...this.#unwritten]
-    if (!(error instanceof DiskFullError)) throw error
-    // A log of many changes to few documents shrinks to a checkpoint that may fit.
-    await this.#checkpoint().catch((failure: unknown) => {
-      throw failure instanceof DiskFullError ? this.#outOfDiskSpace() : failure
-    })
-  }
-
-  #outOfDiskSpace(): CommandError {
-    return new CommandError('OutOfDiskSpace', new DiskFullError(this.#disk.usage().limitBytes).message)
-  }
-
-  #checkpoint(): Promise<void> {
-    this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
-      this.#checkpointing = null
-    })
-    return this.#checkpointing
-  }
-
-  async #writeCheckpoint(): Promise<void> {
-    const unwritten = this.#unwritten
-    const roomBytes = roomOf(unwritten)
-    // The image includes entries that are not yet appended: they need no record after it.
-    this.#unwritten = []
-    this.#claimedBytes -= roomBytes
-    const image = checkpointImage(
-      this.#engine.checkpoint(),
-      encodeSessionsImage(this.#retries.export()),
-      this.#clock.time,
-    )
-    try {
-      await this.#disk.writeCheckpoint(image)
-      this.#schedule.written()
-      this.#fullAtBytes = -1
-    } catch (error) {
-      this.#unwritten = [...unwritten, ...this.#unwritten]
-      this.#claimedBytes += roomBytes
-      throw error
-    }
+  #imageWith(oplog: OplogPart): DiskImage {
+    const sessions = encodeSessionsImage(this.#retries.export())
+    return checkpointImage(this.#engine.checkpoint(), sessions, this.#clock.time, oplog)
   }
 }
 
-/** Upper bound of the bytes of an entry without its documents. */
-const entryBytes = 128
-
-/** Share of the disk held in reserve: a sixteenth. */
-const reserveDivisor = 16
-
-const none: readonly Pending[] = []
-
-const nothingToWrite = Promise.resolve()
+const firstTerm = (): number => 1

@@ -1,4 +1,5 @@
 import type { SessionKey } from '@shardlab/member'
+import type { OpTime } from '@shardlab/storage'
 import type { ExecutedStatement } from './executed-statement.js'
 import type { InsertedRun } from './inserted-run.js'
 
@@ -14,6 +15,8 @@ export interface SessionImage {
   readonly txnNumber: bigint
   /** Server: `lastWriteDate` of config.transactions. */
   readonly lastWriteAtMs: number
+  /** Server: `lastWriteOpTime`. Null: another member has logged the write. */
+  readonly lastOpTime: OpTime | null
   /** Some of its statements were dropped. */
   readonly isIncomplete: boolean
   readonly namespaces: readonly StatementsImage[]

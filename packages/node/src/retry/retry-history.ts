@@ -4,7 +4,7 @@
  * session_catalog; manual: core/retryable-writes.
  */
 import { CommandError, findField } from '@shardlab/bson'
-import type { LogEntry } from '@shardlab/storage'
+import type { LogEntry, OpTime } from '@shardlab/storage'
 import { noUserDigest, SessionCatalog, uuidText, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
 import type { ExecutedStatement } from './executed-statement.js'
@@ -18,6 +18,8 @@ export interface InsertedStatements {
   readonly wallMs: number
   readonly stmtIds: readonly number[]
   readonly documents: readonly Uint8Array[]
+  /** Of the entry of the last document. */
+  readonly last: OpTime
 }
 
 export interface RetryHistoryOptions {
@@ -92,14 +94,17 @@ export class RetryHistory {
   /**
    * Records the statements of an applied log entry, or those that another member executed and
    * handed over.
+   * @returns the previous entry of the same retryable write; undefined: there is none
    */
-  record(entry: LogEntry): void {
+  record(entry: LogEntry): OpTime | undefined {
     if (entry.op === 'n' && isSessionsImage(entry.object))
       for (const session of decodeSessionsImage(entry.object)) this.#merge(session)
-    if (entry.session === null || entry.op === 'c') return
+    if (entry.session === null || entry.op === 'c') return undefined
     const { key } = SessionCatalog.parse(entry.session.lsid)
     const history = this.#writable(key, entry.session.txnNumber, entry.wallMs)
-    if (history === null) return
+    if (history === null) return undefined
+    const previous = history.lastOpTime ?? undefined
+    history.lastOpTime = { ts: entry.ts, term: entry.term }
     const image = entry.session.image ?? null
     const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
     const before = history.sizeBytes
@@ -111,14 +116,23 @@ export class RetryHistory {
         image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
       })
     this.#grown(key, history.sizeBytes - before)
+    return previous
   }
 
-  recordInserts(key: SessionKey, txnNumber: bigint, { ns, wallMs, stmtIds, documents }: InsertedStatements): void {
+  /** @returns as {@link record} */
+  recordInserts(
+    key: SessionKey,
+    txnNumber: bigint,
+    { ns, wallMs, stmtIds, documents, last }: InsertedStatements,
+  ): OpTime | undefined {
     const history = this.#writable(key, txnNumber, wallMs)
-    if (history === null) return
+    if (history === null) return undefined
+    const previous = history.lastOpTime ?? undefined
+    history.lastOpTime = last
     const before = history.sizeBytes
     history.addRun(ns, InsertedRun.of(stmtIds, documents))
     this.#grown(key, history.sizeBytes - before)
+    return previous
   }
 
   drop(key: SessionKey): void {

@@ -1,4 +1,5 @@
 import type { SessionKey } from '@shardlab/member'
+import type { OpTime } from '@shardlab/storage'
 import type { ExecutedStatement } from './executed-statement.js'
 import type { SessionImage, StatementsImage } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
@@ -21,6 +22,8 @@ export class SessionHistory {
   readonly owner: object
   readonly txnNumber: bigint
   lastWriteAtMs: number
+  /** Of the last entry of the write. Null: this member has logged none. */
+  lastOpTime: OpTime | null = null
   /** Statements were dropped, so an unknown one may have been executed. */
   readonly isIncomplete: boolean
   /** An estimate of the memory of its statements. */
@@ -38,6 +41,7 @@ export class SessionHistory {
   /** Without the statements. Their namespaces stay, for recipients of migrations. */
   incomplete(owner: object): SessionHistory {
     const emptied = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, true)
+    emptied.lastOpTime = this.lastOpTime
     for (const { ns } of this.#namespaces) emptied.#namespaces.push({ ns, known: new Map() })
     return emptied
   }
@@ -45,6 +49,7 @@ export class SessionHistory {
   copyFor(owner: object, isIncomplete = false): SessionHistory {
     const copy = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, this.isIncomplete || isIncomplete)
     copy.sizeBytes = this.sizeBytes
+    copy.lastOpTime = this.lastOpTime
     for (const { ns, known } of this.#namespaces) copy.#namespaces.push({ ns, known: new Map(known) })
     return copy
   }
@@ -85,7 +90,8 @@ export class SessionHistory {
   }
 
   /** Statements that are already known stay. */
-  merge({ namespaces }: SessionImage): void {
+  merge({ namespaces, lastOpTime }: SessionImage): void {
+    this.lastOpTime ??= lastOpTime
     for (const { ns, statements, runs } of namespaces) {
       const known = this.#on(ns)
       for (const { stmtId, ...executed } of statements) if (!known.has(stmtId)) this.add(ns, stmtId, executed)
@@ -108,7 +114,8 @@ export class SessionHistory {
     const wanted = this.#namespaces.filter(isWanted)
     if (wanted.length === 0 && ns !== null) return null
     const { txnNumber, lastWriteAtMs, isIncomplete } = this
-    return { key, txnNumber, lastWriteAtMs, isIncomplete, namespaces: wanted.map(imageOf) }
+    const lastOpTime = ns === null ? this.lastOpTime : null
+    return { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, namespaces: wanted.map(imageOf) }
   }
 
   #on(ns: string): Map<number, Known> {

@@ -8,7 +8,7 @@ import {
   documentsOf,
   type RawValue,
 } from '@shardlab/bson'
-import type { RetryImage } from '@shardlab/storage'
+import { opTimeOf, type OpTime, type RetryImage } from '@shardlab/storage'
 import type { ExecutedStatement } from './executed-statement.js'
 import type { RetryHistoryImage, SessionImage, StatementsImage } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
@@ -24,14 +24,18 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
 
 function writeSession(
   writer: DocumentWriter,
-  { key, txnNumber, lastWriteAtMs, isIncomplete, namespaces }: SessionImage,
+  { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, namespaces }: SessionImage,
 ): void {
   writer
     .binary('key', 0, Buffer.from(key, 'latin1'))
     .int64('txnNumber', txnNumber)
     .date('lastWriteDate', lastWriteAtMs)
     .bool('incomplete', isIncomplete)
-    .startArray('namespaces')
+  if (lastOpTime !== null) {
+    const { ts, term } = lastOpTime
+    writer.startDocument('lastWriteOpTime').timestamp('ts', ts[0], ts[1]).int64('t', term).end()
+  }
+  writer.startArray('namespaces')
   namespaces.forEach(({ ns, statements, runs }, n) => {
     writer.startDocument(arrayIndexName(n)).string('ns', ns).startArray('statements')
     statements.forEach(({ stmtId, op, insertedId, image }, s) => {
@@ -56,12 +60,18 @@ export function isSessionsImage(object: Uint8Array): boolean {
 /** Copies what it keeps. */
 export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {
   return documentsOf(findField(bytes, 'sessions')!).map((session) => ({
+    lastOpTime: lastOpTimeOf(session),
     key: Buffer.from(findField(session, 'key')!.asBinary()).toString('latin1'),
     txnNumber: findField(session, 'txnNumber')!.asBigInt(),
     lastWriteAtMs: Number(findField(session, 'lastWriteDate')!.asBigInt()),
     isIncomplete: findField(session, 'incomplete')?.isTruthy() === true,
     namespaces: documentsOf(findField(session, 'namespaces')!).map(readStatements),
   }))
+}
+
+function lastOpTimeOf(session: Uint8Array): OpTime | null {
+  const value = findField(session, 'lastWriteOpTime')
+  return value === undefined ? null : opTimeOf(value.bytes, value.start)
 }
 
 function readStatements(document: Uint8Array): StatementsImage {

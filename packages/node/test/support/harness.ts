@@ -11,7 +11,7 @@ export interface RunOptions {
   stmtIds?: readonly number[]
 }
 
-type Limits = Partial<Pick<StorageNodeOptions, 'checkpointAfterBytes' | 'retryHistoryBytesMax'>>
+type Limits = Partial<Pick<StorageNodeOptions, 'checkpointAfterBytes' | 'oplogSizeBytes' | 'retryHistoryBytesMax'>>
 
 export const plainRole: NodeRole = {
   name: 'shard',

@@ -1,6 +1,6 @@
 /**
- * One change of a node's state. On the disk it is a BSON document with the field names of the
- * server's oplog. Server: oplog_entry.idl.
+ * One change of a node's state. On the disk it is a BSON document with the fields, types and order
+ * of an oplog entry since 5.1, without the `o2` of inserts. Server: oplog_entry.idl.
  */
 import {
   BsonType,
@@ -13,6 +13,15 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { compileDelta } from '@shardlab/query'
+
+/** A position in the log. Within one log `ts` alone ascends. */
+export interface OpTime {
+  readonly ts: LogEntry['ts']
+  readonly term: number
+}
+
+/** The term of entries that are written before the first election. They have no field `t`. */
+export const uninitializedTerm = -1
 
 /** `i` insert, `u` update, `d` delete, `c` command, `n` no-op. */
 export type LogOperation = 'i' | 'u' | 'd' | 'c' | 'n'
@@ -33,6 +42,8 @@ export interface RetryImage {
 
 export interface LogEntry {
   readonly ts: readonly [seconds: number, increment: number]
+  /** Of the primary that made the change. */
+  readonly term: number
   readonly op: LogOperation
   /** `db.collection`; `db.$cmd` for commands. */
   readonly ns: string
@@ -43,6 +54,8 @@ export interface LogEntry {
   /** The `_id` of the document in u and d; otherwise null. */
   readonly id: RawValue | null
   readonly session: LogSession | null
+  /** The previous change by the same retryable write. Absent: there is none. */
+  readonly prevOpTime?: OpTime
   readonly wallMs: number
   /** u: the difference that the disk has in place of {@link object}, see `compileDelta`. */
   readonly difference: Uint8Array | null
@@ -60,22 +73,29 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   if (entry.difference === null) writer.document('o', entry.object)
   else writer.startDocument('o').int32('$v', 2).document('diff', entry.difference).end()
   if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
+  if (entry.session !== null) writeStatement(writer, entry.session)
+  writer.timestamp('ts', entry.ts[0], entry.ts[1])
+  if (entry.term !== uninitializedTerm) writer.int64('t', entry.term)
+  writer.int64('v', 2).date('wall', entry.wallMs)
   if (entry.session !== null) {
-    const stmtIds = entry.session.stmtIds
-    if (stmtIds.length === 1) writer.int32('stmtId', stmtIds[0]!)
-    else {
-      writer.startArray('stmtId')
-      for (let i = 0; i < stmtIds.length; i++) writer.int32(String(i), stmtIds[i]!)
-      writer.end()
-    }
+    const { ts, term } = entry.prevOpTime ?? noOpTime
+    writer.startDocument('prevOpTime').timestamp('ts', ts[0], ts[1]).int64('t', term).end()
     const { image } = entry.session
-    if (image !== undefined) {
-      writer.string('needsRetryImage', image.kind)
-      if (image.kind === 'preImage') writer.document('preImage', image.document)
-    }
+    if (image?.kind === 'preImage') writer.document('preImage', image.document)
   }
-  writer.timestamp('ts', entry.ts[0], entry.ts[1]).date('wall', entry.wallMs)
   return writer.finish()
+}
+
+const noOpTime: OpTime = { ts: [0, 0], term: uninitializedTerm }
+
+function writeStatement(writer: DocumentWriter, { stmtIds, image }: LogSession): void {
+  if (image !== undefined) writer.string('needsRetryImage', image.kind)
+  if (stmtIds.length === 1) writer.int32('stmtId', stmtIds[0]!)
+  else {
+    writer.startArray('stmtId')
+    for (let i = 0; i < stmtIds.length; i++) writer.int32(String(i), stmtIds[i]!)
+    writer.end()
+  }
 }
 
 /**
@@ -87,23 +107,40 @@ export function decodeLogEntry(
   stored: (ns: string, id: RawValue) => Uint8Array | undefined,
 ): LogEntry {
   const op = required(bytes, 'op').asString() as LogOperation
-  const ts = required(bytes, 'ts')
   const logged = required(bytes, 'o')
   const difference = op === 'u' ? differenceIn(logged.slice()) : null
   const object = difference === null ? logged.slice() : changed(bytes, difference, stored)
   const ui = findField(bytes, 'ui')
   const idSource = op === 'u' ? findField(bytes, 'o2')?.slice() : op === 'd' ? object : undefined
   return {
-    ts: [readUint32(ts.bytes, ts.start + 4), readUint32(ts.bytes, ts.start)],
+    ...opTimeOf(bytes),
     op,
     ns: required(bytes, 'ns').asString(),
     uuid: ui === undefined ? null : ui.asBinary(),
     object,
     id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
     session: decodeSession(bytes, object),
+    ...decodePrevOpTime(bytes),
     wallMs: Number(required(bytes, 'wall').asBigInt()),
     difference,
   }
+}
+
+/** @param start of the entry */
+export function opTimeOf(bytes: Uint8Array, start = 0): OpTime {
+  const ts = findField(bytes, 'ts', start)
+  if (ts === undefined) throw new Error('not a log entry: no field ts')
+  return {
+    ts: [readUint32(ts.bytes, ts.start + 4), readUint32(ts.bytes, ts.start)],
+    term: findField(bytes, 't', start)?.asNumber() ?? uninitializedTerm,
+  }
+}
+
+function decodePrevOpTime(bytes: Uint8Array): Pick<LogEntry, 'prevOpTime'> {
+  const value = findField(bytes, 'prevOpTime')
+  if (value === undefined) return {}
+  const prevOpTime = opTimeOf(value.bytes, value.start)
+  return prevOpTime.term === uninitializedTerm ? {} : { prevOpTime }
 }
 
 /** A stored document begins with another field: an update keeps the position of `_id`. */

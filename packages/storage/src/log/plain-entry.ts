@@ -3,16 +3,17 @@
  * length is known before they are written.
  */
 import { BsonType, DocumentWriter, emptyDocument, findField, writeInt32, writeInt64Number } from '@shardlab/bson'
-import { encodeLogEntry, type LogEntry } from './log-entry.js'
+import { encodeLogEntry, uninitializedTerm, type LogEntry } from './log-entry.js'
 
 const uuidBytes = 16
 const operationAt = 12
-/** Sizes of `o`, of `o2` around the value of `_id`, of `ts`, `wall` and the terminator. */
+/** Sizes of `o`, and of `o2` around the value of `_id`. */
 const objectHeaderBytes = 3
 const idBytes = 14
-const timeBytes = 12
-const wallBytes = 14
-const endBytes = 1
+/** In the {@link tail}: where the values of `ts`, `t` and `wall` begin. */
+const timeAt = 4
+const termAt = 12 + 3
+const wallAt = 12 + 11 + 11 + 6
 
 /** The bytes of an entry up to `ui`, by namespace. */
 const prefixes = new Map<string, Uint8Array>()
@@ -22,16 +23,16 @@ const prefixesMax = 1024
  * Size in bytes of {@link encodeLogEntry}'s result; -1: {@link writePlainEntry} does not support
  * the entry.
  */
-export function plainEntryLength({ op, ns, uuid, object, id, session, difference }: LogEntry): number {
-  if (session !== null || uuid?.length !== uuidBytes || op === 'n') return -1
+export function plainEntryLength({ op, ns, uuid, object, id, session, difference, term }: LogEntry): number {
+  if (session !== null || uuid?.length !== uuidBytes || op === 'n' || term === uninitializedTerm) return -1
   const objectBytes = difference === null ? object.length : deltaBytes + difference.length
-  const rest = objectHeaderBytes + objectBytes + timeBytes + wallBytes + endBytes
+  const rest = objectHeaderBytes + objectBytes + tail.length
   return prefixOf(ns).length + uuidBytes + rest + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)
 }
 
 /** Writes the same bytes as {@link encodeLogEntry}. */
 export function writePlainEntry(
-  { op, ns, uuid, object, id, ts, wallMs, difference }: LogEntry,
+  { op, ns, uuid, object, id, ts, term, wallMs, difference }: LogEntry,
   target: Uint8Array,
   start: number,
 ): void {
@@ -64,11 +65,12 @@ export function writePlainEntry(
     target[at + length] = 0
     at += length + 1
   }
-  for (let i = 0; i < times.length; i++) target[at + i] = times[i]!
-  writeInt32(target, at + 4, ts[1])
-  writeInt32(target, at + 8, ts[0])
-  writeInt64Number(target, at + timeBytes + 6, wallMs)
-  at += timeBytes + wallBytes + endBytes
+  for (let i = 0; i < tail.length; i++) target[at + i] = tail[i]!
+  writeInt32(target, at + timeAt, ts[1])
+  writeInt32(target, at + timeAt + 4, ts[0])
+  writeInt32(target, at + termAt, term)
+  writeInt64Number(target, at + wallAt, wallMs)
+  at += tail.length
   writeInt32(target, start, at - start)
 }
 
@@ -109,9 +111,12 @@ const emptyInsert: LogEntry = {
   id: null,
   session: null,
   ts: [0, 0],
+  term: 0,
   wallMs: 0,
   difference: null,
 }
 
-/** The end of an entry, with `ts` and `wall` 0. */
-const times = encodeLogEntry(emptyInsert).slice(-(timeBytes + wallBytes + endBytes))
+const tailBytes = 12 + 11 + 11 + 14 + 1
+
+/** The end of an entry, from `ts` on, with `ts`, `t` and `wall` 0. */
+const tail = encodeLogEntry(emptyInsert).slice(-tailBytes)

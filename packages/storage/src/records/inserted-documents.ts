@@ -10,7 +10,8 @@ export class InsertedDocuments {
   readonly sizeBytes: number
 
   /**
-   * @param records a clone of the collection's table; the batch is `first` and all later records
+   * @param records a clone of the collection's table; the batch is `first` and all later records,
+   *   without gaps
    */
   constructor(records: RecordTable, first: number, count: number, sizeBytes: number) {
     this.#records = records
@@ -19,8 +20,13 @@ export class InsertedDocuments {
     this.sizeBytes = sizeBytes
   }
 
-  *[Symbol.iterator](): Generator<Uint8Array, void, void> {
-    const scan = this.#records.scan(false, this.#first - 1)
+  [Symbol.iterator](): Generator<Uint8Array, void, void> {
+    return this.from(0)
+  }
+
+  /** Without the first `skipped` documents. */
+  *from(skipped: number): Generator<Uint8Array, void, void> {
+    const scan = this.#records.scan(false, this.#first + skipped - 1)
     for (let record = scan.next(); record !== null; record = scan.next()) yield record.document
   }
 }

@@ -6,7 +6,10 @@ export const uuid = Buffer.from('00112233445566778899aabbccddeeff', 'hex')
 let increment = 0
 
 function entry(op: LogEntry['op'], ns: string, object: Uint8Array, id: LogEntry['id']): LogEntry {
-  return { ts: [1, ++increment], op, ns, uuid, object, id, session: null, wallMs: 1_700_000_000_000, difference: null }
+  return {
+    ...{ ts: [1, ++increment], term: 1, op, ns, uuid, object, id, session: null },
+    ...{ wallMs: 1_700_000_000_000, difference: null },
+  }
 }
 
 export function insertOf(ns: string, document: Document): LogEntry {

@@ -1,0 +1,198 @@
+/**
+ * The newest entries of the log, as bytes. Server: oplog.cpp, local.oplog.rs; manual:
+ * core/replica-set-oplog.
+ */
+import { unzeroed } from '@shardlab/actor'
+import { readUint32 } from '@shardlab/bson'
+import { opTimeOf, type OpTime } from '@shardlab/storage'
+import { OplogSlab } from './oplog-slab.js'
+import { OplogWindow, type TimedOpTime } from './oplog-window.js'
+
+export type EntriesAfter =
+  /** Whole entries, one after the other; empty: there are none yet. They never change. */
+  | { readonly outcome: 'entries'; readonly entries: Uint8Array }
+  /** `diverged`: the oplog has no such entry. `too-old`: it has dropped the position. */
+  | { readonly outcome: 'diverged' | 'too-old' }
+
+const slabBytesMax = 256 * 1024
+const slabBytesMin = 4 * 1024
+
+/**
+ * Entries are appended when they are written to the disk, and readers see them once they are on it
+ * ({@link reveal}). Slabs are shared with snapshots and copies, so a byte is written once.
+ */
+export class Oplog {
+  readonly sizeBytesMax: number
+  readonly #slabBytes: number
+  #slabs: OplogSlab[] = []
+  /** The position after all entries, and after those that are on the disk. */
+  #end = 0
+  #revealed = 0
+  /** Null after a change. */
+  #window: OplogWindow | null = null
+
+  /** @param sizeBytesMax the newest entry is kept even if it is larger */
+  constructor(sizeBytesMax: number) {
+    this.sizeBytesMax = sizeBytesMax
+    this.#slabBytes = Math.min(slabBytesMax, Math.ceil(sizeBytesMax / 16))
+  }
+
+  /** The position after all entries, for {@link reveal} and {@link cutTo}. */
+  get end(): number {
+    return this.#end
+  }
+
+  /** @param record whole entries. Copied */
+  append(record: Uint8Array): void {
+    const { length } = record
+    const slab = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
+    if (slab !== undefined && slab.end + length <= slab.bytes.length) {
+      slab.bytes.set(record, slab.end)
+      slab.end += length
+      this.#end += length
+    } else this.#appendInSlabs(record)
+  }
+
+  /** Shows entries to readers, up to this position, and drops the oldest ones beyond the size. */
+  reveal(position = this.#end): void {
+    this.#revealed = Math.max(position, this.#revealed)
+    this.#window = null
+    if (this.#slabs.length > 1 && this.#end - this.#slabs[0]!.position > this.sizeBytesMax)
+      this.#slabs.splice(0, this.#countBeyondSize(this.#revealed))
+  }
+
+  /** Removes entries after this position, which were not written to the disk. */
+  cutTo(position: number): void {
+    if (position >= this.#end) return
+    this.#revealed = Math.min(this.#revealed, position)
+    this.#end = position
+    this.#window = null
+    while (this.#slabs.length > 0 && this.#slabs.at(-1)!.position >= position) this.#slabs.pop()
+    const last = this.#slabs.pop()
+    if (last === undefined) return
+    // A new slab follows: snapshots may share the bytes after this position.
+    const kept = last.cutAt(last.start + position - last.position)
+    this.#slabs.push(new OplogSlab(last.bytes.subarray(0, kept.end), kept.start, kept.end, kept.position))
+  }
+
+  /** The entries on the disk. Later changes do not affect it. */
+  window(): OplogWindow {
+    return (this.#window ??= new OplogWindow([...this.#slabs], this.#revealed))
+  }
+
+  /** Also the entries that are not yet on the disk, for a checkpoint that includes them. */
+  windowOfAll(): OplogWindow {
+    const beyond = this.#countBeyondSize(this.#end)
+    return new OplogWindow(this.#slabs.slice(beyond), this.#end)
+  }
+
+  /** The oldest entry; null: there is none. */
+  get first(): TimedOpTime | null {
+    return this.window().first
+  }
+
+  /** The newest entry on the disk; null: there is none. */
+  get last(): TimedOpTime | null {
+    return this.window().last
+  }
+
+  contains(optime: OpTime): boolean {
+    return this.window().positionAfter(optime) !== undefined
+  }
+
+  /** At most about `bytesMax` of the entries after a position, and at least one if any. */
+  entriesAfter(optime: OpTime, bytesMax: number): EntriesAfter {
+    const window = this.window()
+    const position = window.positionAfter(optime)
+    if (position !== undefined) return { outcome: 'entries', entries: window.bytesAt(position, bytesMax) }
+    const isDropped = window.sizeBytes === 0 || window.seek(optime.ts) === window.start
+    return { outcome: isDropped ? 'too-old' : 'diverged' }
+  }
+
+  /** Newest first, to search for the newest common entry of two oplogs. */
+  *optimesBackwards(): Generator<OpTime, void, void> {
+    for (const [, entry] of this.window().entriesBackwards()) yield opTimeOf(entry)
+  }
+
+  /**
+   * Removes the entries after this one, for a rollback. The disk still has them until the next
+   * checkpoint.
+   * @throws Error if the oplog does not have the entry
+   */
+  truncateAfter(optime: OpTime): void {
+    const position = this.window().positionAfter(optime)
+    if (position === undefined)
+      throw new Error(`the oplog has no entry at ${optime.ts.join(', ')} of term ${optime.term}`)
+    this.cutTo(position)
+  }
+
+  /** Replaces all entries by others that are on the disk. Positions continue to grow. */
+  replace(entries: Uint8Array): void {
+    this.#slabs = []
+    this.append(entries)
+    this.reveal()
+  }
+
+  /** Shares the slabs; both may append. No write may be in progress. */
+  adopt(other: Oplog): void {
+    this.#slabs = other.#slabs.map(
+      ({ bytes, start, end, position }) => new OplogSlab(bytes.subarray(0, end), start, end, position),
+    )
+    this.#window = null
+    this.#end = other.#end
+    this.#revealed = other.#revealed
+  }
+
+  clone(): Oplog {
+    const copy = new Oplog(this.sizeBytesMax)
+    copy.adopt(this)
+    return copy
+  }
+
+  #appendInSlabs(record: Uint8Array): void {
+    let slab = this.#slabs.at(-1)
+    for (let at = 0; at < record.length;) {
+      let end = slab === undefined ? at : endWithin(record, at, slab.bytes.length - slab.end)
+      if (slab === undefined || end === at) {
+        end = Math.max(endWithin(record, at, this.#slabBytes), at + readUint32(record, at))
+        slab = this.#open(end - at)
+      }
+      slab.bytes.set(record.subarray(at, end), slab.end)
+      slab.end += end - at
+      this.#end += end - at
+      at = end
+    }
+  }
+
+  /** Slabs grow with the oplog, so that a small node does not hold a full one. */
+  #open(lengthBytes: number): OplogSlab {
+    const heldBytes = this.#end - (this.#slabs[0]?.position ?? this.#end)
+    const bytes = unzeroed(Math.max(lengthBytes, Math.min(this.#slabBytes, Math.max(slabBytesMin, heldBytes))))
+    const slab = new OplogSlab(bytes, 0, 0, this.#end)
+    this.#slabs.push(slab)
+    return slab
+  }
+
+  /** How many of the oldest slabs exceed the size and have no entry at or after this position. */
+  #countBeyondSize(position: number): number {
+    let count = 0
+    while (
+      count < this.#slabs.length - 1 &&
+      this.#end - this.#slabs[count]!.position > this.sizeBytesMax &&
+      this.#slabs[count]!.endPosition < position
+    )
+      count++
+    return count
+  }
+}
+
+/** The end of the whole entries within so many bytes. */
+function endWithin(entries: Uint8Array, start: number, bytesMax: number): number {
+  if (entries.length - start <= bytesMax) return entries.length
+  let end = start
+  for (;;) {
+    const next = end + readUint32(entries, end)
+    if (next - start > bytesMax) return end
+    end = next
+  }
+}
