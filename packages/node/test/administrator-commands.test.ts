@@ -173,6 +173,8 @@ t.test('serverStatus shows a step-down', async (t) => {
     isWritablePrimary: true,
     lastWrite: { opTime: { t: long(2) } },
   })
+  const older = await new NodeUnderTest({ version: '4.0' }).ok({ serverStatus: 1 })
+  t.match(older['repl'], { ismaster: true, isWritablePrimary: undefined, secondary: false })
 })
 
 t.test('replSetStepDown needs force, and the member is elected again', async (t) => {

@@ -301,6 +301,7 @@ t.test('D700: buildInfo describes no build, and streamed hellos and compression 
   const { connections, network } = await node.ok({ serverStatus: 1 })
   t.equal((connections as Document)['exhaustHello'], 0)
   t.same((network as Document)['physicalBytesIn'], (network as Document)['bytesIn'])
+  t.ok('logicalSessionRecordCache' in (await (await filled('2.6')).ok({ serverStatus: 1 })))
 })
 
 t.test('D722 replSetGetStatus has the time of the start as that of an election', async (t) => {

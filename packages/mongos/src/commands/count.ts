@@ -41,7 +41,10 @@ async function countOn(invocation: MongosInvocation, ns: string, route: Route): 
   return writeCount(limit > 0 ? Math.min(left, limit) : left, writer.end())
 }
 
-/** Each shard counts up to `skip + limit`; `skip` is applied to the sum. An ignored limit stays here. */
+/**
+ * Each shard counts up to `skip + limit`; `skip` is applied to the sum. A limit that the version
+ * ignores stays here.
+ */
 function bodyForShards({ args, body }: MongosInvocation, skip: number, limit: number): Uint8Array {
   if (skip === 0 && args.value('limit')?.isNumber() !== false) return body
   const writer = new DocumentWriter(body.length)

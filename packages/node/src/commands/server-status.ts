@@ -22,13 +22,14 @@ const sections: readonly StatusSection<NodeHost>[] = [
   },
   {
     name: 'repl',
-    write(writer, { context, clock: { time }, primary, role }) {
+    write(writer, { behaviours, context, clock: { time }, primary, role }) {
       const host = context.endpoint
       const { isPrimary, electionId, term } = primary
       const opTime = (name: string) =>
         writer.startDocument(name).timestamp('ts', time[0], time[1]).int64('t', term).end()
       writer.startArray('hosts').string('0', host).end().string('setName', role.setName).int32('setVersion', 1)
-      writer.bool('isWritablePrimary', isPrimary).bool('secondary', !isPrimary)
+      writer.bool(behaviours.statusHasWritablePrimary ? 'isWritablePrimary' : 'ismaster', isPrimary)
+      writer.bool('secondary', !isPrimary)
       if (isPrimary) writer.string('primary', host)
       writer.string('me', host)
       if (isPrimary) writer.objectId('electionId', electionId)

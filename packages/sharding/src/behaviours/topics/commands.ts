@@ -30,7 +30,7 @@ export const commandBehaviours = {
     ['7.0', { 64: 'WriteConcernFailed' }],
   ),
   negativeCountSkip: row<Readonly<Record<'mongod' | 'mongos', number | null>> | null>(
-    'count refuses a negative skip as "negative in count query", with this code, or without one and then ignores a limit that is no number, and truncates skip and limit; none: a generated parser refuses negative and broken numbers.',
+    'count refuses a negative skip as "negative in count query", with this code, or without one and then ignores a limit of another type than a number, and truncates skip and limit; none: a generated parser refuses negative and broken numbers.',
     'dbcommands.cpp of 2.6; count_request.cpp and cluster_count_cmd.cpp of 4.0',
     ['2.6', { mongod: null, mongos: null }],
     ['4.0', { mongod: 2, mongos: null }],

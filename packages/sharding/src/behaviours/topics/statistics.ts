@@ -8,6 +8,12 @@ export const statisticsBehaviours = {
     ['2.6', true],
     ['5.0', false],
   ),
+  statusHasWritablePrimary: row<boolean>(
+    'The section repl of serverStatus has isWritablePrimary; otherwise ismaster.',
+    'replication_info.cpp, ReplicationInfoServerStatus of 4.0 and 5.0; that of the last 4.4 is unverified',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   orphansAreCounted: row<boolean>(
     'collStats and $collStats have the number of orphans on a shard.',
     'reference/command/collStats, numOrphanDocs, new in 6.0; storage_stats.cpp',
