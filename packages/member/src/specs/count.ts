@@ -85,8 +85,10 @@ export function countBounds(
   return wholeSkip < 0 ? fail('negative in count query') : { skip: wholeSkip, limit: Math.abs(truncated(limit)) }
 }
 
-/** Whether count of this process takes a limit that is not a number for none. */
-const ignoresTextLimit = ({ behaviours: { negativeCountSkip }, process }: CountingHost): boolean =>
-  negativeCountSkip !== null && negativeCountSkip[process] === null
+/** Whether count of this process ignores a limit of another type than a number. */
+function ignoresTextLimit(host: CountingHost): boolean {
+  const { negativeCountSkip } = host.behaviours
+  return negativeCountSkip !== null && negativeCountSkip[host.process] === null
+}
 
 const truncated = (value: RawValue | undefined): number => Math.trunc(value?.asNumber() ?? 0) || 0
