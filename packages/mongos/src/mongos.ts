@@ -284,9 +284,19 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   hostOf(member: Address): string {
-    return member === configAddress
-      ? (this.options.configHost ?? configAddress).split('/').at(-1)!
-      : this.shards.hostOf(member)
+    if (member === configAddress) return (this.options.configHost ?? configAddress).split('/').at(-1)!
+    const host = this.shards.hostOf(member)
+    return host === member ? (this.#endpointOf(member) ?? member) : host
+  }
+
+  /** Undefined: not a member of a known replica set. */
+  #endpointOf(member: Address): string | undefined {
+    for (const connection of this.replicaSets()) {
+      const hosts = connection.slice(connection.indexOf('/') + 1).split(',')
+      const host = hosts.find((each) => this.context.resolve(each)[0] === member)
+      if (host !== undefined) return host
+    }
+    return undefined
   }
 
   limitReached(limit: string, value: number): void {

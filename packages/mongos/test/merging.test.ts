@@ -11,7 +11,7 @@ import { RefreshingMap } from '../src/catalog/refreshing-map.js'
 function exhausted(documents: readonly Document[]): BufferedCursor {
   const reply = encode({ batch: documents })
   return new BufferedCursor(
-    new RemoteCursor({ shard: 'shard01', db: 'test', ns: 'test.c', id: 0n }),
+    new RemoteCursor({ shard: 'shard01', receiver: 'shard01', db: 'test', ns: 'test.c', id: 0n }),
     findField(reply, 'batch')!,
   )
 }

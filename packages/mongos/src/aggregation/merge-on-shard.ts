@@ -88,7 +88,7 @@ function mergeCursors(
   if (mergeSort !== null) writer.document('sort', mergeSort)
   writer.bool('compareWholeSortKey', false).startArray('remotes')
   cursors.forEach(({ cursor }, i) => {
-    writer.startDocument(String(i)).string('shardId', cursor.shard).string('hostAndPort', host.hostOf(cursor.shard))
+    writer.startDocument(String(i)).string('shardId', cursor.shard).string('hostAndPort', host.hostOf(cursor.receiver))
     writer.startDocument('cursorResponse').startDocument('cursor')
     writer.int64('id', cursor.id).string('ns', cursor.ns).startArray('firstBatch').end().end()
     writer.double('ok', 1).end().end()

@@ -244,10 +244,10 @@ async function streamFromMerger(
   const { invocation } = planned
   const opening = { merger, isClients: false, openCursors: () => openCursors(planned, plan, counts, true) }
   return mergeOnShard(planned, plan, opening, async (command) => {
-    const { body, error } = await ask(invocation, merger, command, false)
-    if (error !== null) throw error
-    const { id, ns, batch } = readCursorReply(body, 'firstBatch')
-    const cursor = new RemoteCursor({ shard: merger, db: invocation.db, ns, id })
+    const answer = await ask(invocation, merger, command, false)
+    if (answer.error !== null) throw answer.error
+    const { id, ns, batch } = readCursorReply(answer.body, 'firstBatch')
+    const cursor = new RemoteCursor({ shard: merger, receiver: answer.receiver, db: invocation.db, ns, id })
     return new ResultsMerger([new BufferedCursor(cursor, batch)], null, 0)
   })
 }

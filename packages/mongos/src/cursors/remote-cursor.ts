@@ -8,6 +8,8 @@ import { readCursorReply } from './cursor-reply.js'
 
 export interface RemoteCursorOptions {
   readonly shard: string
+  /** The member of the shard's set that has the cursor. */
+  readonly receiver: string
   readonly db: string
   /** As in the shard's reply: getMore must repeat its collection. */
   readonly ns: string
@@ -16,6 +18,7 @@ export interface RemoteCursorOptions {
 
 export class RemoteCursor {
   readonly shard: string
+  readonly receiver: string
   readonly db: string
   readonly ns: string
   /** 0n: exhausted. */
@@ -23,8 +26,9 @@ export class RemoteCursor {
   /** Whether the last request was not delivered or not answered. */
   unreachable = false
 
-  constructor({ shard, db, ns, id }: RemoteCursorOptions) {
+  constructor({ shard, receiver, db, ns, id }: RemoteCursorOptions) {
     this.shard = shard
+    this.receiver = receiver
     this.db = db
     this.ns = ns
     this.id = id
@@ -67,15 +71,15 @@ export class RemoteCursor {
     return { body, batch: reply.batch }
   }
 
-  #onShard(error: CommandError, { host: { behaviours, shards } }: MongosInvocation): unknown {
-    return behaviours.cursorErrorsNameShard
-      ? withContext(error, `Error on remote shard ${shards.hostOf(this.shard)}`)
-      : error
+  #onShard(error: CommandError, { host }: MongosInvocation): unknown {
+    if (!host.behaviours.cursorErrorsNameShard) return error
+    const name = this.receiver === this.shard ? host.shards.hostOf(this.shard) : host.hostOf(this.receiver)
+    return withContext(error, `Error on remote shard ${name}`)
   }
 
   async #ask({ host, operation }: MongosInvocation, command: RemoteCommand): Promise<{ readonly body: Uint8Array }> {
     try {
-      return await host.remote.command(this.shard, command, operation, false, true)
+      return await host.remote.command(this.receiver, command, operation, false, true)
     } catch (error) {
       this.unreachable = error instanceof CommandError && isUnreachableError(error)
       throw error
@@ -93,7 +97,7 @@ export class RemoteCursor {
       .string('$db', this.db)
       .finish()
     this.id = 0n
-    host.context.send(this.shard, 'node.command', {
+    host.context.send(this.receiver, 'node.command', {
       db: this.db,
       body,
       sequences: [],

@@ -94,7 +94,7 @@ export class QuerySampler implements QuerySampling {
 
   #keep(shards: readonly string[], { ns, sampleId, cmdName, cmd }: ChosenQuery): void {
     const shard = shards[shards.length === 1 ? 0 : this.#random.below(shards.length)]!
-    this.#host.context.send(shard, 'shard.add-sampled-query', { sampleId, ns, cmdName, cmd })
+    this.#host.remote.send(shard, 'shard.add-sampled-query', { sampleId, ns, cmdName, cmd })
   }
 
   #use(configurations: readonly Uint8Array[]): void {

@@ -46,8 +46,8 @@ export function openOnOne(
     command,
     invocation.operation,
     traits.sentOnce !== true,
-    ({ body }) => {
-      const writer = openedOnOne(invocation, member, command, traits, body)
+    ({ body }, receiver) => {
+      const writer = openedOnOne(invocation, { shard: member, receiver }, command, traits, body)
       opened?.()
       return writer
     },
@@ -56,7 +56,7 @@ export function openOnOne(
 
 function openedOnOne(
   invocation: MongosInvocation,
-  member: string,
+  { shard, receiver }: { readonly shard: string; readonly receiver: string },
   command: RemoteCommand,
   traits: CursorTraits,
   body: Uint8Array,
@@ -72,7 +72,7 @@ function openedOnOne(
   const ns = invocation.cursorNs ?? reply.ns
   if (!staysOpen) return writeCursorReply(body, reply, 0n, ns)
   const cursor = new SingleMemberCursor(
-    new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }),
+    new RemoteCursor({ shard, receiver, db: command.db, ns: reply.ns, id: reply.id }),
     ns,
   )
   return writeCursorReply(body, reply, host.cursors.open(openOptions(invocation, cursor, traits)), ns)
@@ -113,7 +113,13 @@ export async function establishCursors(
     }
     remotes.push(
       new BufferedCursor(
-        new RemoteCursor({ shard: answer.member, db: invocation.db, ns: reply.ns, id: reply.id }),
+        new RemoteCursor({
+          shard: answer.member,
+          receiver: answer.receiver,
+          db: invocation.db,
+          ns: reply.ns,
+          id: reply.id,
+        }),
         reply.batch,
       ),
     )

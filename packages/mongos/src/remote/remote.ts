@@ -17,10 +17,11 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
-import { HostSearch, maxTimeExpired } from '@shardlab/member'
+import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
+import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
 
 /** The cluster time and the key are added when the command is sent. */
 export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey'>
@@ -29,6 +30,7 @@ export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
   readonly limits: MongosLimits
   readonly stopping: CancelSignal
+  /** Of a member, or of a set with one member. */
   hostOf(address: Address): string
   setNameOf(address: Address): string
 }
@@ -38,6 +40,8 @@ export type Requester = Operation | null
 
 interface Sent {
   readonly to: Address
+  /** The member of the set `to` that the last attempt was sent to. Else `to`. */
+  receiver: Address
   readonly requester: Requester
   readonly idempotent: boolean
   readonly pinned: boolean
@@ -47,7 +51,8 @@ interface SentCommand extends Sent {
   readonly command: RemoteCommand
 }
 
-type UseOfReply<R> = (reply: NodeReply) => R | Promise<R>
+/** `receiver`: the member that has replied. */
+type UseOfReply<R> = (reply: NodeReply, receiver: Address) => R | Promise<R>
 
 const unchangedReply = (reply: NodeReply): NodeReply => reply
 
@@ -72,6 +77,7 @@ export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
+  readonly #targeter: SetTargeter
   /** Their last reply was that they are not primary. */
   readonly #withoutPrimary = new Set<Address>()
   readonly #routerKey: number
@@ -80,13 +86,21 @@ export class Remote {
     this.#context = context
     this.#clock = clock
     this.#options = options
+    this.#targeter = new SetTargeter(context)
     this.#routerKey = keyOfRouter(context.address)
   }
 
-  /** Ends the reads that members execute for the operation, which was killed. */
-  killReadsOf(operationId: number, members: Iterable<Address>): void {
+  /** A request that is lost when the receiver, or the primary of a set, cannot be reached. */
+  send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
+    this.#targeter.send(to, kind, request)
+  }
+
+  /** Ends the reads that members of the sets execute for the operation, which was killed. */
+  killReadsOf(operationId: number, sets: Iterable<Address>): void {
     const operationKey = this.#routerKey + operationId
-    for (const member of members) this.#context.send(member, 'node.kill-operation', { operationKey })
+    for (const set of sets)
+      for (const member of this.#context.resolve(set))
+        this.#context.send(member, 'node.kill-operation', { operationKey })
   }
 
   /**
@@ -106,7 +120,7 @@ export class Remote {
     idempotent: boolean,
     pinned = false,
   ): Promise<NodeReply> {
-    return this.#send({ to, command, requester, idempotent, pinned }, unchangedReply, null, 0)
+    return this.#send({ to, receiver: to, command, requester, idempotent, pinned }, unchangedReply, null, 0)
   }
 
   /** As {@link command}, with `use` applied to the reply. Rejects with what `use` throws. */
@@ -115,9 +129,9 @@ export class Remote {
     command: RemoteCommand,
     requester: Requester,
     idempotent: boolean,
-    use: (reply: NodeReply) => R | Promise<R>,
+    use: UseOfReply<R>,
   ): Promise<R> {
-    return this.#send({ to, command, requester, idempotent, pinned: false }, use, null, 0)
+    return this.#send({ to, receiver: to, command, requester, idempotent, pinned: false }, use, null, 0)
   }
 
   #send<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {
@@ -144,21 +158,23 @@ export class Remote {
     retries: number,
     reply: NodeReply,
   ): R | Promise<R> {
-    const { to, idempotent } = sent
+    const { to, receiver, idempotent } = sent
     this.#clock.advance(reply.clusterTime)
     sent.requester?.observe(reply.operationTime)
-    sent.requester?.members?.add(to)
+    sent.requester?.members?.add(receiver)
     const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
     const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
     // Once the router has marked the member as not primary, a refused command was not executed.
     const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
-    if (refused) this.#withoutPrimary.add(to)
+    if (receiver !== to) {
+      if (code !== undefined && isNotPrimaryCode(code)) this.#targeter.forget(to, receiver)
+    } else if (refused) this.#withoutPrimary.add(to)
     else if (this.#withoutPrimary.size > 0) this.#withoutPrimary.delete(to)
     if (refused && mayRepeat) return this.#sendToPrimary(sent, use, search, retries + 1)
-    if (!idempotent || code === undefined || !isRetriableErrorCode(code)) return use(reply)
+    if (!idempotent || code === undefined || !isRetriableErrorCode(code)) return use(reply, receiver)
     if (retries < this.#options.limits.remoteRetriesMax) return this.#sendAgain(sent, use, search, retries)
     this.#limitReached('remoteRetriesMax', this.#options.limits.remoteRetriesMax)
-    return use(reply)
+    return use(reply, receiver)
   }
 
   async #sendToPrimary<R>(
@@ -167,7 +183,8 @@ export class Remote {
     search: HostSearch | null,
     retries: number,
   ): Promise<R> {
-    return this.#send(sent, use, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
+    const preference = this.#preferenceOf(sent.to, sent.command.body)
+    return this.#send(sent, use, await this.#lookForHost(sent, preference, search), retries)
   }
 
   async #sendAgain<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {
@@ -176,13 +193,25 @@ export class Remote {
   }
 
   /** @throws CommandError 133 when the search has taken too long */
-  async #lookForPrimary(to: Address, search: HostSearch | null, requester: Requester): Promise<HostSearch> {
+  async #lookForHost(
+    { to, requester }: Sent,
+    preference: RoutedPreference | null,
+    search: HostSearch | null,
+  ): Promise<HostSearch> {
     const nowMs = this.#context.now()
     const searching = search ?? new HostSearch(nowMs, this.#options.findReplicaSetHostTimeoutMs)
     const pauseMs = searching.nextPauseMs(nowMs)
-    if (pauseMs === null) throw hostNotFound(this.#options.setNameOf(to))
+    if (pauseMs === null) {
+      const set = this.#options.setNameOf(to)
+      throw preference === null ? hostNotFound(set) : noSuitableMember(set, preference)
+    }
     await this.#pause(pauseMs, requester)
     return searching
+  }
+
+  /** Null: the primary serves the command, or the only member. */
+  #preferenceOf(to: Address, body: Uint8Array): RoutedPreference | null {
+    return this.#targeter.membersOf(to) === null ? null : readPreferenceOf(body)
   }
 
   /**
@@ -196,7 +225,8 @@ export class Remote {
     requester: Requester,
     idempotent = true,
   ): Promise<ReplyOf<K>> {
-    return this.#exchange(kind, request, { to, requester, idempotent, pinned: false }, noFailures, (reply) => reply)
+    const sent = { to, receiver: to, requester, idempotent, pinned: false }
+    return this.#exchange(kind, request, sent, noFailures, (reply) => reply)
   }
 
   #exchange<K extends MessageKind, R>(
@@ -215,9 +245,28 @@ export class Remote {
         return Promise.reject(error)
       }
     }
-    const answer = this.#context.request(to, kind, request, options)
+    const members = this.#targeter.membersOf(to)
+    const answer =
+      members === null
+        ? this.#context.request(to, kind, request, options)
+        : this.#requestSet(members, kind, request, sent, options)
     const retry = (error: unknown) => this.#exchangeAgain(kind, request, sent, failures, use, error)
     return requester === null ? answer.then(use, retry) : requester.interruptible(answer, use, retry)
+  }
+
+  #requestSet<K extends MessageKind>(
+    members: readonly Address[],
+    kind: K,
+    request: RequestOf<K>,
+    sent: Sent,
+    options: RequestOptions | undefined,
+  ): Promise<ReplyOf<K>> {
+    const { to } = sent
+    const sending = (member: Address): void => void (sent.receiver = member)
+    const preference = kind === 'node.command' ? readPreferenceOf((request as RequestOf<'node.command'>).body) : null
+    return preference === null
+      ? this.#targeter.request(to, kind, request, options, sending)
+      : this.#targeter.requestSuitable(to, members, preference, kind, request, options, sending)
   }
 
   async #exchangeAgain<K extends MessageKind, R>(
@@ -228,20 +277,22 @@ export class Remote {
     use: (reply: ReplyOf<K>) => R | Promise<R>,
     error: unknown,
   ): Promise<R> {
-    const { to, requester, idempotent, pinned } = sent
+    const { to, receiver, idempotent, pinned } = sent
     const { limits } = this.#options
     if (!(error instanceof RequestFailedError)) throw error
     if (error.reason === 'timed-out') throw maxTimeExpired()
     if (error.undelivered) {
       if (pinned) throw this.#refusedError(to)
-      const searching = await this.#lookForPrimary(to, search, requester)
+      const body = kind === 'node.command' ? (request as RequestOf<'node.command'>).body : null
+      const preference = body === null ? null : this.#preferenceOf(to, body)
+      const searching = await this.#lookForHost(sent, preference, search)
       return this.#exchange(kind, request, sent, { broken, search: searching }, use)
     }
     const name = kind === 'node.command' ? firstFieldName((request as RequestOf<'node.command'>).body)! : kind
-    if (!idempotent) throw this.#brokenError(to, name)
+    if (!idempotent) throw this.#brokenError(receiver, name)
     if (broken >= limits.remoteRetriesMax) {
       this.#limitReached('remoteRetriesMax', limits.remoteRetriesMax)
-      throw this.#brokenError(to, name)
+      throw this.#brokenError(receiver, name)
     }
     return this.#exchange(kind, request, sent, { broken: broken + 1, search: null }, use)
   }
@@ -280,3 +331,16 @@ export class Remote {
     this.#context.emit({ type: 'limit', atMs: this.#context.now(), member: this.#context.address, limit, value })
   }
 }
+
+/** Server: category NotPrimaryError. */
+function isNotPrimaryCode(code: number): boolean {
+  return notPrimaryCodes.has(code)
+}
+
+const notPrimaryCodes: ReadonlySet<number> = new Set([
+  ErrorCodes.NotWritablePrimary,
+  ErrorCodes.PrimarySteppedDown,
+  ErrorCodes.InterruptedDueToReplStateChange,
+  ErrorCodes.NotPrimaryNoSecondaryOk,
+  ErrorCodes.NotPrimaryOrSecondary,
+])

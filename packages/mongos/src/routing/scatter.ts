@@ -5,7 +5,8 @@ import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 
 export type MemberAnswer =
-  | { readonly member: string; readonly body: Uint8Array; readonly error: null }
+  /** `receiver`: the member of the set `member` that has replied. */
+  | { readonly member: string; readonly receiver: string; readonly body: Uint8Array; readonly error: null }
   /** `answered`: the error is in the member's reply. */
   | {
       readonly member: string
@@ -27,18 +28,21 @@ export function scatter(
   // One promise for all members instead of several for each: a broadcast may have many.
   return new Promise((resolve, reject) => {
     members.forEach((member, i) => {
-      const settle = <V>(value: V, answerFor: (member: string, value: V) => MemberAnswer): void => {
-        try {
-          answers[i] = answerFor(member, value)
-          if (--missing === 0) resolve(answers)
-        } catch (error) {
-          reject(error)
-        }
+      const settle = (answer: MemberAnswer): void => {
+        answers[i] = answer
+        if (--missing === 0) resolve(answers)
       }
-      host.remote.command(member, commandFor(member), operation, idempotent).then(
-        (reply) => settle(reply, answered),
-        (error: unknown) => settle(error, unanswered),
-      )
+      host.remote
+        .commandFor(member, commandFor(member), operation, idempotent, (reply, receiver) =>
+          answered(member, reply, receiver),
+        )
+        .then(settle, (error: unknown) => {
+          try {
+            settle(unanswered(member, error))
+          } catch (unexpected) {
+            reject(unexpected)
+          }
+        })
     })
   })
 }
@@ -49,15 +53,18 @@ export function ask(
   command: RemoteCommand,
   idempotent: boolean,
 ): Promise<MemberAnswer> {
-  return host.remote.command(member, command, operation, idempotent).then(
-    (reply) => answered(member, reply),
-    (error: unknown) => unanswered(member, error),
-  )
+  return host.remote
+    .commandFor(member, command, operation, idempotent, (reply, receiver) => answered(member, reply, receiver))
+    .catch((error: unknown) => unanswered(member, error))
 }
 
-export function answered(member: string, { body }: { readonly body: Uint8Array }): MemberAnswer {
+export function answered(
+  member: string,
+  { body }: { readonly body: Uint8Array },
+  receiver: string = member,
+): MemberAnswer {
   const error = replyError(body)
-  return error === null ? { member, body, error } : { member, body, error, answered: true }
+  return error === null ? { member, receiver, body, error } : { member, body, error, answered: true }
 }
 
 /** @throws errors other than CommandError */

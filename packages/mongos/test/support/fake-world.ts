@@ -36,6 +36,8 @@ export class Gone extends Error {}
 export class FakeWorld {
   nowMs = 1_700_000_000_000
   readonly members = new Map<Address, Handler>()
+  /** Replica sets and endpoints, with the addresses of members. Other names are addresses. */
+  readonly names = new Map<string, readonly Address[]>()
   readonly sent: SentMessage[] = []
   readonly events: ClusterEvent[] = []
   readonly timers = new Map<string, number>()
@@ -52,7 +54,7 @@ export class FakeWorld {
       endpoint: '127.0.0.1:27017',
       random: createRandom(`test/${address}`),
       disk: undefined as never,
-      resolve: (name) => [name],
+      resolve: (name) => this.names.get(name) ?? [name],
       now: () => this.nowMs,
       request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),

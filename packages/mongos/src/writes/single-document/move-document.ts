@@ -105,7 +105,7 @@ export async function askAndMove(
         return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
       const change = ownershipChange(entry)
       const outcome = await moveDocument(namespace, route, shard, change, null)
-      if (outcome === null) return { member: shard, body: movedReply(command, change), error: null }
+      if (outcome === null) return { member: shard, receiver: shard, body: movedReply(command, change), error: null }
       return outcome === 'again' ? again : withErrors(answer, () => outcome)
     },
     () => withErrors(answer, () => moveConflict(null)),
@@ -148,7 +148,8 @@ function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => Comma
     writeSummary(writer, bulk.summary)
   }
   for (const name of ['writeConcernError', 'retriedStmtIds']) copy(writer, body, name)
-  return { member: answer.member, body: writer.double('ok', 1).finish(), error: null }
+  const { member } = answer
+  return { member, receiver: member, body: writer.double('ok', 1).finish(), error: null }
 }
 
 function withError(entry: Uint8Array, { code, extra, message }: CommandError): Uint8Array {

@@ -2,6 +2,7 @@
  * The cursors that a router opened on the shards, as the input of the merging half of its pipeline.
  * Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
  */
+import type { ActorContext, Address } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort } from '@shardlab/query'
 import { failureOf, InputMerger, readCursorReply, documentOrder, type TimeLimit } from '@shardlab/member'
@@ -25,7 +26,7 @@ export function mergedCursors(
     const text = (name: string) => findField(remote.bytes, name, remote.start)!.asString()
     const response = readCursorReply(findField(remote.bytes, 'cursorResponse', remote.start)!.slice(), 'firstBatch')
     const cursor = new RemoteCursor(host, {
-      member: text('shardId'),
+      member: memberOf(host.context, text('shardId'), text('hostAndPort')),
       host: text('hostAndPort'),
       db,
       ns: response.ns,
@@ -37,6 +38,11 @@ export function mergedCursors(
   return new MergedCursors(
     new InputMerger(remotes, sort?.type === BsonType.object ? documentOrder(parseSort(sort.slice()), strings) : null),
   )
+}
+
+/** A cursor of a set with several members is read from the one that has it. */
+function memberOf(context: ActorContext, shard: string, host: string): Address {
+  return context.resolve(shard).length > 1 ? (context.resolve(host)[0] ?? shard) : shard
 }
 
 class MergedCursors implements CursorSource {
