@@ -2,6 +2,7 @@ import { Cancellation, type ActorFactory, type RequestOf, type UnfinishedWork } 
 import t from 'tap'
 import { BusyWorldError, createInlineRuntime, type InlineRuntime } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
+import { replicaSetSuite } from './support/replica-set-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
@@ -9,6 +10,7 @@ import { ask, spec } from './support/toy-world.js'
 const world = { name: 'inline', create: () => createInlineRuntime({ roles: toyRoles, seed: 1 }) }
 
 runtimeSuite(world)
+replicaSetSuite(world)
 liveSuite(world)
 
 t.test('a manual clock moves only when it is advanced', async (test) => {

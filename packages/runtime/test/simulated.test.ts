@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import type { Actor, ActorFactory, Disk, RequestFailedError } from '@shardlab/actor'
 import t from 'tap'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
+import { replicaSetSuite } from './support/replica-set-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
@@ -14,7 +15,10 @@ setFlagsFromString('--no-expose-gc')
 
 const create = (seed: number | string = 1) => createSimulatedRuntime({ roles: toyRoles, seed })
 
-runtimeSuite({ name: 'simulated', create: () => create() })
+const world = { name: 'simulated', create: () => create() }
+
+runtimeSuite(world)
+replicaSetSuite(world)
 
 async function campaign(seed: number): Promise<SimulatedRuntime> {
   const runtime = create(seed)

@@ -4,6 +4,7 @@ import t from 'tap'
 import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { StepFaultRegistry } from '../src/supervisor/step-fault-registry.js'
 import { liveSuite } from './support/live-suite.js'
+import { replicaSetSuite } from './support/replica-set-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
@@ -14,6 +15,7 @@ const create = (hosts?: HostsOption) =>
 const world = { name: 'threads', create: () => create() }
 
 runtimeSuite(world)
+replicaSetSuite(world)
 liveSuite(world)
 
 t.test('six members have a thread each, and more members share the threads that leave a core free', async (test) => {

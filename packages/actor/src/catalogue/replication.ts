@@ -41,18 +41,18 @@ const someMetadata: SourceMetadataFields = {
 export const replicationExchanges = {
   /**
    * To a member of a replica set, from members outside of the set that look for its primary.
-   * `isWritable`: this member is primary and accepts writes. `primary`: the one that it knows; null:
-   * none.
+   * `isWritable`: this member is primary and accepts writes. `primary`: the one that it knows;
+   * null: none.
    */
   'replication.find-primary': exchange<Empty, { isWritable: boolean; term: number; primary: Address | null }>(
     {},
     { isWritable: false, term: 3, primary: 'shard01-2' },
   ),
   /**
-   * To a member of a replica set, from routers that choose members to read from. `state`: `primary`
-   * also while it does not accept writes yet; `secondary` only if clients may read from it; else
-   * `other`, as for hidden members. `tags`: a document of strings. `lastWriteMs`: the time of day at
-   * which the primary wrote the newest entry that this member has applied; 0: none.
+   * To a member of a replica set, from routers that choose members to read from. `state`:
+   * `primary` also while it does not accept writes yet; `secondary` only if clients may read from
+   * it; else `other`, as for hidden members. `tags`: a document of strings. `lastWriteMs`: the time
+   * of day at which the primary wrote the newest entry that this member has applied; 0: none.
    */
   'replication.member-state': exchange<
     Empty,
@@ -143,8 +143,8 @@ export const replicationExchanges = {
     { isKnown: boolean }
   >({ term: 1, positions: [[1, 1, someTimedOpTime, someTimedOpTime]] }, { isKnown: true }),
   /**
-   * Entries of the receiver's oplog after a position, at most about `bytesMax`. Waits up to `awaitMs`
-   * for the first one. `outcome`: `entries`; `diverged`, if the receiver does not have the entry at
+   * Entries of the receiver's oplog after a position, at most about `bytesMax`. Waits up to
+   * `awaitMs` for the first one. `outcome`: `entries`; `diverged`, if the receiver does not have the entry at
    * the position; `too-old`, if it has no entry that old any more; `no-source`, if it cannot be
    * read. `entries`: BSON documents, one after the other.
    */
@@ -160,7 +160,9 @@ export const replicationExchanges = {
     { before: OpTimeTuple | null; count: number },
     { positions: readonly OpTimeTuple[] }
   >({ before: null, count: 10 }, { positions: [someOpTime] }),
-  /** Everything that the receiver has, for a member without data. `image` null: it cannot be read. */
+  /**
+   * Everything that the receiver has, for a member without data. `image` null: it cannot be read.
+   */
   'replication.clone': exchange<{ term: number }, SourceMetadataFields & { image: Uint8Array | null }>(
     { term: 1 },
     { ...someMetadata, image: emptyDocument },

@@ -71,8 +71,9 @@ export class AddressDirectory {
   }
 
   /**
-   * Makes a member one of a replica set. A set whose name is the address of its only member needs no
-   * entry. @throws Error when the address is unknown
+   * Makes a member one of a replica set. A set whose name is the address of its only member needs
+   * no entry.
+   * @throws Error when the address is unknown
    */
   join(set: string, address: Address): void {
     this.#check(address)
@@ -95,8 +96,8 @@ export class AddressDirectory {
   /**
    * Makes a member or a replica set reachable under a further name. A name of another one moves
    * here.
-   * @throws Error when the address is unknown, or the name is the address of a member or the name of
-   *   a set
+   * @throws Error when the address is unknown, or the name is the address of a member or the name
+   *   of a set
    */
   name(address: Address, name: Address): void {
     const set = this.#isAddress(address) ? null : address

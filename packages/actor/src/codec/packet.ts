@@ -4,8 +4,8 @@ import type { Attachment } from './attachment.js'
 
 /**
  * - `request` has a `reply`, a `notice` has none.
- * - `failure` answers a request that its actor will not answer: the actor is down, it crashed, or it
- *   refuses the request because it is not primary.
+ * - `failure` answers a request that its actor will not answer: the actor is down, it crashed, or
+ *   it refuses the request because it is not primary.
  * - `broken`: the connection of two actors broke, so every request of `to` that `from` has not
  *   answered fails.
  */

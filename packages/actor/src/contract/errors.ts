@@ -7,8 +7,8 @@ export class RequestFailedError extends Error {
   readonly reason: RequestFailure
   readonly to: Address
   /**
-   * With `unreachable`: the request certainly had no effect, because it was not delivered, as with a
-   * refused connection, or a member that is not primary refused it.
+   * With `unreachable`: the request certainly had no effect, because it was not delivered, as with
+   * a refused connection, or a member that is not primary refused it.
    */
   readonly undelivered: boolean
   /** The primary that the member knows which refused the request; null: none. */

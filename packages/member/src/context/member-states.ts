@@ -17,7 +17,8 @@ interface SetStates {
 
 /**
  * The members of replica sets as they described themselves. Members are asked when a caller needs
- * their states, instead of all the time. Server: server_ping_monitor.cpp, streamable_replica_set_monitor.cpp.
+ * their states, instead of all the time. Server: server_ping_monitor.cpp,
+ * streamable_replica_set_monitor.cpp.
  */
 export class MemberStates {
   readonly #context: ActorContext

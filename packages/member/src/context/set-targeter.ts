@@ -42,8 +42,8 @@ export class SetTargeter {
   /**
    * To a member as `ActorContext.request`. To a set: one attempt, which pauses nowhere. It asks the
    * members for the primary if that is unknown or has changed.
-   * @param sending called with each member to which the request is sent; the last one has replied or
-   *   failed. Only for sets
+   * @param sending called with each member to which the request is sent; the last one has replied
+   *   or failed. Only for sets
    * @throws RequestFailedError, whose `to` is the set
    */
   request<K extends MessageKind>(

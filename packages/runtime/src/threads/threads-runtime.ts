@@ -9,7 +9,7 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import { createSharedDisk, sizeOfSharedDisk, type NewArea } from '../disks/shared-disk.js'
+import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
@@ -25,9 +25,9 @@ import { settleAll } from '../supervisor/keep-alive.js'
 import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import { DiskAreas } from './disk-areas.js'
 import { sharedHostCount } from './layout.js'
 import { createLongWorkPermits, LongWorkPermits } from './long-work-permits.js'
-import { MemoryTrimmer } from './memory-trimmer.js'
 import { fromPortable } from './portable-error.js'
 import type { HostReport } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
@@ -35,7 +35,15 @@ import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { settledBy } from './watchdog.js'
 import { WorkerFleet } from './worker-fleet.js'
 import { WorkerPeers } from './worker-peers.js'
-import { connect, hostedMember, locationOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import {
+  connect,
+  endOf,
+  hostedMember,
+  locationOf,
+  mainHostId,
+  type ThreadsPlace,
+  type WorkerPlace,
+} from './worker-place.js'
 import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 
 /** Actors run on worker threads with direct channels; the caller's thread only supervises. */
@@ -60,8 +68,7 @@ class ThreadsRuntime implements Runtime {
   readonly #peers: WorkerPeers
   readonly #longWorkPermits = createLongWorkPermits()
   #watched: readonly EventType[] = defaultWatched
-  /** Created when the first disk releases memory. */
-  #trimmer: MemoryTrimmer | null = null
+  readonly #areas = new DiskAreas(() => this.#members.all())
   #stopped = false
 
   constructor(options: ThreadsRuntimeOptions) {
@@ -155,8 +162,7 @@ class ThreadsRuntime implements Runtime {
     await this.#place([member], host?.sharing ?? null)
     await this.#ports.release(member)
     check()
-    const [info] = await this.#startMembers([member])
-    return info!
+    return (await this.#startMembers([member]))[0]!
   }
 
   async describe(address: Address): Promise<Record<string, unknown>> {
@@ -166,11 +172,10 @@ class ThreadsRuntime implements Runtime {
   }
 
   async memory(): Promise<MemoryUsage> {
-    const disks = this.#members.all().map(({ place }) => sizeOfSharedDisk(place.disk))
     return {
       residentBytes: process.memoryUsage.rss(),
       threads: [threadMemory(0), ...(await this.#fleet.memory())],
-      sharedDiskBytes: disks.reduce((sum, bytes) => sum + bytes, 0),
+      sharedDiskBytes: this.#areas.sizeBytes(),
     }
   }
 
@@ -219,9 +224,8 @@ class ThreadsRuntime implements Runtime {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#trimmer?.stop()
-    const released = this.#ports.close()
-    const workers = [...this.#fleet.workers]
+    this.#areas.stop()
+    const [released, workers] = [this.#ports.close(), [...this.#fleet.workers]]
     await this.#fleet.stop(this.#options.stopTimeoutMs ?? 10_000)
     await Promise.all([released, ...workers.map((worker) => this.#terminate(worker))])
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
@@ -250,10 +254,7 @@ class ThreadsRuntime implements Runtime {
     }
     for (const member of members) this.#peers.route(member)
     await Promise.all(calls)
-    await this.#fleet.announce(
-      members.map((member) => locationOf(member)),
-      existing,
-    )
+    await this.#fleet.announce(members.map(locationOf), existing)
   }
 
   /**
@@ -269,12 +270,11 @@ class ThreadsRuntime implements Runtime {
     })
     const locations = [
       { index: this.#outside.index, address: clusterAddress, hostId: mainHostId, set: null, endpoint: null },
-      ...this.#members.all().map((member) => locationOf(member)),
+      ...this.#members.all().map(locationOf),
     ]
     for (const worker of added) {
-      const { hostId } = worker
       const boot = {
-        hostId,
+        hostId: worker.hostId,
         seed: this.#options.seed,
         limits: this.#limits,
         logLevel: this.#options.logLevel ?? 'info',
@@ -300,8 +300,8 @@ class ThreadsRuntime implements Runtime {
     try {
       return await settleAll(members.map((member) => this.#startMember(member)))
     } finally {
-      const moved = members.filter((member) => member.endpoint !== before.get(member))
-      if (moved.length > 0) await this.#fleet.announce(moved.map(locationOf))
+      const moved = members.filter((member) => member.endpoint !== before.get(member)).map(locationOf)
+      if (moved.length > 0) await this.#fleet.announce(moved)
     }
   }
 
@@ -329,7 +329,7 @@ class ThreadsRuntime implements Runtime {
         this.steps.report(report.faultId, report.reached)
         break
       case 'area':
-        this.#replaceArea(report.area)
+        this.#areas.replace(report.area)
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
@@ -337,15 +337,6 @@ class ThreadsRuntime implements Runtime {
           void this.#crashMember(member, report.error === null ? null : fromPortable(report.error))
       }
     }
-  }
-
-  #replaceArea({ diskId, area, buffer }: NewArea): void {
-    // The disk may have been replaced after its writer sent this.
-    const disk = this.#members.all().find(({ place }) => place.disk.id === diskId)?.place.disk
-    if (disk === undefined || this.#stopped) return
-    this.#trimmer ??= new MemoryTrimmer({ growthBytesMin: Number.POSITIVE_INFINITY })
-    this.#trimmer.released(disk.areas[area]!.byteLength)
-    disk.areas[area] = buffer
   }
 
   #crashMember(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
@@ -359,8 +350,7 @@ class ThreadsRuntime implements Runtime {
     report()
     this.#peers.route(member)
     const end = worker.members.size === 1 ? this.#terminate(worker) : this.#kill(worker, member)
-    const held = end.then(() => this.#ports.hold(member))
-    await Promise.all([held, this.#fleet.announce([locationOf(member)])])
+    await Promise.all([end.then(() => this.#ports.hold(member)), this.#fleet.announce([locationOf(member)])])
   }
 
   /**
@@ -407,10 +397,4 @@ class ThreadsRuntime implements Runtime {
     this.#fleet.workers.delete(worker)
     this.#peers.close(worker)
   }
-}
-
-/** The error of a start that the member's end prevented. */
-function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
-  if (state === 'stopped') return new Error(`${address} was stopped`)
-  return error ?? new Error(`${address} crashed while it was starting`)
 }

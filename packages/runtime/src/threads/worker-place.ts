@@ -71,3 +71,9 @@ export function locationOf(member: Member<ThreadsPlace>): MemberLocation {
 export function hostedMember(member: Member<ThreadsPlace>): HostedMember {
   return { boot: memberBoot(member), disk: member.place.disk }
 }
+
+/** The error of a start that the member's end prevented. */
+export function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
+  if (state === 'stopped') return new Error(`${address} was stopped`)
+  return error ?? new Error(`${address} crashed while it was starting`)
+}

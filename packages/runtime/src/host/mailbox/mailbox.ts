@@ -199,8 +199,8 @@ export class Mailbox extends Outbox {
   }
 
   /**
-   * Failures, broken connections and the API's own requests skip link faults. A refusal is an answer
-   * of the actor, so it does not.
+   * Failures, broken connections and the API's own requests skip link faults. A refusal is an
+   * answer of the actor, so it does not.
    */
   #filter(peer: Peer, message: MessageTuple): void {
     const [type, id, to, from, kindIndex, payload] = message
