@@ -28,7 +28,7 @@ operations:
   change: { do: update, by: [customer, _id] }
   more: { do: bulkInsert, documents: 5 }
 phases:
-  - { name: calm, durationSecs: 2, rate: 100 }
+  - { name: calm, duration: 2s, rate: 100 }
   - { name: storm, operations: 100, concurrency: 8, mix: { one: 1, more: 1 } }
 `
 
@@ -97,7 +97,10 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
     ['documents: 5', 'by: [_id]'],
     /^w\.yaml:18: operations\.more\.do: must have neither by nor range: it makes records$/,
   ],
-  [['durationSecs: 2, rate', 'rate'], /^w\.yaml:20: phases\.0: must have either durationSecs or operations$/],
+  [['duration: 2s, rate', 'rate'], /^w\.yaml:20: phases\.0: must have either duration or operations$/],
+  [['duration: 2s', 'duration: 2'], /^w\.yaml:20: phases\.0\.duration: must have a unit, such as 2ms or 2s$/],
+  [['duration: 2s', 'duration: 2 seconds'], /^w\.yaml:20: phases\.0\.duration: must be a time such as 2s$/],
+  [['duration: 2s', 'duration: 0s'], /^w\.yaml:20: phases\.0\.duration: must be above 0$/],
   [['ns: shop.orders', 'ns: config.chunks'], /^w\.yaml:2: ns: must not be one of the server's own$/],
   [['ns: shop.orders', 'ns: shop.system.views'], /^w\.yaml:2: ns: must not be one of the server's own$/],
   [

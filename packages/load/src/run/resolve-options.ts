@@ -1,6 +1,6 @@
 /** Every mistake is an OptionError. */
 import { readFileSync } from 'node:fs'
-import { suggestion } from '@shardlab/quantities'
+import { durationFrom, suggestion } from '@shardlab/quantities'
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 import { textLengthMin } from '../data/text.js'
@@ -124,7 +124,7 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
       const ofRate = phase.rate ?? rate ?? null
       return {
         name: phase.name,
-        durationSecs: phase.durationSecs ?? null,
+        durationSecs: phase.duration === undefined ? null : durationFrom(phase.duration) / 1000,
         operations: phase.operations ?? null,
         rate: ofRate,
         concurrency: concurrencyOf(phase.concurrency, ofRate),

@@ -1,3 +1,4 @@
+import { durationFrom, QuantityError } from '@shardlab/quantities'
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 
@@ -13,6 +14,15 @@ const ramp = z.union(
   [positive, z.strictObject({ from: positive, to: positive })],
   'must be a number above 0, or { from, to }',
 )
+/** A text with its unit: options are checked a second time together with those of the command line. */
+const time = z.union([z.string(), z.number()], 'must be a time such as 30s').superRefine((value, context) => {
+  try {
+    if (durationFrom(value) <= 0) context.addIssue({ code: 'custom', message: 'must be above 0' })
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error
+    context.addIssue({ code: 'custom', message: error.message })
+  }
+})
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'must be database.collection')
 
 export const operationKinds = [
@@ -55,7 +65,7 @@ export type OperationSource = z.infer<typeof operation>
 const phase = z
   .strictObject({
     name,
-    durationSecs: positive.optional(),
+    duration: time.optional(),
     operations: whole(1, 1e12).optional(),
     rate: ramp.optional(),
     concurrency: ramp.optional(),
@@ -63,8 +73,8 @@ const phase = z
     mix: z.record(z.string(), z.number().min(0)).optional(),
   })
   .refine(
-    (phase) => (phase.durationSecs === undefined) !== (phase.operations === undefined),
-    'must have either durationSecs or operations',
+    (phase) => (phase.duration === undefined) !== (phase.operations === undefined),
+    'must have either duration or operations',
   )
 export type PhaseSource = z.infer<typeof phase>
 
