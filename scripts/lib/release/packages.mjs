@@ -113,7 +113,7 @@ function shardlabPages() {
   return Object.fromEntries(pages.map((page) => [page, page]))
 }
 
-/** @param {Readonly<Record<string, string>>} pages places in the package by those in the repository */
+/** @param {Readonly<Record<string, string>>} pages places in the package, by those in ours */
 async function pack(stage, folder, pages) {
   for (const [from, to] of Object.entries(pages)) {
     mkdirSync(dirname(join(stage, to)), { recursive: true })

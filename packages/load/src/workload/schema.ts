@@ -14,7 +14,7 @@ const ramp = z.union(
   [positive, z.strictObject({ from: positive, to: positive })],
   'must be a number above 0, or { from, to }',
 )
-/** A text with its unit: options are checked a second time together with those of the command line. */
+/** Stays a text, because settings are checked again together with options of the command line. */
 const time = z.union([z.string(), z.number()], 'must be a time such as 30s').superRefine((value, context) => {
   try {
     if (durationFrom(value) <= 0) context.addIssue({ code: 'custom', message: 'must be above 0' })
