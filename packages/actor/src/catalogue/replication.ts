@@ -144,9 +144,9 @@ export const replicationExchanges = {
   >({ term: 1, positions: [[1, 1, someTimedOpTime, someTimedOpTime]] }, { isKnown: true }),
   /**
    * Entries of the receiver's oplog after a position, at most about `bytesMax`. Waits up to
-   * `awaitMs` for the first one. `outcome`: `entries`; `diverged`, if the receiver does not have the entry at
-   * the position; `too-old`, if it has no entry that old any more; `no-source`, if it cannot be
-   * read. `entries`: BSON documents, one after the other.
+   * `awaitMs` for the first one. `outcome`: `entries`; `diverged`, if the receiver does not have
+   * the entry at the position; `too-old`, if it has no entry that old any more; `no-source`, if it
+   * cannot be read. `entries`: BSON documents, one after the other.
    */
   'replication.fetch': exchange<
     { term: number; after: OpTimeTuple; bytesMax: number; awaitMs: number },
