@@ -88,7 +88,15 @@ t.test("the guide's command line prints what the guide shows", async (t) => {
     next: 'of the documents that share a value, change or delete all but one, then run backfill()',
     findings: [{ kind: 'duplicate', owner: 3, field: 'email', value: 'a', holder: 1 }],
   })
+  const normalized = client.db('cli').collection<any>('normalized')
+  await uniqueCollection(normalized, {
+    unique: [{ fields: 'email', normalize: (email) => email.toLowerCase() }],
+  }).init()
   const wrong: [string[], RegExp][] = [
+    [
+      ['unique', 'repair', '--uri', cluster.uri, '--ns', 'cli.normalized', '--field', 'email'],
+      /^shardlab: values of email are reserved after normalize, but the options have none: use the same options/,
+    ],
     [
       ['unique', 'flap', '--uri', 'x', '--ns', 'a.b', '--field', 'c'],
       /'flap' is invalid for argument 'action': allowed choices are init/,

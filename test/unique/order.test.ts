@@ -68,6 +68,36 @@ for (const place of await places()) {
     t.equal((await users.updateOne({ _id: 1 }, { $set: { email: 'C' } })).modifiedCount, 1)
   })
 
+  t.test(`${place.title}: programs with other rules for a field are refused, also for reading`, async (t) => {
+    const main = await mainCollection(place)
+    await main.insertOne({ _id: 1, email: 'A' })
+    const normalize = (email: string) => email.toLowerCase()
+    const normalized = await uniqueCollection(main, { unique: [{ fields: 'email', normalize }] }).init()
+    await normalized.backfill()
+    for (const make of [true, false]) {
+      await t.rejects(uniqueCollection(main, { unique: ['email'] }).init({ make }), {
+        name: 'MisconfiguredProxyError',
+        message:
+          'values of email are reserved after normalize, but the options have none: use the same options in every program, or another proxy collection',
+      })
+      await t.rejects(
+        uniqueCollection(main, { unique: [{ fields: 'email', normalize, missing: 'skip' }] }).init({ make }),
+        {
+          name: 'MisconfiguredProxyError',
+          message: /^values of email are reserved with missing: 'reserve', but the options have 'skip': /,
+        },
+      )
+      await uniqueCollection(main, { unique: [{ fields: 'email', normalize }] }).init({ make })
+    }
+    t.same((await normalized.verify()).findings, [])
+    const plain = await mainCollection(place)
+    const options = { unique: [{ fields: 'email', normalize }] }
+    const outcomes = await Promise.allSettled(
+      [{ unique: ['email'] }, options, options].map((each) => uniqueCollection(plain, each).init()),
+    )
+    t.ok([1, 2].includes(outcomes.filter(({ status }) => status === 'rejected').length), 'one form of concurrent ones')
+  })
+
   t.test(`${place.title}: repair says how many reservations wait, and until when`, async (t) => {
     const main = await mainCollection(place)
     const users = await uniqueCollection(main, { unique: ['email'], proxy: 'proxy' }).init()

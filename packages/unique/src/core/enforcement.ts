@@ -3,6 +3,7 @@
  * all documents that existed before, and `enforcing` from then on. The marker is part of the proxy
  * so that a dropped and recreated proxy requires a backfill again.
  */
+import { MisconfiguredProxyError } from './errors.js'
 import { kindOf, type Fields } from './port.js'
 import { valueFilter, type Proxy } from './proxy.js'
 import { setAt, type UniqueSpec } from './specs/spec.js'
@@ -29,6 +30,31 @@ function markerFilter(proxy: Proxy, spec: UniqueSpec): Fields {
   return { ...(proxy.sharded ? valueFilter(proxy, spec, markerValues(spec)) : {}), _id: { $eq: markerValue(spec) } }
 }
 
+/** What all clients must have in common: otherwise their reservations of one value differ. */
+interface Rules {
+  /** Whether there is a function; functions cannot be compared. */
+  readonly normalize: boolean
+  readonly missing: UniqueSpec['missing']
+}
+
+const rulesOf = ({ normalize, missing }: UniqueSpec): Rules => ({ normalize: normalize !== null, missing })
+
+/** @param found undefined: a marker of an older version. @throws MisconfiguredProxyError */
+function checkRules(spec: UniqueSpec, found: Partial<Rules> = {}): void {
+  const { normalize, missing } = { ...rulesOf(spec), ...found }
+  const own = rulesOf(spec)
+  const difference =
+    normalize !== own.normalize
+      ? `${normalize ? 'after' : 'without'} normalize, but the options have ${own.normalize ? 'normalize' : 'none'}`
+      : missing !== own.missing
+        ? `with missing: '${missing}', but the options have '${own.missing}'`
+        : null
+  if (difference !== null)
+    throw new MisconfiguredProxyError(
+      `values of ${spec.name} are reserved ${difference}: use the same options in every program, or another proxy collection`,
+    )
+}
+
 export class Enforcement {
   readonly #world: World
   /** Until then the markers need not be read again. */
@@ -43,18 +69,18 @@ export class Enforcement {
     return this.#world.reservationMs / 2
   }
 
-  /** Creates missing markers. */
+  /**
+   * Creates missing markers.
+   * @throws MisconfiguredProxyError if an existing one is of a spec with other rules
+   */
   async begin(): Promise<void> {
-    for (const [proxy, spec] of this.#pairs()) {
-      if ((await this.#read(proxy, spec)) !== null) continue
-      const marker: Fields = { state: 'building', attempt: this.#world.newToken() }
-      if (proxy.sharded) for (const field of spec.fields) setAt(marker, field, markerValue(spec))
-      try {
-        await repeated(this.#world.clock, () => proxy.port.insertOne({ _id: markerValue(spec), ...marker }))
-      } catch (error) {
-        if (kindOf(error) !== 'duplicate') throw error
-      }
-    }
+    for (const [proxy, spec] of this.#pairs())
+      while (!(await this.#isMarked(proxy, spec))) await this.#mark(proxy, spec)
+  }
+
+  /** @throws MisconfiguredProxyError as {@link begin} */
+  async check(): Promise<void> {
+    for (const [proxy, spec] of this.#pairs()) await this.#isMarked(proxy, spec)
   }
 
   /** The specs whose existing values may have no reservation. */
@@ -106,6 +132,23 @@ export class Enforcement {
     }
     const update = { $set: { state, attempt: this.#world.newToken() } }
     return repeated(this.#world.clock, () => proxy.port.updateOne(filter, update))
+  }
+
+  async #isMarked(proxy: Proxy, spec: UniqueSpec): Promise<boolean> {
+    const marker = await this.#read(proxy, spec)
+    if (marker !== null) checkRules(spec, marker['spec'] as Partial<Rules> | undefined)
+    return marker !== null
+  }
+
+  async #mark(proxy: Proxy, spec: UniqueSpec): Promise<void> {
+    const marker: Fields = { state: 'building', attempt: this.#world.newToken(), spec: rulesOf(spec) }
+    if (proxy.sharded) for (const field of spec.fields) setAt(marker, field, markerValue(spec))
+    try {
+      await repeated(this.#world.clock, () => proxy.port.insertOne({ _id: markerValue(spec), ...marker }))
+    } catch (error) {
+      // Another client has just created it.
+      if (kindOf(error) !== 'duplicate') throw error
+    }
   }
 
   #read(proxy: Proxy, spec: UniqueSpec): Promise<Fields | null> {

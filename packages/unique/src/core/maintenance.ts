@@ -42,6 +42,11 @@ export class Maintenance {
       await enforcement.complete(marks)
   }
 
+  /** @throws MisconfiguredProxyError if the proxies belong to specs with other rules */
+  check(): Promise<void> {
+    return this.#protocol.enforcement.check()
+  }
+
   /** Whether the reservations alone keep values unique, and what to do if not. */
   status(): Promise<Standing> {
     return this.#standing('verify', [], new WaitingCount())

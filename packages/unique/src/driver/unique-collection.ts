@@ -106,7 +106,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     checkSameBson(this.collection)
     this.#changes.shardKey = await checkMain(db, this.collection.collectionName, onCluster)
     for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster, make)
-    if (make) await this.#maintenance.begin()
+    await (make ? this.#maintenance.begin() : this.#maintenance.check())
     this.#initialized = true
     return this
   }

@@ -2,7 +2,7 @@ import { RefusedOperationError } from '../errors.js'
 import { checkNames, shown } from './option-checks.js'
 import { overlaps, type FieldPath, type UniqueSpec, type UniqueSpecOptions } from './spec.js'
 
-const proxyFieldNames: ReadonlySet<string> = new Set(['_id', 'owner', 'state', 'attempt', 'expiresAt'])
+const proxyFieldNames: ReadonlySet<string> = new Set(['_id', 'owner', 'state', 'attempt', 'expiresAt', 'spec'])
 
 /** `proxy` is read by the driver's part. */
 const specOptions = ['fields', 'normalize', 'collation', 'missing', 'proxy']
