@@ -66,14 +66,17 @@ export function checkReports(t: Test, file: ScenarioFile, runs: readonly Variant
     const { bytesInBusiest, bytesPerHour, windows: nights, openMs } = result.balancing
     t.equal(
       row('moved in the busiest balancer window / per open hour')[i],
-      `${sizeText(bytesInBusiest)} / ${sizeText(bytesPerHour)}`,
+      bytesInBusiest === 0 ? '–' : `${sizeText(bytesInBusiest)} / ${sizeText(bytesPerHour)}`,
     )
     t.equal(row('balancer windows / open hours')[i], `${nights} / ${openMs / 3_600_000} h`)
     const most = (of: 'sentBytes' | 'receivedBytes'): string => {
       const [id, shard] = Object.entries(result.shards).toSorted(([, a], [, b]) => b[of] - a[of])[0]!
       return `${id} ${sizeText(shard[of])}`
     }
-    t.equal(row('network, most sent / received by a shard')[i], `${most('sentBytes')} / ${most('receivedBytes')}`)
+    t.equal(
+      row('network, most sent / received by a shard')[i],
+      result.bytesMoved === 0 ? '–' : `${most('sentBytes')} / ${most('receivedBytes')}`,
+    )
     const { freeBytesPerShard, leastMs } = result.reshardingNeeds['shop.orders']!
     t.equal(
       row('to reshard shop.orders at the end: free disk of each shard / least time')[i],
