@@ -157,15 +157,15 @@ t.test('$documents is a source, and misplaced sources are refused', async (t) =>
   })
 })
 
-t.test('D200 the oplog and the cached chunks are empty', async (t) => {
+t.test('D200 the cached chunks are empty, and the oplog can be joined', async (t) => {
   const node = await filled()
-  for (const from of [
-    { db: 'local', coll: 'oplog.rs' },
-    { db: 'config', coll: 'cache.chunks.test.c' },
-  ]) {
-    const [first] = await run(node, [{ $limit: 1 }, { $lookup: { from, pipeline: [], as: 'j' } }])
-    t.same(first!['j'], [])
+  const joined = async (from: Document): Promise<unknown> => {
+    const pipeline = [{ $match: { op: 'n' } }, { $project: { _id: 0, op: 1, msg: '$o.msg' } }, { $limit: 1 }]
+    const [first] = await run(node, [{ $limit: 1 }, { $lookup: { from, pipeline, as: 'j' } }])
+    return first!['j']
   }
+  t.same(await joined({ db: 'config', coll: 'cache.chunks.test.c' }), [])
+  t.same(await joined({ db: 'local', coll: 'oplog.rs' }), [{ op: 'n', msg: 'initiating set' }])
 })
 
 t.test('D201 change streams are refused', async (t) => {

@@ -6,6 +6,7 @@ export type {
   Index,
   IndexUsage,
   KeyRange,
+  ScanOptions,
   StorageEngine,
   StoredRecord,
   IndexBuild,
@@ -46,7 +47,7 @@ export { plainEntryLength, writePlainEntry } from './log/plain-entry.js'
 export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.js'
 export { planQuery } from './planner/plan-query.js'
 export { queryShapeText, type QueryShape } from './planner/query-shape.js'
-export type { IndexFilter, IndexFilters } from './planner/index-filters.js'
+export { IndexFilters, type IndexFilter } from './planner/index-filters.js'
 export { notCappedError } from './planner/planner-errors.js'
 export type { QueryRequest } from './planner/query-request.js'
 export {
@@ -61,7 +62,7 @@ export {
 export type { PlanTrial, QueryPlan } from './plans/query-plan.js'
 export { cappedLimitsOf, cappedMaxDocuments, cappedSizeBytes } from './records/capped.js'
 export type { InsertedDocuments } from './records/inserted-documents.js'
-export type { RecordScan } from './records/record-table.js'
+export type { DocumentScan, RecordScan } from './records/record-table.js'
 export {
   countBy,
   executePlan,

@@ -8,6 +8,7 @@ import { buildFailed, isSame, startBuilds } from '../ddl/build-in-turns.js'
 import { buildIndex, dropIndex } from '../ddl/index-specs.js'
 import { refuseCatalogIndex } from '../ddl/catalog-collections.js'
 import { createCollection } from '../ddl/namespace.js'
+import { refuseOplogWrite } from '../ddl/refuse-oplog.js'
 import type { Access, NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
@@ -71,6 +72,7 @@ function admit(invocation: NodeInvocation, ns: string, asked: readonly Uint8Arra
   checkCollectionUuid(host, ns, args)
   const collection = host.collection(ns)
   refuseCatalogIndex(host, ns)
+  refuseOplogWrite(ns)
   if (collection === undefined && viewOf(host, ns) !== null)
     throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
   const specs: Uint8Array[] = []

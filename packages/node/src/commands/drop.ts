@@ -4,6 +4,7 @@ import { CommandError, DocumentWriter, ErrorCodes, noCode } from '@shardlab/bson
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { dropLocalNamespace } from '../ddl/drop.js'
 import { isTemporary } from '../ddl/temporary.js'
+import { refuseOplogDrop } from '../ddl/refuse-oplog.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const drop: CommandRow<NodeInvocation> = {
@@ -14,6 +15,7 @@ export const drop: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    refuseOplogDrop(ns, host.behaviours)
     const found = host.collection(ns)
     // A temporary collection is dropped even if the disk is full: the next start would drop it
     // anyway.

@@ -11,16 +11,19 @@ export const listDatabases: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D701'],
   summary: 'Lists the databases with their sizes.',
-  run({ host, args }) {
+  run({ host, args, routed }) {
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
     const writer = new DocumentWriter(512).startArray('databases')
     let total = 0
     let count = 0
-    for (const name of host.engine.databases().sort()) {
-      const size = host.engine
-        .collections(name)
-        .reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
+    const names = new Set(host.engine.databases())
+    // Each member has its own, so routers do not list it.
+    if (routed === null) names.add('local')
+    for (const name of [...names].sort()) {
+      const collections = host.engine.collections(name)
+      const oplogBytes = name === 'local' ? host.oplog.window().sizeBytes : 0
+      const size = collections.reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, oplogBytes)
       const entry = new DocumentWriter(128).string('name', name)
       if (!nameOnly) entry.int64('sizeOnDisk', size).bool('empty', size === 0)
       const document = entry.finish()

@@ -4,6 +4,7 @@ import { databaseNameOf, renameCollectionSpec, type RenameRequest, renameRequest
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkTargetName } from '../ddl/namespace.js'
 import { renameLocalCollection } from '../ddl/rename.js'
+import { refuseOplogRename } from '../ddl/refuse-oplog.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
@@ -12,6 +13,7 @@ import { viewOf } from '../views/view-catalog.js'
  *   InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace
  */
 export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequest): void {
+  refuseOplogRename(from, to)
   const source = node.collection(from)
   if (source === undefined) {
     if (viewOf(node, from) !== null) throw new CommandError('CommandNotSupportedOnView', `cannot rename view: ${from}`)

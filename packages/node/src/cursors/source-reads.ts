@@ -10,7 +10,7 @@ import type { Behaviours } from '@shardlab/sharding'
 export interface Collections {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
-  collection(ns: string): Collection | undefined
+  readable(ns: string): Collection | undefined
 }
 
 export class SourceReads {
@@ -68,7 +68,7 @@ export class SourceReads {
   }
 
   #checkCollection(): void {
-    const live = this.#host.collection(this.ns)
+    const live = this.#host.readable(this.ns)
     if (live !== undefined && this.isOf(live)) return
     const moved = this.#host.engine.collections().find((each) => this.isOf(each))
     if (moved === undefined)

@@ -3,6 +3,7 @@ import { uuidV4 } from '@shardlab/actor'
 import { idIndexSpec, type Collection, type IndexVersion } from '@shardlab/storage'
 import { splitNamespace, systemIndexes } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import { refuseOplogCreation, refuseOplogWrite } from './refuse-oplog.js'
 import { refuseView } from '../views/refuse-view.js'
 import { viewsCollection } from '../views/view-definition.js'
 
@@ -74,6 +75,7 @@ function isClientSystemName(db: string, name: string): boolean {
  * @throws CommandError 73 InvalidNamespace, 2 BadValue
  */
 export function checkWrittenName(host: NodeHost, ns: string): void {
+  refuseOplogWrite(ns)
   // An existing collection has a valid name.
   const isSystem = ns.includes('.system.')
   if (!isSystem && host.collection(ns) !== undefined) return
@@ -134,6 +136,7 @@ export function createCollection(
   { uuid, isOwn = false, idIndexVersion = node.behaviours.defaultIndexVersion }: NewCollection = {},
 ): Collection {
   const [db, name] = splitNamespace(ns)
+  refuseOplogCreation(ns)
   if (!isOwn) checkNewName(node, ns)
   const object = new DocumentWriter(256).string('create', name).fields(options)
   if (idIndexVersion === 1) object.document('idIndex', idIndexSpec(emptyOptions, idIndexVersion))

@@ -51,6 +51,7 @@ import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
 import { initiatingSet, noopOf } from '../log/noop.js'
 import type { Oplog } from '../log/oplog.js'
+import { oplogCollection, oplogNs } from '../log/oplog-collection.js'
 import { NodeStorage } from './node-storage.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
@@ -122,6 +123,7 @@ export class StorageNode implements NodeHost {
     this.newObjectId = () => objectIds(context.now())
     this.processId = this.newObjectId()
     this.#storage.log.term = () => Number(this.primary.term)
+    this.#storage.log.durable.add(() => this.insertWaiters.notify(oplogNs))
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
@@ -202,7 +204,7 @@ export class StorageNode implements NodeHost {
   }
 
   readable(ns: string): Collection | undefined {
-    return this.collection(ns) ?? catalogCollection(this, ns)
+    return this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
   }
 
   get featureCompatibilityVersion(): string {

@@ -234,7 +234,8 @@ export class LogWriter {
     const replacement = roomBytes > this.oplog.sizeBytesMax ? newestOf(unwritten, this.oplog.sizeBytesMax) : null
     if (replacement === null && unwritten.length > 0) this.oplog.append(recordOf(unwritten))
     const to = this.oplog.end
-    const newest = replacement === null ? this.oplog.windowOfAll() : oplogPartOf(replacement)
+    const newest =
+      replacement === null ? this.oplog.windowOfAll(this.#disk.keepsImages === true) : oplogPartOf(replacement)
     // The newest entry may be larger than the share of the disk: then a restart begins a new oplog.
     const part = newest.sizeBytes > this.#reservedBytes ? oplogPartOf(new Uint8Array(0)) : newest
     const image = this.#imageOf(part)

@@ -9,6 +9,8 @@ export class OplogSlab {
   end: number
   /** The position of {@link start} in the oplog. */
   readonly position: number
+  /** Others may read its bytes even after the oplog has dropped it. */
+  isShared = false
   /** Where entries begin, as far as they were needed: found by their lengths, without decoding. */
   readonly #starts: number[] = []
   #startsEnd: number
@@ -48,10 +50,5 @@ export class OplogSlab {
 
   optimeAt(index: number): OpTime {
     return opTimeOf(this.bytes, this.startOf(index))
-  }
-
-  /** The same entries up to the offset `end`, for more entries elsewhere. */
-  cutAt(end: number): OplogSlab {
-    return new OplogSlab(this.bytes, this.start, end, this.position)
   }
 }

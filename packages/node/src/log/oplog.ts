@@ -14,8 +14,11 @@ export type EntriesAfter =
   /** `diverged`: the oplog has no such entry. `too-old`: it has dropped the position. */
   | { readonly outcome: 'diverged' | 'too-old' }
 
-const slabBytesMax = 256 * 1024
+/** The C library maps larger blocks, whose first writes cost ten times as much. */
+const slabBytesMax = 64 * 1024
 const slabBytesMin = 4 * 1024
+/** A record of this size is a slab itself: a copy would cost more than the rest of its slab. */
+const ownSlabBytesMin = 16 * 1024
 
 /**
  * Entries are appended when they are written to the disk, and readers see them once they are on it
@@ -30,6 +33,8 @@ export class Oplog {
   #revealed = 0
   /** Null after a change. */
   #window: OplogWindow | null = null
+  /** Of a dropped slab: written again, because new memory is slow at first. */
+  #spare: Uint8Array | null = null
 
   /** @param sizeBytesMax the newest entry is kept even if it is larger */
   constructor(sizeBytesMax: number) {
@@ -42,9 +47,17 @@ export class Oplog {
     return this.#end
   }
 
-  /** @param record whole entries. Copied */
+  /**
+   * @param record whole entries. Copied, unless it is large and has a buffer of its own: then it
+   *   must not change any more
+   */
   append(record: Uint8Array): void {
     const { length } = record
+    if (length >= ownSlabBytesMin && length === record.buffer.byteLength && length <= this.sizeBytesMax >>> 4) {
+      this.#slabs.push(new OplogSlab(record, 0, length, this.#end))
+      this.#end += length
+      return
+    }
     const slab = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
     if (slab !== undefined && slab.end + length <= slab.bytes.length) {
       slab.bytes.set(record, slab.end)
@@ -58,7 +71,7 @@ export class Oplog {
     this.#revealed = Math.max(position, this.#revealed)
     this.#window = null
     if (this.#slabs.length > 1 && this.#end - this.#slabs[0]!.position > this.sizeBytesMax)
-      this.#slabs.splice(0, this.#countBeyondSize(this.#revealed))
+      this.#drop(this.#countBeyondSize(this.#revealed))
   }
 
   /** Removes entries after this position, which were not written to the disk. */
@@ -71,19 +84,24 @@ export class Oplog {
     const last = this.#slabs.pop()
     if (last === undefined) return
     // A new slab follows: snapshots may share the bytes after this position.
-    const kept = last.cutAt(last.start + position - last.position)
-    this.#slabs.push(new OplogSlab(last.bytes.subarray(0, kept.end), kept.start, kept.end, kept.position))
+    const end = last.start + position - last.position
+    const cut = new OplogSlab(last.bytes.subarray(0, end), last.start, end, last.position)
+    cut.isShared = true
+    this.#slabs.push(cut)
   }
 
   /** The entries on the disk. Later changes do not affect it. */
   window(): OplogWindow {
-    return (this.#window ??= new OplogWindow([...this.#slabs], this.#revealed))
+    return (this.#window ??= new OplogWindow(shared(this.#slabs), this.#revealed))
   }
 
-  /** Also the entries that are not yet on the disk, for a checkpoint that includes them. */
-  windowOfAll(): OplogWindow {
-    const beyond = this.#countBeyondSize(this.#end)
-    return new OplogWindow(this.#slabs.slice(beyond), this.#end)
+  /**
+   * Also the entries that are not yet on the disk, for a checkpoint that includes them.
+   * @param isKept false: nothing is appended while it is read
+   */
+  windowOfAll(isKept = true): OplogWindow {
+    const slabs = this.#slabs.slice(this.#countBeyondSize(this.#end))
+    return new OplogWindow(isKept ? shared(slabs) : slabs, this.#end)
   }
 
   /** The oldest entry; null: there is none. */
@@ -135,8 +153,10 @@ export class Oplog {
 
   /** Shares the slabs; both may append. No write may be in progress. */
   adopt(other: Oplog): void {
-    this.#slabs = other.#slabs.map(
-      ({ bytes, start, end, position }) => new OplogSlab(bytes.subarray(0, end), start, end, position),
+    this.#slabs = shared(
+      shared(other.#slabs).map(
+        ({ bytes, start, end, position }) => new OplogSlab(bytes.subarray(0, end), start, end, position),
+      ),
     )
     this.#window = null
     this.#end = other.#end
@@ -167,10 +187,16 @@ export class Oplog {
   /** Slabs grow with the oplog, so that a small node does not hold a full one. */
   #open(lengthBytes: number): OplogSlab {
     const heldBytes = this.#end - (this.#slabs[0]?.position ?? this.#end)
-    const bytes = unzeroed(Math.max(lengthBytes, Math.min(this.#slabBytes, Math.max(slabBytesMin, heldBytes))))
+    const sizeBytes = Math.max(lengthBytes, Math.min(this.#slabBytes, Math.max(slabBytesMin, heldBytes)))
+    const bytes = this.#spare?.length === sizeBytes ? this.#spare : unzeroed(sizeBytes)
+    if (bytes === this.#spare) this.#spare = null
     const slab = new OplogSlab(bytes, 0, 0, this.#end)
     this.#slabs.push(slab)
     return slab
+  }
+
+  #drop(count: number): void {
+    for (const { bytes, isShared } of this.#slabs.splice(0, count)) if (!isShared) this.#spare = bytes
   }
 
   /** How many of the oldest slabs exceed the size and have no entry at or after this position. */
@@ -184,6 +210,12 @@ export class Oplog {
       count++
     return count
   }
+}
+
+/** A copy of the list. */
+function shared(slabs: readonly OplogSlab[]): OplogSlab[] {
+  for (const slab of slabs) slab.isShared = true
+  return [...slabs]
 }
 
 /** The end of the whole entries within so many bytes. */

@@ -22,6 +22,8 @@ export class TailSource implements CursorSource {
   readonly slice: TimeSlice
   readonly #options: TailOptions
   #lastRecordId = -1
+  /** Earlier records cannot match. */
+  readonly #after: number
   #toSkip: number
   #left: number
 
@@ -29,6 +31,7 @@ export class TailSource implements CursorSource {
     this.#options = options
     this.reads = new SourceReads(options.host, options.collection)
     this.slice = newSlice(options.host)
+    this.#after = options.collection.scanBounds?.(options.query.filter.root).after ?? -1
     options.host.statistics.queries.addTailable()
     this.#toSkip = options.query.skip
     this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
@@ -44,7 +47,7 @@ export class TailSource implements CursorSource {
     const { slice } = this
     if (this.#left === 0 || slice.isOver) return null
     const collection = this.#collection()
-    const scan = collection.scan({ after: this.#lastRecordId })
+    const scan = collection.scan({ after: Math.max(this.#lastRecordId, this.#after) })
     for (let record = scan.next(); record !== null; record = slice.isOver ? null : scan.next()) {
       this.#lastRecordId = record.recordId
       slice.worked()
@@ -62,7 +65,7 @@ export class TailSource implements CursorSource {
 
   #collection(): Collection {
     this.reads.check()
-    const collection = this.#options.host.collection(this.reads.ns)!
+    const collection = this.#options.host.readable(this.reads.ns)!
     if (this.#lastRecordId >= 0 && collection.get(this.#lastRecordId) === undefined)
       throw new CommandError(
         'CappedPositionLost',

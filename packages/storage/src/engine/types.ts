@@ -8,7 +8,7 @@ import type { IndexFilters } from '../planner/index-filters.js'
 import type { WildcardPaths } from '../wildcard/wildcard-spec.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
 import type { LogEntry } from '../log/log-entry.js'
-import type { RecordScan, StoredRecord } from '../records/record-table.js'
+import type { DocumentScan, StoredRecord } from '../records/record-table.js'
 
 export type { StoredRecord } from '../records/record-table.js'
 
@@ -93,6 +93,18 @@ export interface CappedLimits {
   readonly documents: number | null
 }
 
+export interface ScanOptions {
+  /** Default: false. */
+  readonly reverse?: boolean
+  /**
+   * The record id before the first one of a forward scan, even if that record is gone: a tailable
+   * cursor resumes by `scan({ after: lastRecordId })` on the live collection. Default: none.
+   */
+  readonly after?: number
+  /** The greatest record id, if it comes from {@link Collection.scanBounds}. Default: none. */
+  readonly until?: number
+}
+
 export interface Collection {
   readonly ns: string
   readonly uuid: Uint8Array
@@ -119,12 +131,13 @@ export interface Collection {
   readonly indexFilters: IndexFilters
   findById(id: RawValue): StoredRecord | undefined
   get(recordId: number): StoredRecord | undefined
+  /** In order of insertion, or reverse. The collection must not change during the scan. */
+  scan(options?: ScanOptions): DocumentScan
   /**
-   * In order of insertion, or reverse. The collection must not change during the scan. A forward
-   * scan starts after the record id `after`, even if that record is gone: a tailable cursor resumes
-   * by `scan({ after: lastRecordId })` on the live collection.
+   * Bounds of the records that can match, also of reverse scans. Absent: the order of the records
+   * says nothing about their contents.
    */
-  scan(options?: { reverse?: boolean; after?: number }): RecordScan
+  scanBounds?(root: FilterNode): ScanOptions
   /** Unaffected by later writes. Costs no more than the number of indexes. */
   snapshot(): Collection
   /** How many inserted documents an index has deferred, at most. */

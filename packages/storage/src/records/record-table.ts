@@ -37,6 +37,21 @@ type Slot = Uint8Array | number | undefined
 
 const noSlab = new Uint8Array(0)
 
+/** Records of a collection, one by one. */
+export interface DocumentScan {
+  next(): StoredRecord | null
+  /**
+   * Advances without creating a view of the document.
+   * @returns false: the end
+   */
+  step(): boolean
+  /** After {@link step}: the record, and its document from `start` in `bytes`. */
+  readonly recordId: number
+  readonly bytes: Uint8Array
+  readonly start: number
+  [Symbol.iterator](): Generator<StoredRecord, void, void>
+}
+
 export class RecordTable {
   #owner: object = {}
   #ownsDirectory = true
@@ -217,7 +232,7 @@ function readSlot({ slab, slots }: Page, slot: number): Uint8Array | undefined {
   return typeof document === 'number' ? documentAt(slab, document) : document
 }
 
-export class RecordScan {
+export class RecordScan implements DocumentScan {
   readonly #pages: readonly (Page | undefined)[]
   readonly #firstPage: number
   readonly #reverse: boolean

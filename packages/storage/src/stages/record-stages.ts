@@ -2,7 +2,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
 import type { PlanStage } from '../plans/plan-stage.js'
-import type { RecordScan, StoredRecord } from '../records/record-table.js'
+import type { DocumentScan, StoredRecord } from '../records/record-table.js'
 import type { IndexCursor } from '../tree/index-cursor.js'
 import type { Collection } from '../engine/types.js'
 import { needTime, Stage, type StageState } from './stage.js'
@@ -15,7 +15,7 @@ export class EofStage extends Stage {
 }
 
 export class CollectionScanStage extends Stage {
-  readonly #scan: RecordScan | ClusteredScan
+  readonly #scan: DocumentScan | ClusteredScan
   readonly #filter: Filter | null
 
   constructor(plan: Extract<PlanStage, { stage: 'COLLSCAN' }>, collection: Collection) {
@@ -23,7 +23,11 @@ export class CollectionScanStage extends Stage {
     this.#filter = plan.filter
     this.#scan = collection.clustered
       ? new ClusteredScan(collection, plan.reverse)
-      : collection.scan({ reverse: plan.reverse, ...(plan.after === null ? {} : { after: plan.after }) })
+      : collection.scan({
+          reverse: plan.reverse,
+          ...(plan.after === null ? {} : { after: plan.after }),
+          ...(plan.filter === null ? {} : collection.scanBounds?.(plan.filter.root)),
+        })
   }
 
   work(): StageState {

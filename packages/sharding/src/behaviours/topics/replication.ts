@@ -2,6 +2,21 @@
 import { row } from '../row.js'
 
 export const replicationBehaviours = {
+  oplogEntries: row<'hashes' | 'o last' | 'wall first' | 'statements last' | 'statements first'>(
+    'Fields of oplog entries: with h and without t, wall and ui; with h, and o as the last field; wall before v; stmtId after wall; stmtId before ts, and o2 for inserts, too. Updates are $v: 2 since 5.0.',
+    'oplog.cpp (logopReplicaSet, _logOpWriter) of 2.6 and 4.0; oplog_entry.idl of 4.4, 5.0 and later',
+    ['2.6', 'hashes'],
+    ['4.0', 'o last'],
+    ['4.4', 'wall first'],
+    ['5.0', 'statements last'],
+    ['6.0.2', 'statements first'],
+  ),
+  dropOfOplogHasCode: row<boolean>(
+    'The refusal of a drop of the oplog has the code 5255000, otherwise none.',
+    'drop_collection.cpp, CmdDrop in dbcommands.cpp before and after 4.9',
+    ['2.6', false],
+    ['5.0', true],
+  ),
   periodicNoops: row<boolean>(
     'A primary writes a no-op when it has written nothing else for ten seconds.',
     'noop_writer.cpp; the default of writePeriodicNoops is true since 3.6',
