@@ -56,6 +56,19 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
   jumbo: { ns: true, shard: true, min: true, max: true },
   member: { member: true, state: true, error: true },
   limit: { member: true, limit: true, value: true },
+  'member-state': { member: true, set: true, from: true, to: true },
+  election: {
+    member: true,
+    set: true,
+    outcome: true,
+    dryRun: true,
+    reason: true,
+    term: true,
+    votes: true,
+    votesNeeded: true,
+    refusals: true,
+  },
+  rollback: { member: true, set: true, to: true, entries: true },
   log: { member: true, level: true, message: true, fields: true },
 }
 

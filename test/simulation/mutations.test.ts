@@ -1,5 +1,5 @@
 /** Each mutation, in the shortest run in which its defect is visible. */
-import { mutationNames, type MutationName } from '@shardlab/actor'
+import { mutationNames, type ClusterMutationName, type MutationName } from '@shardlab/actor'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { createClient, type Client, type Outcome, type RunOptions } from '@shardlab/scenario'
@@ -61,7 +61,7 @@ class Story {
 }
 
 /** Each returns a value that is the same for every cluster without a defect. */
-const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
+const stories: Record<ClusterMutationName, (story: Story) => Promise<unknown>> = {
   /** Orphans are invisible. */
   async ownershipFilterOff(story) {
     await story.move()
@@ -136,7 +136,7 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
 
 t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has a run')
 
-const sound: Record<MutationName, unknown> = {
+const sound: Record<ClusterMutationName, unknown> = {
   ownershipFilterOff: 20,
   criticalSectionOff: 1,
   retryDedupeOff: 1,
@@ -145,7 +145,7 @@ const sound: Record<MutationName, unknown> = {
   versionCheckOff: 1,
   ddlLocksOff: 0,
 }
-const defective: Record<MutationName, unknown> = {
+const defective: Record<ClusterMutationName, unknown> = {
   ownershipFilterOff: 30,
   criticalSectionOff: 0,
   retryDedupeOff: 2,

@@ -6,8 +6,9 @@ import {
   shardAddress,
   type Address,
 } from '@shardlab/actor'
-import { decode, findField } from '@shardlab/bson'
+import { decode, encode, findField, ObjectId } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
+import { behavioursOf } from '@shardlab/sharding'
 import { memberNamed } from './member-names.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { shardSpec, type Topology } from './topology.js'
@@ -22,6 +23,11 @@ export async function startMembers(
   topology: Topology,
   nowMs: number,
 ): Promise<MemberInfo[]> {
+  if (options.topology === 'replica-set') {
+    const members = await runtime.start(topology.storage)
+    await initiateSet(runtime, options, members, nowMs)
+    return members
+  }
   // Mongoses wait for the catalog by themselves, so that they start in parallel.
   const others = runtime.start(topology.others)
   others.catch(() => {})
@@ -34,6 +40,29 @@ export async function startMembers(
     nowMs,
   )
   return [...storage, ...(await others)]
+}
+
+/** Resolves when a member accepts writes, and the others know it. */
+async function initiateSet(
+  runtime: Runtime,
+  { setName, heartbeatIntervalMs, electionTimeoutMs, emulate, seed }: ResolvedOptions,
+  members: readonly MemberInfo[],
+  nowMs: number,
+): Promise<void> {
+  const config = encode({
+    _id: setName,
+    version: 1,
+    ...(behavioursOf(emulate).configTerm ? { term: 0 } : {}),
+    members: members.map(({ endpoint }, i) => ({ _id: i, host: endpoint })),
+    settings: {
+      heartbeatIntervalMillis: heartbeatIntervalMs,
+      electionTimeoutMillis: electionTimeoutMs,
+      replicaSetId: new ObjectId(createObjectIdFactory(createRandom(seed).fork('replica-set-id'))(nowMs)),
+    },
+  })
+  await Promise.all(
+    members.map(({ address }) => runtime.request(address, 'replication.initiate', { config, atMs: nowMs })),
+  )
 }
 
 async function initialise(

@@ -19,7 +19,7 @@ export type { ClusterOptions } from './options.js'
 export { resolveOptions } from './resolve-options.js'
 export type { ResolvedOptions } from './resolved-options.js'
 export { ShardedCluster } from './sharded-cluster.js'
-export type { ShardInfo, StandbyInfo } from './shard-info.js'
+export type { SetInfo, ShardInfo, StandbyInfo } from './shard-info.js'
 export {
   createSimulatedCluster,
   type MeasuredCollections,

@@ -1,8 +1,18 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ClusterSnapshot } from './copies/snapshot.js'
+import type { TopologyName } from './topology-name.js'
 
 /** Options of {@link ShardedCluster.start}. Each has a default. */
 export interface ClusterOptions {
+  /**
+   * `sharded` (default), or `replica-set`: one set without sharding, which has no shards, mongoses,
+   * config server or balancer.
+   */
+  readonly topology?: TopologyName
+  /** Of a replica set: 1 to 7. Default 3. */
+  readonly members?: number
+  /** Of a replica set: its name. Default `rs0`. */
+  readonly setName?: string
   /** 0 to 1000. Default 3. */
   readonly shards?: number
   /**
@@ -12,7 +22,10 @@ export interface ClusterOptions {
   readonly standby?: readonly string[]
   /** 1 to 100. Default 1. */
   readonly mongos?: number
-  /** Port of the first mongos; the others use the following ones. 0 (default): any free ports. */
+  /**
+   * Port of the first mongos, or of the first member of a replica set; the others use the following
+   * ones. 0 (default): any free ports.
+   */
   readonly port?: number
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string
@@ -42,7 +55,10 @@ export interface ClusterOptions {
   readonly seed?: number
   /** Pause between rounds in ms. Default 1000; with `serverTimings` 10000, as the server. */
   readonly balancerRoundIntervalMs?: number
-  /** Use the server's timings instead of shorter ones. Default false. */
+  /**
+   * Use the server's timings instead of shorter ones: of the balancer, of heartbeats (2 s instead
+   * of 250 ms) and of elections (10 s instead of 2 s). Default false.
+   */
   readonly serverTimings?: boolean
   /**
    * After this time without a primary, members that need it fail with
@@ -81,4 +97,14 @@ export interface ClusterOptions {
 }
 
 /** Options that a simulated cluster does not have. */
-export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host' | 'from'
+export type LiveOnly =
+  | 'runtime'
+  | 'clock'
+  | 'autoAdvance'
+  | 'hosts'
+  | 'port'
+  | 'host'
+  | 'from'
+  | 'topology'
+  | 'members'
+  | 'setName'

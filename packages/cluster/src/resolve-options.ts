@@ -5,6 +5,7 @@ import { OptionError } from './option-error.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
 import { parseSize } from './quantity-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
+import type { TopologyName } from './topology-name.js'
 
 const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'runtime',
@@ -14,6 +15,9 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'port',
   'host',
   'from',
+  'topology',
+  'members',
+  'setName',
 ])
 
 const known: Record<keyof ClusterOptions, true> = {
@@ -38,6 +42,9 @@ const known: Record<keyof ClusterOptions, true> = {
   autoSplit: true,
   diskSize: true,
   from: true,
+  topology: true,
+  members: true,
+  setName: true,
 }
 
 /**
@@ -48,11 +55,16 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   checkNames('a cluster', options, Object.keys(known))
   const { from } = options
   if (from !== undefined) return optionsOfCopy({ ...options, from }, resolveOptions)
-  const mongos = integer('mongos', options.mongos, 1, 1, 100)
+  const topology = options.topology ?? 'sharded'
+  if (topology !== 'sharded' && topology !== 'replica-set')
+    throw new OptionError(`topology is ${JSON.stringify(topology)}; use sharded or replica-set.`)
+  const set = setOptions(topology, options)
+  const mongos = topology === 'sharded' ? integer('mongos', options.mongos, 1, 1, 100) : 0
   const port = integer('port', options.port, 0, 0, 65_535)
-  if (port > 0 && port + mongos - 1 > 65_535)
+  const listeners = topology === 'sharded' ? mongos : set.members
+  if (port > 0 && port + listeners - 1 > 65_535)
     throw new OptionError(
-      `port ${port} is too high for ${mongos} mongoses, which take consecutive ports up to 65535: choose a lower port.`,
+      `port ${port} is too high for ${listeners} ${topology === 'sharded' ? 'mongoses' : 'members'}, which take consecutive ports up to 65535: choose a lower port.`,
     )
   const emulate = options.emulate ?? defaultVersion
   if (parseEmulatedVersion(emulate) === undefined)
@@ -77,8 +89,12 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
-  const shards = integer('shards', options.shards, 3, 0, 1000)
+  const shards = topology === 'sharded' ? integer('shards', options.shards, 3, 0, 1000) : 0
   return {
+    topology,
+    ...set,
+    heartbeatIntervalMs: options.serverTimings === true ? 2000 : 250,
+    electionTimeoutMs: options.serverTimings === true ? 10_000 : 2000,
     shards,
     standby: standbyNames(options.standby ?? [], shards),
     mongos,
@@ -121,6 +137,28 @@ export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>)
   const names = Object.keys(known).filter((name) => !liveOnly.has(name))
   checkNames('a simulated cluster', options, names)
   return resolveOptions({ serverTimings: true, ...options })
+}
+
+const shardedOnly = ['shards', 'standby', 'mongos', 'chunkSize', 'autoSplit', 'balancerRoundIntervalMs'] as const
+
+function setOptions(topology: TopologyName, options: ClusterOptions): Pick<ResolvedOptions, 'members' | 'setName'> {
+  if (topology === 'sharded') {
+    for (const name of ['members', 'setName'] as const)
+      if (options[name] !== undefined)
+        throw new OptionError(
+          `${name} needs topology: 'replica-set', because shards have one member each; set both, or remove ${name}.`,
+        )
+    return { members: 1, setName: '' }
+  }
+  for (const name of shardedOnly)
+    if (options[name] !== undefined)
+      throw new OptionError(`${name} is an option of a sharded cluster: remove it, or topology: 'replica-set'.`)
+  const { setName = 'rs0' } = options
+  if (typeof setName !== 'string' || !standbyNamePattern.test(setName) || isReservedAddress(setName))
+    throw new OptionError(
+      `setName is ${JSON.stringify(setName)}; a name is a letter, followed by letters, digits, -, _ and dots, such as rs0.`,
+    )
+  return { members: integer('members', options.members, 3, 1, 7), setName }
 }
 
 const standbyMax = 1000

@@ -1,6 +1,13 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
+import type { TopologyName } from './topology-name.js'
 
 export interface ResolvedOptions {
+  readonly topology: TopologyName
+  /** Of a replica set; 1 in a sharded cluster, whose sets have one member each. */
+  readonly members: number
+  readonly setName: string
+  readonly heartbeatIntervalMs: number
+  readonly electionTimeoutMs: number
   readonly shards: number
   readonly standby: readonly string[]
   readonly mongos: number

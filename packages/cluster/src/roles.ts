@@ -3,6 +3,7 @@ import type { RoleLoader } from '@shardlab/runtime'
 
 /** Each role is loaded when its first member starts. */
 export const lazyRoles: Record<string, RoleLoader> = {
+  mongod: async () => (await import('@shardlab/node')).createMongod,
   shard: async () => (await import('@shardlab/shard')).createShard,
   'config-server': async () => (await import('@shardlab/config-server')).createConfigServer,
   mongos: async () => (await import('@shardlab/mongos')).createMongos,

@@ -15,6 +15,25 @@ export interface StandbyInfo extends ShardInfo {
   readonly host: string
 }
 
+/** A replica set without sharding. */
+export interface SetInfo {
+  readonly name: string
+  /** Connects to one member alone, as `ShardInfo.uri` does. */
+  readonly members: readonly ShardInfo[]
+}
+
+export function setAmong(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): SetInfo | null {
+  if (topology !== 'replica-set') return null
+  return { name: setName, members: members.filter(({ role }) => role === 'mongod').map(shardInfo) }
+}
+
+/** Of the mongoses, or of all members of a replica set. */
+export function uriOf(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): string {
+  const isSet = topology === 'replica-set'
+  const hosts = members.filter(({ role }) => role === (isSet ? 'mongod' : 'mongos')).map(({ endpoint }) => endpoint)
+  return `mongodb://${hosts.join(',')}/${isSet ? `?replicaSet=${setName}` : ''}`
+}
+
 export function shardInfo({ address, endpoint }: MemberInfo): ShardInfo {
   return { id: address, uri: `mongodb://${endpoint}/?directConnection=true` }
 }

@@ -28,7 +28,16 @@ import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
-import { shardInfo, shardsAmong, standbyAmong, type ShardInfo, type StandbyInfo } from './shard-info.js'
+import {
+  setAmong,
+  shardInfo,
+  shardsAmong,
+  standbyAmong,
+  uriOf,
+  type SetInfo,
+  type ShardInfo,
+  type StandbyInfo,
+} from './shard-info.js'
 import { describeTopology, listenOfCopy } from './topology.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
@@ -42,13 +51,17 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
  * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
  * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
- * `fault-healed`, `limit`, `log`.
+ * `fault-healed`, `member-state`, `election`, `rollback` (of replica sets), `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Eight letters and digits that no other cluster has. */
   readonly id = newId()
-  /** `mongodb://host:port,…/` with every mongos. */
+  /**
+   * `mongodb://host:port,…/` with every mongos, or with every member of a replica set and its name.
+   */
   readonly uri: string
+  /** With `topology: 'replica-set'`; null: a sharded cluster. */
+  readonly set: SetInfo | null
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
   /** Determines every random decision. */
@@ -81,7 +94,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
     })
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
-    this.uri = `mongodb://${this.mongos.join(',')}/`
+    this.uri = uriOf(members, options)
+    this.set = setAmong(members, options)
     this.#shards = shardsAmong(members, options)
     this.#forgetWarning = warnIfForgotten({
       id: this.id,
@@ -140,6 +154,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   async addShard(): Promise<ShardInfo> {
     if (this.#stopping !== null) throw new OptionError('cannot add a shard: the cluster has been stopped.')
+    if (this.set !== null) throw new OptionError('cannot add a shard: this is a replica set without sharding.')
     const shard = shardInfo(await addShardMember(this.#runtime, this.#options))
     this.#shards.push(shard)
     return shard
@@ -321,6 +336,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
+    if (this.set !== null)
+      throw new OptionError('a replica set cannot be copied or restored yet: use a sharded cluster.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
         "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",

@@ -268,7 +268,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
   const { latency, mutations = [], attaches = false, ...more } = options
   const { measured, checkpointAfterBytes, samplesQueries, reportsSizes, policy, ...others } = more
   for (const name of mutations)
-    if (!mutationNames.includes(name))
+    if (!(mutationNames as readonly string[]).includes(name))
       throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
   const topology = describeTopology(resolved)

@@ -3,12 +3,13 @@ import { behavioursOf } from '@shardlab/sharding'
 import type { BalancerOptions } from '@shardlab/balancer'
 import type { ConfigServerOptions } from '@shardlab/config-server'
 import type { MongosOptions } from '@shardlab/mongos'
+import type { MongodOptions } from '@shardlab/node'
 import type { MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './resolved-options.js'
 
 export interface Topology {
-  /** Shards, members that are no shards yet, and config server. */
+  /** Shards, members that are no shards yet, and config server; or the members of a replica set. */
   readonly storage: readonly MemberSpec[]
   /** Mongoses and balancer, which read the catalog. */
   readonly others: readonly MemberSpec[]
@@ -47,7 +48,26 @@ export function listenOfCopy(
   return { host, port: port === 0 || number < 0 ? 0 : port + number }
 }
 
+function replicaSet(options: ResolvedOptions): Topology {
+  const { setName: name, members, host, port, emulate, strict, diskSizeBytes } = options
+  const mongod: MongodOptions = { emulate, maxWireVersion: maxWireVersionOf(options), strict, set: { name } }
+  return {
+    storage: Array.from({ length: members }, (_, i) => ({
+      address: `${name}-${i + 1}`,
+      set: name,
+      role: 'mongod',
+      options: mongod,
+      listen: { host, port: port === 0 ? 0 : port + i },
+      diskLimitBytes: diskSizeBytes,
+    })),
+    others: [],
+    shards: [],
+    mongos: [],
+  }
+}
+
 export function describeTopology(options: ResolvedOptions): Topology {
+  if (options.topology === 'replica-set') return replicaSet(options)
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
   const maxWireVersion = maxWireVersionOf(options)

@@ -6,6 +6,11 @@ t.test('every option has a default', async (t) => {
   const { seed, ...others } = resolveOptions({})
   t.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31, `a drawn seed: ${seed}`)
   t.same(others, {
+    topology: 'sharded',
+    members: 1,
+    setName: '',
+    heartbeatIntervalMs: 250,
+    electionTimeoutMs: 2000,
     shards: 3,
     standby: [],
     mongos: 1,
@@ -47,6 +52,11 @@ t.test('options that are given replace the defaults', async (t) => {
   }
   t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
     ...same,
+    topology: 'sharded',
+    members: 1,
+    setName: '',
+    heartbeatIntervalMs: 2000,
+    electionTimeoutMs: 10_000,
     clock: 'real',
     autoAdvance: true,
     chunkSizeBytes: 65_536,
@@ -73,7 +83,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, setName'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [

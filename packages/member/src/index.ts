@@ -21,10 +21,12 @@ export {
 } from './concerns/concern-defaults.js'
 export {
   type Concerns,
+  type ReadConcern,
   checkConcerns,
   checkReadTime,
   noConcerns,
   takesWriteConcern,
+  writeConcernErrorDocument,
   writeConcernErrorOf,
 } from './concerns/concerns.js'
 export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
@@ -56,6 +58,7 @@ export { checkGetMoreAfterCheckout } from './fail-points/get-more.js'
 export { maxTimeMsAtFailPoints } from './fail-points/max-time.js'
 export { codeNameOf, writeCode, writeFailure, type CodeNames } from './replies/code-name.js'
 export { HostSearch } from './context/host-search.js'
+export { ForwardingContext } from './context/forwarding-context.js'
 export { SetContext } from './context/set-context.js'
 export { SetTargeter } from './context/set-targeter.js'
 export { parseReadPreference, type ReadPreference } from './concerns/read-preference.js'
@@ -115,7 +118,7 @@ export { aggregateErrorContext, withContext, withExecutorContext } from './repli
 export { checkAnalysedNamespace } from './sampling/analysed-namespace.js'
 export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
-export { relabelled, withErrorLabels } from './sessions/error-labels.js'
+export { mayRetryAfter, relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
 export { SessionCatalog, sessionTimeoutMinutes, type SessionId, type SessionKey } from './sessions/session-catalog.js'
 export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'

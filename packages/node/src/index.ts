@@ -9,6 +9,7 @@ export { renameLocalCollection } from './ddl/rename.js'
 export { isTemporary } from './ddl/temporary.js'
 export { decodeSessionsImage, encodeSessionsImage } from './retry/sessions-image.js'
 export { nodeRows } from './dispatch/node-rows.js'
+export { setRows } from './dispatch/set-rows.js'
 export type { NodeClients, NodeState } from './host/node-state.js'
 export {
   setFeatureCompatibilityVersionOf,
@@ -32,6 +33,7 @@ export type {
   RoutedBy,
   SampledWrites,
 } from './host/node-host.js'
+export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode } from './host/storage-node.js'
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'

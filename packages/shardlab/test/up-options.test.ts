@@ -42,11 +42,10 @@ t.test('without options, up gets the defaults that --help shows', async (t) => {
   t.equal(stderr, '')
   t.strictSame(
     { ...options },
-    { shards: 3, mongos: 1, port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' },
+    { topology: 'sharded', port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' },
   )
   t.strictSame(clusterOptions(options!), {
-    shards: 3,
-    mongos: 1,
+    topology: 'sharded',
     port: 27017,
     host: '127.0.0.1',
     emulate: '7.0',

@@ -169,4 +169,9 @@ export const replicationExchanges = {
   ),
   /** From a primary that steps down: run for election without a dry run. */
   'replication.step-up': exchange<Empty, Empty>({}, {}),
+  /**
+   * To each member of a new set, whose disks are empty, with the same values: the document of the
+   * configuration, and the time of the first entry. Answered when the member knows the primary.
+   */
+  'replication.initiate': exchange<{ config: Uint8Array; atMs: number }, Empty>({ config: emptyDocument, atMs: 1 }, {}),
 }

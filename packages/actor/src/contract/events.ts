@@ -238,6 +238,45 @@ export interface FaultHealedEvent {
   readonly target: Address | null
 }
 
+/** A member of a replica set entered a state, such as `PRIMARY`. */
+export interface MemberStateEvent {
+  readonly type: 'member-state'
+  readonly atMs: number
+  readonly member: Address
+  readonly set: string
+  readonly from: string
+  readonly to: string
+}
+
+/** An election ended. A dry run is reported only if it was lost. */
+export interface ElectionEvent {
+  readonly type: 'election'
+  readonly atMs: number
+  /** The candidate. */
+  readonly member: Address
+  readonly set: string
+  readonly outcome: 'won' | 'lost'
+  readonly dryRun: boolean
+  /** Why the member ran, in the server's words: `electionTimeout`, `priorityTakeover`, … */
+  readonly reason: string
+  readonly term: number
+  readonly votes: number
+  readonly votesNeeded: number
+  /** Reasons of members that refused. */
+  readonly refusals: readonly string[]
+}
+
+/** A member removed entries of its oplog that no other member has. */
+export interface RollbackEvent {
+  readonly type: 'rollback'
+  readonly atMs: number
+  readonly member: Address
+  readonly set: string
+  /** The newest entry that was kept: `[seconds, increment, term]`. */
+  readonly to: readonly [seconds: number, increment: number, term: number]
+  readonly entries: number
+}
+
 export interface LogEvent {
   readonly type: 'log'
   readonly atMs: number
@@ -263,4 +302,7 @@ export type ClusterEvent =
   | FaultAppliedEvent
   | FaultStruckEvent
   | FaultHealedEvent
+  | MemberStateEvent
+  | ElectionEvent
+  | RollbackEvent
   | LogEvent

@@ -22,4 +22,21 @@ export const mutationNames = [
   'ddlLocksOff',
 ] as const
 
-export type MutationName = (typeof mutationNames)[number]
+/** Defects of replica sets with several members. */
+export const setMutationNames = [
+  /** A primary acknowledges writes before other members have them. */
+  'writeConcernWaitOff',
+  /** A member votes for several candidates of one term. */
+  'voteRecordOff',
+  /** A member votes for candidates that are behind it. */
+  'voteFreshnessOff',
+  /** A member with entries that its sync source does not have keeps them. */
+  'rollbackOff',
+  /** A secondary answers before it has what the client has seen. */
+  'causalWaitOff',
+  /** A primary serves linearizable reads without proof that it still is the primary. */
+  'linearizableProofOff',
+] as const
+
+export type ClusterMutationName = (typeof mutationNames)[number]
+export type MutationName = ClusterMutationName | (typeof setMutationNames)[number]

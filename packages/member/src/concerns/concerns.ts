@@ -249,24 +249,35 @@ export function unsatisfied(w: WriteConcern['w']): CommandError | null {
   )
 }
 
-/**
- * The error of a write concern that a set of one member cannot fulfil:
- * `{ code, codeName, errmsg, errInfo }`; null: it is fulfilled.
- */
+/** The error of a write concern that a set of one member cannot fulfil; null: it is fulfilled. */
 export function writeConcernErrorOf({ w, document }: WriteConcern, behaviours: CodeNames): Uint8Array | null {
   const error = unsatisfied(w)
-  if (error === null) return null
+  return error === null ? null : writeConcernErrorDocument(error, document, behaviours)
+}
+
+/**
+ * `{ code, codeName, errmsg, errInfo }`.
+ * @param concern as the client sent it, or with the `provenance` of a default
+ * @param isLate the time for it is over
+ */
+export function writeConcernErrorDocument(
+  error: CommandError,
+  concern: Uint8Array,
+  behaviours: CodeNames,
+  isLate = false,
+): Uint8Array {
   const writer = writeCode(new DocumentWriter(256), error.code, behaviours)
     .string('errmsg', error.message)
     .startDocument('errInfo')
-    .startDocument('writeConcern')
+  if (isLate) writer.bool('wtimeout', true)
+  writer.startDocument('writeConcern')
   for (const name of ['w', 'j', 'fsync'] as const) {
-    const value = findField(document, name)
+    const value = findField(concern, name)
     if (value !== undefined) writer.value(name, value)
   }
   return writer
-    .int32('wtimeout', Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0))
-    .string('provenance', findField(document, 'provenance')?.asString() ?? 'clientSupplied')
+    .int32('wtimeout', Math.trunc(findField(concern, 'wtimeout')?.asNumber() ?? 0))
+    .string('provenance', findField(concern, 'provenance')?.asString() ?? 'clientSupplied')
     .end()
     .end()
     .finish()

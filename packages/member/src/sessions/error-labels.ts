@@ -28,6 +28,15 @@ export function withErrorLabels(error: CommandError, body: Uint8Array, member: L
   return relabelled(error, [...error.errorLabels, 'RetryableWriteError'])
 }
 
+/** Whether a client may retry a write whose write concern failed with this code. */
+export function mayRetryAfter(writeConcernCode: number, body: Uint8Array, { behaviours }: LabellingMember): boolean {
+  return (
+    behaviours.retryableWriteErrorLabel &&
+    isRetriableErrorCode(writeConcernCode) &&
+    findField(body, 'txnNumber') !== undefined
+  )
+}
+
 export function relabelled(error: CommandError, errorLabels: readonly string[]): CommandError {
   const { code, message, extra } = error
   return new CommandError(code, message, { errorLabels, extra, cause: error })

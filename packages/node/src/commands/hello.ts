@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 /** null: hello replies at once. @throws CommandError 31368, 31373 */
 function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
@@ -30,12 +30,29 @@ function hasProcessId(topologyVersion: RawValue | undefined, processId: Uint8Arr
 }
 
 /**
- * Only sleeps, because the topology does not change. @throws CommandError 91 when the member shuts
- * down
+ * Waits until the client does not have the current topology.
+ * @throws CommandError 91 when the member shuts down, 31372 and 31382 for an invalid counter
  */
+async function awaitChange(invocation: NodeInvocation, waitMs: number): Promise<void> {
+  const { host, args } = invocation
+  const known = args.value('topologyVersion')
+  const isOfThisProcess = hasProcessId(known, host.processId)
+  if (host.set === null) return isOfThisProcess ? awaitNoChange(invocation, waitMs) : undefined
+  const counter =
+    known?.type === BsonType.object ? findField(known.bytes, 'counter', known.start)?.asNumber() : undefined
+  const waits = host.set.coordinator.commands.awaitsTopology({ isOfThisProcess, counter: counter ?? 0 })
+  if (waits instanceof CommandError) throw waits
+  if (!waits) return
+  await host.set.awaitTopology(counter ?? 0, waitMs, host.stopping)
+  if (host.stopping.aborted) throw shuttingDown()
+}
+
+const shuttingDown = (): CommandError =>
+  new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+
+/** The topology of a set with one member does not change. */
 async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
-  if (!(await operation.sleep(host.context, waitMs)))
-    throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+  if (!(await operation.sleep(host.context, waitMs))) throw shuttingDown()
 }
 
 export const hello: CommandRow<NodeInvocation> = {
@@ -54,10 +71,22 @@ export async function writeHello(
   const metadata = args.value('client')
   if (metadata !== undefined && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata)
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-  if (waitMs !== null && hasProcessId(args.value('topologyVersion'), host.processId))
-    await awaitNoChange(invocation, waitMs)
-  const { context } = host
+  if (waitMs !== null) await awaitChange(invocation, waitMs)
   const writer = new DocumentWriter(1024)
+  if (host.set === null) writeOnlyMember(writer, host, primaryField)
+  else host.set.writeHello(writer, primaryField === 'ismaster')
+  if (args.bool('helloOk') === true) writer.bool('helloOk', true)
+  writeHelloLimits(writer, host.context.now(), connectionId, host.behaviours)
+    .int32('minWireVersion', 0)
+    .int32('maxWireVersion', host.options.maxWireVersion)
+    .bool('readOnly', false)
+  return writeAgreedCompression(writer, args.value('compression'))
+}
+
+/** The part about a set whose only member this is. */
+function writeOnlyMember(writer: DocumentWriter, host: NodeHost, primaryField: 'isWritablePrimary' | 'ismaster'): void {
+  const { context } = host
+  writer
     .startDocument('topologyVersion')
     .objectId('processId', host.processId)
     // Each step-down and each election changes the topology.
@@ -80,10 +109,4 @@ export async function writeHello(
   writer.date('lastWriteDate', seconds * 1000)
   opTime('majorityOpTime')
   writer.date('majorityWriteDate', seconds * 1000).end()
-  if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-  writeHelloLimits(writer, context.now(), connectionId, host.behaviours)
-    .int32('minWireVersion', 0)
-    .int32('maxWireVersion', host.options.maxWireVersion)
-    .bool('readOnly', false)
-  return writeAgreedCompression(writer, args.value('compression'))
 }

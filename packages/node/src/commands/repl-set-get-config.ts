@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
 
 /** Server: repl_set_config.idl, member_config.idl. Routers do not have it. */
 export const replSetGetConfig: CommandRow<NodeInvocation> = {
@@ -12,7 +13,8 @@ export const replSetGetConfig: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Describes the configuration of the replica set, which has one member.',
   behaviour: 'replSetGetConfigCommand',
-  run({ host: { behaviours, context, role } }) {
+  run({ host: { behaviours, context, role, set }, args }) {
+    if (set !== null) return answered(set.coordinator.commands.getConfig(args.bool('commitmentStatus') === true))
     const { replicaSetConfig } = behaviours
     const writer = new DocumentWriter(1024).startDocument('config').string('_id', role.setName).int32('version', 1)
     if (replicaSetConfig !== 'slaveDelay') writer.int64('term', 1n)

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { replSetGetStatusSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
 
 /** Server: topology_coordinator.cpp, prepareStatusResponse. */
 export const replSetGetStatus: CommandRow<NodeInvocation> = {
@@ -10,7 +11,8 @@ export const replSetGetStatus: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D722'],
   summary: 'Describes the replica set, whose only member is its primary.',
-  run({ host: { clock, context, primary, role, startedAtMs } }) {
+  run({ host: { clock, context, primary, role, set, startedAtMs } }) {
+    if (set !== null) return answered(set.status())
     const [seconds, increment] = clock.time
     const now = context.now()
     const startedSeconds = Math.floor(startedAtMs / 1000)

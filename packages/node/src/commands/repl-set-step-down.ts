@@ -3,6 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { checkLeavesPrimary } from '@shardlab/member'
 import { stepUpTimer } from '../host/primary-state.js'
 import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
 
 const defaultSeconds = 60
 const defaultCatchUpSeconds = 10
@@ -19,6 +20,14 @@ export const replSetStepDown: CommandRow<NodeInvocation> = {
   summary:
     'With force makes the member a secondary; it is elected again when the time is over. Without force it fails, because no other member can be elected. Not on routers.',
   async run({ host, args, operation }) {
+    if (host.set !== null) {
+      const error = await host.set.stepDown({
+        seconds: Math.trunc(args.target.isNumber() ? args.target.asNumber() : 0),
+        catchUpSeconds: args.number('secondaryCatchUpPeriodSecs') ?? null,
+        force: args.bool('force') === true,
+      })
+      return answered(error)
+    }
     const seconds = Math.trunc(args.target.isNumber() ? args.target.asNumber() : 0) || defaultSeconds
     if (seconds < 0) throw new CommandError('BadValue', 'stepdown period must be a positive integer')
     const force = args.bool('force') === true

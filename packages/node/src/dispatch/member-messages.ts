@@ -7,9 +7,18 @@ import {
   type NodeCommand,
   type NodeReply,
   type RequestOf,
+  type TimestampPair,
 } from '@shardlab/actor'
-import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
-import { killOfRouter, noteConnected, noteDisconnected, noteLastError, bytesOfMessage } from '@shardlab/member'
+import { BsonType, CommandError, DocumentWriter, errorDocument, findField } from '@shardlab/bson'
+import {
+  bytesOfMessage,
+  killOfRouter,
+  noteConnected,
+  noteDisconnected,
+  noteLastError,
+  withErrorLabels,
+  writeFailure,
+} from '@shardlab/member'
 import { runCommand, type CommandRequest } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
 import { stepUpTimer } from '../host/primary-state.js'
@@ -79,6 +88,19 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
     : replyToMember(node, command, writer)
 }
 
+/** For a command that ended without a reply of its own. */
+export function answerClientWithError(node: NodeHost, { body }: ClientCommand, error: CommandError): ClientReply {
+  const writer = new DocumentWriter(256)
+  writeFailure(writer, withErrorLabels(error, body, node), node.behaviours)
+  return { body: writeTimes(writer, node.clock.time, node.clock.time).finish(), again: false }
+}
+
+export function answerMemberWithError({ behaviours, clock }: NodeHost, error: CommandError): NodeReply {
+  const writer = new DocumentWriter(256)
+  writeFailure(writer, error, behaviours)
+  return { body: writer.finish(), operationTime: clock.time, clusterTime: clock.time }
+}
+
 function replyToClient(
   node: NodeHost,
   { body, sequences, client, repeats }: CommandRequest,
@@ -86,19 +108,19 @@ function replyToClient(
 ): ClientReply {
   if (writer === null) return { body: noAnswer, again: false }
   const { behaviours, clock, statistics } = node
-  const reply = writeTimes(writer, clock.time, clock.time).finish()
+  const reply = writeTimes(writer, clock.time, operationTimeOf(node)).finish()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
   if (behaviours.lastErrors) noteLastError(node, client!, reply)
   return { body: reply, again: repeats }
 }
 
-function replyToMember(
-  { clock, statistics }: NodeHost,
-  command: NodeCommand,
-  writer: DocumentWriter | null,
-): NodeReply {
+function replyToMember(node: NodeHost, command: NodeCommand, writer: DocumentWriter | null): NodeReply {
+  const { clock, statistics } = node
   const body =
     writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
   statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
-  return { body, operationTime: clock.time, clusterTime: clock.time }
+  return { body, operationTime: operationTimeOf(node), clusterTime: clock.time }
 }
+
+/** A member of a set may have learned of a time that its data has not reached. */
+const operationTimeOf = ({ set, clock }: NodeHost): TimestampPair => set?.lastApplied.ts ?? clock.time

@@ -8,7 +8,7 @@ import {
   type CommandRow,
   type NodeCommand,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter, fieldsOf, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, fieldsOf, findField, firstFieldName } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import {
   checkApiVersion,
@@ -21,6 +21,7 @@ import {
   helpOf,
   maxTimeMsAtFailPoints,
   maxTimeMsOf,
+  mayRetryAfter,
   readSessionOptions,
   relabelled,
   RunningOperation,
@@ -36,6 +37,9 @@ import {
   type SessionOptions,
 } from '@shardlab/member'
 import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
+import { confirmRead, hostForRead } from '../replication/concerns/read-concern.js'
+import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
+import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
@@ -103,6 +107,7 @@ class CommandRun {
   }
 
   #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    if (this.#node.set !== null) return this.#performInSet(this.#node.set)
     const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
     return running instanceof DocumentWriter
       ? this.#complete(running)
@@ -110,6 +115,21 @@ class CommandRun {
           (writer) => this.#result(writer),
           (error: unknown) => this.#fail(error),
         )
+  }
+
+  async #performInSet(set: ReplicaSet): Promise<DocumentWriter | null> {
+    try {
+      const row = this.#row!
+      const { concerns, args } = this.#invocation!
+      if (row.access === 'read')
+        this.#invocation = { ...this.#invocation!, host: await hostForRead(this.#invocation!, set) }
+      const writer = await (helpOf(row, args) ?? runResolvingViews(row, this.#invocation!))
+      if (row.access === 'read') await confirmRead(concerns.read, this.#invocation!, set)
+      const concernError = takesWriteConcern(row, args) ? await awaitWriteConcern(this.#invocation!, set) : null
+      return this.#complete(writer, concernError)
+    } catch (error) {
+      return this.#fail(error)
+    }
   }
 
   #result(writer: DocumentWriter): DocumentWriter | null {
@@ -120,21 +140,32 @@ class CommandRun {
     }
   }
 
-  #complete(writer: DocumentWriter): DocumentWriter {
+  /** @param waited the failure of waiting for other members; null: none, or this node is alone */
+  #complete(writer: DocumentWriter, waited: Uint8Array | null = null): DocumentWriter {
     const { args, concerns } = this.#invocation!
     const { read, write } = concerns
     let reply = writer
     if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
     else {
-      const concernError = write === null ? null : writeConcernErrorOf(write, this.#node.behaviours)
+      const { set, behaviours } = this.#node
+      const concernError = write === null || set !== null ? waited : writeConcernErrorOf(write, behaviours)
       if (concernError !== null) writer.document('writeConcernError', concernError)
       if (this.#failable !== null && takesWriteConcern(this.#row!, args))
         reply = withFailedWriteConcern(this.#failable, writer)
     }
     reply.double('ok', 1)
+    if (waited !== null) this.#labelWait(reply, waited)
     this.#request.repeats = this.#operation!.repeats
     this.#end(null)
     return reply
+  }
+
+  /** A router has retried already, so only clients of this node get the label. */
+  #labelWait(reply: DocumentWriter, writeConcernError: Uint8Array): void {
+    const { client, body } = this.#request
+    const code = findField(writeConcernError, 'code')!.asNumber()
+    if (client !== null && mayRetryAfter(code, body, this.#node))
+      reply.startArray('errorLabels').string('0', 'RetryableWriteError').end()
   }
 
   #fail(error: unknown): DocumentWriter | null {

@@ -37,6 +37,7 @@ import type { RetryHistory } from '../retry/retry-history.js'
 import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { CollectionSizes, KeyBounds } from '../statistics/collection-sizes.js'
 import type { NodeParameterName } from '../parameters/node-parameters.js'
+import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeStatistics } from '../statistics/node-statistics.js'
 
 /** Reads the current collections, or those at the time of a snapshot. */
@@ -81,6 +82,12 @@ export interface ChangeWriter {
    * OutOfDiskSpace
    */
   flush(): Promise<void>
+  /**
+   * Resolves when no failover can undo the changes applied so far: in a set of several members they
+   * are on a majority. For states that other members learn. @throws CommandError 14031
+   * OutOfDiskSpace, 189 PrimarySteppedDown
+   */
+  flushToMajority(): Promise<void>
   /** @returns a function that removes the observer */
   observe(observer: ChangeObserver): () => void
 }
@@ -147,6 +154,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly table: CommandTable<NodeInvocation>
   readonly parameters: ParameterSet<NodeParameterName>
   readonly primary: Primary
+  /** Null: the only member of its set. */
+  readonly set: ReplicaSet | null
   readonly ttl: { readonly counters: TtlCounters }
   readonly sampling: SampledWrites | null
   readonly featureCompatibilityVersion: string
@@ -234,7 +243,7 @@ export interface IndexRules {
 }
 
 export interface NodeRole {
-  readonly name: 'shard' | 'config-server'
+  readonly name: 'shard' | 'config-server' | 'mongod'
   readonly setName: string
   /** By which other members reach this one: the id of a shard. `NodeHost.context.address` is it. */
   readonly memberName: string

@@ -72,15 +72,26 @@ export class PrimaryState implements Primary {
   }
 
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
-    if (this.#isPrimary || row.access === 'none' || row.routing === 'local' || anywhere.has(row.name)) return
-    const { notPrimaryWording } = this.#node.behaviours
-    if (row.access !== 'read')
-      throw new CommandError('NotWritablePrimary', notPrimaryWording === 'primary' ? 'not primary' : 'not master')
-    if (mayReadFromSecondaries(body)) return
-    const message =
-      notPrimaryWording === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
-    throw new CommandError('NotPrimaryNoSecondaryOk', message)
+    if (this.#isPrimary || row.access === 'none' || row.routing === 'local') return
+    checkRunsOnSecondary(row, body, this.#node.behaviours)
   }
+}
+
+/**
+ * @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does
+ *   not run the command
+ */
+export function checkRunsOnSecondary(
+  row: CommandRow<never>,
+  body: Uint8Array,
+  { notPrimaryWording }: NodeHost['behaviours'],
+): void {
+  if (anywhere.has(row.name)) return
+  if (row.access !== 'read')
+    throw new CommandError('NotWritablePrimary', notPrimaryWording === 'primary' ? 'not primary' : 'not master')
+  if (mayReadFromSecondaries(body)) return
+  const message = notPrimaryWording === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
+  throw new CommandError('NotPrimaryNoSecondaryOk', message)
 }
 
 function ignoreOutOfDiskSpace(error: unknown): void {

@@ -46,13 +46,15 @@ import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
-import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
+import type { NodeHost, NodeInvocation, NodeRole, Primary, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
 import { initiatingSet, noopOf } from '../log/noop.js'
 import type { Oplog } from '../log/oplog.js'
 import { oplogCollection, oplogNs } from '../log/oplog-collection.js'
 import { NodeStorage } from './node-storage.js'
+import type { ReplicaSet } from '../replication/replica-set.js'
+import { SetPrimary } from '../replication/set-primary.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
@@ -64,6 +66,16 @@ import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
+
+/** For one of several nodes that a process serves on the same data, one after the other. */
+export interface NodeOfSet {
+  readonly storage: NodeStorage
+  readonly set: ReplicaSet
+  /** A secondary changes nothing by itself. */
+  readonly mode: 'primary' | 'secondary'
+  /** Its connections, sessions, parameters and counters are taken over. Null: this is the first. */
+  readonly previous: StorageNode | null
+}
 
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
@@ -80,14 +92,15 @@ export class StorageNode implements NodeHost {
   readonly cursors: CursorManager
   readonly insertWaiters = new InsertWaiters()
   readonly table: CommandTable<NodeInvocation>
-  readonly statistics = new NodeStatistics()
-  readonly opcounters = this.statistics.opcounters
+  readonly statistics: NodeStatistics
+  readonly opcounters: NodeStatistics['opcounters']
   readonly operations = new OperationRegistry()
-  readonly connections = new ConnectionTable()
+  readonly connections: ConnectionTable
   readonly logBuffer: LogBuffer
   readonly ttl = new TtlMonitor(this)
   readonly failPoints: FailPoints
-  readonly primary = new PrimaryState(this)
+  readonly primary: Primary
+  readonly set: ReplicaSet | null
   readonly parameters: ParameterSet<NodeParameterName>
   /** Set by {@link refreshQuerySettings}. */
   querySettings: QuerySettingsTable | null = null
@@ -95,35 +108,57 @@ export class StorageNode implements NodeHost {
   readonly newObjectId: () => Uint8Array
   readonly stopping = new Cancellation()
   readonly #storage: NodeStorage
+  readonly #mode: 'primary' | 'secondary'
+  readonly #observers = new Set<() => void>()
   #cursorIds: Random
 
-  constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: NodeHost) => NodeRole) {
+  /** @param ofSet null: the only member of its set, with data of its own */
+  constructor(
+    context: ActorContext,
+    options: StorageNodeOptions,
+    makeRole: (node: NodeHost) => NodeRole,
+    ofSet: NodeOfSet | null = null,
+  ) {
     this.behaviours = options.behaviours
-    this.#storage = new NodeStorage(context, options)
+    const previous = ofSet?.previous ?? null
+    this.set = ofSet?.set ?? null
+    this.#mode = ofSet?.mode ?? 'primary'
+    this.#storage = ofSet?.storage ?? new NodeStorage(context, options)
     const { engine, clock, retries } = this.#storage
     this.engine = engine
     this.clock = clock
     this.retries = retries
-    this.failPoints = new FailPoints(this, context.random)
+    this.failPoints = previous?.failPoints ?? new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints, () => this.role.memberName)
     this.options = options
-    this.startedAtMs = context.now()
+    this.startedAtMs = previous?.startedAtMs ?? context.now()
+    this.statistics = previous?.statistics ?? new NodeStatistics()
+    this.opcounters = this.statistics.opcounters
+    this.connections = previous?.connections ?? new ConnectionTable()
+    this.primary = ofSet === null ? new PrimaryState(this) : new SetPrimary(this, ofSet.set.coordinator)
     this.snapshots = new SnapshotHistory(this.engine)
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
-    this.logBuffer = new LogBuffer(() => logSamples.fraction())
+    this.logBuffer = previous?.logBuffer ?? new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
-    this.#cursorIds = context.random.fork('cursor-ids')
+    this.#cursorIds = previous === null ? context.random.fork('cursor-ids') : previous.#cursorIds
     this.cursors = new CursorManager(
       () => cursorId(this.#cursorIds),
       (limit, value) => this.limitReached(limit, value),
     )
     const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
     this.newObjectId = () => objectIds(context.now())
-    this.processId = this.newObjectId()
-    this.#storage.log.term = () => Number(this.primary.term)
-    this.#storage.log.durable.add(() => this.insertWaiters.notify(oplogNs))
+    this.processId = previous?.processId ?? this.newObjectId()
+    if (previous !== null) {
+      this.sessions.adopt(previous.sessions)
+      this.parameters.import(previous.parameters.export())
+    }
+    if (ofSet === null) this.#storage.log.term = () => Number(this.primary.term)
+    const { durable } = this.#storage.log
+    const notifyReaders = () => this.insertWaiters.notify(oplogNs)
+    durable.add(notifyReaders)
+    this.#observers.add(() => durable.delete(notifyReaders))
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
@@ -133,14 +168,12 @@ export class StorageNode implements NodeHost {
   }
 
   start(): void {
-    const { log } = this.#storage
-    // Server: initiating a set writes its first entry before the first election.
-    if (!log.recover()) log.apply(noopOf(initiatingSet), uninitializedTerm)
-    this.primary.elect(log.lastApplied?.optime.term ?? uninitializedTerm)
+    if (this.set === null) this.#recover()
     this.refreshQuerySettings()
-    dropTemporaryCollections(this)
     this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
+    if (this.#mode === 'secondary') return
+    dropTemporaryCollections(this)
     this.ttl.start()
   }
 
@@ -175,6 +208,13 @@ export class StorageNode implements NodeHost {
     this.#cursorIds = clients.cursorIds
   }
 
+  #recover(): void {
+    const { log } = this.#storage
+    // Server: initiating a set writes its first entry before the first election.
+    if (!log.recover()) log.apply(noopOf(initiatingSet), uninitializedTerm)
+    this.primary.elect(log.lastApplied?.optime.term ?? uninitializedTerm)
+  }
+
   /** Returns false for timers of the role. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
@@ -197,6 +237,12 @@ export class StorageNode implements NodeHost {
     this.stopping.abort()
     this.failPoints.stop()
     this.operations.stop()
+  }
+
+  /** For one of several nodes on the same data: its work is over, and the next one begins. */
+  end(): void {
+    this.cursors.closeWhere(() => true)
+    for (const removeObserver of this.#observers) removeObserver()
   }
 
   collection(ns: string): Collection | undefined {
@@ -246,6 +292,7 @@ export class StorageNode implements NodeHost {
   }
 
   apply(change: LogChange): LogEntry {
+    this.#checkMayChange()
     const entry = this.#storage.log.apply(change)
     this.snapshots.recordChange(entry.ts)
     this.statistics.changed(entry)
@@ -259,6 +306,7 @@ export class StorageNode implements NodeHost {
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
   ): number {
+    this.#checkMayChange()
     const { inserted, ts } = this.#storage.log.insertEach(ns, uuid, documents, session)
     if (inserted === 0) return 0
     this.snapshots.recordChange(ts)
@@ -269,6 +317,7 @@ export class StorageNode implements NodeHost {
   }
 
   insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
+    this.#checkMayChange()
     const { count, ts } = this.#storage.log.insertAll(ns, uuid, documents)
     if (count === 0) return
     this.snapshots.recordChange(ts)
@@ -276,13 +325,33 @@ export class StorageNode implements NodeHost {
     this.insertWaiters.notify(ns)
   }
 
+  /** An entry of another member was applied to the data. */
+  noteApplied(entry: LogEntry): void {
+    this.snapshots.recordChange(entry.ts)
+    if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
+    else if (entry.op === 'c') this.ttl.invalidate()
+    if (entry.ns === 'config.clusterParameters') this.refreshQuerySettings()
+  }
+
+  /** @throws Error a secondary, or an ended primary, would change data: a broken invariant */
+  #checkMayChange(): void {
+    if (this.set !== null && (this.#mode === 'secondary' || !this.set.coordinator.state.isPrimary))
+      throw new Error(`${this.context.address} is not primary and cannot change data`)
+  }
+
   get oplog(): Oplog {
     return this.#storage.log.oplog
   }
 
   observe(observer: ChangeObserver): () => void {
-    this.#storage.log.observers.add(observer)
-    return () => this.#storage.log.observers.delete(observer)
+    const { observers } = this.#storage.log
+    observers.add(observer)
+    const remove = () => {
+      observers.delete(observer)
+      this.#observers.delete(remove)
+    }
+    this.#observers.add(remove)
+    return remove
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
@@ -298,7 +367,16 @@ export class StorageNode implements NodeHost {
   }
 
   flush(): Promise<void> {
-    return this.#storage.log.flush()
+    const flushed = this.#storage.log.flush()
+    // The context of an ended node never resumes the caller.
+    return this.set === null ? flushed : this.context.all([flushed]).then(() => {})
+  }
+
+  async flushToMajority(): Promise<void> {
+    await this.flush()
+    if (this.set === null) return
+    const [error] = await this.context.all([this.set.awaitMajority(this.set.lastApplied)])
+    if (error !== null) throw error
   }
 
   /** Returns undefined for kinds that only a role serves. */

@@ -5,6 +5,7 @@
 import { bytesOfImage, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
 import { findField, readUint32, type RawValue } from '@shardlab/bson'
 import {
+  createMemoryEngine,
   decodeLogEntry,
   encodeInsertEntries,
   uninitializedTerm,
@@ -19,6 +20,7 @@ import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-imag
 import { checkpointImage, oplogPartOf, readCheckpointImage, type OplogPart } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
 import { LogWriter, type LogWriterOptions } from './log-writer.js'
+import { initiatingSet, noopOf } from './noop.js'
 import type { Oplog } from './oplog.js'
 import { timedOpTimeOf, type TimedOpTime } from './oplog-window.js'
 import { pendingInserts, pendingOf } from './pending-entries.js'
@@ -78,10 +80,16 @@ export class NodeLog {
     return this.#writer.durable
   }
 
-  /** @returns false: the disk is empty */
-  recover(): boolean {
+  /**
+   * @param restored called before the records after the checkpoint are replayed
+   * @returns false: the disk is empty
+   */
+  recover(restored?: () => void): boolean {
     const { checkpoint, records } = this.#disk.read()
-    if (checkpoint !== null) this.#restore(checkpoint)
+    if (checkpoint !== null) {
+      this.#restore(checkpoint)
+      restored?.()
+    }
     for (const record of records) {
       for (let at = 0; at < record.length;) at += this.#replay(record, at).length
       this.oplog.append(record)
@@ -169,8 +177,29 @@ export class NodeLog {
     return this.#writer.checkpoint()
   }
 
+  /**
+   * Writes the first entry of a set with several members, which is the same on all of them. Call
+   * {@link flush} afterwards.
+   */
+  initiate(ts: LogEntry['ts'], wallMs: number): void {
+    this.#clock.advance(ts)
+    const entry = stamped(noopOf(initiatingSet), ts, uninitializedTerm, wallMs)
+    this.#writer.queue(pendingOf(entry))
+    this.#noteApplied(ts, uninitializedTerm, wallMs)
+  }
+
+  /** Removes everything, also on the disk. No write may be in progress. */
+  clear(): Promise<void> {
+    this.#engine.adopt(createMemoryEngine())
+    this.#retries.clear()
+    this.oplog.replace(new Uint8Array(0))
+    this.#lastTs = null
+    return this.#writer.checkpoint()
+  }
+
   /** Makes the disk match the engine and the oplog, after entries were removed from both. */
   rewriteDisk(): Promise<void> {
+    this.#noteLastOf(this.oplog.last)
     return this.#writer.checkpoint()
   }
 

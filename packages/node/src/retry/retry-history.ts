@@ -188,6 +188,11 @@ export class RetryHistory {
     this.#sizeBytes = other.#sizeBytes
   }
 
+  clear(): void {
+    this.#sessions.clear()
+    this.#sizeBytes = 0
+  }
+
   #merge(session: SessionImage): void {
     const { key, txnNumber, lastWriteAtMs, isIncomplete } = session
     const history = this.#writable(key, txnNumber, lastWriteAtMs, isIncomplete)

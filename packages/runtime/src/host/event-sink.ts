@@ -19,6 +19,9 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   'fault-applied': true,
   'fault-struck': true,
   'fault-healed': true,
+  'member-state': true,
+  election: true,
+  rollback: true,
   log: true,
 }
 const everyType = Object.keys(wantedAtFirst) as readonly EventType[]

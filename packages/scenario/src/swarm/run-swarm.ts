@@ -126,6 +126,6 @@ function check({ runs, seed, minutes, mutation, threads, ...reduction }: SwarmOp
     throw new OptionError('seed must be an integer of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
   checkReduction(reduction)
-  if (mutation !== undefined && mutation !== null && !mutationNames.includes(mutation))
+  if (mutation !== undefined && mutation !== null && !(mutationNames as readonly string[]).includes(mutation))
     throw new OptionError(`${mutation} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
 }

@@ -3,6 +3,9 @@ import { milliseconds, names, seed, size, wholeNumber } from './argument-parsers
 
 /** With `from`, options that were not typed are absent. */
 export interface UpOptions {
+  readonly topology?: string
+  readonly members?: number
+  readonly setName?: string
   readonly shards?: number
   readonly standby?: readonly string[]
   readonly mongos?: number
@@ -35,12 +38,15 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
   program
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
-    .option('--shards <n>', 'number of shards', wholeNumber, 3)
+    .option('--topology <t>', 'sharded, or replica-set: one set without sharding', 'sharded')
+    .option('--members <n>', 'members of a replica set, 1 to 7 (default: 3)', wholeNumber)
+    .option('--set-name <name>', 'name of a replica set (default: rs0)')
+    .option('--shards <n>', 'number of shards (default: 3)', wholeNumber)
     .option('--standby <names>', 'replica sets to start that addShard can add, such as rs0,rs1', names)
-    .option('--mongos <n>', 'number of mongoses', wholeNumber, 1)
+    .option('--mongos <n>', 'number of mongoses (default: 1)', wholeNumber)
     .option(
       '--port <p>',
-      'port of the first mongos; the others listen on the following ones; 0: any free ports',
+      'port of the first mongos or member; the others listen on the following ones; 0: any free ports',
       wholeNumber,
       27017,
     )
@@ -92,6 +98,7 @@ Examples:
   shardlab up --json --port 0 --exit-with-parent  for programs: the first line is {"ready":true,"uri":…}
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
+  shardlab up --topology replica-set           one replica set of three members
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
     )
     .action((options: UpOptions, command: Command) =>

@@ -7,6 +7,7 @@ import {
   ShardedCluster,
   type ClusterOptions,
   type ResolvedOptions,
+  type SetInfo,
   type ShardInfo,
   type StandbyInfo,
 } from '@shardlab/cluster'
@@ -57,12 +58,13 @@ async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster
   return { cluster: await ShardedCluster.start(given), resolved }
 }
 
-function addressesOf({ id, uri, shards, standby, mongos }: ShardedCluster): object {
-  return { ready: true, id, uri, shards, standby, mongos }
+function addressesOf({ id, uri, set, shards, standby, mongos }: ShardedCluster): object {
+  return set === null ? { ready: true, id, uri, shards, standby, mongos } : { ready: true, id, uri, set }
 }
 
 function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
-  const { id, uri, shards, standby, mongos } = cluster
+  const { id, uri, set, shards, standby, mongos } = cluster
+  if (set !== null) return welcomeToSet(set, uri, emulate, tookMs)
   const lines = [
     ...list('Single shards', shards),
     ...list('Not added yet', standby),
@@ -76,6 +78,22 @@ function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: 
     ${uri}
 
 ${lines.join('\n')}
+
+  Ctrl-C stops it.
+`
+}
+
+function welcomeToSet({ name, members }: SetInfo, uri: string, emulate: string, tookMs: number): string {
+  return `
+  Replica set ${name} is running: ${counted(members.length, 'member')} (${Math.round(tookMs)} ms).
+  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
+
+    ${uri}
+
+${list('Single members', members).join('\n')}
+  Try next:
+    mongosh "${uri}" --eval "rs.status()"
+    mongosh "${uri}" --eval "rs.stepDown()"
 
   Ctrl-C stops it.
 `

@@ -1,5 +1,6 @@
 /** Manual: reference/read-concern-snapshot. */
 import type { TimestampPair } from '@shardlab/actor'
+import type { StorageEngine } from '@shardlab/storage'
 import type { NodeHost } from '../../host/node-host.js'
 
 /** By their node at a past time. */
@@ -11,7 +12,11 @@ const liveNodes = new WeakMap<NodeHost, NodeHost>()
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
-  const engine = node.snapshots.at(time, node.context.now())
+  return nodeWithEngine(node, node.snapshots.at(time, node.context.now()))
+}
+
+/** As {@link nodeAtTime}, with the collections of this engine. */
+export function nodeWithEngine(node: NodeHost, engine: StorageEngine): NodeHost {
   const past = Object.create(node, {
     engine: { value: engine },
     collection: { value: (ns: string) => engine.collection(ns) },

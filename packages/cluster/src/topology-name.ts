@@ -1,0 +1,1 @@
+export type TopologyName = 'sharded' | 'replica-set'

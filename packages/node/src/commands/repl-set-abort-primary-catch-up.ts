@@ -1,0 +1,19 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
+
+export const replSetAbortPrimaryCatchUp: CommandRow<NodeInvocation> = {
+  name: 'replSetAbortPrimaryCatchUp',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/replSetAbortPrimaryCatchUp',
+  status: 'full',
+  summary:
+    'Ends the catch-up of a new primary, which loses what it has not fetched. Members of a `--topology replica-set` only.',
+  run({ host }) {
+    const answer = host.set!.coordinator.commands.abortCatchUp(host.context.now())
+    host.set!.carryOut()
+    return answered(answer)
+  },
+}

@@ -1,0 +1,19 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
+
+export const replSetFreeze: CommandRow<NodeInvocation> = {
+  name: 'replSetFreeze',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/replSetFreeze',
+  status: 'full',
+  summary: 'Keeps a secondary from running for election for some seconds. Members of a `--topology replica-set` only.',
+  run({ host, args }) {
+    const seconds = args.target.isNumber() ? Math.trunc(args.target.asNumber()) : 0
+    const answer = host.set!.coordinator.commands.freeze(host.context.now(), seconds)
+    host.set!.carryOut()
+    return answered(answer)
+  },
+}

@@ -1,0 +1,19 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
+
+export const replSetMaintenance: CommandRow<NodeInvocation> = {
+  name: 'replSetMaintenance',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/replSetMaintenance',
+  status: 'full',
+  summary:
+    'Puts a secondary into the state RECOVERING, in which it serves no reads, and back. Members of a `--topology replica-set` only.',
+  run({ host, args }) {
+    const answer = host.set!.coordinator.commands.setMaintenance(host.context.now(), args.target.isTruthy())
+    host.set!.carryOut()
+    return answered(answer)
+  },
+}

@@ -1,0 +1,16 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { NodeInvocation } from '../host/node-host.js'
+import { answered } from '../replication/answered.js'
+
+export const replSetStepUp: CommandRow<NodeInvocation> = {
+  name: 'replSetStepUp',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/replSetStepUp',
+  status: 'full',
+  summary: 'Runs for election at once. Members of a `--topology replica-set` only.',
+  async run({ host, args }) {
+    return answered(await host.set!.stepUp(args.bool('skipDryRun') === true))
+  },
+}

@@ -1,0 +1,176 @@
+/**
+ * Copies the oplog of a sync source and applies it. Server: bgsync.cpp, oplog_fetcher.cpp; the
+ * batches of a set's members are small here, so fetching and applying are one step.
+ */
+import { Cancellation, createDeferred, RequestFailedError, type Deferred, type ReplyOf } from '@shardlab/actor'
+import { compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
+import type { InitialSync } from './initial-sync.js'
+import { metadataOf, opTimeFields } from './message-fields.js'
+import type { Rollback } from './rollback.js'
+import type { ProtocolParts } from './protocol-parts.js'
+
+const batchBytesMax = 4 * 1024 * 1024
+/** The next attempt after a member was no source. Server: one second. */
+const pauseMsMax = 1000
+/** A source that failed is not selected again for this long. */
+const denyMs = 1000
+/** How long a reply may take beyond the time that the source waits for entries. */
+const graceMs = 5000
+
+export class OplogFetcher {
+  readonly #set: ProtocolParts
+  readonly #initialSync: InitialSync
+  readonly #rollback: Rollback
+  /** Ends the current request or pause. */
+  #interruption = new Cancellation()
+  /** Resolved when the fetcher may have to work. Null: it works. */
+  #waiting: Deferred<void> | null = null
+  /** Resolved when no batch is being applied. */
+  #applying: Promise<void> | null = null
+
+  constructor(set: ProtocolParts, initialSync: InitialSync, rollback: Rollback) {
+    this.#set = set
+    this.#initialSync = initialSync
+    this.#rollback = rollback
+  }
+
+  start(): void {
+    this.#set.context.detach(this.#run())
+  }
+
+  /** The state of the protocol has changed. */
+  check(): void {
+    if (this.#waiting === null || !this.#hasWork) return
+    this.#waiting.resolve()
+    this.#waiting = null
+  }
+
+  sourceLost(): void {
+    this.#interruption.abort()
+  }
+
+  /** Resolves when everything that was fetched is applied. */
+  async idle(): Promise<void> {
+    this.#interruption.abort()
+    while (this.#applying !== null) await this.#applying
+  }
+
+  /** A primary fetches during its catch-up only. */
+  get #hasWork(): boolean {
+    const { state } = this.#set.coordinator
+    return state.selfConfig !== null && !state.selfConfig.arbiterOnly && (!state.isPrimary || state.catchUp !== null)
+  }
+
+  async #run(): Promise<never> {
+    for (;;) {
+      while (!this.#hasWork) {
+        this.#waiting = createDeferred()
+        await this.#waiting.promise
+      }
+      this.#interruption = new Cancellation()
+      const source = this.#source()
+      if (source === null) await this.#pause()
+      else await this.#fetchFrom(source)
+    }
+  }
+
+  #source(): string | null {
+    const { coordinator, log, nowMs } = this.#set
+    const source = coordinator.state.syncSource ?? coordinator.chooseSyncSource(nowMs, log.last.optime)
+    this.#set.carryOut()
+    return source
+  }
+
+  async #pause(): Promise<void> {
+    const { context, coordinator } = this.#set
+    const durationMs = Math.min(pauseMsMax, coordinator.state.settings.heartbeatIntervalMs)
+    await context.sleep(durationMs, this.#interruption).catch(ignoreFailure)
+  }
+
+  async #fetchFrom(source: string): Promise<void> {
+    const { log } = this.#set
+    if (isNullOpTime(log.last.optime)) {
+      if (!(await this.#initialSync.run(source))) this.#leave(source)
+      return
+    }
+    const after = log.last.optime
+    const reply = await this.#request(source, after)
+    if (reply === null) {
+      if (!this.#interruption.aborted) this.#leave(source)
+      return
+    }
+    // Another term, source or a rollback may have come in between.
+    if (!this.#hasWork || this.#set.coordinator.state.syncSource !== source) return
+    if (compareOpTimes(log.last.optime, after) !== 0) return
+    await this.#take(source, after, reply)
+  }
+
+  /** @returns null: no answer */
+  async #request(source: string, after: OpTime): Promise<ReplyOf<'replication.fetch'> | null> {
+    const { context, coordinator } = this.#set
+    const awaitMs = coordinator.state.settings.electionTimeoutMs / 2
+    const request = { term: coordinator.state.term, after: opTimeFields(after), bytesMax: batchBytesMax, awaitMs }
+    const options = { pinned: true, timeoutMs: awaitMs + graceMs, signal: this.#interruption }
+    return context.request(source, 'replication.fetch', request, options).catch(ignoreFailure)
+  }
+
+  async #take(source: string, after: OpTime, reply: ReplyOf<'replication.fetch'>): Promise<void> {
+    const { coordinator } = this.#set
+    const metadata = metadataOf(reply)
+    switch (reply.outcome) {
+      case 'entries':
+        if (reply.entries.length > 0) await this.#apply(reply.entries)
+        break
+      case 'diverged':
+        if (compareOpTimes(metadata.lastApplied, after) < 0 || coordinator.state.isPrimary) this.#leave(source)
+        else await this.#rollback.run(source)
+        return
+      case 'too-old':
+        this.#tooStale(source)
+        return
+      default:
+        this.#leave(source)
+        return
+    }
+    coordinator.sourceReplied(this.#set.nowMs, metadata)
+    const { last } = this.#set.log
+    if (
+      coordinator.state.syncSource !== null &&
+      coordinator.shouldChangeSyncSource(this.#set.nowMs, last.optime, metadata)
+    )
+      coordinator.state.syncSource = null
+    this.#set.carryOut()
+  }
+
+  async #apply(entries: Uint8Array): Promise<void> {
+    const done = createDeferred<void>()
+    this.#applying = done.promise
+    const { coordinator, log } = this.#set
+    const count = await log.append(entries)
+    this.#applying = null
+    done.resolve()
+    if (coordinator.state.catchUp !== null) coordinator.countCatchUpOps(count)
+    if (coordinator.state.followerMode === 'RECOVERING' && !coordinator.state.isPrimary)
+      coordinator.setFollowerMode(this.#set.nowMs, 'SECONDARY')
+  }
+
+  /** The member keeps its data and serves no reads until a source with older entries appears. */
+  #tooStale(source: string): void {
+    const { coordinator, nowMs } = this.#set
+    if (!coordinator.state.isPrimary) coordinator.setFollowerMode(nowMs, 'RECOVERING')
+    this.#leave(source)
+  }
+
+  #leave(source: string): void {
+    const { coordinator, nowMs } = this.#set
+    coordinator.denySyncSource(nowMs, source, nowMs + denyMs)
+    if (coordinator.state.syncSource === source) coordinator.state.syncSource = null
+    this.#set.carryOut()
+  }
+}
+
+/** @throws other errors than a request or sleep that failed */
+function ignoreFailure(error: unknown): null {
+  if (error instanceof RequestFailedError) return null
+  throw error
+}

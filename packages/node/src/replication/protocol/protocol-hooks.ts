@@ -1,0 +1,19 @@
+import type { Effect, MemberState, OpTime, TimedOpTime } from '@shardlab/replication'
+
+export type ElectionEffect = Extract<Effect, { kind: 'election' }>
+
+/** What the protocol of a set makes its member do. */
+export interface ProtocolHooks {
+  /** The state that other members and clients see has changed. */
+  stateChanged(from: MemberState, to: MemberState): void
+  /** This member is primary and its first entry is written: serve writes. */
+  beginWrites(term: number): Promise<void>
+  /** Ends all work of the primary: after this resolves, it changes nothing more. */
+  endWrites(): Promise<void>
+  /** The reply of hello has changed. */
+  topologyChanged(): void
+  committed(point: TimedOpTime): void
+  elected(result: ElectionEffect): void
+  /** Entries after this position were removed. */
+  rolledBack(to: OpTime, entries: number): void
+}

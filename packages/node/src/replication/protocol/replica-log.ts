@@ -1,0 +1,50 @@
+import type { OpTime, TimedOpTime } from '@shardlab/replication'
+
+/** Documents of a member that are not replicated: its configuration and its last vote. */
+export interface StoredDocuments {
+  /** The document of `local.system.replset`; null: the set was not initiated. */
+  readonly config: Uint8Array | null
+  /** The document of `local.replset.election`; null: this member never voted. */
+  readonly vote: Uint8Array | null
+}
+
+export type FetchOutcome =
+  | { readonly outcome: 'entries'; readonly entries: Uint8Array }
+  /** `diverged`: this oplog does not have that entry. `too-old`: it has no longer any that old. */
+  | { readonly outcome: 'diverged' | 'too-old' }
+
+/**
+ * The oplog and the data of one member, as the protocol uses them. Positions are those of entries
+ * that are applied; an entry is shown to other members once it is on the disk.
+ */
+export interface ReplicaLog {
+  /** The newest applied entry; the null optime: there is none. */
+  readonly last: TimedOpTime
+  /** The newest entry on the disk. */
+  readonly durable: TimedOpTime
+  readonly stored: StoredDocuments
+  storeConfig(document: Uint8Array): Promise<void>
+  storeVote(document: Uint8Array): Promise<void>
+  /** Entries on the disk after a position, at most about `bytesMax`, and at least one if any. */
+  entriesAfter(position: OpTime, bytesMax: number): FetchOutcome
+  /** From the newest entry on the disk to the oldest. */
+  positionsBackwards(): Iterator<OpTime>
+  /**
+   * Applies entries of another member, and writes them to the disk.
+   * @returns how many
+   */
+  append(entries: Uint8Array): Promise<number>
+  /** Appends an entry without effect, `{ msg }`, in the current term, and writes it to the disk. */
+  appendNoop(message: string): Promise<TimedOpTime>
+  /**
+   * Removes all entries after a position, and their effects.
+   * @returns how many
+   */
+  rollBackTo(position: OpTime): Promise<number>
+  /** Everything that is applied, for a member without data. */
+  image(): Uint8Array
+  /** On a member without data. */
+  restore(image: Uint8Array): Promise<void>
+  /** Calls back after entries have reached the disk. One listener. */
+  onDurable: (() => void) | null
+}

@@ -1,0 +1,63 @@
+/**
+ * Removes the entries that the sync source does not have. Server: rollback_impl.cpp (recover to a
+ * stable timestamp).
+ */
+import { RequestFailedError } from '@shardlab/actor'
+import { commonPoint, compareOpTimes, type OpTime } from '@shardlab/replication'
+import { opTimeFields, opTimeOf } from './message-fields.js'
+import type { ProtocolParts } from './protocol-parts.js'
+
+const positionsPerRequest = 500
+
+export class Rollback {
+  readonly #set: ProtocolParts
+
+  constructor(set: ProtocolParts) {
+    this.#set = set
+  }
+
+  async run(source: string): Promise<void> {
+    const { coordinator } = this.#set
+    coordinator.setFollowerMode(this.#set.nowMs, 'ROLLBACK')
+    this.#set.carryOut()
+    const common = await this.#commonPoint(source)
+    if (common === null || coordinator.state.isPrimary) {
+      coordinator.denySyncSource(this.#set.nowMs, source, this.#set.nowMs + denyMs)
+      coordinator.state.syncSource = null
+    } else if (!this.#set.context.mutated('rollbackOff')) await this.#rollBackTo(common)
+    if (!coordinator.state.isPrimary) coordinator.setFollowerMode(this.#set.nowMs, 'SECONDARY')
+    this.#set.carryOut()
+  }
+
+  async #rollBackTo(common: OpTime): Promise<void> {
+    const { coordinator, hooks, log } = this.#set
+    if (compareOpTimes(common, coordinator.committed.optime) < 0)
+      throw new Error('a rollback would remove entries that a majority has acknowledged')
+    const entries = await log.rollBackTo(common)
+    this.#set.rollbackId++
+    coordinator.rolledBackTo(this.#set.nowMs, log.last)
+    hooks.rolledBack(common, entries)
+  }
+
+  /** @returns null: the source does not answer, or the oplogs have nothing in common */
+  async #commonPoint(source: string): Promise<OpTime | null> {
+    const { context, log } = this.#set
+    const remote: OpTime[] = []
+    for (;;) {
+      const before = remote.at(-1)
+      const request = { before: before === undefined ? null : opTimeFields(before), count: positionsPerRequest }
+      const reply = await context
+        .request(source, 'replication.positions-before', request, { pinned: true })
+        .catch((error: unknown) => {
+          if (error instanceof RequestFailedError) return null
+          throw error
+        })
+      if (reply === null) return null
+      remote.push(...reply.positions.map(opTimeOf))
+      const common = commonPoint(log.positionsBackwards(), remote.values())
+      if (common !== null || reply.positions.length < positionsPerRequest) return common
+    }
+  }
+}
+
+const denyMs = 1000

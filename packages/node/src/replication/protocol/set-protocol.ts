@@ -1,0 +1,333 @@
+/**
+ * Runs the protocol core of one member: sends its messages, stores what it decides, and reports
+ * completions. Server: replication_coordinator_impl.cpp and its external state.
+ */
+import {
+  RequestFailedError,
+  type ActorContext,
+  type CancelSignal,
+  type ClusterClock,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+import type { CommandError } from '@shardlab/bson'
+import {
+  configDocument,
+  parseConfig,
+  ReplicationCoordinator,
+  stepDownFailure,
+  type Effect,
+  type ReplicationRules,
+  type StepDownArguments,
+  type Vote,
+} from '@shardlab/replication'
+import { InitialSync } from './initial-sync.js'
+import { heartbeatFields, heartbeatReplyOf, reportFields, voteFields } from './message-fields.js'
+import { OplogFetcher } from './oplog-fetcher.js'
+import type { ProtocolHooks } from './protocol-hooks.js'
+import type { ProtocolParts } from './protocol-parts.js'
+import type { ReplicaLog } from './replica-log.js'
+import { reconfigure, type ReconfigureArguments } from './reconfiguration.js'
+import { Rollback } from './rollback.js'
+import { MessageAnswers } from './message-answers.js'
+import { SetWaits } from './set-waits.js'
+import { documentOfVote, voteOfDocument } from './vote-document.js'
+
+export const replicationTimer = 'replication'
+
+export interface SetProtocolParts {
+  readonly context: ActorContext
+  readonly log: ReplicaLog
+  readonly clock: ClusterClock
+  readonly rules: ReplicationRules
+  readonly setName: string
+  readonly hooks: ProtocolHooks
+}
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>
+type StepDownOutcome = { readonly error: CommandError | null }
+
+export class SetProtocol implements ProtocolParts {
+  readonly context: ActorContext
+  readonly log: ReplicaLog
+  readonly coordinator: ReplicationCoordinator
+  readonly hooks: ProtocolHooks
+  readonly #rules: ReplicationRules
+  readonly waits: SetWaits
+  readonly #answers: MessageAnswers
+  readonly #fetcher: OplogFetcher
+  #stepDownOutcome: StepDownOutcome | null = null
+  /** When the timer wakes; null: it is not armed. */
+  #wakeAtMs: number | null = null
+  #isReporting = false
+  #campaigns = false
+  /** Grows with each rollback. */
+  rollbackId = 1
+
+  constructor({ context, log, clock, rules, setName, hooks }: SetProtocolParts) {
+    this.context = context
+    this.log = log
+    this.hooks = hooks
+    this.#rules = rules
+    const random = context.random.fork('elections')
+    this.coordinator = new ReplicationCoordinator({
+      setName,
+      selfHost: context.endpoint,
+      rules,
+      random: () => random.fraction(),
+      clusterTime: () => clock.tick(),
+    })
+    this.waits = new SetWaits(this)
+    this.#answers = new MessageAnswers(this, this.waits, rules)
+    this.#fetcher = new OplogFetcher(this, new InitialSync(this), new Rollback(this))
+  }
+
+  /** The log must have recovered. */
+  start(): void {
+    const { coordinator, context, log } = this
+    const { config, vote } = log.stored
+    log.onDurable = () => this.#progressed()
+    coordinator.start(context.now(), {
+      config: config === null ? null : parseConfig(config, this.#rules).config,
+      vote: vote === null ? null : voteOfDocument(vote),
+      last: log.last,
+    })
+    if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.now(), 'SECONDARY')
+    this.carryOut()
+    this.#fetcher.start()
+  }
+
+  wake(): void {
+    this.#wakeAtMs = null
+    this.coordinator.tick(this.context.now())
+    this.carryOut()
+  }
+
+  get nowMs(): number {
+    return this.context.now()
+  }
+
+  /** Call it after every call of the coordinator. */
+  carryOut(): void {
+    const { coordinator } = this
+    do {
+      for (let effects = coordinator.takeEffects(); effects.length > 0; effects = coordinator.takeEffects())
+        for (const effect of effects) this.#carryOut(effect)
+    } while (this.#campaigns && this.#hasRunForElection())
+    this.#armTimer()
+    this.waits.check()
+    this.#fetcher.check()
+  }
+
+  /**
+   * For a member with the first entry of the oplog and no configuration. The first member runs for
+   * election at once. Resolves when this member knows the primary.
+   */
+  async initiate(config: Uint8Array): Promise<void> {
+    const { coordinator, log } = this
+    coordinator.progress(this.nowMs, log.last, log.durable)
+    coordinator.setFollowerMode(this.nowMs, 'SECONDARY')
+    coordinator.changeConfig(this.nowMs, parseConfig(config, this.#rules).config)
+    this.carryOut()
+    await this.waits.within(null, () => (coordinator.state.config === null ? null : true))
+    this.#campaigns = coordinator.state.selfIndex === 0
+    this.carryOut()
+    const { state } = coordinator
+    await this.waits.within(null, () =>
+      state.primary === null || (state.isPrimary && !coordinator.isWritablePrimary) ? null : true,
+    )
+  }
+
+  #hasRunForElection(): boolean {
+    const { coordinator } = this
+    if (coordinator.state.primary !== null) this.#campaigns = false
+    else if (!coordinator.isCandidate)
+      return coordinator.stepUp(this.nowMs, 'stepUpRequestSkipDryRun').length === 0 && coordinator.isCandidate
+    return false
+  }
+
+  #armTimer(): void {
+    const atMs = this.coordinator.nextTimerMs
+    if (atMs === this.#wakeAtMs) return
+    this.#wakeAtMs = atMs
+    if (atMs === null) this.context.clearTimer(replicationTimer)
+    else this.context.setTimer(replicationTimer, Math.max(0, atMs - this.nowMs))
+  }
+
+  /** Runs work whose completion the core waits for. A rejection crashes the member. */
+  #detach(work: Promise<void>): void {
+    this.context.detach(work.then(() => this.carryOut()))
+  }
+
+  #carryOut(effect: Effect): void {
+    const { hooks } = this
+    switch (effect.kind) {
+      case 'heartbeat':
+        return this.#detach(this.#sendHeartbeat(effect))
+      case 'request-vote':
+        return this.#detach(this.#requestVote(effect))
+      case 'store-vote':
+        return this.#detach(this.#storeVote(effect.vote))
+      case 'store-config':
+        return this.#detach(this.#storeConfig(effect))
+      case 'state':
+        return hooks.stateChanged(effect.from, effect.to)
+      case 'drain':
+        return this.#detach(this.#drain(effect.term))
+      case 'write-first-entry':
+        return this.#detach(this.#writeFirstEntry(effect.term))
+      case 'write-noop':
+        return this.#detach(this.#writeNoop(effect.term))
+      case 'step-down':
+        return this.#detach(this.#stepDown(effect))
+      case 'step-down-failed':
+        this.#stepDownOutcome = { error: stepDownFailure(effect.error, this.nowMs, this.#rules) }
+        return
+      case 'step-up':
+        return this.context.send(effect.to, 'replication.step-up', {})
+      case 'commit-point':
+        return hooks.committed(effect.committed)
+      case 'report-position':
+        return this.#reportPosition()
+      case 'sync-source-lost':
+        return this.#fetcher.sourceLost()
+      case 'count-new-member':
+        return this.#countNewMember(effect.memberId)
+      case 'topology':
+        return hooks.topologyChanged()
+      case 'election':
+        return hooks.elected(effect)
+    }
+  }
+
+  async #sendHeartbeat({ id, to, timeoutMs, request }: EffectOf<'heartbeat'>): Promise<void> {
+    const { coordinator } = this
+    const answer = await this.#ask(to, 'replication.heartbeat', heartbeatFields(request), timeoutMs)
+    if (typeof answer === 'string') coordinator.heartbeatFailed(this.nowMs, id, to, answer)
+    else if (answer.refusal !== null) coordinator.heartbeatFailed(this.nowMs, id, to, answer.refusal)
+    else coordinator.heartbeatReplied(this.nowMs, id, to, heartbeatReplyOf(answer, this.#rules))
+  }
+
+  async #requestVote({ id, to, timeoutMs, request }: EffectOf<'request-vote'>): Promise<void> {
+    const answer = await this.#ask(to, 'replication.request-vote', voteFields(request), timeoutMs)
+    if (typeof answer === 'string') this.coordinator.voteFailed(this.nowMs, id, answer)
+    else this.coordinator.voteReplied(this.nowMs, id, answer)
+  }
+
+  /** @returns why there is no reply */
+  async #ask<K extends MessageKind>(
+    to: string,
+    kind: K,
+    request: RequestOf<K>,
+    timeoutMs: number,
+  ): Promise<ReplyOf<K> | string> {
+    try {
+      return await this.context.request(to, kind, request, { pinned: true, timeoutMs })
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      return error.message
+    }
+  }
+
+  async #storeVote(vote: Vote): Promise<void> {
+    await this.log.storeVote(documentOfVote(vote))
+    this.coordinator.voteStored(this.nowMs, vote.term)
+  }
+
+  async #storeConfig({ config }: EffectOf<'store-config'>): Promise<void> {
+    await this.log.storeConfig(configDocument(config, this.#rules, true))
+    this.coordinator.configStored(this.nowMs)
+  }
+
+  async #drain(term: number): Promise<void> {
+    await this.#fetcher.idle()
+    this.coordinator.drained(this.nowMs, term)
+  }
+
+  async #writeFirstEntry(term: number): Promise<void> {
+    if (!this.#isPrimaryOf(term)) return
+    const { optime } = await this.log.appendNoop('new primary')
+    if (!this.#isPrimaryOf(term)) return
+    await this.hooks.beginWrites(term)
+    this.#progressed()
+    this.coordinator.firstEntryWritten(this.nowMs, optime)
+  }
+
+  async #writeNoop(term: number): Promise<void> {
+    if (!this.coordinator.isWritablePrimary || this.coordinator.state.term !== term) return
+    await this.log.appendNoop('periodic noop')
+    this.coordinator.noopWritten(this.nowMs)
+  }
+
+  #isPrimaryOf(term: number): boolean {
+    const { isPrimary, term: current, leaderMode } = this.coordinator.state
+    return isPrimary && current === term && leaderMode !== 'stepping-down'
+  }
+
+  async #stepDown({ reason }: EffectOf<'step-down'>): Promise<void> {
+    // Writes that wait for other members reply first, with the error of their write concern.
+    await this.context.nextTurn()
+    await this.hooks.endWrites()
+    this.coordinator.steppedDown(this.nowMs, reason)
+    this.#stepDownOutcome = { error: null }
+    this.#answers.steppedDown()
+  }
+
+  #reportPosition(): void {
+    const { syncSource } = this.coordinator.state
+    if (this.#isReporting || syncSource === null) return
+    this.#isReporting = true
+    this.#detach(this.#sendPosition(syncSource))
+  }
+
+  /** Positions that change during a report are in the next one. */
+  async #sendPosition(to: string): Promise<void> {
+    const report = this.coordinator.positionReport()
+    const sent = JSON.stringify(report.positions)
+    await this.#ask(to, 'replication.report-positions', reportFields(report), reportTimeoutMs)
+    this.#isReporting = false
+    if (JSON.stringify(this.coordinator.positionReport().positions) !== sent) this.#reportPosition()
+  }
+
+  #countNewMember(memberId: number): void {
+    const next = this.coordinator.countedMember(this.nowMs, memberId)
+    if (next !== null) this.coordinator.changeConfig(this.nowMs, next)
+  }
+
+  #progressed(): void {
+    this.coordinator.progress(this.nowMs, this.log.last, this.log.durable)
+    this.carryOut()
+  }
+
+  /** Answers a message of another member; null: it is none of the protocol. */
+  receive(kind: MessageKind, request: unknown): Promise<unknown> | object | null {
+    return this.#answers.receive(kind, request)
+  }
+
+  /** replSetStepDown. @returns the error; null: this member is a secondary */
+  async stepDown(args: StepDownArguments): Promise<CommandError | null> {
+    this.#stepDownOutcome = null
+    const refusal = this.coordinator.commands.stepDown(this.nowMs, args)
+    if (refusal !== null) return refusal
+    this.carryOut()
+    const outcome = await this.waits.within(null, () => this.#stepDownOutcome)
+    return outcome!.error
+  }
+
+  /** replSetReconfig. @returns the error; null: the configuration is in effect */
+  reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null> {
+    return reconfigure(this, (durationMs, decide, until) => this.waits.within(durationMs, decide, until), args, signal)
+  }
+
+  /** replSetStepUp. @returns the error; null: this member is primary */
+  async stepUp(skipDryRun: boolean): Promise<CommandError | null> {
+    const refusal = this.coordinator.commands.stepUp(this.nowMs, skipDryRun)
+    if (refusal !== null) return refusal
+    this.carryOut()
+    await this.waits.within(null, () => (this.coordinator.isCandidate ? null : true))
+    return this.coordinator.commands.stepUpResult()
+  }
+}
+
+const reportTimeoutMs = 5000

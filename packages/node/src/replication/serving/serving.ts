@@ -1,0 +1,122 @@
+/**
+ * What a member serves while its state lasts: a node with its role, as primary or as secondary. A
+ * change of the state ends it, as a crash would end a process, and the next one starts on the same
+ * data. So a role needs no code for step-downs beyond its recovery from a crash.
+ */
+import {
+  createDeferred,
+  type Actor,
+  type Address,
+  type ClientCommand,
+  type ClientReply,
+  type Deferred,
+  type MessageKind,
+  type NodeReply,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
+import { NotPrimaryError } from '@shardlab/actor'
+import { CommandError, firstFieldName } from '@shardlab/bson'
+import { answerClientWithError, answerMemberWithError } from '../../dispatch/member-messages.js'
+import type { StorageNode } from '../../host/storage-node.js'
+import type { RevocableContext } from './revocable-context.js'
+
+export type ServingMode = 'primary' | 'secondary'
+
+/** A role on a node. `actor` serves the messages of clients and of other members. */
+export interface ServedRole {
+  readonly node: StorageNode
+  readonly actor: Actor
+}
+
+interface Running {
+  readonly kind: MessageKind
+  readonly request: unknown
+  readonly answer: Deferred<unknown>
+}
+
+/** Secondaries serve commands, which decide by their access; all other work is the primary's. */
+const servedBySecondaries: ReadonlySet<MessageKind> = new Set([
+  'client.command',
+  'client.disconnected',
+  'node.command',
+  'node.kill-operation',
+])
+
+const commandsOfSet: ReadonlySet<string> = new Set([
+  'hello',
+  'isMaster',
+  'ismaster',
+  'replSetReconfig',
+  'replSetStepDown',
+  'replSetStepUp',
+])
+
+export class Serving {
+  readonly mode: ServingMode
+  readonly role: ServedRole
+  readonly #context: RevocableContext
+  readonly #running = new Set<Running>()
+
+  constructor(mode: ServingMode, role: ServedRole, context: RevocableContext) {
+    this.mode = mode
+    this.role = role
+    this.#context = context
+  }
+
+  /** @throws {@link NotPrimaryError} on a secondary, for what only a primary serves */
+  receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
+    if (this.mode === 'secondary' && !servedBySecondaries.has(kind)) throw new NotPrimaryError(true, null)
+    const answer = this.role.actor.receive(kind, request, from)
+    return answer instanceof Promise ? this.#track({ kind, request, answer: createDeferred() }, answer) : answer
+  }
+
+  #track<T>(running: Running, answer: Promise<T>): Promise<T> {
+    this.#running.add(running)
+    answer.then(
+      (reply) => {
+        if (this.#running.delete(running)) running.answer.resolve(reply)
+      },
+      (error: unknown) => {
+        if (this.#running.delete(running)) running.answer.reject(error)
+      },
+    )
+    return running.answer.promise as Promise<T>
+  }
+
+  /** Writes that have not begun to wait for other members must not add entries any more. */
+  interruptWrites(): void {
+    const { operations, table } = this.role.node
+    for (const operation of operations)
+      if (table.find(operation.command)?.access === 'write') operation.interrupt(stateChange())
+  }
+
+  /**
+   * Nothing of it has an effect any more. Running operations fail, as those of a primary that steps
+   * down.
+   */
+  end(): void {
+    this.#context.revoke()
+    this.role.node.end()
+    for (const running of this.#running) {
+      if (awaitsSet(running)) continue
+      this.#running.delete(running)
+      this.#interrupt(running)
+    }
+  }
+
+  #interrupt({ kind, request, answer }: Running): void {
+    const { node } = this.role
+    const error = stateChange()
+    if (kind === 'client.command')
+      answer.resolve(answerClientWithError(node, request as ClientCommand, error) satisfies ClientReply)
+    else if (kind === 'node.command') answer.resolve(answerMemberWithError(node, error) satisfies NodeReply)
+    else answer.reject(new NotPrimaryError(false, null))
+  }
+}
+
+const stateChange = (): CommandError => new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
+
+/** They wait for the protocol of the set alone, and reply after the change. */
+const awaitsSet = ({ kind, request }: Running): boolean =>
+  kind === 'client.command' && commandsOfSet.has(firstFieldName((request as ClientCommand).body) ?? '')

@@ -1,0 +1,105 @@
+/** The log and the data of a node, as the protocol of its set uses them. */
+import { compareOpTimes, nullTimedOpTime, type OpTime, type TimedOpTime } from '@shardlab/replication'
+import type { LogEntry } from '@shardlab/storage'
+import type { NodeStorage } from '../../host/node-storage.js'
+import { noopOf } from '../../log/noop.js'
+import type { FetchOutcome, ReplicaLog, StoredDocuments } from '../protocol/replica-log.js'
+import type { DiskWithDocuments } from './disk-with-documents.js'
+import type { StableState } from './stable-state.js'
+
+const configName = 'system.replset'
+const voteName = 'replset.election'
+
+export class NodeReplicaLog implements ReplicaLog {
+  readonly #storage: NodeStorage
+  readonly #disk: DiskWithDocuments
+  readonly #stable: StableState
+  readonly #applied: (entry: LogEntry) => void
+  #onDurable: (() => void) | null = null
+
+  /**
+   * @param applied called after each entry of another member
+   */
+  constructor(parts: {
+    storage: NodeStorage
+    disk: DiskWithDocuments
+    stable: StableState
+    applied: (entry: LogEntry) => void
+  }) {
+    this.#storage = parts.storage
+    this.#disk = parts.disk
+    this.#stable = parts.stable
+    this.#applied = parts.applied
+  }
+
+  get last(): TimedOpTime {
+    return this.#storage.log.lastApplied ?? nullTimedOpTime
+  }
+
+  get durable(): TimedOpTime {
+    return this.#storage.log.oplog.last ?? nullTimedOpTime
+  }
+
+  get stored(): StoredDocuments {
+    return { config: this.#disk.document(configName) ?? null, vote: this.#disk.document(voteName) ?? null }
+  }
+
+  set onDurable(listener: (() => void) | null) {
+    const { durable } = this.#storage.log
+    if (this.#onDurable !== null) durable.delete(this.#onDurable)
+    this.#onDurable = listener
+    if (listener !== null) durable.add(listener)
+  }
+
+  storeConfig(document: Uint8Array): Promise<void> {
+    return this.#disk.storeDocument(configName, document)
+  }
+
+  storeVote(document: Uint8Array): Promise<void> {
+    return this.#disk.storeDocument(voteName, document)
+  }
+
+  entriesAfter(position: OpTime, bytesMax: number): FetchOutcome {
+    return this.#storage.log.oplog.entriesAfter(position, bytesMax)
+  }
+
+  positionsBackwards(): Iterator<OpTime> {
+    return this.#storage.log.oplog.optimesBackwards()
+  }
+
+  async append(entries: Uint8Array): Promise<number> {
+    let count = 0
+    this.#storage.log.applyReplicated(entries, (entry) => {
+      count++
+      this.#applied(entry)
+    })
+    await this.#storage.log.flush()
+    return count
+  }
+
+  async appendNoop(message: string): Promise<TimedOpTime> {
+    const { ts, term, wallMs } = this.#storage.log.apply(noopOf(message))
+    await this.#storage.log.flush()
+    return { optime: { ts, term }, wallMs }
+  }
+
+  async rollBackTo(position: OpTime): Promise<number> {
+    let removed = 0
+    for (const optime of this.#storage.log.oplog.optimesBackwards()) {
+      if (compareOpTimes(optime, position) <= 0) break
+      removed++
+    }
+    if (this.#stable.rollBackTo(position)) await this.#storage.log.rewriteDisk()
+    else await this.#storage.log.clear()
+    return removed
+  }
+
+  image(): Uint8Array {
+    return this.#storage.log.snapshotForInitialSync().image
+  }
+
+  async restore(image: Uint8Array): Promise<void> {
+    await this.#storage.log.restoreFrom(image)
+    this.#stable.reset()
+  }
+}

@@ -1,0 +1,100 @@
+/** A replica set without sharding, as the driver sees it. */
+import { ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
+import { MongoClient, ReadPreference } from 'mongodb'
+import t, { type Test } from 'tap'
+
+async function start(t: Test, options: ClusterOptions = {}): Promise<{ cluster: ShardedCluster; client: MongoClient }> {
+  const cluster = await ShardedCluster.start({ topology: 'replica-set', runtime: 'inline', seed: 1, ...options })
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  return { cluster, client }
+}
+
+for (const runtime of ['inline', 'threads'] as const) {
+  t.test(`${runtime}: a driver finds the set, writes to its primary and reads from secondaries`, async (t) => {
+    const { cluster, client } = await start(t, { runtime, setName: 'app' })
+    t.match(cluster.set, { name: 'app', members: [{ id: 'app-1' }, { id: 'app-2' }, { id: 'app-3' }] })
+    t.match(cluster.uri, /^mongodb:\/\/[\d.:]+,[\d.:]+,[\d.:]+\/\?replicaSet=app$/)
+    const rows = client.db('shop').collection<{ _id: number }>('rows')
+    await rows.insertOne({ _id: 1 }, { writeConcern: { w: 3 } })
+    t.strictSame(await rows.find({}, { readPreference: ReadPreference.SECONDARY }).toArray(), [{ _id: 1 }])
+    const { members } = await client.db('admin').command({ replSetGetStatus: 1 })
+    t.strictSame(
+      (members as { stateStr: string }[]).map(({ stateStr }) => stateStr),
+      ['PRIMARY', 'SECONDARY', 'SECONDARY'],
+    )
+  })
+}
+
+t.test('no error reaches an application whose primary steps down while it writes', async (t) => {
+  const { client } = await start(t)
+  const rows = client.db('shop').collection<{ _id: number }>('rows')
+  const acknowledged: number[] = []
+  let isOver = false
+  const write = async (writer: number): Promise<void> => {
+    for (let i = 0; !isOver; i++) {
+      const _id = writer * 1_000_000 + i
+      await rows.insertOne({ _id }, { writeConcern: { w: 'majority' } })
+      acknowledged.push(_id)
+    }
+  }
+  const writers = Array.from({ length: 16 }, (_, writer) => write(writer))
+  while (acknowledged.length < 100) await rows.findOne({})
+  await client.db('admin').command({ replSetStepDown: 10 })
+  const before = acknowledged.length
+  while (acknowledged.length < before + 200) await rows.findOne({})
+  isOver = true
+  await Promise.all(writers)
+  t.equal(await rows.countDocuments({}, { readPreference: 'primary' }), acknowledged.length)
+  t.match(await client.db('admin').command({ hello: 1 }), { isWritablePrimary: true })
+})
+
+t.test('a member that crashed takes part again, and has what was written meanwhile', async (t) => {
+  const { cluster, client } = await start(t)
+  const rows = client.db('shop').collection<{ _id: number }>('rows')
+  await rows.insertOne({ _id: 1 }, { writeConcern: { w: 'majority' } })
+  const elected = new Promise((resolve) => cluster.once('election', resolve))
+  await cluster.crash('rs0-1')
+  await elected
+  await rows.insertOne({ _id: 2 }, { writeConcern: { w: 'majority' } })
+  await cluster.restart('rs0-1')
+  await rows.insertOne({ _id: 3 }, { writeConcern: { w: 3 } })
+  const alone = await MongoClient.connect(cluster.set!.members[0]!.uri)
+  t.teardown(() => alone.close())
+  const found = await alone
+    .db('shop')
+    .collection('rows')
+    .find({}, { sort: { _id: 1 }, readPreference: 'secondaryPreferred' })
+    .toArray()
+  t.strictSame(found, [{ _id: 1 }, { _id: 2 }, { _id: 3 }])
+})
+
+t.test('a set of one member, and wrong options', async (t) => {
+  const { client } = await start(t, { members: 1 })
+  t.match(
+    await client
+      .db('shop')
+      .collection('rows')
+      .insertOne({}, { writeConcern: { w: 'majority' } }),
+    {
+      acknowledged: true,
+    },
+  )
+  const wrong: readonly (readonly [ClusterOptions, RegExp])[] = [
+    [{ topology: 'replica-set', members: 8 }, /^members is 8; it must be a whole number from 1 to 7\.$/],
+    [{ topology: 'replica-set', shards: 2 }, /^shards is an option of a sharded cluster: remove it, or topology/],
+    [{ topology: 'replica-set', setName: '' }, /^setName is ""; a name is a letter/],
+    [{ topology: 'ring' as 'sharded' }, /^topology is "ring"; use sharded or replica-set\.$/],
+    [{ members: 3 }, /^members needs topology: 'replica-set'/],
+  ]
+  for (const [options, message] of wrong) await t.rejects(ShardedCluster.start(options), { message })
+})
+
+t.test('a replica set can be neither copied nor given shards', async (t) => {
+  const { cluster } = await start(t, { members: 1 })
+  await t.rejects(cluster.snapshot(), { message: /^a replica set cannot be copied or restored yet/ })
+  await t.rejects(cluster.addShard(), { message: /^cannot add a shard: this is a replica set without sharding/ })
+})
