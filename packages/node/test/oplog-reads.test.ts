@@ -179,6 +179,12 @@ t.test('mongosh finds what rs.printReplicationInfo prints', async (t) => {
     maxSize: 16 * 1024 * 1024,
     nindexes: 0,
   })
+  const stats = { aggregate: 'oplog.rs', pipeline: [{ $collStats: { storageStats: {}, count: {} } }], cursor: {} }
+  t.match(await node.ok(stats, local), {
+    cursor: { firstBatch: [{ count: 8, storageStats: { capped: true, maxSize: 16 * 1024 * 1024 } }] },
+  })
+  t.match(await node.ok({ dbStats: 1 }, local), { collections: long(1), objects: long(8), indexes: long(0) })
+  t.match(await node.ok({ listIndexes: 'oplog.rs' }, local), { cursor: { firstBatch: [] } })
   t.match(await node.ok({ listCollections: 1 }, local), {
     cursor: { firstBatch: [{ name: 'oplog.rs', type: 'collection', options: { capped: true, autoIndexId: false } }] },
   })

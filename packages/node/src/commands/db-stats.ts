@@ -3,6 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { dbStatsSpec } from '@shardlab/member'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { indexBytes } from '../statistics/storage-stats.js'
+import { collectionsAndOplog } from '../log/oplog-collection.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const dbStats: CommandRow<NodeInvocation> = {
@@ -16,7 +17,7 @@ export const dbStats: CommandRow<NodeInvocation> = {
     if (!(scale > 0 && scale <= 2 ** 50))
       throw new CommandError('BadValue', 'Scale factor must be greater than zero and less than or equal to 2^50')
     const { behaviours } = host
-    const collections = host.engine.collections(db)
+    const collections = collectionsAndOplog(host, db)
     const sum = (of: (collection: (typeof collections)[number]) => number) =>
       collections.reduce((total, each) => total + of(each), 0)
     const objects = sum((collection) => sizesOf(host, collection).count)

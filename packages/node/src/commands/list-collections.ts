@@ -5,7 +5,7 @@ import type { Collection } from '@shardlab/storage'
 import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
 import { listedOptions } from '../ddl/collection-options.js'
 import { writeFirstListBatch } from '../cursors/cursor-reply.js'
-import { oplogNs } from '../log/oplog-collection.js'
+import { collectionsAndOplog } from '../log/oplog-collection.js'
 import { viewsOf } from '../views/view-catalog.js'
 import { withNamespace } from './list-indexes.js'
 import type { ViewDefinition } from '../views/view-definition.js'
@@ -22,7 +22,7 @@ export const listCollections: CommandRow<NodeInvocation> = {
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
     const entries = [
-      ...collectionsOf(host, db).map((collection) => collectionEntry(host, collection, nameOnly)),
+      ...collectionsAndOplog(host, db).map((collection) => collectionEntry(host, collection, nameOnly)),
       ...viewsOf(host, db).map((view) => viewEntry(view, nameOnly)),
     ]
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
@@ -33,12 +33,6 @@ export const listCollections: CommandRow<NodeInvocation> = {
       noTimeout: false,
     })
   },
-}
-
-function collectionsOf(host: NodeHost, db: string): Collection[] {
-  const collections = host.engine.collections(db)
-  const oplog = db === 'local' ? host.readable(oplogNs) : undefined
-  return oplog === undefined ? collections : [oplog, ...collections]
 }
 
 function collectionEntry(host: NodeHost, collection: Collection, nameOnly: boolean): Uint8Array {

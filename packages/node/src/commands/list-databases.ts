@@ -3,6 +3,7 @@ import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { listDatabasesSpec } from '@shardlab/member'
 import { sizesOf } from '../statistics/collection-sizes.js'
+import { collectionsAndOplog } from '../log/oplog-collection.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const listDatabases: CommandRow<NodeInvocation> = {
@@ -21,9 +22,8 @@ export const listDatabases: CommandRow<NodeInvocation> = {
     // Each member has its own, so routers do not list it.
     if (routed === null) names.add('local')
     for (const name of [...names].sort()) {
-      const collections = host.engine.collections(name)
-      const oplogBytes = name === 'local' ? host.oplog.window().sizeBytes : 0
-      const size = collections.reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, oplogBytes)
+      const collections = collectionsAndOplog(host, name)
+      const size = collections.reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
       const entry = new DocumentWriter(128).string('name', name)
       if (!nameOnly) entry.int64('sizeOnDisk', size).bool('empty', size === 0)
       const document = entry.finish()

@@ -15,7 +15,7 @@ export const listIndexes: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     await host.role.enter(ns, invocation)
-    const collection = host.collection(ns)
+    const collection = host.readable(ns)
     if (collection === undefined) {
       refuseView(host, ns)
       throw new CommandError('NamespaceNotFound', `ns does not exist: ${ns}`)

@@ -12,6 +12,7 @@ import {
   type Collection,
   type DocumentScan,
   type ScanOptions,
+  type StorageEngine,
   type StoredRecord,
 } from '@shardlab/storage'
 import type { Oplog } from './oplog.js'
@@ -31,6 +32,16 @@ export interface OplogReader {
 /** Undefined: any other collection. */
 export function oplogCollection({ oplog, behaviours }: OplogReader, ns: string): Collection | undefined {
   return ns === oplogNs ? new OplogCollection(oplog.window(), oplog.sizeBytesMax, behaviours) : undefined
+}
+
+/** All collections of a database; the oplog is first. */
+export function collectionsAndOplog(
+  host: OplogReader & { readonly engine: Pick<StorageEngine, 'collections'> },
+  db: string,
+): Collection[] {
+  const oplog = db === 'local' ? oplogCollection(host, oplogNs) : undefined
+  const collections = host.engine.collections(db)
+  return oplog === undefined ? collections : [oplog, ...collections]
 }
 
 /** Record ids are positions plus one. */

@@ -24,7 +24,7 @@ export const collStatsSource: NodeStageSource = {
   name: '$collStats',
   open({ invocation: { host, routed }, ns, argument }) {
     const spec = parse(argument)
-    const collection = host.collection(ns)
+    const collection = host.readable(ns)
     const writer = new DocumentWriter(1024).string('ns', ns)
     if (routed !== null) writer.string('shard', host.role.memberName)
     writer.string('host', host.context.endpoint).date('localTime', host.context.now())
