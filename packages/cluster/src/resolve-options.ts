@@ -1,4 +1,5 @@
 import { isReservedAddress, shardAddress } from '@shardlab/actor'
+import { suggestion } from '@shardlab/quantities'
 import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
 import { optionsOfCopy } from './copies/copy-options.js'
 import { OptionError } from './option-error.js'
@@ -184,9 +185,14 @@ function standbyNames(names: readonly string[], shards: number): readonly string
 }
 
 function checkNames(what: string, options: object, names: readonly string[]): void {
+  // Callers without types may pass anything.
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new OptionError(`the options of ${what} must be an object, such as { shards: 3 }.`)
   for (const name of Object.keys(options)) {
     if (!names.includes(name))
-      throw new OptionError(`${name} is not an option of ${what}; the options are ${names.join(', ')}.`)
+      throw new OptionError(
+        `${name} is not an option of ${what}; ${suggestion(name, names) ?? `the options are ${names.join(', ')}.`}`,
+      )
   }
 }
 

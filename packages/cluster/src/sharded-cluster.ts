@@ -110,7 +110,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    * @throws OptionError an option is wrong, or a port is in use
    */
   static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
-    const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
+    const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const copies = new WireCopies()

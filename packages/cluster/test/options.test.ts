@@ -1,5 +1,5 @@
 import t from 'tap'
-import { OptionError, resolveOptions, type ClusterOptions } from '../src/index.js'
+import { OptionError, resolveOptions, ShardedCluster, type ClusterOptions } from '../src/index.js'
 import { resolveSimulatedOptions } from '../src/resolve-options.js'
 
 t.test('every option has a default', async (t) => {
@@ -87,7 +87,8 @@ const names =
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
-  [{ shard: 3 }, `shard is not an option of a cluster; the options are ${names}.`],
+  [{ shard: 3 }, 'shard is not an option of a cluster; did you mean shards?'],
+  [{ colour: 3 }, `colour is not an option of a cluster; the options are ${names}.`],
   [{ shards: -1 }, 'shards is -1; it must be a whole number from 0 to 1000.'],
   [{ shards: 1001 }, 'shards is 1001; it must be a whole number from 0 to 1000.'],
   [{ shards: 2.5 }, 'shards is 2.5; it must be a whole number from 0 to 1000.'],
@@ -130,6 +131,10 @@ const wrong: readonly [Record<string, unknown>, string][] = [
 t.test('a wrong option is refused with one sentence', async (t) => {
   for (const [options, sentence] of wrong)
     t.throws(() => resolveOptions(options), new OptionError(sentence), JSON.stringify(options))
+  for (const options of [null, 3, ['shards']])
+    await t.rejects(ShardedCluster.start(options as ClusterOptions), {
+      message: 'the options of a cluster must be an object, such as { shards: 3 }.',
+    })
 })
 
 t.test('a simulated cluster has the timings of the server and refuses options of listening', async (t) => {
