@@ -4,7 +4,10 @@
  */
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
+import type { SimulatedRuntime } from '@shardlab/runtime'
 import { SetUnderTest } from './simulated-set.js'
+
+type SimulatedFaults = SimulatedRuntime['faults']
 
 export interface RandomRunOptions {
   readonly seed: number
@@ -67,7 +70,7 @@ async function breakMembers(set: SetUnderTest, random: Random, endMs: number): P
     await set.runtime.advance(between(random, 200, 3000))
     const name = pick(random, set.names)
     const state = set.runtime.member(name)!.state
-    switch (below(random, 9)) {
+    switch (below(random, 11)) {
       case 0:
       case 1:
         if (state === 'running') await set.runtime.crash(name)
@@ -80,6 +83,10 @@ async function breakMembers(set: SetUnderTest, random: Random, endMs: number): P
         if (primary !== undefined) heals.push(await set.isolate(primary))
         break
       }
+      case 9:
+      case 10:
+        heals.push(await disturb(set, random, name))
+        break
       case 8: {
         // Its clients are served before it learns of the next primary.
         const [primary] = await set.writablePrimaries()
@@ -99,6 +106,29 @@ async function breakMembers(set: SetUnderTest, random: Random, endMs: number): P
   }
   for (const heal of heals) await heal()
   for (const name of set.names) if (set.runtime.member(name)!.state !== 'running') await set.runtime.restart(name)
+}
+
+/** A slow or full disk, a wrong clock, or slow or broken connections. @returns heals it */
+async function disturb(set: SetUnderTest, random: Random, address: string): Promise<() => Promise<void>> {
+  const link = {
+    scope: 'link',
+    from: [address],
+    to: 'members',
+    bothWays: true,
+    kinds: null,
+    times: null,
+    seed: null,
+  } as const
+  const id = await set.runtime.faults.apply(
+    pick<Parameters<SimulatedFaults['apply']>[0]>(random, [
+      { scope: 'member', address, effect: { type: 'full-disk' } },
+      { scope: 'member', address, effect: { type: 'slow-disk', perAppendMs: 30 } },
+      { scope: 'member', address, effect: { type: 'clock-skew', skewMs: between(random, -3000, 3000) } },
+      { ...link, effect: { type: 'delay', minMs: 1, maxMs: 300 }, probability: 1 },
+      { ...link, effect: { type: 'drop' }, probability: 0.05 },
+    ]),
+  )
+  return () => set.runtime.faults.heal(id)
 }
 
 async function freeze(set: SetUnderTest, address: string, durationMs: number): Promise<void> {

@@ -273,6 +273,30 @@ t.test('D907: a member whose disk was replaced copies everything in an initial s
   t.match(await set.command('rs-1', insert(3, { w: 3 })), { ok: 1, n: 1 })
 })
 
+t.test('a secondary with a full disk lags, and catches up when there is room', async (t) => {
+  const set = await start(t)
+  await set.command('rs-1', insert(1, { w: 3 }))
+  const id = await set.runtime.faults.apply({ scope: 'member', address: 'rs-3', effect: { type: 'full-disk' } })
+  t.match(await set.command('rs-1', insert(2, majority)), { ok: 1, n: 1 })
+  t.match(await set.command('rs-1', insert(3, { w: 3, j: true, wtimeout: 1000 })), { writeConcernError: { code: 64 } })
+  await set.runtime.faults.heal(id)
+  t.match(await set.command('rs-1', insert(4, { w: 3, j: true, wtimeout: 10_000 })), { ok: 1, n: 1 })
+  t.strictSame(await idsOn(set, 'rs-3'), [1, 2, 3, 4])
+})
+
+t.test('the fault step down makes a primary a secondary until it is healed', async (t) => {
+  const set = await start(t)
+  const switched = (on: boolean) => set.runtime.request('rs-1', 'faults.switch', { name: 'stepped-down', on })
+  await switched(true)
+  t.not(await set.primary(), 'rs-1')
+  for (const other of ['rs-2', 'rs-3']) await set.runtime.crash(other)
+  await set.runtime.restart('rs-2')
+  await set.runtime.advance(10_000)
+  t.equal(await set.primary(), 'rs-2')
+  await switched(false)
+  t.match(await set.admin('rs-1', { replSetStepUp: 1 }), { ok: 1 })
+})
+
 t.test('the oplog is the same on all members', async (t) => {
   const set = await start(t)
   await set.command('rs-1', { create: 'rows' })

@@ -26,6 +26,7 @@ import { NodeStorage } from '../host/node-storage.js'
 import type { NodeOfSet, StorageNode } from '../host/storage-node.js'
 import type { ReconfigureArguments } from './protocol/reconfiguration.js'
 import type { ElectionEffect, ProtocolHooks } from './protocol/protocol-hooks.js'
+import { persist } from './protocol/persist.js'
 import { replicationTimer, SetProtocol } from './protocol/set-protocol.js'
 import type { ReplicaSet } from './replica-set.js'
 import { RevocableContext } from './serving/revocable-context.js'
@@ -104,6 +105,15 @@ export class SetMember implements Actor, ReplicaSet {
     await this.#protocol.initiate(config)
   }
 
+  /** The fault `step down`: until it is healed, this member is not elected. */
+  async #switch({ name, on }: RequestOf<'faults.switch'>): Promise<void> {
+    if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
+    const { commands, state } = this.coordinator
+    if (on && state.isPrimary) await this.#protocol.stepDown({ seconds: forever, catchUpSeconds: 0, force: true })
+    else commands.freeze(this.#context.now(), on ? forever : 0)
+    this.#protocol.carryOut()
+  }
+
   get coordinator(): ReplicationCoordinator {
     return this.#protocol.coordinator
   }
@@ -118,6 +128,8 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
+    if (kind === 'faults.switch')
+      return this.#switch(request as RequestOf<'faults.switch'>).then(() => ({}) as ReplyOf<K>)
     if (kind === 'replication.initiate')
       return this.#initiate(request as RequestOf<'replication.initiate'>).then(() => ({}) as ReplyOf<K>)
     const answer = this.#protocol.receive(kind, request)
@@ -178,7 +190,8 @@ export class SetMember implements Actor, ReplicaSet {
 
   async awaitMajorityOfNoop(signal: CancelSignal): Promise<CommandError | null> {
     if (!this.coordinator.isWritablePrimary) return notPrimaryForLinearizable()
-    const { optime } = await this.#protocol.log.appendNoop('linearizable read')
+    const { optime } = this.#protocol.log.appendNoop('linearizable read')
+    await this.#protocol.log.flush()
     return this.#protocol.waits.awaitMajority(optime, signal)
   }
 
@@ -254,7 +267,7 @@ export class SetMember implements Actor, ReplicaSet {
   async #endWrites(): Promise<void> {
     if (this.#serving.mode !== 'primary') return
     await this.#replaceServing('secondary')
-    await this.#storage.log.flush()
+    await persist(this.#context, () => this.#storage.log.flush())
   }
 
   #stateChanged(from: MemberState, to: MemberState): void {
@@ -301,6 +314,9 @@ export class SetMember implements Actor, ReplicaSet {
     this.#serving.role.node.noteApplied(entry)
   }
 }
+
+/** In seconds: a year. */
+const forever = 31_536_000
 
 const notPrimaryForLinearizable = (): CommandError =>
   new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')

@@ -12,6 +12,7 @@ import {
   reportOf,
   voteOf,
 } from './message-fields.js'
+import { persist } from './persist.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import type { SetWaits } from './set-waits.js'
 import { documentOfVote } from './vote-document.js'
@@ -80,7 +81,10 @@ export class MessageAnswers {
       this.#set.carryOut()
     }
     // A candidate must not count a vote that this member could give again after a crash.
-    if (reply.granted && !request.dryRun) await this.#set.log.storeVote(documentOfVote(coordinator.state.lastVote))
+    if (reply.granted && !request.dryRun) {
+      const vote = documentOfVote(coordinator.state.lastVote)
+      await persist(this.#set.context, () => this.#set.log.storeVote(vote))
+    }
     return reply
   }
 

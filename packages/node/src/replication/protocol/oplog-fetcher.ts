@@ -6,6 +6,7 @@ import { Cancellation, createDeferred, RequestFailedError, type Deferred, type R
 import { compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
 import type { InitialSync } from './initial-sync.js'
 import { metadataOf, opTimeFields } from './message-fields.js'
+import { persist, roomFor } from './persist.js'
 import type { Rollback } from './rollback.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
@@ -145,8 +146,10 @@ export class OplogFetcher {
   async #apply(entries: Uint8Array): Promise<void> {
     const done = createDeferred<void>()
     this.#applying = done.promise
-    const { coordinator, log } = this.#set
-    const count = await log.append(entries)
+    const { context, coordinator, log } = this.#set
+    await roomFor(context, log, entries.length)
+    const count = log.append(entries)
+    await persist(context, () => log.flush())
     this.#applying = null
     done.resolve()
     if (coordinator.state.catchUp !== null) coordinator.countCatchUpOps(count)

@@ -30,12 +30,16 @@ export interface ReplicaLog {
   /** From the newest entry on the disk to the oldest. */
   positionsBackwards(): Iterator<OpTime>
   /**
-   * Applies entries of another member, and writes them to the disk.
+   * Applies entries of another member. Call {@link flush} afterwards.
    * @returns how many
    */
-  append(entries: Uint8Array): Promise<number>
-  /** Appends an entry without effect, `{ msg }`, in the current term, and writes it to the disk. */
-  appendNoop(message: string): Promise<TimedOpTime>
+  append(entries: Uint8Array): number
+  /** Whether the disk takes entries of that size. */
+  hasRoom(bytes: number): boolean
+  /** Appends an entry without effect, `{ msg }`, in this term. Call {@link flush} afterwards. */
+  appendNoop(message: string): TimedOpTime
+  /** Writes what was appended. @throws CommandError 14031 OutOfDiskSpace; it may be called again */
+  flush(): Promise<void>
   /**
    * Removes all entries after a position, and their effects.
    * @returns how many

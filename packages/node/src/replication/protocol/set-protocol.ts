@@ -28,6 +28,7 @@ import { OplogFetcher } from './oplog-fetcher.js'
 import type { ProtocolHooks } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import type { ReplicaLog } from './replica-log.js'
+import { persist } from './persist.js'
 import { reconfigure, type ReconfigureArguments } from './reconfiguration.js'
 import { Rollback } from './rollback.js'
 import { MessageAnswers } from './message-answers.js'
@@ -231,12 +232,12 @@ export class SetProtocol implements ProtocolParts {
   }
 
   async #storeVote(vote: Vote): Promise<void> {
-    await this.log.storeVote(documentOfVote(vote))
+    await persist(this.context, () => this.log.storeVote(documentOfVote(vote)))
     this.coordinator.voteStored(this.nowMs, vote.term)
   }
 
   async #storeConfig({ config }: EffectOf<'store-config'>): Promise<void> {
-    await this.log.storeConfig(configDocument(config, this.#rules, true))
+    await persist(this.context, () => this.log.storeConfig(configDocument(config, this.#rules, true)))
     this.coordinator.configStored(this.nowMs)
   }
 
@@ -247,7 +248,8 @@ export class SetProtocol implements ProtocolParts {
 
   async #writeFirstEntry(term: number): Promise<void> {
     if (!this.#isPrimaryOf(term)) return
-    const { optime } = await this.log.appendNoop('new primary')
+    const { optime } = this.log.appendNoop('new primary')
+    await persist(this.context, () => this.log.flush())
     if (!this.#isPrimaryOf(term)) return
     await this.hooks.beginWrites(term)
     this.#progressed()
@@ -256,7 +258,8 @@ export class SetProtocol implements ProtocolParts {
 
   async #writeNoop(term: number): Promise<void> {
     if (!this.coordinator.isWritablePrimary || this.coordinator.state.term !== term) return
-    await this.log.appendNoop('periodic noop')
+    this.log.appendNoop('periodic noop')
+    await persist(this.context, () => this.log.flush())
     this.coordinator.noopWritten(this.nowMs)
   }
 

@@ -67,20 +67,26 @@ export class NodeReplicaLog implements ReplicaLog {
     return this.#storage.log.oplog.optimesBackwards()
   }
 
-  async append(entries: Uint8Array): Promise<number> {
+  hasRoom(bytes: number): boolean {
+    return this.#storage.log.hasRoom(bytes, 1)
+  }
+
+  append(entries: Uint8Array): number {
     let count = 0
     this.#storage.log.applyReplicated(entries, (entry) => {
       count++
       this.#applied(entry)
     })
-    await this.#storage.log.flush()
     return count
   }
 
-  async appendNoop(message: string): Promise<TimedOpTime> {
+  appendNoop(message: string): TimedOpTime {
     const { ts, term, wallMs } = this.#storage.log.apply(noopOf(message))
-    await this.#storage.log.flush()
     return { optime: { ts, term }, wallMs }
+  }
+
+  flush(): Promise<void> {
+    return this.#storage.log.flush()
   }
 
   async rollBackTo(position: OpTime): Promise<number> {
