@@ -14,15 +14,13 @@ export type EntriesAfter =
   /** `diverged`: the oplog has no such entry. `too-old`: it has dropped the position. */
   | { readonly outcome: 'diverged' | 'too-old' }
 
-/** The C library maps larger blocks, whose first writes cost ten times as much. */
-const slabBytesMax = 64 * 1024
+/** So large that the C library maps it, and returns it to the operating system. */
+const slabBytesMax = 256 * 1024
 const slabBytesMin = 4 * 1024
-/** A record of this size is a slab itself: a copy would cost more than the rest of its slab. */
-const ownSlabBytesMin = 16 * 1024
 
 /**
  * Entries are appended when they are written to the disk, and readers see them once they are on it
- * ({@link reveal}). Slabs are shared with snapshots and copies, so a byte is written once.
+ * ({@link reveal}). Slabs are shared with snapshots and copies, and never change while they are.
  */
 export class Oplog {
   readonly sizeBytesMax: number
@@ -47,17 +45,9 @@ export class Oplog {
     return this.#end
   }
 
-  /**
-   * @param record whole entries. Copied, unless it is large and has a buffer of its own: then it
-   *   must not change any more
-   */
+  /** @param record whole entries. Copied */
   append(record: Uint8Array): void {
     const { length } = record
-    if (length >= ownSlabBytesMin && length === record.buffer.byteLength && length <= this.sizeBytesMax >>> 4) {
-      this.#slabs.push(new OplogSlab(record, 0, length, this.#end))
-      this.#end += length
-      return
-    }
     const slab = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
     if (slab !== undefined && slab.end + length <= slab.bytes.length) {
       slab.bytes.set(record, slab.end)
