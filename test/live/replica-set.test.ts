@@ -56,7 +56,9 @@ t.test('a member that crashed takes part again, and has what was written meanwhi
   const { cluster, client } = await start(t)
   const rows = client.db('shop').collection<{ _id: number }>('rows')
   await rows.insertOne({ _id: 1 }, { writeConcern: { w: 'majority' } })
-  const elected = new Promise((resolve) => cluster.once('election', resolve))
+  const elected = new Promise((resolve) =>
+    cluster.on('election', ({ outcome }) => outcome === 'won' && resolve(outcome)),
+  )
   await cluster.crash('rs0-1')
   await elected
   await rows.insertOne({ _id: 2 }, { writeConcern: { w: 'majority' } })
@@ -88,7 +90,8 @@ t.test('a set of one member, and wrong options', async (t) => {
     [{ topology: 'replica-set', shards: 2 }, /^shards is an option of a sharded cluster: remove it, or topology/],
     [{ topology: 'replica-set', setName: '' }, /^setName is ""; a name is a letter/],
     [{ topology: 'ring' as 'sharded' }, /^topology is "ring"; use sharded or replica-set\.$/],
-    [{ members: 3 }, /^members needs topology: 'replica-set'/],
+    [{ setName: 'app' }, /^setName needs topology: 'replica-set'/],
+    [{ members: 3, standby: ['rs0'] }, /^standby cannot be combined with members yet/],
   ]
   for (const [options, message] of wrong) await t.rejects(ShardedCluster.start(options), { message })
 })
@@ -97,4 +100,46 @@ t.test('a replica set can be neither copied nor given shards', async (t) => {
   const { cluster } = await start(t, { members: 1 })
   await t.rejects(cluster.snapshot(), { message: /^a replica set cannot be copied or restored yet/ })
   await t.rejects(cluster.addShard(), { message: /^cannot add a shard: this is a replica set without sharding/ })
+})
+
+t.test('no error reaches an application behind a router when the primary of a shard crashes', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, members: 3, runtime: 'inline', seed: 1 })
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  t.match(cluster.shards[0], {
+    id: 'shard01',
+    members: [{ id: 'shard01-1' }, { id: 'shard01-2' }, { id: 'shard01-3' }],
+  })
+  await client.db('admin').command({ shardCollection: 'shop.rows', key: { _id: 'hashed' } })
+  const rows = client.db('shop').collection<{ _id: number }>('rows')
+  const acknowledged: number[] = []
+  let isOver = false
+  const write = async (writer: number): Promise<void> => {
+    for (let i = 0; !isOver; i++) {
+      const _id = writer * 1_000_000 + i
+      await rows.insertOne({ _id }, { writeConcern: { w: 'majority' } })
+      acknowledged.push(_id)
+    }
+  }
+  const writers = Array.from({ length: 16 }, (_, writer) => write(writer))
+  while (acknowledged.length < 50) await rows.findOne({ _id: 0 })
+  const elected = new Promise((resolve) =>
+    cluster.on('election', ({ outcome }) => outcome === 'won' && resolve(outcome)),
+  )
+  await cluster.crash('shard01-1')
+  await elected
+  const before = acknowledged.length
+  while (acknowledged.length < before + 100) await rows.findOne({ _id: 0 })
+  isOver = true
+  await Promise.all(writers)
+  const found = new Set((await rows.find().toArray()).map(({ _id }) => _id))
+  t.strictSame(
+    acknowledged.filter((_id) => !found.has(_id)),
+    [],
+  )
+  await t.rejects(cluster.snapshot(), { message: /^a replica set cannot be copied or restored yet/ })
+  await t.rejects(cluster.addShard(), { message: /^cannot add a shard: this is not possible yet/ })
 })

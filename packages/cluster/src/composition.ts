@@ -25,7 +25,7 @@ export async function startMembers(
 ): Promise<MemberInfo[]> {
   if (options.topology === 'replica-set') {
     const members = await runtime.start(topology.storage)
-    await initiateSet(runtime, options, members, nowMs)
+    await initiateSet(runtime, options, options.setName, members, nowMs)
     return members
   }
   // Mongoses wait for the catalog by themselves, so that they start in parallel.
@@ -33,19 +33,35 @@ export async function startMembers(
   others.catch(() => {})
   const storage = await runtime.start(topology.storage)
   const standby = new Set<Address>(options.standby)
+  const sets = setsOf(topology, storage)
+  if (options.members > 1)
+    await Promise.all(sets.map(({ name, members }) => initiateSet(runtime, options, name, members, nowMs)))
   await initialise(
     runtime,
     options,
-    storage.filter(({ address }) => !standby.has(address)),
+    sets.filter(({ name }) => !standby.has(name)),
     nowMs,
   )
   return [...storage, ...(await others)]
 }
 
+interface StartedSet {
+  readonly name: Address
+  /** The first one is primary. */
+  readonly members: readonly MemberInfo[]
+}
+
+function setsOf({ storage }: Topology, started: readonly MemberInfo[]): StartedSet[] {
+  const sets = new Map<Address, MemberInfo[]>()
+  storage.forEach(({ address, set = address }, i) => sets.set(set, [...(sets.get(set) ?? []), started[i]!]))
+  return [...sets].map(([name, members]) => ({ name, members }))
+}
+
 /** Resolves when a member accepts writes, and the others know it. */
 async function initiateSet(
   runtime: Runtime,
-  { setName, heartbeatIntervalMs, electionTimeoutMs, emulate, seed }: ResolvedOptions,
+  { heartbeatIntervalMs, electionTimeoutMs, emulate, seed }: ResolvedOptions,
+  setName: string,
   members: readonly MemberInfo[],
   nowMs: number,
 ): Promise<void> {
@@ -53,11 +69,12 @@ async function initiateSet(
     _id: setName,
     version: 1,
     ...(behavioursOf(emulate).configTerm ? { term: 0 } : {}),
+    ...(setName === configAddress ? { configsvr: true } : {}),
     members: members.map(({ endpoint }, i) => ({ _id: i, host: endpoint })),
     settings: {
       heartbeatIntervalMillis: heartbeatIntervalMs,
       electionTimeoutMillis: electionTimeoutMs,
-      replicaSetId: new ObjectId(createObjectIdFactory(createRandom(seed).fork('replica-set-id'))(nowMs)),
+      replicaSetId: new ObjectId(createObjectIdFactory(createRandom(seed).fork(`replica-set-id ${setName}`))(nowMs)),
     },
   })
   await Promise.all(
@@ -68,22 +85,22 @@ async function initiateSet(
 async function initialise(
   runtime: Runtime,
   options: ResolvedOptions,
-  storage: readonly MemberInfo[],
+  storage: readonly StartedSet[],
   nowMs: number,
 ): Promise<void> {
   const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(nowMs)
-  const hostOf = ({ address, endpoint }: MemberInfo) => `${address}/${endpoint}`
-  const config = storage.find(({ address }) => address === configAddress)!
-  const shards = storage.filter((member) => member !== config)
+  const hostOf = ({ name, members }: StartedSet) => `${name}/${members.map(({ endpoint }) => endpoint).join(',')}`
+  const config = storage.find(({ name }) => name === configAddress)!
+  const shards = storage.filter((set) => set !== config)
   await Promise.all([
-    runtime.request(configAddress, 'config.initialise', {
+    runtime.request(config.members[0]!.address, 'config.initialise', {
       clusterId,
-      shards: shards.map((shard) => [shard.address, hostOf(shard)] as const),
+      shards: shards.map((shard) => [shard.name, hostOf(shard)] as const),
       chunkSizeBytes: options.chunkSizeBytes,
     }),
     ...shards.map((shard) =>
-      runtime.request(shard.address, 'shard.initialise', {
-        ...{ clusterId, shardName: shard.address, configHost: hostOf(config) },
+      runtime.request(shard.members[0]!.address, 'shard.initialise', {
+        ...{ clusterId, shardName: shard.name, configHost: hostOf(config) },
       }),
     ),
   ])

@@ -9,7 +9,10 @@ export interface ClusterOptions {
    * config server or balancer.
    */
   readonly topology?: TopologyName
-  /** Of a replica set: 1 to 7. Default 3. */
+  /**
+   * Of each set, 1 to 7: of the replica set (default 3), or of each shard and of the config server
+   * (default 1).
+   */
   readonly members?: number
   /** Of a replica set: its name. Default `rs0`. */
   readonly setName?: string
@@ -97,14 +100,4 @@ export interface ClusterOptions {
 }
 
 /** Options that a simulated cluster does not have. */
-export type LiveOnly =
-  | 'runtime'
-  | 'clock'
-  | 'autoAdvance'
-  | 'hosts'
-  | 'port'
-  | 'host'
-  | 'from'
-  | 'topology'
-  | 'members'
-  | 'setName'
+export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host' | 'from' | 'topology' | 'setName'

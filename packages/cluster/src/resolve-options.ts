@@ -17,7 +17,6 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'host',
   'from',
   'topology',
-  'members',
   'setName',
 ])
 
@@ -144,12 +143,12 @@ const shardedOnly = ['shards', 'standby', 'mongos', 'chunkSize', 'autoSplit', 'b
 
 function setOptions(topology: TopologyName, options: ClusterOptions): Pick<ResolvedOptions, 'members' | 'setName'> {
   if (topology === 'sharded') {
-    for (const name of ['members', 'setName'] as const)
-      if (options[name] !== undefined)
-        throw new OptionError(
-          `${name} needs topology: 'replica-set', because shards have one member each; set both, or remove ${name}.`,
-        )
-    return { members: 1, setName: '' }
+    if (options.setName !== undefined)
+      throw new OptionError("setName needs topology: 'replica-set'; set both, or remove setName.")
+    const members = integer('members', options.members, 1, 1, 7)
+    if (members > 1 && (options.standby ?? []).length > 0)
+      throw new OptionError('standby cannot be combined with members yet: remove one of them.')
+    return { members, setName: '' }
   }
   for (const name of shardedOnly)
     if (options[name] !== undefined)

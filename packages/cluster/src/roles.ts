@@ -8,6 +8,14 @@ export const lazyRoles: Record<string, RoleLoader> = {
   'config-server': async () => (await import('@shardlab/config-server')).createConfigServer,
   mongos: async () => (await import('@shardlab/mongos')).createMongos,
   balancer: async () => (await import('@shardlab/balancer')).createBalancer,
+  /** Finds the primaries of sets with several members, which needs more code. */
+  'balancer-of-sets': async () => {
+    const [{ createBalancer }, { SetContext }] = await Promise.all([
+      import('@shardlab/balancer'),
+      import('@shardlab/member'),
+    ])
+    return (context, options) => createBalancer(new SetContext(context, 0), options)
+  },
 }
 
 export async function loadRoles(): Promise<Record<string, ActorFactory>> {

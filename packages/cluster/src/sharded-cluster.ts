@@ -30,7 +30,7 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import {
   setAmong,
-  shardInfo,
+  memberInfo,
   shardsAmong,
   standbyAmong,
   uriOf,
@@ -155,7 +155,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   async addShard(): Promise<ShardInfo> {
     if (this.#stopping !== null) throw new OptionError('cannot add a shard: the cluster has been stopped.')
     if (this.set !== null) throw new OptionError('cannot add a shard: this is a replica set without sharding.')
-    const shard = shardInfo(await addShardMember(this.#runtime, this.#options))
+    if (this.#options.members > 1)
+      throw new OptionError('cannot add a shard: this is not possible yet in a cluster with `members`.')
+    const shard = memberInfo(await addShardMember(this.#runtime, this.#options))
     this.#shards.push(shard)
     return shard
   }
@@ -336,8 +338,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
-    if (this.set !== null)
-      throw new OptionError('a replica set cannot be copied or restored yet: use a sharded cluster.')
+    if (this.set !== null || this.#options.members > 1)
+      throw new OptionError('a replica set cannot be copied or restored yet: use a sharded cluster without `members`.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
         "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",

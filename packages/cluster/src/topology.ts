@@ -22,6 +22,18 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
   return nativeWire ? nativeWireVersion : announcedWireVersion
 }
 
+/** Of one shard or of the config server: one spec for each member of its set. */
+function membersOf(spec: MemberSpec, members: number): MemberSpec[] {
+  if (members === 1) return [spec]
+  const { address: name, options } = spec
+  return Array.from({ length: members }, (_, i) => ({
+    ...spec,
+    address: `${name}-${i + 1}`,
+    set: name,
+    options: { ...(options as object), set: { name } },
+  }))
+}
+
 export function shardSpec(options: ResolvedOptions, address: Address): MemberSpec {
   const shard: ShardOptions = {
     emulate: options.emulate,
@@ -80,14 +92,17 @@ export function describeTopology(options: ResolvedOptions): Topology {
     shards,
     mongos,
     storage: [
-      {
-        address: configAddress,
-        role: 'config-server',
-        options: storageNode,
-        listen: anyPort,
-        diskLimitBytes: options.diskSizeBytes,
-      },
-      ...[...shards, ...options.standby].map((address) => shardSpec(options, address)),
+      ...membersOf(
+        {
+          address: configAddress,
+          role: 'config-server',
+          options: storageNode,
+          listen: anyPort,
+          diskLimitBytes: options.diskSizeBytes,
+        },
+        options.members,
+      ),
+      ...[...shards, ...options.standby].flatMap((address) => membersOf(shardSpec(options, address), options.members)),
     ],
     others: [
       ...mongos.map((address, i) => ({
@@ -97,7 +112,13 @@ export function describeTopology(options: ResolvedOptions): Topology {
         listen: { host: options.host, port: options.port === 0 ? 0 : options.port + i },
         diskLimitBytes: 0,
       })),
-      { address: balancerAddress, role: 'balancer', options: balancer, listen: null, diskLimitBytes: 0 },
+      {
+        address: balancerAddress,
+        role: options.members === 1 ? 'balancer' : 'balancer-of-sets',
+        options: balancer,
+        listen: null,
+        diskLimitBytes: 0,
+      },
     ],
   }
 }

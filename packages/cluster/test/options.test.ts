@@ -68,6 +68,8 @@ t.test('options that are given replace the defaults', async (t) => {
 t.test('the bounds of every range are accepted', async (t) => {
   const fine: ClusterOptions[] = [
     { shards: 0 },
+    { members: 7 },
+    { topology: 'replica-set', members: 1, setName: 'a' },
     { shards: 1000 },
     { mongos: 100, port: 65_436 },
     { port: 65_535 },
@@ -146,7 +148,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

@@ -14,7 +14,16 @@ import {
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { SetContext } from '@shardlab/member'
-import { StorageNode, type Access, type NodeClients, type NodeState } from '@shardlab/node'
+import {
+  SetMember,
+  StorageNode,
+  type Access,
+  type NodeClients,
+  type NodeOfSet,
+  type NodeState,
+  type SetOptions,
+  type StorageNodeOptions,
+} from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
@@ -32,10 +41,27 @@ export interface ConfigServerOptions {
   /** These two: see `StorageNodeOptions`. */
   readonly findReplicaSetHostTimeoutMs?: number
   readonly checkpointAfterBytes?: number
+  /** Default null: the only member of its set. */
+  readonly set?: SetOptions | null
+}
+
+function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
+  return {
+    behaviours: behavioursOf(options.emulate),
+    maxWireVersion: options.maxWireVersion,
+    strict: options.strict ?? false,
+    findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
+    ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+  }
 }
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
-  return new ConfigServer(new SetContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
+  const { set = null, findReplicaSetHostTimeoutMs = 0 } = options
+  if (set === null) return new ConfigServer(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
+  return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
+    const server = new ConfigServer(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
+    return { node: server.node, actor: server }
+  })
 }
 
 const everything: Access = { ownership: null }
@@ -49,7 +75,8 @@ const tellsPlacement: ReadonlySet<MessageKind> = new Set([
 
 class ConfigServer implements Actor {
   readonly #context: ActorContext
-  readonly #node: StorageNode
+  readonly node: StorageNode
+  readonly #isSecondary: boolean
   readonly #catalog: ShardingCatalog
   /** Only true is cached: every message needs the check. */
   #isInitialised = false
@@ -59,17 +86,12 @@ class ConfigServer implements Actor {
    */
   readonly #initialised = createDeferred<void>()
 
-  constructor(context: ActorContext, options: ConfigServerOptions) {
+  constructor(context: ActorContext, options: ConfigServerOptions, ofSet: NodeOfSet | null) {
+    this.#isSecondary = ofSet?.mode === 'secondary'
     this.#context = context
-    this.#node = new StorageNode(
+    this.node = new StorageNode(
       context,
-      {
-        behaviours: behavioursOf(options.emulate),
-        maxWireVersion: options.maxWireVersion,
-        strict: options.strict ?? false,
-        findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
-        ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
-      },
+      nodeOptionsOf(options),
       () => ({
         name: 'config-server',
         setName: context.address,
@@ -85,12 +107,14 @@ class ConfigServer implements Actor {
         checkImplicitCreate: checkCreate,
         writeShardingStatistics: (writer) => this.#catalog.reshardings.writeStatistics(writer),
       }),
+      ofSet,
     )
-    this.#catalog = new ShardingCatalog(this.#node)
+    this.#catalog = new ShardingCatalog(this.node)
   }
 
   start(): void {
-    this.#node.start()
+    this.node.start()
+    if (this.#isSecondary) return
     if (!this.#catalog.isInitialised) return
     nameShards(this.#catalog)
     this.#catalog.reshardings.recover()
@@ -105,32 +129,32 @@ class ConfigServer implements Actor {
   }
 
   exportState(): NodeState {
-    return this.#node.exportState()
+    return this.node.exportState()
   }
 
   exportClients(): NodeClients {
-    return this.#node.exportClients()
+    return this.node.exportClients()
   }
 
   resume(state: NodeState, clients: NodeClients | null): void {
-    this.#node.resume(state, clients)
+    this.node.resume(state, clients)
     if (!this.#catalog.isInitialised) return
     nameShards(this.#catalog)
     this.#initialised.resolve()
   }
 
   async wake(timer: string): Promise<void> {
-    await this.#node.wake(timer)
+    await this.node.wake(timer)
   }
 
   stop(): void {
-    this.#node.stop()
+    this.node.stop()
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (kind === 'config.initialise') return this.#initialise(kind, request)
     // The measuring API must not change anything, and its clock may be stopped.
-    if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress)
+    if (tellsPlacement.has(kind) && !this.node.isWritten && from !== clusterAddress)
       return this.#serveWritten(kind, request)
     this.#isInitialised ||= this.#catalog.isInitialised
     return this.#isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
@@ -150,7 +174,7 @@ class ConfigServer implements Actor {
   /** Flushes before replying: a peer must not learn state that a crash could undo. */
   async #serveWritten<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     try {
-      while (!this.#node.isWritten) await this.#node.flush()
+      while (!this.node.isWritten) await this.node.flushToMajority()
     } catch (error) {
       // Reads still work while the disk is full.
       if (!(error instanceof CommandError)) throw error
@@ -159,7 +183,7 @@ class ConfigServer implements Actor {
   }
 
   #serve<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const served = this.#node.serve(kind, request)
+    const served = this.node.serve(kind, request)
     return served === undefined ? this.#answer(kind, request) : (served as Promise<ReplyOf<K>> | ReplyOf<K>)
   }
 
@@ -170,7 +194,7 @@ class ConfigServer implements Actor {
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
     const refused = (error: unknown) => answering<K>(kind, () => Promise.reject(error))
     try {
-      if (needsRoom(kind)) this.#node.requireRoom()
+      if (needsRoom(kind)) this.node.requireRoom()
       const reply = handler(this.#catalog, request) as Promise<ReplyOf<K>> | ReplyOf<K>
       return reply instanceof Promise ? reply.catch(refused) : reply
     } catch (error) {
@@ -180,8 +204,8 @@ class ConfigServer implements Actor {
 
   describe(): Record<string, unknown> {
     return {
-      collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })),
-      cursors: this.#node.cursors.size,
+      collections: this.node.engine.collections().map(({ ns, count }) => ({ ns, count })),
+      cursors: this.node.cursors.size,
     }
   }
 }

@@ -32,9 +32,11 @@ export type {
   NodeRole,
   RoutedBy,
   SampledWrites,
+  StorageNodeOptions,
 } from './host/node-host.js'
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
-export { StorageNode } from './host/storage-node.js'
+export { StorageNode, type NodeOfSet } from './host/storage-node.js'
+export { SetMember, type SetOptions } from './replication/set-member.js'
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'
 export { viewOf } from './views/view-catalog.js'

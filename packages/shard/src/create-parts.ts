@@ -1,5 +1,5 @@
 import type { ActorContext } from '@shardlab/actor'
-import { StorageNode } from '@shardlab/node'
+import { StorageNode, type NodeOfSet, type SetOptions, type StorageNodeOptions } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoSplitter } from './auto-split/auto-splitter.js'
 import { adoptRename } from './coordinators/collections/rename-collection.js'
@@ -45,11 +45,24 @@ export interface ShardOptions {
   readonly samplesQueries?: boolean
   /** Emits `collection-size` after each change. Default false. */
   readonly reportsSizes?: boolean
+  /** Default null: the only member of its set. */
+  readonly set?: SetOptions | null
   /** Collections that have sizes of ranges instead of documents. Default null: none. */
   readonly measured?: MeasuredOptions | null
 }
 
-export function createParts(context: ActorContext, options: ShardOptions): ShardParts {
+export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
+  return {
+    behaviours: behavioursOf(options.emulate),
+    maxWireVersion: options.maxWireVersion,
+    strict: options.strict ?? false,
+    findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
+    ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+  }
+}
+
+/** @param ofSet null: the shard has one member */
+export function createParts(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet | null): ShardParts {
   const { measured = null } = options
   const version = behavioursOf(options.emulate)
   const { autoSplit = version.autoSplit } = options
@@ -58,14 +71,9 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(
     context,
-    {
-      behaviours,
-      maxWireVersion: options.maxWireVersion,
-      strict: options.strict ?? false,
-      findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
-      ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
-    },
+    { ...nodeOptionsOf(options), behaviours },
     () => shardRole(context.address, identity, behaviours, placements, () => parts),
+    ofSet,
   )
   const critical = new CriticalSections()
   const documentMoves = new DocumentMoves(node)

@@ -9,7 +9,13 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { SetContext } from '@shardlab/member'
-import { startWithOldestFeatureCompatibilityVersion, type NodeClients, type StorageNode } from '@shardlab/node'
+import {
+  SetMember,
+  startWithOldestFeatureCompatibilityVersion,
+  type NodeClients,
+  type NodeOfSet,
+  type StorageNode,
+} from '@shardlab/node'
 import { collModRecovery } from './coordinators/collections/coll-mod.js'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
@@ -18,7 +24,7 @@ import { movePrimaryRecovery } from './coordinators/databases/move-primary.js'
 import { receiveDatabaseRecovery } from './coordinators/databases/receive-database.js'
 import { createCollectionRecovery } from './coordinators/shard-collection/create-collection.js'
 import type { DdlRecoveries } from './coordinators/ddl-coordinators.js'
-import { createParts, type ShardOptions } from './create-parts.js'
+import { createParts, nodeOptionsOf, type ShardOptions } from './create-parts.js'
 import { documentMovesTimer } from './document-moves/document-moves.js'
 import { samplesTimers } from './query-analysis/query-samples.js'
 import { rangeDeleterTimer } from './range-deletion/range-deleter.js'
@@ -29,7 +35,12 @@ import type { ShardParts } from './shard-parts.js'
 import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
-  return new Shard(new SetContext(context, options.findReplicaSetHostTimeoutMs ?? 0), options)
+  const { set = null, findReplicaSetHostTimeoutMs = 0 } = options
+  if (set === null) return new Shard(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
+  return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
+    const shard = new Shard(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
+    return { node: shard.node, actor: shard }
+  })
 }
 
 const ddlRecoveries: DdlRecoveries<ShardParts> = {
@@ -44,15 +55,17 @@ const ddlRecoveries: DdlRecoveries<ShardParts> = {
 
 class Shard implements Actor {
   readonly #context: ActorContext
-  readonly #node: StorageNode
+  readonly node: StorageNode
+  readonly #isSecondary: boolean
   readonly #parts: ShardParts
   /** Without the node's timers. */
   readonly #timers: ReadonlyMap<string, () => Promise<void>>
 
-  constructor(context: ActorContext, options: ShardOptions) {
+  constructor(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet | null) {
     this.#context = context
-    this.#parts = createParts(context, options)
-    this.#node = this.#parts.node
+    this.#parts = createParts(context, options, ofSet)
+    this.node = this.#parts.node
+    this.#isSecondary = ofSet?.mode === 'secondary'
     const { documentMoves, rangeDeleter, reshardings, samples } = this.#parts
     this.#timers = new Map([
       [documentMovesTimer, () => documentMoves.wake()],
@@ -64,8 +77,9 @@ class Shard implements Actor {
 
   start(): void {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } = this.#parts
-    this.#node.start()
-    startWithOldestFeatureCompatibilityVersion(this.#node)
+    this.node.start()
+    if (this.#isSecondary) return
+    startWithOldestFeatureCompatibilityVersion(this.node)
     this.#parts.ranges.start()
     sizeReports?.start()
     documentMoves.start()
@@ -86,7 +100,7 @@ class Shard implements Actor {
   }
 
   exportClients(): NodeClients {
-    return this.#node.exportClients()
+    return this.node.exportClients()
   }
 
   resume(state: ShardState, clients: NodeClients | null): void {
@@ -94,11 +108,11 @@ class Shard implements Actor {
   }
 
   async wake(timer: string): Promise<void> {
-    await (this.#timers.get(timer)?.() ?? this.#node.wake(timer))
+    await (this.#timers.get(timer)?.() ?? this.node.wake(timer))
   }
 
   stop(): void {
-    this.#node.stop()
+    this.node.stop()
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
@@ -110,17 +124,17 @@ class Shard implements Actor {
   }
 
   #serveAsNode<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const served = this.#node.serve(kind, request)
+    const served = this.node.serve(kind, request)
     if (served === undefined) throw new UnservedMessageError(this.#context.address, kind)
     return served as Promise<ReplyOf<K>> | ReplyOf<K>
   }
 
   describe(): Record<string, unknown> {
     return {
-      collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })),
+      collections: this.node.engine.collections().map(({ ns, count }) => ({ ns, count })),
       collectionVersions: this.#parts.placements.collectionVersions(),
-      cursors: this.#node.cursors.size,
-      sessions: this.#node.sessions.size,
+      cursors: this.node.cursors.size,
+      sessions: this.node.sessions.size,
     }
   }
 }

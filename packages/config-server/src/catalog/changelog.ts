@@ -43,7 +43,7 @@ function logChangeOf(
   const colon = from.indexOf(':')
   const [shard, server] = colon < 0 ? [from, ''] : [from.slice(0, colon), from.slice(colon + 1)]
   append(catalog, { what, ns, details }, shard, server)
-  return catalog.node.flush().then(logged)
+  return catalog.node.flushToMajority().then(logged)
 }
 
 function append(

@@ -75,7 +75,7 @@ export interface ChangeWriter {
    * @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes?: number, entries?: number): void
-  /** Whether all applied changes are on the disk. */
+  /** Whether all applied changes are on the disk, and in a set of several members on a majority. */
   readonly isWritten: boolean
   /**
    * Resolves when all changes applied so far are on the disk. @throws CommandError 14031

@@ -67,7 +67,7 @@ import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
-/** For one of several nodes that a process serves on the same data, one after the other. */
+/** For one of several nodes that serve the same data, one after the other. */
 export interface NodeOfSet {
   readonly storage: NodeStorage
   readonly set: ReplicaSet
@@ -325,14 +325,6 @@ export class StorageNode implements NodeHost {
     this.insertWaiters.notify(ns)
   }
 
-  /** An entry of another member was applied to the data. */
-  noteApplied(entry: LogEntry): void {
-    this.snapshots.recordChange(entry.ts)
-    if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
-    else if (entry.op === 'c') this.ttl.invalidate()
-    if (entry.ns === 'config.clusterParameters') this.refreshQuerySettings()
-  }
-
   /** @throws Error a secondary, or an ended primary, would change data: a broken invariant */
   #checkMayChange(): void {
     if (this.set !== null && (this.#mode === 'secondary' || !this.set.coordinator.state.isPrimary))
@@ -363,7 +355,7 @@ export class StorageNode implements NodeHost {
   }
 
   get isWritten(): boolean {
-    return this.#storage.log.isWritten
+    return this.#storage.log.isWritten && (this.set === null || this.set.isCommitted)
   }
 
   flush(): Promise<void> {
@@ -372,10 +364,13 @@ export class StorageNode implements NodeHost {
     return this.set === null ? flushed : this.context.all([flushed]).then(() => {})
   }
 
-  async flushToMajority(): Promise<void> {
+  flushToMajority(): Promise<void> {
+    return this.set === null ? this.flush() : this.#flushTo(this.set)
+  }
+
+  async #flushTo(set: ReplicaSet): Promise<void> {
     await this.flush()
-    if (this.set === null) return
-    const [error] = await this.context.all([this.set.awaitMajority(this.set.lastApplied)])
+    const [error] = await this.context.all([set.awaitMajority(set.lastApplied)])
     if (error !== null) throw error
   }
 

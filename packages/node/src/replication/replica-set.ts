@@ -9,6 +9,8 @@ export interface ReplicaSet {
   readonly coordinator: ReplicationCoordinator
   /** The newest applied entry. */
   readonly lastApplied: OpTime
+  /** Whether a majority has everything that is applied. */
+  readonly isCommitted: boolean
   readonly rollbackId: number
   /**
    * Waits until enough members have the entry.

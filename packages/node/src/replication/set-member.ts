@@ -29,6 +29,7 @@ import type { ElectionEffect, ProtocolHooks } from './protocol/protocol-hooks.js
 import { persist } from './protocol/persist.js'
 import { replicationTimer, SetProtocol } from './protocol/set-protocol.js'
 import type { ReplicaSet } from './replica-set.js'
+import { noteApplied } from './serving/note-applied.js'
 import { RevocableContext } from './serving/revocable-context.js'
 import { Serving, type ServedRole, type ServingMode } from './serving/serving.js'
 import { DiskWithDocuments } from './storage/disk-with-documents.js'
@@ -156,6 +157,10 @@ export class SetMember implements Actor, ReplicaSet {
     return this.#protocol.log.last.optime
   }
 
+  get isCommitted(): boolean {
+    return this.coordinator.isCommitted(this.lastApplied)
+  }
+
   get rollbackId(): number {
     return this.#protocol.rollbackId
   }
@@ -246,7 +251,7 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   #open(mode: ServingMode, previous: StorageNode | null): Serving {
-    const context = new RevocableContext(this.#context)
+    const context = new RevocableContext(this.#context, this.#options.name)
     const role = this.#serve(context, { storage: this.#storage, set: this, mode, previous })
     return new Serving(mode, role, context)
   }
@@ -311,7 +316,7 @@ export class SetMember implements Actor, ReplicaSet {
 
   /** An entry of another member was applied. */
   #applied(entry: LogEntry): void {
-    this.#serving.role.node.noteApplied(entry)
+    noteApplied(this.#serving.role.node, entry)
   }
 }
 

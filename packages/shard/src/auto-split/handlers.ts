@@ -23,7 +23,7 @@ async function finishBalancing(
   // Ranges of undecided migrations are not deleted.
   const ready = rangeDeleter.tasks.all().filter(({ pending }) => !pending)
   for (const { id } of ready) rangeDeleter.release(id, 'now')
-  await node.flush()
+  await node.flushToMajority()
   for (const { id } of ready) await rangeDeleter.waitForTask(id)
   worked ||= ready.length > 0
   return { worked }

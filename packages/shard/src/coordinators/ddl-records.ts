@@ -100,13 +100,13 @@ export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
   async begin(record: DdlRecord): Promise<void> {
     this.#node.requireRoom()
     this.put(record)
-    await this.#node.flush()
+    await this.#node.flushToMajority()
   }
 
   /** Resolves when the record is deleted from the disk. */
   async finish(record: DdlRecordKey): Promise<void> {
     this.remove(record)
-    await this.#node.flush()
+    await this.#node.flushToMajority()
   }
 }
 

@@ -135,7 +135,7 @@ export class DocumentMoves {
         )
         if (outcome === 'pending') continue
         this.preparedInserts.decide(attemptId, outcome === 'committed')
-        await this.#node.flush()
+        await this.#node.flushToMajority()
       } catch (error) {
         // The coordinator sends the decision later; the next write flushes unwritten entries.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error

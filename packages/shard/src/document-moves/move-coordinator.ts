@@ -128,7 +128,7 @@ export class MoveCoordinator {
    * @throws CommandError 14031: it is not, and {@link work} retries
    */
   async commit(attemptId: string): Promise<void> {
-    await this.#node.flush()
+    await this.#node.flushToMajority()
     this.#pending.delete(attemptId)
   }
 

@@ -41,7 +41,7 @@ export async function prepareInsert(
     }
   }
   documentMoves.arm()
-  await node.flush()
+  await node.flushToMajority()
   await node.context.reach('shard.document-move.insert-prepared', { ns })
   return { error: null }
 }
@@ -53,7 +53,7 @@ export async function decideInsert(
   const detail = { ns: documentMoves.preparedInserts.get(attemptId)?.ns, committed }
   await node.context.reach('shard.document-move.deciding', detail)
   documentMoves.preparedInserts.decide(attemptId, committed)
-  await node.flush()
+  await node.flushToMajority()
   await node.context.reach('shard.document-move.insert-decided', detail)
   return { error: null }
 }

@@ -78,7 +78,7 @@ async function initialise(
   // addShard sets that of the cluster afterwards.
   if (known === undefined && node.behaviours.featureCompatibilityVersionCanBeSet)
     setFeatureCompatibilityVersionOf(node, node.behaviours.featureCompatibilityVersion)
-  await node.flush()
+  await node.flushToMajority()
   return { error: null }
 }
 
@@ -91,7 +91,7 @@ async function relocate(
   if (known === undefined) return {}
   const shardName = findField(known, 'shardName')!.asString()
   write(node, identityDocument(shardName, findField(known, 'clusterId')!.slice(), configHost), true)
-  await node.flush()
+  await node.flushToMajority()
   return {}
 }
 

@@ -34,7 +34,7 @@ async function setClusterParameters(
   { documents }: RequestOf<'shard.set-cluster-parameters'>,
 ): Promise<ReplyOf<'shard.set-cluster-parameters'>> {
   for (const document of documents) storeClusterParameter(node, document)
-  if (documents.length > 0) await node.flush()
+  if (documents.length > 0) await node.flushToMajority()
   return {}
 }
 
@@ -43,6 +43,6 @@ async function setFeatureCompatibilityVersion(
   { version }: RequestOf<'shard.set-feature-compatibility-version'>,
 ): Promise<ReplyOf<'shard.set-feature-compatibility-version'>> {
   setFeatureCompatibilityVersionOf(node, version)
-  await node.flush()
+  await node.flushToMajority()
   return {}
 }

@@ -101,7 +101,7 @@ export class MigrationCoordinator {
     try {
       if (decision === 'committed') await this.#learnPlacement(record)
       this.records.decide(record.id, decision)
-      await node.flush()
+      await node.flushToMajority()
       decided(decision)
       await reachIgnoringFault(context, 'shard.migration.decided', { ns: record.ns, decision })
     } finally {
@@ -109,7 +109,7 @@ export class MigrationCoordinator {
     }
     if (decision === 'committed') rangeDeleter.release(record.id, null, documents)
     else rangeDeleter.cancel(record.id)
-    await node.flush()
+    await node.flushToMajority()
     await reachIgnoringFault(context, 'shard.migration.applied', { ns: record.ns, decision })
     if (await this.#informRecipient(record, decision)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
@@ -204,7 +204,7 @@ export class MigrationCoordinator {
     }
     await reachIgnoringFault(context, 'shard.migration.recipient-told', { ns: record.ns, decision })
     this.records.remove(record.id)
-    await node.flush()
+    await node.flushToMajority()
     await reachIgnoringFault(context, 'shard.migration.forgotten', { ns: record.ns, decision })
     return true
   }

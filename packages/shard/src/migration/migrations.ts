@@ -106,14 +106,14 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
       this.#recipient !== null && sameBytes(this.#recipient.request.migrationId, migrationId) ? this.#recipient : null
     if (decision === 'committed') {
       rangeDeleter.cancel(migrationId)
-      await node.flush()
+      await node.flushToMajority()
       await node.context.reach('shard.migration.recipient-released', {})
       recipient?.release()
     } else recipient?.abort()
     if (recipient !== null) await recipient.ended
     if (decision === 'aborted') {
       rangeDeleter.release(migrationId, 'now')
-      await node.flush()
+      await node.flushToMajority()
     }
   }
 }

@@ -121,7 +121,7 @@ async function distribute(
         .date('expireAt', expireAtMs)
       insertExpiring(node, splitPointsNs, 'AnalyzeShardKeySplitPointsTTLIndex', document.finish())
     }
-    await node.flush()
+    await node.flushToMajority()
   }
   return { counters: distributeQueries(node, analysed, ns, splitPoints), error: null }
 }

@@ -145,7 +145,7 @@ export class QuerySamples implements SampledWrites {
     try {
       this.#insert(sampledQueriesNs, 'SampledQueriesTTLIndex', queries)
       this.#insert(sampledDiffsNs, 'SampledQueriesDiffTTLIndex', diffs)
-      await this.#node.flush()
+      await this.#node.flushToMajority()
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       this.#node.context.log('warn', 'sampled queries were not written', { error: error.message })

@@ -218,7 +218,7 @@ export class RangeDeleter {
     const { context, parameters } = node
     const { id, ns, range, keyPattern } = task
     const startedAtMs = context.now()
-    await node.flush()
+    await node.flushToMajority()
     await context.reach('shard.range-deleter.started', { ns })
     let documents = 0
     let bytes = 0
@@ -235,12 +235,12 @@ export class RangeDeleter {
         numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents),
       })
       if (this.tasks.changeState(id, lessOrphans) === undefined) break
-      await node.flush()
+      await node.flushToMajority()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
     await context.reach('shard.range-deleter.emptied', { ns })
     this.tasks.remove(id)
-    await node.flush()
+    await node.flushToMajority()
     if (!context.wants('range-deleted')) return true
     context.emit({
       type: 'range-deleted',

@@ -39,7 +39,11 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
     .option('--topology <t>', 'sharded, or replica-set: one set without sharding', 'sharded')
-    .option('--members <n>', 'members of a replica set, 1 to 7 (default: 3)', wholeNumber)
+    .option(
+      '--members <n>',
+      'members of each shard and of the config server (default: 1), or of a replica set (default: 3), up to 7',
+      wholeNumber,
+    )
     .option('--set-name <name>', 'name of a replica set (default: rs0)')
     .option('--shards <n>', 'number of shards (default: 3)', wholeNumber)
     .option('--standby <names>', 'replica sets to start that addShard can add, such as rs0,rs1', names)
@@ -99,6 +103,7 @@ Examples:
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
   shardlab up --topology replica-set           one replica set of three members
+  shardlab up --shards 2 --members 3           shards that fail over
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
     )
     .action((options: UpOptions, command: Command) =>

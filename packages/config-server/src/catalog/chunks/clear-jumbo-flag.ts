@@ -27,6 +27,6 @@ export async function clearJumboFlag(
       `The epoch of collection '${ns}' has changed since the migration began. The config server's collection placement version epoch is now '${chunks.epoch}', but the shard's is ${epoch}'. Aborting clear jumbo on chunk (${formatRange(min, max)}).`,
     )
   chunks.put(withVersion({ ...chunk, jumbo: null }, nextMajor(chunks.version)), 'range-first')
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }

@@ -41,7 +41,7 @@ export async function commitMergeAllChunks(
     noteMerge(catalog, chunks, { merged: run, before, after })
     before = after
   }
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   for (const run of runs) emitMerge(catalog, ns, run)
   return { chunksMerged: runs.reduce((sum, run) => sum + run.length, 0), error: null }
 }

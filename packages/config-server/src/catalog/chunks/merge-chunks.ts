@@ -44,7 +44,7 @@ export async function commitChunksMerge(
     'range-first',
   )
   noteMerge(catalog, chunks, { merged, before, after: version })
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   emitMerge(catalog, ns, merged)
   return { error: null }
 }

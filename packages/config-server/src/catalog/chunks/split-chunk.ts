@@ -39,7 +39,7 @@ export async function commitChunkSplit(
   const parts = partsOf(catalog, chunks, chunk, splitPoints, before)
   for (const part of parts) chunks.put(part, 'version-first')
   logSplit(catalog, chunks, { chunk, before, parts })
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   const { context } = catalog.node
   const text = (document: Uint8Array) => toExtendedJson(document)
   context.emit({

@@ -46,7 +46,7 @@ async function configure(
   if (chunkSizeMb !== null) details.int32('chunkSizeMB', chunkSizeMb)
   if (defragmentCollection !== null) details.bool('defragmentCollection', defragmentCollection)
   logChange(catalog, { what: 'configureCollectionBalancing', ns, details: details.finish() })
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }
 
@@ -61,6 +61,6 @@ async function setAllowMigrations(
     'config.collections',
     withFields(collection, { permitMigrations: allowMigrations ? null : boolValue(false) }),
   )
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }

@@ -56,7 +56,7 @@ async function commitCreateCollection(
   putChunks(catalog, collection, chunks)
   catalog.store.put('config.collections', collectionDocument(catalog.behaviours, collection))
   catalog.markPartitioned(database)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('collection-sharded', ns)
   return { error: null }
 }
@@ -73,7 +73,7 @@ async function trackCollection(
   putChunks(catalog, collection, packChunks([[globalMin, globalMax, shard]]))
   const entry = collectionDocument(catalog.behaviours, collection)
   catalog.store.put('config.collections', withFields(entry, { unsplittable: boolValue(true) }))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('collection-tracked', ns)
   return { error: null }
 }
@@ -99,14 +99,14 @@ async function dropCollection(catalog: CatalogHost, ns: string): Promise<ReplyOf
   for (const tag of catalog.zonesOf(ns)) catalog.store.remove('config.tags', tag)
   const collection = catalog.store.get('config.collections', ns)
   if (collection === null) {
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
     return { error: null }
   }
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
     catalog.store.put('config.collections', withFields(collection, { dropped: boolValue(true) }))
   else catalog.store.remove('config.collections', collection)
   removeChunks(catalog, collection)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('collection-dropped', ns)
   return { error: null }
 }
@@ -131,7 +131,7 @@ async function commitRenameCollection(
   store.remove('config.collections', collection)
   store.put('config.collections', renamed)
   for (const tag of catalog.zonesOf(ns)) store.put('config.tags', withFields(tag, { ns: stringValue(to) }))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('collection-renamed', to)
   return { error: null }
 }

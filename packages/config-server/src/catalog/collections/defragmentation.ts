@@ -36,7 +36,7 @@ async function setPhase(
   if (phase !== from) return { phase, error: null }
   if (to === finished) forget(catalog, ns, collection)
   else catalog.store.put('config.collections', withFields(collection, { defragmentationPhase: stringValue(to) }))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { phase: to === finished ? null : to, error: null }
 }
 
@@ -66,7 +66,7 @@ async function setEstimate(
     'config.chunks',
     withFields(store.getById('config.chunks', chunk.id)!, { estimatedDataSizeBytes: estimate }),
   )
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }
 

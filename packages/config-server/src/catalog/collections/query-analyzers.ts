@@ -16,7 +16,7 @@ export const queryAnalyzerHandlers: ConfigHandlers<
   'config.refresh-query-analyzer': refresh,
   async 'config.remove-query-analyzers'(catalog, { namespaces }) {
     removeQueryAnalyzers(catalog, namespaces)
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
     return { error: null }
   },
 }
@@ -60,7 +60,7 @@ async function configure(
     else writer.date('startTime', node.context.now())
     store.put(queryAnalyzers, writer.finish())
   }
-  await node.flush()
+  await node.flushToMajority()
   return {
     oldConfiguration: known === null || !isOfCollection(known, uuid) ? null : configurationOf(known),
     error: null,

@@ -57,7 +57,7 @@ async function commitRefine(
   }
   for (const tag of catalog.zonesOf(ns)) store.put('config.tags', withFields(tag, boundsOf(shardKey, tag)))
   logChange(catalog, { what: 'refineCollectionShardKey.end', ns, details: new DocumentWriter().finish() })
-  await node.flush()
+  await node.flushToMajority()
   catalog.emitChange('shard-key-refined', ns)
   return { error: null }
 }

@@ -59,7 +59,7 @@ async function createNewDatabase(
     timestamp: catalog.node.clock.tick(),
   })
   catalog.store.put('config.databases', document)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('database-created', db)
   return { database: document, error: null }
 }
@@ -93,7 +93,7 @@ async function enable(
   enableSharding: boolean,
 ): Promise<ReplyOf<'config.create-database'>> {
   if (!enableSharding || !catalog.markPartitioned(database)) return { database, error: null }
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { database: catalog.database(findField(database, '_id')!.asString()), error: null }
 }
 
@@ -155,7 +155,7 @@ async function dropDatabase(
   if (database !== null && databaseUuidOf(database) === databaseUuid) {
     removeQueryAnalyzersOf(catalog, db)
     catalog.store.remove('config.databases', database)
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
     catalog.emitChange('database-dropped', db)
   }
   return { error: null }

@@ -33,7 +33,7 @@ async function commitMovePrimary(
     version: documentValue(withFields(version, { lastMod: int32Value(lastMod + 1) })),
   })
   catalog.store.put('config.databases', next)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.emitChange('primary-moved', db)
   return { database: next, error: null }
 }

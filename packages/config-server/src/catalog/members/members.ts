@@ -18,7 +18,7 @@ async function initialise(
   request: RequestOf<'config.initialise'>,
 ): Promise<ReplyOf<'config.initialise'>> {
   createCatalog(catalog.node, catalog.store, request)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return {}
 }
 
@@ -30,7 +30,7 @@ async function mongosPing(
     'config.mongos',
     mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }),
   )
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return {
     clusterId: catalog.clusterId(),
     concernDefaults: catalog.store.get('config.settings', concernDefaultsId),

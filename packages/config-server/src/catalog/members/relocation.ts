@@ -16,7 +16,7 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
     // Remove all first: hosts are unique, and a new host may equal another member's old one.
     for (const { ns, before } of relocated) store.remove(ns, before)
     for (const { ns, after } of relocated) store.put(ns, after)
-    await node.flush()
+    await node.flushToMajority()
     return {}
   },
 }

@@ -62,7 +62,7 @@ async function addShard(
   for (const db of databases) adoptDatabase(catalog, db, name)
   const details = new DocumentWriter(128).string('name', name).string('host', request.connectionString).finish()
   logChange(catalog, { what: 'addShard', ns: '', details })
-  await node.flush()
+  await node.flushToMajority()
   return { shard: name, error: null }
 }
 
@@ -161,7 +161,7 @@ async function removeShard(
   if (!isDraining(document)) {
     store.put('config.shards', withFields(document, { draining: boolValue(true) }))
     logChange(catalog, { what: 'removeShard.start', ns: '', details })
-    await node.flush()
+    await node.flushToMajority()
     return { ...reply, state: 'started' }
   }
   const chunks = store.find('config.chunks', stringFilter('shard', shard))
@@ -173,7 +173,7 @@ async function removeShard(
   recordDeparture(catalog, shard)
   renewTopologyTime(catalog)
   logChange(catalog, { what: 'removeShard', ns: '', details })
-  await node.flush()
+  await node.flushToMajority()
   return { ...reply, state: 'completed' }
 }
 

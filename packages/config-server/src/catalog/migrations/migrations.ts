@@ -166,7 +166,7 @@ async function commitMigration(
   const { ns, from, to, min, max } = request
   await catalog.node.context.reach('config.migration.before-commit', { ns })
   const reply = commit(catalog, request)
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   catalog.node.context.log('info', 'a range has another owner', { ns, from, to, range: formatRange(min, max) })
   await catalog.node.context.reach('config.migration.committed', { ns })
   return reply
@@ -270,7 +270,7 @@ async function ensureVersion(
     return { ns: nameOf(catalog, uuid) ?? ns, error: null }
   if (comparePlacement(chunks.placementVersion([chunk.major, chunk.minor]), version) <= 0) {
     chunks.put(withVersion(chunk, nextMajor(chunks.version)), 'version-first')
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
   }
   return { ns, error: null }
 }

@@ -109,7 +109,7 @@ export class ReshardingCoordinator {
     const prepared = await this.#retried(() => prepareOperation(this.#catalog, this.#operation, this.#abort.signal))
     this.#check()
     this.#operation = prepared.write()
-    await node.flush()
+    await node.flushToMajority()
     await this.#reach('config.resharding.prepared')
   }
 
@@ -218,7 +218,7 @@ export class ReshardingCoordinator {
     const old = this.#operation.state
     this.#operation = { ...this.#operation, state: 'committing' }
     commitOperation(this.#catalog, this.#operation, old)
-    await node.flush()
+    await node.flushToMajority()
     this.#catalog.emitChange('collection-resharded', this.#operation.ns)
     reportState(this.#catalog, this.#operation, 'committed')
   }
@@ -235,7 +235,7 @@ export class ReshardingCoordinator {
     await this.#participants.announce([...shards], this.#operation, { attempt: allAttempts, committed: true })
     await reachIgnoringFault(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
-    await node.flush()
+    await node.flushToMajority()
     reportState(this.#catalog, this.#operation, 'ended')
     await reachIgnoringFault(node.context, 'config.resharding.finished', { ns })
   }
@@ -247,7 +247,7 @@ export class ReshardingCoordinator {
     if (old !== 'initializing' && old !== 'aborting') {
       this.#operation = { ...this.#operation, state: 'aborting', abortReason: errorDocument(reason) }
       writeState(this.#catalog, this.#operation, old)
-      await node.flush()
+      await node.flushToMajority()
     }
     await reachIgnoringFault(node.context, 'config.resharding.aborting', { ns })
     if (this.#operation.state === 'aborting')
@@ -257,7 +257,7 @@ export class ReshardingCoordinator {
       })
     await reachIgnoringFault(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
-    await node.flush()
+    await node.flushToMajority()
     reportState(this.#catalog, this.#operation, 'aborted')
     await reachIgnoringFault(node.context, 'config.resharding.aborted', { ns })
   }
@@ -298,7 +298,7 @@ export class ReshardingCoordinator {
     this.#operation = { ...this.#operation, ...changes }
     if (old === changes.state) return
     writeState(this.#catalog, this.#operation, old)
-    await this.#catalog.node.flush()
+    await this.#catalog.node.flushToMajority()
     this.#check()
     reportState(this.#catalog, this.#operation, changes.state)
   }

@@ -127,7 +127,7 @@ export class ReshardingOperations implements ReshardingRequests {
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(reshardingId), coordinator)
     try {
-      await node.flush()
+      await node.flushToMajority()
     } finally {
       // Start it even if the disk is full: the entry is written with the next ones.
       this.#statistics.count(provenance, 'Started', forceRedistribution)

@@ -22,7 +22,7 @@ export const balancerHandlers: ConfigHandlers<
   'config.get-split-settings': splitSettings,
   async 'config.log-action'(catalog, { what, details }) {
     logAction(catalog, { what, ns: '', details })
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
     return {}
   },
   'config.mark-chunk-jumbo': markJumbo,
@@ -55,7 +55,7 @@ async function markJumbo(
   const chunk = chunks.at(min)
   if (chunk === null || compareDocuments(chunk.max, max) !== 0 || chunk.jumbo === true) return {}
   chunks.put({ ...chunk, jumbo: true }, 'range-first')
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   const { context } = catalog.node
   context.emit({
     type: 'jumbo',
@@ -75,6 +75,6 @@ async function disableBalancing(
   const collection = catalog.collection(ns)
   if (collection === null) return {}
   catalog.store.put('config.collections', withFields(collection, { noBalance: boolValue(true) }))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return {}
 }

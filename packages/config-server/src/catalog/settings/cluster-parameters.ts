@@ -44,7 +44,7 @@ export async function storeEverywhere(catalog: CatalogHost, document: Uint8Array
     for (const shard of shards) told.add(shard)
   }
   storeClusterParameter(node, document)
-  await node.flush()
+  await node.flushToMajority()
 }
 
 /**

@@ -31,7 +31,7 @@ async function setFeatureCompatibilityVersion(
     catalog.shardIds().map((shard) => context.request(shard, 'shard.set-feature-compatibility-version', { version })),
   )
   setFeatureCompatibilityVersionOf(node, version)
-  await node.flush()
+  await node.flushToMajority()
   return { error: null }
 }
 

@@ -30,7 +30,7 @@ async function setBalancerMode(
   )
   if (behaviours.balancerSwitchesAutoSplit)
     store.put('config.settings', withFields(settingOf('autosplit'), { enabled: boolValue(isOn) }))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }
 

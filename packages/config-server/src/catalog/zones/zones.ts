@@ -36,7 +36,7 @@ async function addShardToZone(
   const zones = zonesOfShard(document)
   if (!zones.includes(zone)) {
     catalog.store.put('config.shards', withFields(document, { tags: namesValue([...zones, zone]) }))
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
   }
   return { error: null }
 }
@@ -52,7 +52,7 @@ async function removeShardFromZone(
   if (zones.includes(zone)) {
     const left = zones.filter((each) => each !== zone)
     catalog.store.put('config.shards', withFields(document, { tags: namesValue(left) }))
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
   }
   return { error: null }
 }
@@ -105,7 +105,7 @@ async function updateZoneKeyRange(
       )
         catalog.store.remove('config.tags', tag)
     }
-    await catalog.node.flush()
+    await catalog.node.flushToMajority()
     return { error: null }
   }
   checkStorableKey(min)
@@ -117,7 +117,7 @@ async function updateZoneKeyRange(
   checkOverlap(catalog, ns, range, zone, pattern)
   const known = catalog.zonesOf(ns).find((tag) => compareDocuments(boundOf(tag, 'min'), range.min) === 0)
   catalog.store.put('config.tags', tagDocument(catalog, ns, range, zone, known))
-  await catalog.node.flush()
+  await catalog.node.flushToMajority()
   return { error: null }
 }
 

@@ -18,6 +18,17 @@ import { ForwardingContext } from '@shardlab/member'
 export class RevocableContext extends ForwardingContext {
   #isRevoked = false
   readonly #timers = new Set<string>()
+  readonly #address: Address
+
+  /** @param address by which other members reach the role: the name of its set */
+  constructor(context: ActorContext, address: Address) {
+    super(context)
+    this.#address = address
+  }
+
+  override get address(): Address {
+    return this.#address
+  }
 
   revoke(): void {
     this.#isRevoked = true

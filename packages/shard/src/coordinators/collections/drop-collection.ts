@@ -38,7 +38,7 @@ async function drop(
     if (!sharded && (collection === undefined || isTemporary(collection))) {
       if (collection === undefined && node.behaviours.routersDropMissingCollections) await removeZones(host, ns)
       const dropped = dropLocalNamespace(node, ns)
-      await node.flush()
+      await node.flushToMajority()
       return { existed: dropped !== null, indexCount: dropped?.indexCount ?? null, error: null }
     }
     const indexCount = collection?.indexes().length ?? 0
@@ -64,7 +64,7 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   }
   migrations.abortReceiving((each) => each === ns)
   dropLocalNamespace(node, ns)
-  await node.flush()
+  await node.flushToMajority()
   placements.forgetCollection(ns)
   // Shards without chunks and earlier primary shards have copies as well.
   await retryUntilDone(node, async () => {

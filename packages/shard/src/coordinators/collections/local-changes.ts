@@ -37,7 +37,7 @@ async function createLocalCollection(
     if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
   }
   placements.forgetCollection(ns)
-  await node.flush()
+  await node.flushToMajority()
   return { error: null }
 }
 
@@ -48,7 +48,7 @@ async function dropLocal(
   migrations.abortReceiving((each) => each === ns)
   const indexCount = dropLocalCollection(node, ns)
   placements.forgetCollection(ns)
-  await node.flush()
+  await node.flushToMajority()
   return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
 }
 
@@ -59,7 +59,7 @@ async function renameLocal(
   renameParticipant(node, request)
   placements.forgetCollection(request.ns)
   placements.forgetCollection(request.to)
-  await node.flush()
+  await node.flushToMajority()
   return {}
 }
 
@@ -70,6 +70,6 @@ async function dropDatabase(
   migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
   dropLocalDatabase(node, db)
   placements.forgetDatabase(db)
-  await node.flush()
+  await node.flushToMajority()
   return {}
 }

@@ -112,7 +112,7 @@ async function finishRename(host: DdlHost, record: RenameCollectionRecord): Prom
   }
   const collection = node.collection(ns)
   if (collection !== undefined && sameBytes(collection.uuid, uuid)) renameLocalCollection(node, collection, to)
-  await node.flush()
+  await node.flushToMajority()
   placements.forgetCollection(ns)
   placements.forgetCollection(to)
   await retryUntilDone(node, async () => {

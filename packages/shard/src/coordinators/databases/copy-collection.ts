@@ -63,6 +63,6 @@ export async function receiveDocuments(
     const object = document.slice()
     node.apply({ op: 'i', ns, uuid: collection.uuid, object, id: findField(object, '_id')!, session: null })
   }
-  await node.flush()
+  await node.flushToMajority()
   return { error: null }
 }

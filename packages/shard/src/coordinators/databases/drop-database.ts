@@ -42,7 +42,7 @@ async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Pr
     await context.reach('shard.drop-database.collections-committed', { db })
     migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
     dropLocalDatabase(node, db)
-    await node.flush()
+    await node.flushToMajority()
     placements.forgetDatabase(db)
     await forEachShard(await otherShards(context), (shard) =>
       context.request(shard, 'shard.drop-local-database', { db }),

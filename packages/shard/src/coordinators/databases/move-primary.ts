@@ -49,7 +49,7 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
     await databaseCopies.copy(db, to, async () => {
       // Commands that entered earlier apply their writes before this sleep ends.
       await context.sleep(0, node.stopping.signal)
-      await node.flush()
+      await node.flushToMajority()
       const found = await collectionsOf(host, db)
       sharded = found.sharded
       await checkRecipient(host, to, db, found.unsharded)
@@ -87,7 +87,7 @@ async function copyAndCommit(
     placements.forgetDatabase(db)
     await context.reach('shard.move-primary.committed', { db, to })
     dropOriginals(host, record)
-    await node.flush()
+    await node.flushToMajority()
   })
   await finish(host, record)
 }
@@ -98,7 +98,7 @@ async function copyAndCommit(
  */
 async function finish({ node, ddl }: DdlHost, record: MovePrimaryRecord): Promise<void> {
   ddl.records.put({ ...record, namespaces: [] })
-  await node.flush()
+  await node.flushToMajority()
   await askToRelease(node, record)
   await ddl.records.finish(record)
 }

@@ -41,7 +41,7 @@ export async function shardHere(
   await logShardCollectionStart(node, ns, facts)
   const local = collection ?? createCollection(node, ns, emptyDocument, { uuid })
   if (index !== null) buildIndex(node, local, index)
-  await node.flush()
+  await node.flushToMajority()
   const { options, defaultCollation } = local
   const others = [...new Set([primary, ...chunks[1]])].filter((shard) => shard !== context.address).sort()
   const indexes = local.indexes().map((each) => each.spec)

@@ -166,7 +166,7 @@ export class MigrationDonor {
     const described = { migrationId: this.id, ns, uuid, donor, keyPattern: shardKey.document }
     rangeDeleter.add(pendingTask(described, range, this.#request.waitForDelete ? 'now' : 'delayed'))
     try {
-      await node.flush()
+      await node.flushToMajority()
       await node.context.reach('shard.migration.begun', { ns, to })
     } catch (error) {
       await this.#resolve(record, null)
@@ -230,7 +230,7 @@ export class MigrationDonor {
     const { ns } = this.#request
     await drainWriters(this.#host, ns, uuid)
     // Earlier writes must be on the disk before the recipient pulls them.
-    if (!node.isWritten) await node.flush()
+    if (!node.isWritten) await node.flushToMajority()
     this.source!.check()
     await context.reach('shard.migration.writes-blocked', { ns })
     const { counts, error } = await this.#askRecipient('shard.receive-commit', { migrationId: this.id })

@@ -157,7 +157,7 @@ export class MigrationRecipient {
     const sink = ranges.of(node.collection(ns)!).sink({ range: this.range, shardKey, stopping: this.#stopping })
     this.#timing.done('collection-created')
     rangeDeleter.add(pendingTask(this.request, this.range, 'now'))
-    await node.flush()
+    await node.flushToMajority()
     this.#timing.done('range-deletion-recorded')
     await context.reach('shard.migration.recipient-prepared', { ns })
     this.#enter('clone')
@@ -194,7 +194,7 @@ export class MigrationRecipient {
       section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
       this.#check()
       this.#timing.done('critical-section-entered')
-      if (!node.isWritten) await node.flush()
+      if (!node.isWritten) await node.flushToMajority()
       this.#enter('done')
       await node.context.reach('shard.migration.recipient-done', { ns })
       await this.#awaitRelease(sink)
@@ -237,7 +237,7 @@ export class MigrationRecipient {
       this.#clonedBytes += received.bytes
       migrationStatistics.noteCloned(received)
       rangeDeleter.countOrphans(migrationId, received.documents)
-      await node.flush()
+      await node.flushToMajority()
       this.#check()
       await node.context.reach('shard.migration.recipient-batch-stored', { ns: this.request.ns, batch })
       this.#check()
@@ -261,7 +261,7 @@ export class MigrationRecipient {
       const changed = deleted.length + received.documents
       if (changed === 0 && sessions === null) return count
       count += changed
-      await node.flush()
+      await node.flushToMajority()
       this.#check()
     }
   }

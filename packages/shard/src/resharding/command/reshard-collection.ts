@@ -48,7 +48,7 @@ async function reshard(host: ReshardCommandHost, request: RequestOf<'shard.resha
   const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
   const records = new CommandRecords(node)
   records.put(record)
-  await node.flush()
+  await node.flushToMajority()
   await carryOutAndForget(host, record, () => node.context.reach('shard.resharding.requested', { ns }))
 }
 
@@ -65,7 +65,7 @@ async function carryOutAndForget(
     // After a shutdown the next start resumes it.
     if (!node.stopping.signal.aborted) {
       new CommandRecords(node).remove(record)
-      await node.flush()
+      await node.flushToMajority()
     }
   }
 }

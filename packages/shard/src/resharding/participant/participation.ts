@@ -106,7 +106,7 @@ export class Participation {
     this.donor?.source.check()
     if (this.donor !== null)
       this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
-    await node.flush()
+    await node.flushToMajority()
     await context.reach('shard.resharding.writes-blocked', { ns })
     this.#check()
   }

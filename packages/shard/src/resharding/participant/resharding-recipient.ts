@@ -142,7 +142,7 @@ export class ReshardingRecipient {
     const { ns } = this.#facts
     await context.reach('shard.resharding.recipient-started', { ns })
     const collection = this.#createCollection()
-    await node.flush()
+    await node.flushToMajority()
     this.#check()
     await context.reach('shard.resharding.collection-created', { ns })
     const collected = { source: this.#source, stopping: this.#stopping.signal }
@@ -164,7 +164,7 @@ export class ReshardingRecipient {
     await context.reach('shard.resharding.draining', { ns })
     await this.#drain(documents)
     documents.finish()
-    await node.flush()
+    await node.flushToMajority()
     this.#check()
     await this.#recordState('strict-consistency')
     this.phases.done = context.now()
@@ -205,7 +205,7 @@ export class ReshardingRecipient {
       const stored = await documents.store(donor, reply)
       this.copied += stored.documents
       this.copiedBytes += stored.bytes
-      await node.flush()
+      await node.flushToMajority()
       this.#check()
       await node.context.reach('shard.resharding.batch-stored', { ns: this.#facts.ns, donor, batch })
       this.#check()
@@ -217,7 +217,7 @@ export class ReshardingRecipient {
     const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
     documents.retry()
-    await node.flush()
+    await node.flushToMajority()
     this.#check()
   }
 
@@ -235,7 +235,7 @@ export class ReshardingRecipient {
       if (mods.sessions !== null) importSessions(node, mods.sessions)
       this.fetched += changes
       if (changes === 0 && mods.sessions === null) return
-      await node.flush()
+      await node.flushToMajority()
       this.#check()
     }
   }
@@ -266,7 +266,7 @@ export class ReshardingRecipient {
   async #recordState(state: RecipientState): Promise<void> {
     this.#check()
     this.#records.put({ facts: this.#facts, state, others: this.received.donors })
-    await this.#node.flush()
+    await this.#node.flushToMajority()
     this.#check()
     this.#setState(state)
   }

@@ -96,7 +96,7 @@ export class Reshardings {
       participation.donor = this.#donor(facts, placements, request.recipients)
       this.donors.put({ facts, state: 'donating-initial-data', others: request.recipients })
     }
-    await node.flush()
+    await node.flushToMajority()
     await node.context.reach('shard.resharding.donor-started', { ns: request.ns })
     return participation.donor
   }
@@ -112,7 +112,7 @@ export class Reshardings {
       this.recipients.put({ facts, state: 'creating-collection', others: request.donors })
       node.context.detach(participation.recipient.run())
     }
-    await node.flush()
+    await node.flushToMajority()
   }
 
   /** Ends the attempt and all earlier ones. */
@@ -130,7 +130,7 @@ export class Reshardings {
     else if (participation !== undefined) this.#dropTemporary(participation.facts)
     this.donors.remove(reshardingId)
     this.recipients.remove(reshardingId)
-    await node.flush()
+    await node.flushToMajority()
     await reachIgnoringFault(node.context, 'shard.resharding.outcome-applied', { ns })
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) === participation) {
       this.#participations.delete(hexOf(reshardingId))

@@ -1,0 +1,102 @@
+/** Shards and the config server with several members: each primary can fail at any time. */
+import { createRandom, type Random } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import t, { type Test } from 'tap'
+
+async function start(t: Test, seed = 1): Promise<SimulatedCluster> {
+  const cluster = await createSimulatedCluster({ seed, shards: 2, members: 3, serverTimings: false })
+  t.teardown(() => cluster.stop())
+  for (const command of [
+    { enableSharding: 'app', primaryShard: 'shard01' },
+    { shardCollection: 'app.things', key: { x: 1 } },
+    { split: 'app.things', middle: { x: 0 } },
+    { balancerStop: 1 },
+  ])
+    t.match(await ask(cluster, { ...command, $db: 'admin' }), { ok: 1 })
+  return cluster
+}
+
+const majority = { w: 'majority' }
+
+async function ask(cluster: SimulatedCluster, command: Document): Promise<Document> {
+  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' })), { promoteLongs: true })
+}
+
+async function xs(cluster: SimulatedCluster, rest: Document = {}): Promise<number[]> {
+  const reply = await ask(cluster, { find: 'things', sort: { x: 1 }, batchSize: 10_000, ...rest })
+  return (reply['cursor'].firstBatch as { x: number }[]).map(({ x }) => x)
+}
+
+const insert = (x: number): Document => ({ insert: 'things', documents: [{ _id: x, x }], writeConcern: majority })
+const move = (x: number, to: string): Document => ({ moveChunk: 'app.things', find: { x }, to, $db: 'admin' })
+
+t.test('a router waits for the next primary of a shard and of the config server', async (t) => {
+  const cluster = await start(t)
+  for (const x of [-2, -1, 1, 2]) t.match(await ask(cluster, insert(x)), { n: 1 })
+  t.match(await ask(cluster, move(1, 'shard02')), { ok: 1 })
+  await cluster.crash('shard01-1')
+  t.match(await ask(cluster, insert(-3)), { n: 1, ok: 1 })
+  await cluster.crash('config-1')
+  t.match(await ask(cluster, move(-1, 'shard02')), { ok: 1 }, 'a migration after both failovers')
+  t.strictSame(await xs(cluster), [-3, -2, -1, 1, 2])
+  const { cursor } = await ask(cluster, { find: 'shards', sort: { _id: 1 }, $db: 'config' })
+  t.match(cursor.firstBatch[0], { _id: 'shard01', host: 'shard01/shard01-1:27017,shard01-2:27017,shard01-3:27017' })
+})
+
+t.test('reads with a preference for secondaries return what this router has written, and no orphans', async (t) => {
+  const cluster = await start(t)
+  for (const x of [-2, -1, 1, 2]) await ask(cluster, { ...insert(x), writeConcern: { w: 3 } })
+  await ask(cluster, move(1, 'shard02'))
+  for (let i = 0; i < 10; i++)
+    t.strictSame(await xs(cluster, { $readPreference: { mode: 'secondary' } }), [-2, -1, 1, 2])
+})
+
+/** Crashes members, also primaries, while ranges move; every third one restarts at once. */
+async function breakMembers(cluster: SimulatedCluster, random: Random, rounds: number): Promise<void> {
+  const names = ['shard01', 'shard02', 'config'].flatMap((set) => [1, 2, 3].map((i) => `${set}-${i}`))
+  for (let round = 0; round < rounds; round++) {
+    await cluster.advance(random.below(4000))
+    const name = names[random.below(names.length)]!
+    await cluster.crash(name)
+    await cluster.advance(random.below(3) === 0 ? 0 : 3000)
+    await cluster.restart(name)
+  }
+}
+
+t.test('acknowledged documents exist once after ranges moved between failing primaries', async (t) => {
+  t.setTimeout(240_000)
+  const seeds = process.env['SHARDLAB_LONG'] === '1' ? 40 : 2
+  for (let seed = 1; seed <= seeds; seed++) {
+    const cluster = await start(t, seed)
+    const random = createRandom(seed).fork('sharded-sets')
+    const acknowledged: number[] = []
+    let isOver = false
+    const write = async (): Promise<void> => {
+      for (let x = -200; !isOver && x < 200; x++) {
+        const reply = await ask(cluster, insert(x))
+        if (reply['n'] === 1 && reply['writeConcernError'] === undefined) acknowledged.push(x)
+        await cluster.advance(50)
+      }
+    }
+    const moveBack = async (): Promise<void> => {
+      for (let i = 0; !isOver; i++) {
+        await ask(cluster, move(i % 3 === 0 ? -1 : 1, i % 2 === 0 ? 'shard02' : 'shard01'))
+        await cluster.advance(500)
+      }
+    }
+    const work = [write(), moveBack()]
+    await breakMembers(cluster, random, 6)
+    isOver = true
+    await Promise.all(work)
+    await cluster.advance(30_000)
+    const found = await xs(cluster)
+    t.strictSame(new Set(found).size, found.length, `seed ${seed}: no document twice`)
+    t.strictSame(
+      acknowledged.filter((x) => !found.includes(x)),
+      [],
+      `seed ${seed}: ${acknowledged.length} documents`,
+    )
+    await cluster.stop()
+  }
+})
