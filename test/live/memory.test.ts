@@ -28,8 +28,8 @@ async function residentMb(cluster: ClusterProcess): Promise<number> {
 }
 
 /** Waits until memory is within the limit. */
-/** Of three members that have written much: 16 MB in memory, and in both areas of the disk. */
-const oplogsMb = 3 * 3 * 16
+/** Of three members that have written much: 4 MB in memory, and in both areas of the disk. */
+const oplogsMb = 3 * 3 * 4
 
 async function checkSettles(t: Test, cluster: ClusterProcess, startMb: number, growthMbMax: number): Promise<void> {
   const peakMb = await residentMb(cluster)
@@ -64,7 +64,7 @@ t.test(
     }
     await Promise.all([work(), work()])
     t.comment(`${round} rounds`)
-    await checkSettles(t, cluster, startMb, 150 + oplogsMb)
+    await checkSettles(t, cluster, startMb, 150)
   },
 )
 
@@ -76,7 +76,7 @@ t.test(
     const { cluster, client, startMb } = await connect(t)
     await insertLargeMessages(client, 'dropped.rows', 10)
     await client.db('dropped').dropDatabase()
-    await checkSettles(t, cluster, startMb, 400 + oplogsMb)
+    await checkSettles(t, cluster, startMb, 400)
   },
 )
 

@@ -133,7 +133,10 @@ export interface StorageNodeOptions {
   readonly findReplicaSetHostTimeoutMs?: number
   /** See {@link LogWriterOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
-  /** See {@link LogWriterOptions}. Default: 16 MB, or `checkpointAfterBytes` if that is less. */
+  /**
+   * See {@link LogWriterOptions}. Default: 4 MB, in sets of several members 16 MB; or
+   * `checkpointAfterBytes` if that is less.
+   */
   readonly oplogSizeBytes?: number
   /** See {@link RetryHistoryOptions.bytesMax}. Default: 64 MB. */
   readonly retryHistoryBytesMax?: number

@@ -7,7 +7,8 @@ import type { StorageNodeOptions } from './node-host.js'
 
 /** Room for a million inserts. On the server, the size of the oplog limits the history. */
 const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
-const defaultOplogSizeBytes = 16 * 1024 * 1024
+/** Only clients read the oplog of a set with one member. */
+const defaultOplogSizeBytes = 4 * 1024 * 1024
 /** An image is never copied, but after it each page is copied at its first change. */
 const checkpointAfterBytesOfImages = 64 * 1024 * 1024
 /** A disk that copies has the memory of its longest log twice: small nodes have short logs. */

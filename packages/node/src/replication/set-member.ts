@@ -42,6 +42,9 @@ export interface SetOptions {
 
 export type ServeRole = (context: ActorContext, ofSet: NodeOfSet) => ServedRole
 
+/** Other members read it: one that was down longer than it reaches back needs an initial sync. */
+const defaultOplogSizeBytes = 16 * 1024 * 1024
+
 /** The context of the data, whose disk also keeps documents of the member. */
 class StorageContext extends ForwardingContext {
   override readonly disk: DiskWithDocuments
@@ -68,7 +71,7 @@ export class SetMember implements Actor, ReplicaSet {
     this.#serve = serve
     const storageContext = new StorageContext(context)
     this.#disk = storageContext.disk
-    this.#storage = new NodeStorage(storageContext, nodeOptions)
+    this.#storage = new NodeStorage(storageContext, { oplogSizeBytes: defaultOplogSizeBytes, ...nodeOptions })
     this.#stable = new StableState(this.#storage, () => context.now())
     const log = new NodeReplicaLog({
       storage: this.#storage,
