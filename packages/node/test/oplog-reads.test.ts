@@ -176,12 +176,12 @@ t.test('mongosh finds what rs.printReplicationInfo prints', async (t) => {
     ns: 'local.oplog.rs',
     count: 8,
     capped: true,
-    maxSize: 16 * 1024 * 1024,
+    maxSize: 4 * 1024 * 1024,
     nindexes: 0,
   })
   const stats = { aggregate: 'oplog.rs', pipeline: [{ $collStats: { storageStats: {}, count: {} } }], cursor: {} }
   t.match(await node.ok(stats, local), {
-    cursor: { firstBatch: [{ count: 8, storageStats: { capped: true, maxSize: 16 * 1024 * 1024 } }] },
+    cursor: { firstBatch: [{ count: 8, storageStats: { capped: true, maxSize: 4 * 1024 * 1024 } }] },
   })
   t.match(await node.ok({ dbStats: 1 }, local), { collections: long(1), objects: long(8), indexes: long(0) })
   t.match(await node.ok({ listIndexes: 'oplog.rs' }, local), { cursor: { firstBatch: [] } })

@@ -93,7 +93,9 @@ function isOne(end: LinkEnd): end is readonly [Address] {
 
 function checkRole({ verb, roles }: MemberVerb, { address, role }: MemberInfo): void {
   if (roles === undefined || roles.includes(role)) return
-  throw new OptionError(`${phraseOf(verb).title}: ${address} is ${a(role)}; name ${roles.map(a).join(' or ')}.`)
+  // A set without sharding has no other members.
+  const known = roles.filter((each) => each !== 'mongod')
+  throw new OptionError(`${phraseOf(verb).title}: ${address} is ${a(role)}; name ${known.map(a).join(' or ')}.`)
 }
 
 function checkStep({ verb, step }: { readonly verb: string; readonly step: string }, target: MemberInfo | null): void {

@@ -6,7 +6,7 @@ export const fullDisk = memberVerb({
   phrase: 'fill disk of {target=shard02}',
   effect: 'the disk has no room: operations that would change something are refused',
   healing: '',
-  roles: ['shard', 'config-server'],
+  roles: ['shard', 'config-server', 'mongod'],
   schema: ({ member }) => member('fullDisk', {}),
   begin: ({ runtime }, member) => affectMember(runtime, member, { type: 'full-disk' }),
 })

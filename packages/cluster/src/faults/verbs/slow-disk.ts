@@ -6,7 +6,7 @@ export const slowDisk = memberVerb({
   phrase: 'slow disk of {target=shard02} by {by=20ms}',
   effect: 'each write to the disk takes that time',
   healing: '',
-  roles: ['shard', 'config-server'],
+  roles: ['shard', 'config-server', 'mongod'],
   schema: ({ member, duration }) => member('slowDisk', { by: duration }),
   begin: ({ runtime }, member, { by }) => affectMember(runtime, member, { type: 'slow-disk', perAppendMs: by }),
 })
