@@ -196,6 +196,8 @@ t.test('commands of the set', async (t) => {
   t.match(await set.admin('rs-1', { replSetGetConfig: 1 }), {
     config: { _id: 'rs', members: [{ _id: 0, host: 'rs-1:27017' }, {}, {}] },
   })
+  const stored = await set.command('rs-1', { find: 'system.replset', $db: 'local', ...fromSecondary })
+  t.match(stored['cursor'].firstBatch, [{ _id: 'rs', version: 1, members: [{}, {}, {}] }])
 })
 
 t.test('a reconfiguration changes one voter at a time, and priorities move the primary', async (t) => {

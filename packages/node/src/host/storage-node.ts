@@ -53,6 +53,7 @@ import { initiatingSet, noopOf } from '../log/noop.js'
 import type { Oplog } from '../log/oplog.js'
 import { oplogCollection, oplogNs } from '../log/oplog-collection.js'
 import { NodeStorage } from './node-storage.js'
+import { configCollection } from '../replication/config-collection.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
 import { SetPrimary } from '../replication/set-primary.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
@@ -250,7 +251,8 @@ export class StorageNode implements NodeHost {
   }
 
   readable(ns: string): Collection | undefined {
-    return this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
+    const own = this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
+    return own ?? configCollection(this.set, ns)
   }
 
   get featureCompatibilityVersion(): string {

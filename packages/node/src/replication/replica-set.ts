@@ -12,6 +12,8 @@ export interface ReplicaSet {
   /** Whether a majority has everything that is applied. */
   readonly isCommitted: boolean
   readonly rollbackId: number
+  /** The configuration on the disk; null: none. */
+  readonly storedConfig: Uint8Array | null
   /**
    * Waits until enough members have the entry.
    * @returns the error that ends the wait; null: satisfied; `late`: not within the time

@@ -160,6 +160,10 @@ export class SetMember implements Actor, ReplicaSet {
     return this.#protocol.log.last.optime
   }
 
+  get storedConfig(): Uint8Array | null {
+    return this.#protocol.log.stored.config
+  }
+
   get isCommitted(): boolean {
     return this.coordinator.isCommitted(this.lastApplied)
   }
