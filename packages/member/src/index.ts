@@ -26,6 +26,7 @@ export {
   checkReadTime,
   noConcerns,
   takesWriteConcern,
+  unsatisfied,
   writeConcernErrorDocument,
   writeConcernErrorOf,
 } from './concerns/concerns.js'

@@ -67,7 +67,7 @@ export class AddressDirectory {
    */
   resolve(name: Address): readonly Address[] {
     const index = this.#indexes.get(name)
-    return index === undefined ? (this.#membersOf(name) ?? nobody) : this.#selves[index]!
+    return index === undefined ? (this.#membersOf(name) ?? noMembers) : this.#selves[index]!
   }
 
   /**
@@ -77,7 +77,7 @@ export class AddressDirectory {
    */
   join(set: string, address: Address): void {
     this.#check(address)
-    const members = this.#sets.get(set) ?? nobody
+    const members = this.#sets.get(set) ?? noMembers
     if (set !== address && !members.includes(address)) this.#sets.set(set, [...members, address])
   }
 
@@ -140,4 +140,4 @@ export class AddressDirectory {
   }
 }
 
-const nobody: readonly Address[] = []
+const noMembers: readonly Address[] = []

@@ -1,6 +1,6 @@
 /** Waiting for the write concern of a command. Server: write_concern.cpp, waitForWriteConcern. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { writeConcernErrorDocument } from '@shardlab/member'
+import { unsatisfied, writeConcernErrorDocument } from '@shardlab/member'
 import { isImplicitMajority, type WriteConcern } from '@shardlab/replication'
 import type { NodeInvocation } from '../../host/node-host.js'
 import type { ReplicaSet } from '../replica-set.js'
@@ -11,11 +11,18 @@ export async function awaitWriteConcern(
   set: ReplicaSet,
 ): Promise<Uint8Array | null> {
   const document = concerns.write?.document ?? implicitConcern(set, host.behaviours.implicitDefaultConcerns)
+  const w = concerns.write === null ? implicitMembers(document) : concerns.write.w
+  // Tags with counts are not compared with the members.
+  if (w === null) return writeConcernErrorDocument(unsatisfied(w)!, document, host.behaviours)
   const timeoutMs = Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0)
-  const outcome = await set.awaitWriteConcern(set.lastApplied, parsed(document), {
-    timeoutMs: timeoutMs > 0 ? timeoutMs : null,
-    signal: operation.signal,
-  })
+  const outcome = await set.awaitWriteConcern(
+    set.lastApplied,
+    { w, j: journalOf(document) },
+    {
+      timeoutMs: timeoutMs > 0 ? timeoutMs : null,
+      signal: operation.signal,
+    },
+  )
   if (outcome === null) return null
   if (outcome !== 'late') return writeConcernErrorDocument(outcome, document, host.behaviours)
   operation.checkForInterrupt()
@@ -23,13 +30,14 @@ export async function awaitWriteConcern(
   return writeConcernErrorDocument(late, document, host.behaviours, true)
 }
 
-function parsed(document: Uint8Array): WriteConcern {
-  const w = findField(document, 'w')
+function journalOf(document: Uint8Array): WriteConcern['j'] {
   const j = findField(document, 'j') ?? findField(document, 'fsync')
-  return {
-    w: w === undefined ? 1 : w.isNumber() ? Math.trunc(w.asNumber()) : w.asString(),
-    j: j === undefined ? null : j.isTruthy(),
-  }
+  return j === undefined ? null : j.isTruthy()
+}
+
+function implicitMembers(document: Uint8Array): number | string {
+  const w = findField(document, 'w')!
+  return w.isNumber() ? w.asNumber() : w.asString()
 }
 
 /** Of a command that names none, while the administrator has set no default. */

@@ -3,7 +3,7 @@
  * stable timestamp).
  */
 import { RequestFailedError } from '@shardlab/actor'
-import { commonPoint, compareOpTimes, type OpTime } from '@shardlab/replication'
+import { commonPoint, compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
 import { opTimeFields, opTimeOf } from './message-fields.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
@@ -25,7 +25,9 @@ export class Rollback {
       coordinator.denySyncSource(this.#set.nowMs, source, this.#set.nowMs + denyMs)
       coordinator.state.syncSource = null
     } else if (!this.#set.context.mutated('rollbackOff')) await this.#rollBackTo(common)
-    if (!coordinator.state.isPrimary) coordinator.setFollowerMode(this.#set.nowMs, 'SECONDARY')
+    // Without data it needs an initial sync, and must not serve reads before.
+    const isEmpty = isNullOpTime(this.#set.log.last.optime)
+    if (!coordinator.state.isPrimary) coordinator.setFollowerMode(this.#set.nowMs, isEmpty ? 'STARTUP2' : 'SECONDARY')
     this.#set.carryOut()
   }
 

@@ -96,7 +96,10 @@ export class NodeReplicaLog implements ReplicaLog {
       removed++
     }
     if (this.#stable.rollBackTo(position)) await this.#storage.log.rewriteDisk()
-    else await this.#storage.log.clear()
+    else {
+      await this.#storage.log.clear()
+      this.#stable.reset()
+    }
     return removed
   }
 

@@ -2,7 +2,7 @@
  * The state of a member at an entry that a majority has, from which a rollback and majority reads
  * start. Server: the stable timestamp of WiredTiger.
  */
-import { readUint32, type RawValue } from '@shardlab/bson'
+import { CommandError, readUint32, type RawValue } from '@shardlab/bson'
 import { compareOpTimes, isNullOpTime, nullOpTime, type OpTime } from '@shardlab/replication'
 import { decodeLogEntry, type StorageEngine } from '@shardlab/storage'
 import type { NodeStorage } from '../../host/node-storage.js'
@@ -51,9 +51,20 @@ export class StableState {
     else this.#candidate = clone
   }
 
-  /** The data at the newest entry that a majority has; it must not be changed. */
+  /**
+   * The data at the newest entry that a majority has; it must not be changed.
+   * @throws CommandError 134 ReadConcernMajorityNotAvailableYet: the oplog has dropped entries that
+   *   are needed
+   */
   engineAt(committed: OpTime): StorageEngine {
-    if (compareOpTimes(this.#stable.optime, committed) < 0) this.#replayTo(this.#stable, committed)
+    if (compareOpTimes(this.#stable.optime, committed) < 0 && !this.#replayTo(this.#stable, committed)) {
+      if (compareOpTimes(this.#lastApplied, committed) > 0)
+        throw new CommandError(
+          'ReadConcernMajorityNotAvailableYet',
+          'Read concern majority reads are currently not possible.',
+        )
+      this.reset()
+    }
     return this.#stable.engine
   }
 
