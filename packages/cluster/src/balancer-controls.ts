@@ -2,6 +2,7 @@ import { balancerAddress, RequestFailedError, type BalancerRoundEvent } from '@s
 import type { BalancerExplanation } from '@shardlab/balancer'
 import { decode } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
+import { primaryOf } from './sets/primary-of.js'
 
 export interface SettleOptions {
   /**
@@ -112,11 +113,13 @@ export class BalancerControls {
 
   /** @returns whether any shard had work */
   async #finishShards(rangeDeletions: boolean, timeoutMs: number): Promise<boolean> {
-    const shards = this.#runtime.members().filter(({ role, state }) => role === 'shard' && state === 'running')
+    const members = this.#runtime.members().filter(({ role, state }) => role === 'shard' && state === 'running')
+    const sets = new Set(members.map(({ set }) => set))
+    const primaries = await Promise.all([...sets].map((set) => primaryOf(this.#runtime, set)))
     const answers = await Promise.all(
-      shards.map(({ address }) =>
-        this.#runtime.request(address, 'shard.finish-balancing', { rangeDeletions }, { timeoutMs }),
-      ),
+      primaries
+        .filter((primary) => primary !== null)
+        .map((primary) => this.#runtime.request(primary, 'shard.finish-balancing', { rangeDeletions }, { timeoutMs })),
     )
     return answers.some(({ worked }) => worked)
   }

@@ -7,11 +7,16 @@ import {
   type Address,
 } from '@shardlab/actor'
 import { decode, encode, findField, ObjectId } from '@shardlab/bson'
-import type { MemberInfo, Runtime } from '@shardlab/runtime'
+import { suggestion } from '@shardlab/quantities'
+import type { MemberInfo, MemberSpec, Runtime } from '@shardlab/runtime'
 import { behavioursOf } from '@shardlab/sharding'
 import { memberNamed } from './member-names.js'
+import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
-import { shardSpec, type Topology } from './topology.js'
+import { firstPrimary, isInHosts, memberFields, type MemberOptions } from './sets/member-options.js'
+import { primaryOf } from './sets/primary-of.js'
+import { membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
+import { memberSpec, shardSpec, specOf, specsOfSet, type Topology } from './topology.js'
 
 /**
  * Resolves when the cluster answers clients.
@@ -23,64 +28,100 @@ export async function startMembers(
   topology: Topology,
   nowMs: number,
 ): Promise<MemberInfo[]> {
-  if (options.topology === 'replica-set') {
+  const storage = setsOf(topology.storage)
+  if (options.topology !== 'sharded') {
     const members = await runtime.start(topology.storage)
-    await initiateSet(runtime, options, options.setName, members, nowMs)
+    if (options.topology === 'replica-set' && options.initiate) await initiateSets(runtime, options, storage, nowMs)
     return members
   }
   // Mongoses wait for the catalog by themselves, so that they start in parallel.
   const others = runtime.start(topology.others)
   others.catch(() => {})
-  const storage = await runtime.start(topology.storage)
+  const started = await runtime.start(topology.storage)
   const standby = new Set<Address>(options.standby)
-  const sets = setsOf(topology, storage)
-  if (options.members > 1)
-    await Promise.all(sets.map(({ name, members }) => initiateSet(runtime, options, name, members, nowMs)))
+  await initiateSets(
+    runtime,
+    options,
+    storage.filter(({ name }) => options.initiate || !standby.has(name)),
+    nowMs,
+  )
   await initialise(
     runtime,
     options,
-    sets.filter(({ name }) => !standby.has(name)),
+    storage.filter(({ name }) => !standby.has(name)),
     nowMs,
   )
-  return [...storage, ...(await others)]
+  return [...started, ...(await others)]
 }
 
 interface StartedSet {
   readonly name: Address
-  /** The first one is primary. */
-  readonly members: readonly MemberInfo[]
+  /** In the order of the configuration. */
+  readonly members: readonly Address[]
 }
 
-function setsOf({ storage }: Topology, started: readonly MemberInfo[]): StartedSet[] {
-  const sets = new Map<Address, MemberInfo[]>()
-  storage.forEach(({ address, set = address }, i) => sets.set(set, [...(sets.get(set) ?? []), started[i]!]))
+function setsOf(specs: readonly MemberSpec[]): StartedSet[] {
+  const sets = new Map<Address, Address[]>()
+  for (const { address, set = address } of specs) sets.set(set, [...(sets.get(set) ?? []), address])
   return [...sets].map(([name, members]) => ({ name, members }))
+}
+
+/** Of those with a protocol. */
+async function initiateSets(
+  runtime: Runtime,
+  options: ResolvedOptions,
+  sets: readonly StartedSet[],
+  nowMs: number,
+): Promise<void> {
+  await Promise.all(
+    sets.map(async ({ name, members }) => {
+      const given = membersOf(options, name)
+      if (given !== null) await initiateSet(runtime, options, { name, members }, given, nowMs)
+    }),
+  )
 }
 
 /** Resolves when a member accepts writes, and the others know it. */
 async function initiateSet(
   runtime: Runtime,
   { heartbeatIntervalMs, electionTimeoutMs, emulate, seed }: ResolvedOptions,
-  setName: string,
-  members: readonly MemberInfo[],
+  { name, members }: StartedSet,
+  given: readonly MemberOptions[],
   nowMs: number,
 ): Promise<void> {
+  const { configIsStructure, configTerm } = behavioursOf(emulate)
+  const delayName = configIsStructure ? 'secondaryDelaySecs' : 'slaveDelay'
   const config = encode({
-    _id: setName,
+    _id: name,
     version: 1,
-    ...(behavioursOf(emulate).configTerm ? { term: 0 } : {}),
-    ...(setName === configAddress ? { configsvr: true } : {}),
-    members: members.map(({ endpoint }, i) => ({ _id: i, host: endpoint })),
+    ...(configTerm ? { term: 0 } : {}),
+    ...(name === configAddress ? { configsvr: true } : {}),
+    members: members.map((address, i) => ({
+      _id: i,
+      host: endpointOf(runtime, address),
+      ...memberFields(given[i]!, delayName),
+    })),
     settings: {
       heartbeatIntervalMillis: heartbeatIntervalMs,
       electionTimeoutMillis: electionTimeoutMs,
-      replicaSetId: new ObjectId(createObjectIdFactory(createRandom(seed).fork(`replica-set-id ${setName}`))(nowMs)),
+      replicaSetId: new ObjectId(createObjectIdFactory(createRandom(seed).fork(`replica-set-id ${name}`))(nowMs)),
     },
   })
+  const primary = firstPrimary(given)
   await Promise.all(
-    members.map(({ address }) => runtime.request(address, 'replication.initiate', { config, atMs: nowMs })),
+    members.map((address, i) =>
+      runtime.request(address, 'replication.initiate', { config, atMs: nowMs, isPrimary: i === primary }),
+    ),
   )
 }
+
+/** As `addShard` takes it: `shard01/127.0.0.1:5000,127.0.0.1:5001`. */
+function hostOf(runtime: Runtime, { name, members }: StartedSet, given: ResolvedMembers): string {
+  const seen = members.filter((_, i) => given === null || isInHosts(given[i]!))
+  return `${name}/${seen.map((address) => endpointOf(runtime, address)).join(',')}`
+}
+
+const endpointOf = (runtime: Runtime, address: Address): string => runtime.member(address)!.endpoint
 
 async function initialise(
   runtime: Runtime,
@@ -89,18 +130,19 @@ async function initialise(
   nowMs: number,
 ): Promise<void> {
   const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(nowMs)
-  const hostOf = ({ name, members }: StartedSet) => `${name}/${members.map(({ endpoint }) => endpoint).join(',')}`
+  const hostsOf = (set: StartedSet): string => hostOf(runtime, set, membersOf(options, set.name))
+  const firstOf = ({ name, members }: StartedSet): Address => members[firstPrimary(membersOf(options, name) ?? [{}])]!
   const config = storage.find(({ name }) => name === configAddress)!
   const shards = storage.filter((set) => set !== config)
   await Promise.all([
-    runtime.request(config.members[0]!.address, 'config.initialise', {
+    runtime.request(firstOf(config), 'config.initialise', {
       clusterId,
-      shards: shards.map((shard) => [shard.name, hostOf(shard)] as const),
+      shards: shards.map((shard) => [shard.name, hostsOf(shard)] as const),
       chunkSizeBytes: options.chunkSizeBytes,
     }),
     ...shards.map((shard) =>
-      runtime.request(shard.members[0]!.address, 'shard.initialise', {
-        ...{ clusterId, shardName: shard.name, configHost: hostOf(config) },
+      runtime.request(firstOf(shard), 'shard.initialise', {
+        ...{ clusterId, shardName: shard.name, configHost: hostsOf(config) },
       }),
     ),
   ])
@@ -108,29 +150,70 @@ async function initialise(
 
 /**
  * When this resolves, the mongoses that run have read the new shard from the catalog.
+ * @returns its members
  * @throws Error the config server is down, or refuses the shard, with its reason; the shard is not
  * left running
  */
-export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
-  if (runtime.member(configAddress)?.state !== 'running')
-    throw new Error(`cannot add a shard while ${configAddress} is down: restart it first.`)
-  const [member] = await runtime.start([shardSpec(options, await freeShardAddress(runtime))])
-  const { address, endpoint } = member!
-  const refusal = await introduce(runtime, `${address}/${endpoint}`)
+export async function addShardMembers(
+  runtime: Runtime,
+  options: ResolvedOptions,
+  given: ResolvedMembers,
+): Promise<MemberInfo[]> {
+  const config = await primaryOf(runtime, configAddress)
+  if (config === null)
+    throw new Error(
+      runtime.resolve(configAddress).length > 1
+        ? `cannot add a shard while ${configAddress} has no primary: restart its members first.`
+        : `cannot add a shard while ${configAddress} is down: restart it first.`,
+    )
+  const set = await freeShardAddress(runtime, config)
+  const started = await runtime.start(specsOfSet(shardSpec(options, set), given))
+  const members = started.map(({ address }) => address)
+  if (given !== null) await initiateSet(runtime, options, { name: set, members }, given, runtime.now())
+  const refusal = await introduce(runtime, config, hostOf(runtime, { name: set, members }, given))
   if (refusal !== null) {
-    await runtime.crash(address)
-    throw new Error(`cannot add ${address}: ${refusal}`)
+    for (const address of members) await runtime.crash(address)
+    throw new Error(`cannot add ${set}: ${refusal}`)
   }
   const routers = runtime.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
   await Promise.all(routers.map((router) => runtime.request(router.address, 'mongos.refresh-shards', {})))
+  return started
+}
+
+/**
+ * Starts one more member of a set, with an empty disk.
+ * @throws OptionError the cluster has no such set, or it has no protocol
+ */
+export async function startMember(runtime: Runtime, options: ResolvedOptions, set: Address): Promise<MemberInfo> {
+  const members = runtime.members().filter((member) => member.set === set && storageRoles.has(member.role))
+  if (members.length === 0) {
+    const sets = [
+      ...new Set(runtime.members().flatMap((member) => (storageRoles.has(member.role) ? [member.set] : []))),
+    ]
+    throw new OptionError(
+      options.topology === 'standalone'
+        ? 'cannot add a member: this is a standalone mongod without a set.'
+        : `cannot add a member: ${set} is not a set of this cluster; ${suggestion(set, sets) ?? `its sets are ${sets.join(', ')}.`}`,
+    )
+  }
+  if (members[0]!.address === set)
+    throw new OptionError(
+      `cannot add a member: ${set} has one member without a set's protocol; start the cluster with members: [{}], or more.`,
+    )
+  const taken = new Set(runtime.members().map(({ address }) => address))
+  let number = 1
+  while (taken.has(`${set}-${number}`)) number++
+  const [member] = await runtime.start([memberSpec(specOf(options, set), number)])
   return member!
 }
 
+const storageRoles: ReadonlySet<string> = new Set(['mongod', 'shard', 'config-server'])
+
 /** The first of `shard01`, `shard02`, … that neither a member nor a shard has. */
-async function freeShardAddress(runtime: Runtime): Promise<Address> {
-  const { shards } = await runtime.request(configAddress, 'config.get-shards', {})
+async function freeShardAddress(runtime: Runtime, config: Address): Promise<Address> {
+  const { shards } = await runtime.request(config, 'config.get-shards', {})
   const taken = new Set([
-    ...runtime.members().map(({ address }) => address),
+    ...runtime.members().flatMap(({ address, set }) => [address, set]),
     ...shards.map((shard) => findField(shard, '_id')!.asString()),
   ])
   let number = 0
@@ -139,9 +222,9 @@ async function freeShardAddress(runtime: Runtime): Promise<Address> {
 }
 
 /** @returns why the config server refuses the shard; null: the shard was added */
-async function introduce(runtime: Runtime, connectionString: string): Promise<string | null> {
+async function introduce(runtime: Runtime, config: Address, connectionString: string): Promise<string | null> {
   try {
-    const { error } = await runtime.request(configAddress, 'config.add-shard', {
+    const { error } = await runtime.request(config, 'config.add-shard', {
       connectionString,
       name: null,
       maxSizeMb: 0,
@@ -149,7 +232,7 @@ async function introduce(runtime: Runtime, connectionString: string): Promise<st
     return error === null ? null : String(decode(error)['errmsg'])
   } catch (error) {
     if (!(error instanceof RequestFailedError)) throw error
-    return `${configAddress} does not answer (${error.message}).`
+    return `${config} does not answer (${error.message}).`
   }
 }
 

@@ -1,21 +1,32 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ClusterSnapshot } from './copies/snapshot.js'
+import type { SetMembers } from './sets/member-options.js'
 import type { TopologyName } from './topology-name.js'
 
 /** Options of {@link ShardedCluster.start}. Each has a default. */
 export interface ClusterOptions {
   /**
-   * `sharded` (default), or `replica-set`: one set without sharding, which has no shards, mongoses,
-   * config server or balancer.
+   * `sharded` (default); `replica-set`: one set without sharding; `standalone`: one mongod without
+   * a set. Only `sharded` has shards, mongoses, a config server and a balancer.
    */
   readonly topology?: TopologyName
   /**
-   * Of each set, 1 to 7: of the replica set (default 3), or of each shard and of the config server
-   * (default 1).
+   * Of each set: their number, 1 to 7, or a list such as `[{ priority: 2 }, {}, { arbiterOnly: true
+   * }]`. The sets are the replica set (default 3), or each shard and the config server (default 1).
    */
-  readonly members?: number
+  readonly members?: SetMembers
+  /**
+   * Of a sharded cluster: members of single sets by their name, instead of `members`: `config`,
+   * `shard01`, or a name in `standby`. Default: none.
+   */
+  readonly sets?: Readonly<Record<string, SetMembers>>
   /** Of a replica set: its name. Default `rs0`. */
   readonly setName?: string
+  /**
+   * false: the members of the replica set, or of sets in `standby`, run without a configuration and
+   * wait for `replSetInitiate`. Default true.
+   */
+  readonly initiate?: boolean
   /** 0 to 1000. Default 3. */
   readonly shards?: number
   /**
@@ -26,8 +37,8 @@ export interface ClusterOptions {
   /** 1 to 100. Default 1. */
   readonly mongos?: number
   /**
-   * Port of the first mongos, or of the first member of a replica set; the others use the following
-   * ones. 0 (default): any free ports.
+   * Port of the first mongos, of the first member of a replica set, or of a standalone mongod; the
+   * others use the following ones. 0 (default): any free ports.
    */
   readonly port?: number
   /** Address to listen on. Default 127.0.0.1. */
@@ -100,4 +111,14 @@ export interface ClusterOptions {
 }
 
 /** Options that a simulated cluster does not have. */
-export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host' | 'from' | 'topology' | 'setName'
+export type LiveOnly =
+  | 'runtime'
+  | 'clock'
+  | 'autoAdvance'
+  | 'hosts'
+  | 'port'
+  | 'host'
+  | 'from'
+  | 'topology'
+  | 'setName'
+  | 'initiate'

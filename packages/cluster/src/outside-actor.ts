@@ -30,7 +30,7 @@ const handlers: {
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
   },
-  'cluster.member-at': async ({ runtime }, { host }) => ({ member: memberAt(runtime, host) }),
+  'cluster.member-at': async ({ runtime }, { host }) => ({ set: setAt(runtime, host) }),
   'cluster.name-member': ({ runtime }, request) => nameMember(runtime, request),
 }
 
@@ -51,11 +51,11 @@ async function refuseToCopy(): Promise<never> {
   throw new OptionError('a simulated cluster cannot be copied.')
 }
 
-function memberAt(runtime: Runtime, host: string): string | null {
+function setAt(runtime: Runtime, host: string): string | null {
   const member = runtime
     .members()
     .find(({ endpoint, state, role }) => state === 'running' && role !== 'balancer' && listensAt(endpoint, host))
-  return member?.address ?? null
+  return member?.set ?? null
 }
 
 /** Most machines resolve localhost to the address that members listen on by default. */
@@ -67,7 +67,8 @@ async function nameMember(
   runtime: Runtime,
   { member, name }: RequestOf<'cluster.name-member'>,
 ): Promise<ReplyOf<'cluster.name-member'>> {
-  if (isReservedAddress(name) || runtime.member(name) !== undefined) return { isFree: false }
+  const isTaken = runtime.members().some(({ address, set }) => address === name || set === name)
+  if (isReservedAddress(name) || isTaken) return { isFree: false }
   await runtime.name(member, name)
   return { isFree: true }
 }

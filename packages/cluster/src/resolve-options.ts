@@ -6,7 +6,8 @@ import { OptionError } from './option-error.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
 import { parseSize } from './quantity-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
-import type { TopologyName } from './topology-name.js'
+import { checkRules, isSetName, membersOf, membersOfSet, resolveSetName, resolveSets } from './sets/resolve-sets.js'
+import { topologyNames, type TopologyName } from './topology-name.js'
 
 const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'runtime',
@@ -18,6 +19,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'from',
   'topology',
   'setName',
+  'initiate',
 ])
 
 const known: Record<keyof ClusterOptions, true> = {
@@ -44,7 +46,9 @@ const known: Record<keyof ClusterOptions, true> = {
   from: true,
   topology: true,
   members: true,
+  sets: true,
   setName: true,
+  initiate: true,
 }
 
 /**
@@ -56,16 +60,12 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const { from } = options
   if (from !== undefined) return optionsOfCopy({ ...options, from }, resolveOptions)
   const topology = options.topology ?? 'sharded'
-  if (topology !== 'sharded' && topology !== 'replica-set')
-    throw new OptionError(`topology is ${JSON.stringify(topology)}; use sharded or replica-set.`)
-  const set = setOptions(topology, options)
+  if (!topologyNames.includes(topology))
+    throw new OptionError(
+      `topology is ${JSON.stringify(topology)}; ${suggestion(String(topology), topologyNames) ?? `use ${topologyNames.join(', ')}.`}`,
+    )
   const mongos = topology === 'sharded' ? integer('mongos', options.mongos, 1, 1, 100) : 0
   const port = integer('port', options.port, 0, 0, 65_535)
-  const listeners = topology === 'sharded' ? mongos : set.members
-  if (port > 0 && port + listeners - 1 > 65_535)
-    throw new OptionError(
-      `port ${port} is too high for ${listeners} ${topology === 'sharded' ? 'mongoses' : 'members'}, which take consecutive ports up to 65535: choose a lower port.`,
-    )
   const emulate = options.emulate ?? defaultVersion
   if (parseEmulatedVersion(emulate) === undefined)
     throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
@@ -90,13 +90,20 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
   const shards = topology === 'sharded' ? integer('shards', options.shards, 3, 0, 1000) : 0
+  const standby = standbyNames(options.standby ?? [], shards)
+  const sets = setOptions(topology, options, { shards, standby, emulate })
+  const listeners = topology === 'sharded' ? mongos : (sets.members?.length ?? 1)
+  if (port > 0 && port + listeners - 1 > 65_535)
+    throw new OptionError(
+      `port ${port} is too high for ${listeners} ${topology === 'sharded' ? 'mongoses' : 'members'}, which take consecutive ports up to 65535: choose a lower port.`,
+    )
   return {
     topology,
-    ...set,
+    ...sets,
     heartbeatIntervalMs: options.serverTimings === true ? 2000 : 250,
     electionTimeoutMs: options.serverTimings === true ? 10_000 : 2000,
     shards,
-    standby: standbyNames(options.standby ?? [], shards),
+    standby,
     mongos,
     port,
     host,
@@ -139,30 +146,48 @@ export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>)
   return resolveOptions({ serverTimings: true, ...options })
 }
 
-const shardedOnly = ['shards', 'standby', 'mongos', 'chunkSize', 'autoSplit', 'balancerRoundIntervalMs'] as const
-
-function setOptions(topology: TopologyName, options: ClusterOptions): Pick<ResolvedOptions, 'members' | 'setName'> {
+const shardedOnly = [
+  'shards',
+  'standby',
+  'sets',
+  'mongos',
+  'chunkSize',
+  'autoSplit',
+  'balancerRoundIntervalMs',
+] as const
+function setOptions(
+  topology: TopologyName,
+  options: ClusterOptions,
+  { shards, standby, emulate }: Pick<ResolvedOptions, 'shards' | 'standby' | 'emulate'>,
+): Pick<ResolvedOptions, 'members' | 'sets' | 'setName' | 'initiate'> {
+  if (topology !== 'replica-set' && options.setName !== undefined)
+    throw new OptionError("setName needs topology: 'replica-set'; set both, or remove setName.")
+  const { initiate = true } = options
   if (topology === 'sharded') {
-    if (options.setName !== undefined)
-      throw new OptionError("setName needs topology: 'replica-set'; set both, or remove setName.")
-    const members = integer('members', options.members, 1, 1, 7)
-    if (members > 1 && (options.standby ?? []).length > 0)
-      throw new OptionError('standby cannot be combined with members yet: remove one of them.')
-    return { members, setName: '' }
+    const names = Array.from({ length: shards }, (_, i) => shardAddress(i))
+    const sets = resolveSets(options, { shards: names, standby, emulate })
+    if (!initiate && !standby.some((name) => membersOf(sets, name) !== null))
+      throw new OptionError(
+        "initiate: false needs topology: 'replica-set', or standby sets of several members; remove initiate.",
+      )
+    return { ...sets, setName: '', initiate }
   }
   for (const name of shardedOnly)
     if (options[name] !== undefined)
-      throw new OptionError(`${name} is an option of a sharded cluster: remove it, or topology: 'replica-set'.`)
+      throw new OptionError(`${name} is an option of a sharded cluster: remove it, or topology: '${topology}'.`)
+  if (topology === 'standalone') {
+    for (const name of ['members', 'initiate'] as const)
+      if (options[name] !== undefined)
+        throw new OptionError(`${name} is an option of replica sets: remove it, or topology: 'standalone'.`)
+    return { members: null, sets: {}, setName: '', initiate: true }
+  }
+  const members = membersOfSet('members', options.members ?? 3)
+  checkRules('members', members, false)
   const { setName = 'rs0' } = options
-  if (typeof setName !== 'string' || !standbyNamePattern.test(setName) || isReservedAddress(setName))
-    throw new OptionError(
-      `setName is ${JSON.stringify(setName)}; a name is a letter, followed by letters, digits, -, _ and dots, such as rs0.`,
-    )
-  return { members: integer('members', options.members, 3, 1, 7), setName }
+  return { members, sets: {}, setName: resolveSetName(setName), initiate }
 }
 
 const standbyMax = 1000
-const standbyNamePattern = /^[A-Za-z][\w.-]{0,62}$/
 /** Ends of links in faults. */
 const linkEndNames: ReadonlySet<string> = new Set(['clients', 'shards', 'routers', 'members', 'everybody'])
 
@@ -171,7 +196,7 @@ function standbyNames(names: readonly string[], shards: number): readonly string
     throw new OptionError(`standby must be a list of at most ${standbyMax} names of replica sets, such as rs0, rs1.`)
   const taken = new Set(Array.from({ length: shards }, (_, i) => shardAddress(i)))
   for (const name of names as readonly unknown[]) {
-    if (typeof name !== 'string' || !standbyNamePattern.test(name))
+    if (!isSetName(name))
       throw new OptionError(
         `standby has ${JSON.stringify(name)}; a name is a letter, followed by letters, digits, -, _ and dots.`,
       )

@@ -1,11 +1,11 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
+import type { ResolvedSets } from './sets/resolve-sets.js'
 import type { TopologyName } from './topology-name.js'
 
-export interface ResolvedOptions {
+export interface ResolvedOptions extends ResolvedSets {
   readonly topology: TopologyName
-  /** Of a replica set; 1 in a sharded cluster, whose sets have one member each. */
-  readonly members: number
   readonly setName: string
+  readonly initiate: boolean
   readonly heartbeatIntervalMs: number
   readonly electionTimeoutMs: number
   readonly shards: number

@@ -1,3 +1,4 @@
+import { configAddress } from '@shardlab/actor'
 import type { MemberInfo } from '@shardlab/runtime'
 import type { ResolvedOptions } from './resolved-options.js'
 
@@ -5,7 +6,7 @@ export interface ShardInfo {
   readonly id: string
   /** Connects to this shard alone and shows all its documents, including orphans. */
   readonly uri: string
-  /** Absent: the shard has one member. */
+  /** In the order of their start. Absent: the shard has one member. */
   readonly members?: readonly ShardInfo[]
 }
 
@@ -23,38 +24,50 @@ export interface SetInfo {
 
 export function setAmong(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): SetInfo | null {
   if (topology !== 'replica-set') return null
-  return { name: setName, members: members.filter(({ role }) => role === 'mongod').map(memberInfo) }
+  return { name: setName, members: members.filter(({ set }) => set === setName).map(memberInfo) }
 }
 
-/** Of the mongoses, or of all members of a replica set. */
+/** Of the mongoses, of all members of a replica set, or of a standalone mongod. */
 export function uriOf(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): string {
-  const isSet = topology === 'replica-set'
-  const hosts = members.filter(({ role }) => role === (isSet ? 'mongod' : 'mongos')).map(({ endpoint }) => endpoint)
-  return `mongodb://${hosts.join(',')}/${isSet ? `?replicaSet=${setName}` : ''}`
+  const role = topology === 'sharded' ? 'mongos' : 'mongod'
+  const hosts = members.filter((member) => member.role === role).map(({ endpoint }) => endpoint)
+  return `mongodb://${hosts.join(',')}/${topology === 'replica-set' ? `?replicaSet=${setName}` : ''}`
 }
 
 export function memberInfo({ address, endpoint }: MemberInfo): ShardInfo {
   return { id: address, uri: `mongodb://${endpoint}/?directConnection=true` }
 }
 
-/** Of a replica set that is a shard, or could be. */
-function shardOf(id: string, members: readonly MemberInfo[], { members: count }: ResolvedOptions): ShardInfo {
-  const own = members.filter(({ address }) => setNameOf(address, count) === id)
-  if (count === 1) return memberInfo(own[0]!)
-  const hosts = own.map(({ endpoint }) => endpoint).join(',')
-  return { id, uri: `mongodb://${hosts}/?replicaSet=${id}`, members: own.map(memberInfo) }
+/** Of a replica set. */
+export function shardInfo(set: string, all: readonly MemberInfo[]): ShardInfo {
+  const members = all.filter((member) => member.set === set)
+  if (members.length === 1 && members[0]!.address === set) return memberInfo(members[0]!)
+  const hosts = members.map(({ endpoint }) => endpoint).join(',')
+  return { id: set, uri: `mongodb://${hosts}/?replicaSet=${set}`, members: members.map(memberInfo) }
 }
 
-/** Members of a set of several are named after it: `shard01-2`. */
-const setNameOf = (address: string, members: number): string => (members === 1 ? address : address.replace(/-\d+$/, ''))
+/** Null: this is no sharded cluster. */
+export function configAmong(members: readonly MemberInfo[]): ShardInfo | null {
+  return members.some(({ set }) => set === configAddress) ? shardInfo(configAddress, members) : null
+}
 
-export function shardsAmong(members: readonly MemberInfo[], options: ResolvedOptions): ShardInfo[] {
-  const ids = members.filter(({ role }) => role === 'shard').map(({ address }) => setNameOf(address, options.members))
-  return [...new Set(ids)].filter((id) => !options.standby.includes(id)).map((id) => shardOf(id, members, options))
+/** Names of the sets of all shards, without those in standby. */
+export function shardsAmong(members: readonly MemberInfo[], { standby }: ResolvedOptions): string[] {
+  return shardSets(members).filter((set) => !standby.includes(set))
 }
 
 export function standbyAmong(members: readonly MemberInfo[], { standby }: ResolvedOptions): StandbyInfo[] {
-  return members
-    .filter(({ address }) => standby.includes(address))
-    .map((member) => ({ ...memberInfo(member), host: `${member.address}/${member.endpoint}` }))
+  return shardSets(members)
+    .filter((set) => standby.includes(set))
+    .map((set) => ({
+      ...shardInfo(set, members),
+      host: `${set}/${members
+        .filter((member) => member.set === set)
+        .map(({ endpoint }) => endpoint)
+        .join(',')}`,
+    }))
 }
+
+const shardSets = (members: readonly MemberInfo[]): string[] => [
+  ...new Set(members.filter(({ role }) => role === 'shard').map(({ set }) => set)),
+]

@@ -9,12 +9,12 @@ import {
   type MemoryUsage,
   type Runtime,
 } from '@shardlab/runtime'
-import { EventEmitter } from 'eventemitter3'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
-import { relayEvent, type ClusterEvents } from './cluster-events.js'
-import { addShardMember, knownMember, startMembers } from './composition.js'
+import { relayEvent } from './cluster-events.js'
+import { ClusterEmitter } from './cluster-emitter.js'
+import { addShardMembers, knownMember, startMember, startMembers } from './composition.js'
 import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
@@ -29,8 +29,10 @@ import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import {
-  setAmong,
+  configAmong,
   memberInfo,
+  setAmong,
+  shardInfo,
   shardsAmong,
   standbyAmong,
   uriOf,
@@ -38,6 +40,7 @@ import {
   type ShardInfo,
   type StandbyInfo,
 } from './shard-info.js'
+import { hasSets, membersOfNewShard } from './sets/resolve-sets.js'
 import { describeTopology, listenOfCopy } from './topology.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
@@ -53,15 +56,9 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
  * `fault-healed`, `member-state`, `election`, `rollback` (of replica sets), `limit`, `log`.
  */
-export class ShardedCluster extends EventEmitter<ClusterEvents> {
+export class ShardedCluster extends ClusterEmitter {
   /** Eight letters and digits that no other cluster has. */
   readonly id = newId()
-  /**
-   * `mongodb://host:port,…/` with every mongos, or with every member of a replica set and its name.
-   */
-  readonly uri: string
-  /** With `topology: 'replica-set'`; null: a sharded cluster. */
-  readonly set: SetInfo | null
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
   /** Determines every random decision. */
@@ -72,7 +69,8 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   readonly #options: ResolvedOptions
   readonly #relocation: Relocation
   readonly #copies: WireCopies
-  #shards: ShardInfo[]
+  /** Names of their sets. */
+  #shards: string[]
   #stopping: Promise<void> | null = null
   readonly #forgetWarning: () => void
 
@@ -94,15 +92,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
     })
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
-    this.uri = uriOf(members, options)
-    this.set = setAmong(members, options)
     this.#shards = shardsAmong(members, options)
     this.#forgetWarning = warnIfForgotten({
       id: this.id,
       listeners: () => (runtime.kind === 'inline' ? runtime.members().length : 0),
     })
     runtime.onEvent((event) => this.#relay(event))
-    this.#watch()
+    this.listenersChanged()
   }
 
   /**
@@ -136,9 +132,27 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     }
   }
 
+  /**
+   * `mongodb://host:port,…/` with every mongos, with every member of a replica set and its name, or
+   * with the standalone mongod.
+   */
+  get uri(): string {
+    return uriOf(this.#runtime.members(), this.#options)
+  }
+
+  /** With `topology: 'replica-set'`; null: another topology. */
+  get set(): SetInfo | null {
+    return setAmong(this.#runtime.members(), this.#options)
+  }
+
+  /** The config server; null: a topology without one. */
+  get config(): ShardInfo | null {
+    return configAmong(this.#runtime.members())
+  }
+
   /** Includes shards that were removed from the cluster, and no {@link standby}. */
   get shards(): readonly ShardInfo[] {
-    return this.#shards
+    return this.#shards.map((set) => shardInfo(set, this.#runtime.members()))
   }
 
   /** The members started with the option `standby`, whether or not they have been added since. */
@@ -149,17 +163,30 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /**
    * Starts one more shard on the same runtime and adds it, empty, to the cluster, as the command
    * `addShard` does. When this resolves, every mongos that runs has it in its routing table.
-   * @throws OptionError if the cluster has been stopped
+   * @param options `members`: as in {@link start}. Default: those of the cluster's other shards
+   * @throws OptionError an option is wrong, the cluster is not sharded, or has been stopped
    * @throws Error the config server is down, or refuses the shard
    */
-  async addShard(): Promise<ShardInfo> {
-    if (this.#stopping !== null) throw new OptionError('cannot add a shard: the cluster has been stopped.')
-    if (this.set !== null) throw new OptionError('cannot add a shard: this is a replica set without sharding.')
-    if (this.#options.members > 1)
-      throw new OptionError('cannot add a shard: this is not possible yet in a cluster with `members`.')
-    const shard = memberInfo(await addShardMember(this.#runtime, this.#options))
-    this.#shards.push(shard)
-    return shard
+  async addShard(options: Pick<ClusterOptions, 'members'> = {}): Promise<ShardInfo> {
+    this.#checkRuns('add a shard')
+    const members = membersOfNewShard(options, this.#options)
+    const [first] = await addShardMembers(this.#runtime, this.#options, members)
+    this.#shards.push(first!.set)
+    return shardInfo(first!.set, this.#runtime.members())
+  }
+
+  /**
+   * Starts one more member of a replica set, with an empty disk and without a configuration. It
+   * takes part once a client of the primary has added it: `rs.add(host)`.
+   * @param set `shard01`, `config`, a name in `standby`, or that of the replica set
+   * @returns `host` is its address for `rs.add`
+   * @throws OptionError there is no such set, it has one member without a protocol, or the cluster
+   * has been stopped
+   */
+  async addMember(set: string): Promise<ShardInfo & { readonly host: string }> {
+    this.#checkRuns('add a member')
+    const member = await startMember(this.#runtime, this.#options, set)
+    return { ...memberInfo(member), host: member.endpoint }
   }
 
   /**
@@ -236,8 +263,6 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
     await this.#relocation.restart(knownMember(this.#runtime, member))
-    // A member that was down when it was copied gets a port only now.
-    this.#shards = shardsAmong(this.#runtime.members(), this.#options)
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */
@@ -282,63 +307,14 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     return this.stop()
   }
 
-  override on<E extends keyof ClusterEvents>(
-    event: E,
-    listener: (...args: ClusterEvents[E]) => void,
-    context?: unknown,
-  ): this {
-    super.on(event, listener, context)
-    this.#watch()
-    return this
-  }
-
-  override addListener<E extends keyof ClusterEvents>(
-    event: E,
-    listener: (...args: ClusterEvents[E]) => void,
-    context?: unknown,
-  ): this {
-    return this.on(event, listener, context)
-  }
-
-  override once<E extends keyof ClusterEvents>(
-    event: E,
-    listener: (...args: ClusterEvents[E]) => void,
-    context?: unknown,
-  ): this {
-    super.once(event, listener, context)
-    this.#watch()
-    return this
-  }
-
-  override removeListener<E extends keyof ClusterEvents>(
-    event: E,
-    listener?: (...args: ClusterEvents[E]) => void,
-    context?: unknown,
-    once?: boolean,
-  ): this {
-    super.removeListener(event, listener, context, once)
-    this.#watch()
-    return this
-  }
-
-  override off<E extends keyof ClusterEvents>(
-    event: E,
-    listener?: (...args: ClusterEvents[E]) => void,
-    context?: unknown,
-    once?: boolean,
-  ): this {
-    return this.removeListener(event, listener, context, once)
-  }
-
-  override removeAllListeners(event?: keyof ClusterEvents): this {
-    super.removeAllListeners(event)
-    this.#watch()
-    return this
+  /** @throws OptionError */
+  #checkRuns(action: string): void {
+    if (this.#stopping !== null) throw new OptionError(`cannot ${action}: the cluster has been stopped.`)
   }
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
-    if (this.set !== null || this.#options.members > 1)
+    if (this.set !== null || hasSets(this.#options))
       throw new OptionError('a replica set cannot be copied or restored yet: use a sharded cluster without `members`.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
@@ -349,11 +325,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   #relay(event: ClusterEvent): void {
     relayEvent(this, event)
-    if (event.type === 'routed') this.#watch()
+    if (event.type === 'routed') this.listenersChanged()
   }
 
   /** Members create `routed` events only while there is a listener. */
-  #watch(): void {
+  protected override listenersChanged(): void {
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
   }
 }

@@ -27,7 +27,7 @@ import {
 import type { ConfigServerOptions } from '@shardlab/config-server'
 import type { MeasuredDisks, ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
-import { addShardMember, knownMember, startMembers } from './composition.js'
+import { addShardMembers, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
 import { loadFaultSchema } from './faults/parse.js'
 import { OptionError } from './option-error.js'
@@ -125,11 +125,11 @@ export class SimulatedCluster {
     return this.#shards
   }
 
-  /** @returns the address of the new shard */
+  /** @returns the name of the new shard */
   async addShard(): Promise<Address> {
-    const { address } = await addShardMember(this.#runtime, this.#options)
-    this.#shards.push(address)
-    return address
+    const [first] = await addShardMembers(this.#runtime, this.#options, this.#options.members)
+    this.#shards.push(first!.set)
+    return first!.set
   }
 
   /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */

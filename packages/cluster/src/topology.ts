@@ -7,6 +7,7 @@ import type { MongodOptions } from '@shardlab/node'
 import type { MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './resolved-options.js'
+import { hasSets, membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
 
 export interface Topology {
   /** Shards, members that are no shards yet, and config server; or the members of a replica set. */
@@ -23,15 +24,14 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
 }
 
 /** Of one shard or of the config server: one spec for each member of its set. */
-function membersOf(spec: MemberSpec, members: number): MemberSpec[] {
-  if (members === 1) return [spec]
-  const { address: name, options } = spec
-  return Array.from({ length: members }, (_, i) => ({
-    ...spec,
-    address: `${name}-${i + 1}`,
-    set: name,
-    options: { ...(options as object), set: { name } },
-  }))
+export function specsOfSet(spec: MemberSpec, members: ResolvedMembers): MemberSpec[] {
+  return members === null ? [spec] : members.map((_, i) => memberSpec(spec, i + 1))
+}
+
+/** @param spec of a member with the name of the set */
+export function memberSpec(spec: MemberSpec, number: number): MemberSpec {
+  const { address: set, options } = spec
+  return { ...spec, address: `${set}-${number}`, set, options: { ...(options as object), set: { name: set } } }
 }
 
 export function shardSpec(options: ResolvedOptions, address: Address): MemberSpec {
@@ -51,58 +51,72 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
   }
 }
 
-export function listenOfCopy(
-  { address, role, listen }: MemberSpec,
-  { host, port, mongos }: ResolvedOptions,
-): MemberSpec['listen'] {
+function configServerSpec(options: ResolvedOptions): MemberSpec {
+  const { emulate, strict, findReplicaSetHostTimeoutMs } = options
+  const server: ConfigServerOptions = {
+    ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
+  }
+  return {
+    address: configAddress,
+    role: 'config-server',
+    options: server,
+    listen: { host: options.host, port: 0 },
+    diskLimitBytes: options.diskSizeBytes,
+  }
+}
+
+/** Of a member with the name of the set. */
+export function specOf(options: ResolvedOptions, set: Address): MemberSpec {
+  if (options.topology === 'replica-set') return mongodSpec(options, set)
+  return set === configAddress ? configServerSpec(options) : shardSpec(options, set)
+}
+
+export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedOptions): MemberSpec['listen'] {
   if (listen === null) return null
-  const number = role === 'mongos' ? Array.from({ length: mongos }, (_, i) => mongosAddress(i)).indexOf(address) : -1
+  const { host, port, topology } = options
+  const { storage, mongos } = describeTopology(options)
+  const number = (topology === 'sharded' ? mongos : storage.map((spec) => spec.address)).indexOf(address)
   return { host, port: port === 0 || number < 0 ? 0 : port + number }
 }
 
-function replicaSet(options: ResolvedOptions): Topology {
-  const { setName: name, members, host, port, emulate, strict, diskSizeBytes } = options
-  const mongod: MongodOptions = { emulate, maxWireVersion: maxWireVersionOf(options), strict, set: { name } }
+export function mongodSpec(options: ResolvedOptions, address: Address): MemberSpec {
+  const { emulate, strict, host, diskSizeBytes } = options
+  const isStandalone = options.topology === 'standalone'
+  const mongod: MongodOptions = { emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone }
+  return { address, role: 'mongod', options: mongod, listen: { host, port: 0 }, diskLimitBytes: diskSizeBytes }
+}
+
+/** A replica set, or a standalone mongod. */
+function unsharded(options: ResolvedOptions): Topology {
+  const { setName, members, host, port } = options
+  const specs =
+    options.topology === 'standalone'
+      ? [mongodSpec(options, standaloneAddress)]
+      : specsOfSet(mongodSpec(options, setName), members)
   return {
-    storage: Array.from({ length: members }, (_, i) => ({
-      address: `${name}-${i + 1}`,
-      set: name,
-      role: 'mongod',
-      options: mongod,
-      listen: { host, port: port === 0 ? 0 : port + i },
-      diskLimitBytes: diskSizeBytes,
-    })),
+    storage: specs.map((spec, i) => ({ ...spec, listen: { host, port: port === 0 ? 0 : port + i } })),
     others: [],
     shards: [],
     mongos: [],
   }
 }
 
+/** Of the only member of the topology `standalone`. */
+export const standaloneAddress: Address = 'mongod'
+
 export function describeTopology(options: ResolvedOptions): Topology {
-  if (options.topology === 'replica-set') return replicaSet(options)
+  if (options.topology !== 'sharded') return unsharded(options)
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
-  const maxWireVersion = maxWireVersionOf(options)
-  const anyPort = { host: options.host, port: 0 }
   const { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = options
-  const storageNode: ConfigServerOptions = { emulate, maxWireVersion, strict, findReplicaSetHostTimeoutMs }
   const router: MongosOptions = { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs }
   const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate }
   return {
     shards,
     mongos,
     storage: [
-      ...membersOf(
-        {
-          address: configAddress,
-          role: 'config-server',
-          options: storageNode,
-          listen: anyPort,
-          diskLimitBytes: options.diskSizeBytes,
-        },
-        options.members,
-      ),
-      ...[...shards, ...options.standby].flatMap((address) => membersOf(shardSpec(options, address), options.members)),
+      ...specsOfSet(configServerSpec(options), membersOf(options, configAddress)),
+      ...[...shards, ...options.standby].flatMap((set) => specsOfSet(shardSpec(options, set), membersOf(options, set))),
     ],
     others: [
       ...mongos.map((address, i) => ({
@@ -114,7 +128,7 @@ export function describeTopology(options: ResolvedOptions): Topology {
       })),
       {
         address: balancerAddress,
-        role: options.members === 1 ? 'balancer' : 'balancer-of-sets',
+        role: hasSets(options) ? 'balancer-of-sets' : 'balancer',
         options: balancer,
         listen: null,
         diskLimitBytes: 0,

@@ -7,8 +7,10 @@ t.test('every option has a default', async (t) => {
   t.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31, `a drawn seed: ${seed}`)
   t.same(others, {
     topology: 'sharded',
-    members: 1,
+    members: null,
+    sets: {},
     setName: '',
+    initiate: true,
     heartbeatIntervalMs: 250,
     electionTimeoutMs: 2000,
     shards: 3,
@@ -53,8 +55,10 @@ t.test('options that are given replace the defaults', async (t) => {
   t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
     ...same,
     topology: 'sharded',
-    members: 1,
+    members: null,
+    sets: {},
     setName: '',
+    initiate: true,
     heartbeatIntervalMs: 2000,
     electionTimeoutMs: 10_000,
     clock: 'real',
@@ -85,7 +89,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, setName'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -148,7 +152,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members, sets'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

@@ -3,6 +3,7 @@ import {
   answering,
   clusterAddress,
   createDeferred,
+  RequestFailedError,
   UnservedMessageError,
   type Actor,
   type ActorContext,
@@ -12,9 +13,10 @@ import {
   type RequestOf,
   type UnfinishedWork,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, findField } from '@shardlab/bson'
 import { SetContext } from '@shardlab/member'
 import {
+  connectionStringOf,
   SetMember,
   StorageNode,
   type Access,
@@ -60,11 +62,15 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
   if (set === null) return new ConfigServer(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
   return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
     const server = new ConfigServer(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
-    return { node: server.node, actor: server }
+    return { node: server.node, actor: server, configChanged: () => server.tellShards() }
   })
 }
 
 const everything: Access = { ownership: null }
+
+function unlessUnreachable(error: unknown): void {
+  if (!(error instanceof RequestFailedError)) throw error
+}
 
 /** Receivers cache these replies, and later request only newer data. */
 const tellsPlacement: ReadonlySet<MessageKind> = new Set([
@@ -119,6 +125,15 @@ class ConfigServer implements Actor {
     nameShards(this.#catalog)
     this.#catalog.reshardings.recover()
     this.#initialised.resolve()
+  }
+
+  /** Shards store the members of this set in their identity. */
+  tellShards(): void {
+    const configHost = connectionStringOf(this.node)
+    for (const document of this.#catalog.store.all('config.shards')) {
+      const shard = findField(document, '_id')!.asString()
+      this.#context.detach(this.#context.request(shard, 'shard.relocate', { configHost }).catch(unlessUnreachable))
+    }
   }
 
   unfinished(): UnfinishedWork[] {

@@ -11,7 +11,7 @@ async function cluster(
 ): Promise<ConfigUnderTest> {
   const config = await new ConfigUnderTest(version).initialised(['shard01', 'shard02'])
   config.answers.set('shard.introduce', (to) =>
-    /^shard\d\d$/.test(to) ? { setName: to, host: `${to}.net:1`, databases: databases[to] ?? [] } : undefined,
+    /^shard\d\d$/.test(to) ? introduced(to, [`${to}.net:1`], databases[to]) : undefined,
   )
   config.answers.set('shard.initialise', (_to, request: { clusterId: Uint8Array }) => {
     if (Buffer.compare(request.clusterId, clusterId) !== 0) throw new Error('another cluster')
@@ -23,10 +23,14 @@ async function cluster(
   return config
 }
 
+const introduced = (setName: string, hosts: string[], databases: string[] = []) => ({
+  ...{ setName, hosts, passives: [], arbiters: [], isImplicitMajority: true, databases },
+})
+
 /** @param others members by host, besides `shardNN.net:1` */
 function listening(config: ConfigUnderTest, others: Record<string, string>): void {
   config.answers.set('cluster.member-at', (_to, { host }: { host: string }) => ({
-    member: others[host] ?? /^(shard\d\d)\.net:1$/.exec(host)?.[1] ?? null,
+    set: others[host] ?? /^(shard\d\d)\.net:1$/.exec(host)?.[1] ?? null,
   }))
 }
 
@@ -104,7 +108,7 @@ t.test('D840, D843: addShard refuses hosts that cannot be shards', async (t) => 
 
 t.test('addShard stores maxSize in versions that have it', async (t) => {
   const config = await cluster('4.4')
-  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:1', databases: [] }))
+  config.answers.set('shard.introduce', (to) => introduced(to, ['x:1']))
   listening(config, { 'x:1': 'shard03' })
   t.equal(await add(config, 'shard03/x:1', null, 500), 'shard03')
   t.match((await config.all('shards')).at(-1), { maxSize: { low: 500 } })
@@ -161,7 +165,7 @@ t.test('a shard with chunks or databases is not removed', async (t) => {
 
 t.test('two shards can drain at the same time if a third one stays', async (t) => {
   const config = await cluster('7.0')
-  config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:3', databases: [] }))
+  config.answers.set('shard.introduce', (to) => introduced(to, ['x:3']))
   listening(config, { 'x:3': 'shard03' })
   await add(config, 'shard03/x:3')
   await config.createDatabase('db', 'shard01')

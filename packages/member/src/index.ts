@@ -31,7 +31,7 @@ export {
   writeConcernErrorOf,
 } from './concerns/concerns.js'
 export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
-export { membersMax } from './concerns/write-concern.js'
+export { membersMax, parseWriteConcern } from './concerns/write-concern.js'
 export { ConnectionTable } from './connections/connection-table.js'
 export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch } from './cursors/cursor-limits.js'
 export { DocumentBatch } from './cursors/document-batch.js'

@@ -37,6 +37,7 @@ export type {
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode, type NodeOfSet } from './host/storage-node.js'
 export { SetMember, type SetOptions } from './replication/set-member.js'
+export { connectionStringOf, setHostsOf, type SetHosts } from './replication/set-hosts.js'
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'
 export { viewOf } from './views/view-catalog.js'

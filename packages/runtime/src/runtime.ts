@@ -26,6 +26,8 @@ export type MemberState = 'starting' | 'running' | 'stopped' | 'crashed'
 
 export interface MemberInfo {
   readonly address: Address
+  /** The name of its replica set; its address, if it is the only member or in none. */
+  readonly set: Address
   readonly role: string
   readonly state: MemberState
   /**

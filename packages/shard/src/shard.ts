@@ -28,6 +28,7 @@ import { createParts, nodeOptionsOf, type ShardOptions } from './create-parts.js
 import { documentMovesTimer } from './document-moves/document-moves.js'
 import { samplesTimers } from './query-analysis/query-samples.js'
 import { rangeDeleterTimer } from './range-deletion/range-deleter.js'
+import { reportHosts } from './membership/report-hosts.js'
 import { recoverReshardCommands } from './resharding/command/reshard-collection.js'
 import { reshardingTimer } from './resharding/participant/reshardings.js'
 import { shardHandlers } from './shard-handlers.js'
@@ -39,7 +40,7 @@ export function createShard(context: ActorContext, options: ShardOptions): Actor
   if (set === null) return new Shard(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
   return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
     const shard = new Shard(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
-    return { node: shard.node, actor: shard }
+    return { node: shard.node, actor: shard, configChanged: () => shard.reportHosts() }
   })
 }
 
@@ -89,6 +90,11 @@ class Shard implements Actor {
     ddl.recover(this.#parts, ddlRecoveries)
     autoSplitter.start()
     samples?.start()
+    this.reportHosts()
+  }
+
+  reportHosts(): void {
+    reportHosts(this.node)
   }
 
   unfinished(): UnfinishedWork[] {

@@ -40,12 +40,8 @@ t.test('without options, up gets the defaults that --help shows', async (t) => {
   const { options, error, stderr } = await parse('up')
   t.equal(error, undefined)
   t.equal(stderr, '')
-  t.strictSame(
-    { ...options },
-    { topology: 'sharded', port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' },
-  )
+  t.strictSame({ ...options }, { initiate: true, port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' })
   t.strictSame(clusterOptions(options!), {
-    topology: 'sharded',
     port: 27017,
     host: '127.0.0.1',
     emulate: '7.0',

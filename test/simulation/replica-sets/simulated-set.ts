@@ -60,7 +60,11 @@ export class SetUnderTest {
       settings: { heartbeatIntervalMillis: 500, electionTimeoutMillis: 2000, ...settings },
     })
     const atMs = runtime.now()
-    await Promise.all(names.map((name) => runtime.request(name, 'replication.initiate', { config: document, atMs })))
+    await Promise.all(
+      names.map((name, i) =>
+        runtime.request(name, 'replication.initiate', { config: document, atMs, isPrimary: i === 0 }),
+      ),
+    )
     return set
   }
 

@@ -3,12 +3,12 @@ import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPai
 
 export const membershipExchanges = {
   /**
-   * Which member listens at `host:port`, as a connection to it would show. `member` null: none that
-   * runs.
+   * The replica set of the member that listens at `host:port`, as a connection to it would show.
+   * Of a mongos, or a mongod without a set, its address. Null: no member that runs.
    */
-  'cluster.member-at': exchange<{ host: string }, { member: string | null }>(
+  'cluster.member-at': exchange<{ host: string }, { set: string | null }>(
     { host: '127.0.0.1:5000' },
-    { member: 'shard01' },
+    { set: 'shard01' },
   ),
   /**
    * Makes a member reachable under the id of its shard as well, which differs from its address.
@@ -75,10 +75,33 @@ export const membershipExchanges = {
   /** `connectionString`: `set/host:port` of the config server. */
   'config.introduce': exchange<Empty, { connectionString: string }>({}, { connectionString: 'config/127.0.0.1:5000' }),
   'mongos.refresh-shards': exchange<Empty, Empty>({}, {}),
-  /** Sent to a member that is to become a shard. `host`: `host:port`. */
-  'shard.introduce': exchange<Empty, { setName: string; host: string; databases: readonly string[] }>(
+  /** Sent to a set that is to become a shard. The lists of hosts are those of its hello. */
+  'shard.introduce': exchange<
+    Empty,
+    {
+      setName: string
+      hosts: readonly string[]
+      passives: readonly string[]
+      arbiters: readonly string[]
+      /** Whether clients that name no write concern have majority writes. */
+      isImplicitMajority: boolean
+      databases: readonly string[]
+    }
+  >(
     {},
-    { setName: 'shard01', host: '127.0.0.1:5000', databases: ['test'] },
+    {
+      setName: 'shard01',
+      hosts: ['127.0.0.1:5000'],
+      passives: [],
+      arbiters: [],
+      isImplicitMajority: true,
+      databases: ['test'],
+    },
+  ),
+  /** From the primary of a shard after a change of its set. */
+  'config.update-shard-host': exchange<{ setName: string; connectionString: string }, Empty>(
+    { setName: 'shard01', connectionString: 'shard01/127.0.0.1:5000,127.0.0.1:5001' },
+    {},
   ),
   /**
    * Sent to the database's primary shard, which moves its unsharded collections and views, and its

@@ -171,7 +171,11 @@ export const replicationExchanges = {
   'replication.step-up': exchange<Empty, Empty>({}, {}),
   /**
    * To each member of a new set, whose disks are empty, with the same values: the document of the
-   * configuration, and the time of the first entry. Answered when the member knows the primary.
+   * configuration, and the time of the first entry. `isPrimary`: one of them, which runs for
+   * election at once. Answered when the member knows the primary.
    */
-  'replication.initiate': exchange<{ config: Uint8Array; atMs: number }, Empty>({ config: emptyDocument, atMs: 1 }, {}),
+  'replication.initiate': exchange<{ config: Uint8Array; atMs: number; isPrimary: boolean }, Empty>(
+    { config: emptyDocument, atMs: 1, isPrimary: true },
+    {},
+  ),
 }

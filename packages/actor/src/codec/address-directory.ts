@@ -5,8 +5,8 @@ import type { Address } from '../contract/address.js'
  * numbers, 0, 1, 2, …, and all hosts of a cluster have the same directory. A number is never
  * assigned to a second address.
  *
- * Further names are endpoints and names that a shard was given. A replica set has a name as well,
- * which leads to its members.
+ * Further names are endpoints and names that a shard was given; `localhost:27018` leads where
+ * `127.0.0.1:27018` does. A replica set has a name as well, which leads to its members.
  */
 export class AddressDirectory {
   readonly #addresses: (Address | undefined)[] = []
@@ -54,7 +54,7 @@ export class AddressDirectory {
     const index = this.#indexes.get(name)
     if (index !== undefined) return index
     const members = this.#membersOf(name)
-    return members?.length === 1 ? this.#indexes.get(members[0]!) : undefined
+    return members?.length === 1 ? this.#indexes.get(members[0]!) : this.#indexes.get(loopbackOf(name))
   }
 
   addressOf(index: number): Address | undefined {
@@ -67,7 +67,11 @@ export class AddressDirectory {
    */
   resolve(name: Address): readonly Address[] {
     const index = this.#indexes.get(name)
-    return index === undefined ? (this.#membersOf(name) ?? noMembers) : this.#selves[index]!
+    if (index !== undefined) return this.#selves[index]!
+    const members = this.#membersOf(name)
+    if (members !== undefined) return members
+    const local = this.#indexes.get(loopbackOf(name))
+    return local === undefined ? noMembers : this.#selves[local]!
   }
 
   /**
@@ -141,3 +145,6 @@ export class AddressDirectory {
 }
 
 const noMembers: readonly Address[] = []
+
+/** The endpoint that most machines reach by another endpoint: localhost is 127.0.0.1. */
+export const loopbackOf = (endpoint: string): string => endpoint.replace(/^localhost:/, '127.0.0.1:')

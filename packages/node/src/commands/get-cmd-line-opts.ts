@@ -10,10 +10,11 @@ export const getCmdLineOpts: CommandRow<NodeInvocation> = {
   summary: 'Returns the options of a server with the role, set name and port of this member.',
   run({ host }) {
     const { name, setName } = host.role
+    const ofSet = { flag: '--replSet', argument: setName, section: 'replication', name: 'replSet', value: setName }
     const clusterRole = name === 'shard' ? 'shardsvr' : 'configsvr'
-    return writeCommandLine(host, [
-      { flag: '--replSet', argument: setName, section: 'replication', name: 'replSet', value: setName },
-      { flag: `--${clusterRole}`, argument: null, section: 'sharding', name: 'clusterRole', value: clusterRole },
-    ])
+    const ofCluster = {
+      ...{ flag: `--${clusterRole}`, argument: null, section: 'sharding', name: 'clusterRole', value: clusterRole },
+    }
+    return writeCommandLine(host, [...(host.isStandalone ? [] : [ofSet]), ...(name === 'mongod' ? [] : [ofCluster])])
   },
 }

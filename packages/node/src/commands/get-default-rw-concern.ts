@@ -10,12 +10,13 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Returns the default read and write concern.',
   run({ args, host }) {
-    refuseOnShards(host, 'getDefaultRWConcern')
+    refuseOutsideSets(host, 'getDefaultRWConcern')
     return writeStoredDefaults(host, args.bool('inMemory') ?? false)
   },
 }
 
-export function refuseOnShards({ role }: NodeHost, command: string): void {
+export function refuseOutsideSets({ role, isStandalone }: NodeHost, command: string): void {
+  if (isStandalone) throw new CommandError(51300, `'${command}' is not supported on standalone nodes.`)
   if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
 }
 

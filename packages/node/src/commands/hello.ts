@@ -63,17 +63,15 @@ export const hello: CommandRow<NodeInvocation> = {
   run: (invocation) => writeHello(invocation, 'isWritablePrimary'),
 }
 
-export async function writeHello(
-  invocation: NodeInvocation,
-  primaryField: 'isWritablePrimary' | 'ismaster',
-): Promise<DocumentWriter> {
+export async function writeHello(invocation: NodeInvocation, primaryField: PrimaryField): Promise<DocumentWriter> {
   const { host, args, connectionId, remote } = invocation
   const metadata = args.value('client')
   if (metadata !== undefined && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata)
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
   if (waitMs !== null) await awaitChange(invocation, waitMs)
   const writer = new DocumentWriter(1024)
-  if (host.set === null) writeOnlyMember(writer, host, primaryField)
+  if (host.isStandalone) writeStandalone(writer, host, primaryField)
+  else if (host.set === null) writeOnlyMember(writer, host, primaryField)
   else host.set.writeHello(writer, primaryField === 'ismaster')
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
   writeHelloLimits(writer, host.context.now(), connectionId, host.behaviours)
@@ -83,8 +81,15 @@ export async function writeHello(
   return writeAgreedCompression(writer, args.value('compression'))
 }
 
+type PrimaryField = 'isWritablePrimary' | 'ismaster'
+
+function writeStandalone(writer: DocumentWriter, { processId }: NodeHost, primaryField: PrimaryField): void {
+  writer.bool(primaryField, true).startDocument('topologyVersion').objectId('processId', processId)
+  writer.int64('counter', 0n).end()
+}
+
 /** The part about a set whose only member this is. */
-function writeOnlyMember(writer: DocumentWriter, host: NodeHost, primaryField: 'isWritablePrimary' | 'ismaster'): void {
+function writeOnlyMember(writer: DocumentWriter, host: NodeHost, primaryField: PrimaryField): void {
   const { context } = host
   writer
     .startDocument('topologyVersion')

@@ -14,7 +14,7 @@ export const reIndex: CommandRow<NodeInvocation> = {
   summary: 'Refused by members of replica sets; until 4.4 it rebuilds the indexes of a collection.',
   run({ host, args, db }) {
     const ns = `${db}.${args.collectionName(db)}`
-    if (host.behaviours.reIndexNeedsStandalone)
+    if (host.behaviours.reIndexNeedsStandalone && !host.isStandalone)
       throw new CommandError(
         'IllegalOperation',
         `reIndex is only allowed on a standalone mongod instance. Cannot reIndex '${ns}' while replication is active`,

@@ -9,8 +9,7 @@ export const replSetAbortPrimaryCatchUp: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/replSetAbortPrimaryCatchUp',
   status: 'full',
-  summary:
-    'Ends the catch-up of a new primary, which loses what it has not fetched. Members of a `--topology replica-set` only.',
+  summary: 'Ends the catch-up of a new primary, which loses what it has not fetched.',
   run({ host }) {
     const answer = host.set!.coordinator.commands.abortCatchUp(host.context.now())
     host.set!.carryOut()

@@ -9,7 +9,7 @@ export const replSetFreeze: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/replSetFreeze',
   status: 'full',
-  summary: 'Keeps a secondary from running for election for some seconds. Members of a `--topology replica-set` only.',
+  summary: 'Keeps a secondary from running for election for some seconds.',
   run({ host, args }) {
     const seconds = args.target.isNumber() ? Math.trunc(args.target.asNumber()) : 0
     const answer = host.set!.coordinator.commands.freeze(host.context.now(), seconds)

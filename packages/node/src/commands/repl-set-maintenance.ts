@@ -9,8 +9,7 @@ export const replSetMaintenance: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/replSetMaintenance',
   status: 'full',
-  summary:
-    'Puts a secondary into the state RECOVERING, in which it serves no reads, and back. Members of a `--topology replica-set` only.',
+  summary: 'Puts a secondary into the state RECOVERING, in which it serves no reads, and back.',
   run({ host, args }) {
     const answer = host.set!.coordinator.commands.setMaintenance(host.context.now(), args.target.isTruthy())
     host.set!.carryOut()

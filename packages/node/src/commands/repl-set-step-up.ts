@@ -9,7 +9,7 @@ export const replSetStepUp: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/replSetStepUp',
   status: 'full',
-  summary: 'Runs for election at once. Members of a `--topology replica-set` only.',
+  summary: 'Runs for election at once.',
   async run({ host, args }) {
     return answered(await host.set!.stepUp(args.bool('skipDryRun') === true))
   },

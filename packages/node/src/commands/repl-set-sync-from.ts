@@ -10,7 +10,7 @@ export const replSetSyncFrom: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/replSetSyncFrom',
   status: 'full',
-  summary: 'Selects the member from which a secondary copies the oplog. Members of a `--topology replica-set` only.',
+  summary: 'Selects the member from which a secondary copies the oplog.',
   run({ host, args }) {
     const target = args.target.type === BsonType.string ? args.target.asString() : ''
     const answer = host.set!.coordinator.commands.syncFrom(host.context.now(), target)

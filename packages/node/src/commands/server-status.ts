@@ -22,7 +22,9 @@ const sections: readonly StatusSection<NodeHost>[] = [
   },
   {
     name: 'repl',
-    write(writer, { behaviours, context, clock: { time }, primary, role }) {
+    exists: ({ isStandalone }) => !isStandalone,
+    write(writer, { behaviours, context, clock: { time }, primary, role, set }) {
+      if (set !== null) return set.writeReplStatus(writer)
       const host = context.endpoint
       const { isPrimary, electionId, term } = primary
       const opTime = (name: string) =>
@@ -45,6 +47,7 @@ const sections: readonly StatusSection<NodeHost>[] = [
   },
   {
     name: 'sharding',
+    exists: ({ role }) => role.name !== 'mongod',
     write(writer, host) {
       const configServer = configServerOf(host)
       if (configServer !== null) writer.string('configsvrConnectionString', configServer)
@@ -55,6 +58,7 @@ const sections: readonly StatusSection<NodeHost>[] = [
   },
   {
     name: 'shardingStatistics',
+    exists: ({ role }) => role.name !== 'mongod',
     write(writer, { statistics, role }) {
       writer.int64('countStaleConfigErrors', statistics.staleConfigErrors)
       role.writeShardingStatistics?.(writer)

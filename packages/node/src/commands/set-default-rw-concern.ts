@@ -2,7 +2,12 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { concernDefaultsOf, setDefaultRWConcernSpec } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
-import { configSettings, storedConcernDefaults, refuseOnShards, writeStoredDefaults } from './get-default-rw-concern.js'
+import {
+  configSettings,
+  storedConcernDefaults,
+  refuseOutsideSets,
+  writeStoredDefaults,
+} from './get-default-rw-concern.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
@@ -11,7 +16,7 @@ export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Sets the default read and write concern of commands that are sent to routers.',
   async run({ args, host }) {
-    refuseOnShards(host, 'setDefaultRWConcern')
+    refuseOutsideSets(host, 'setDefaultRWConcern')
     const document = concernDefaultsOf(args, storedConcernDefaults(host), host.behaviours, {
       time: host.clock.time,
       nowMs: host.context.now(),

@@ -108,7 +108,9 @@ function replyToClient(
 ): ClientReply {
   if (writer === null) return { body: noAnswer, again: false }
   const { behaviours, clock, statistics } = node
-  const reply = writeTimes(writer, clock.time, operationTimeOf(node)).finish()
+  // Only members of replica sets have cluster times.
+  const timed = node.isStandalone ? writer : writeTimes(writer, clock.time, operationTimeOf(node))
+  const reply = timed.finish()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
   if (behaviours.lastErrors) noteLastError(node, client!, reply)
   return { body: reply, again: repeats }

@@ -42,6 +42,7 @@ import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
+import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
 export interface CommandRequest {
@@ -201,6 +202,7 @@ function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<N
     throw unknownCommand(name, body, node.behaviours)
   }
   if (node.options.strict === true) refuseLacking(row)
+  if (node.isStandalone) checkCommand(row)
   node.primary.checkMayRun(row, body)
   return row
 }
@@ -258,6 +260,7 @@ function prepare(
   if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
   const concerns = concernsOf(node, row, args)
   const { atClusterTime } = concerns.read
+  if (node.isStandalone) checkTransactionNumber(args)
   const options = readSessionOptions(args, row)
   const { session } = options
   if (session !== null) node.sessions.touch(session, node.context.now())
@@ -284,6 +287,7 @@ function prepare(
  */
 function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
   const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
+  if (node.isStandalone) checkConcernsOnStandalone(concerns)
   const { read } = concerns
   checkReadTime(read, node.clock.time)
   checkSnapshotReads(read, node.behaviours)

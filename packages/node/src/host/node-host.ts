@@ -122,6 +122,8 @@ export interface TtlCounters {
 }
 
 export interface StorageNodeOptions {
+  /** A mongod without a replica set. Default false: without `set` it is the only member of one. */
+  readonly isStandalone?: boolean
   readonly behaviours: Behaviours
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
@@ -159,6 +161,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly primary: Primary
   /** Null: the only member of its set. */
   readonly set: ReplicaSet | null
+  /** A mongod without a replica set. */
+  readonly isStandalone: boolean
   readonly ttl: { readonly counters: TtlCounters }
   readonly sampling: SampledWrites | null
   readonly featureCompatibilityVersion: string

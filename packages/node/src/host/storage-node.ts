@@ -102,6 +102,7 @@ export class StorageNode implements NodeHost {
   readonly failPoints: FailPoints
   readonly primary: Primary
   readonly set: ReplicaSet | null
+  readonly isStandalone: boolean
   readonly parameters: ParameterSet<NodeParameterName>
   /** Set by {@link refreshQuerySettings}. */
   querySettings: QuerySettingsTable | null = null
@@ -136,6 +137,7 @@ export class StorageNode implements NodeHost {
     this.statistics = previous?.statistics ?? new NodeStatistics()
     this.opcounters = this.statistics.opcounters
     this.connections = previous?.connections ?? new ConnectionTable()
+    this.isStandalone = options.isStandalone ?? false
     this.primary = ofSet === null ? new PrimaryState(this) : new SetPrimary(this, ofSet.set.coordinator)
     this.snapshots = new SnapshotHistory(this.engine)
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
@@ -161,7 +163,7 @@ export class StorageNode implements NodeHost {
     durable.add(notifyReaders)
     this.#observers.add(() => durable.delete(notifyReaders))
     this.role = makeRole(this)
-    this.table = tableOf(this.role.rows, this.behaviours.language)
+    this.table = tableOf(this.role.rows, this.behaviours.language, ofSet !== null || this.isStandalone)
   }
 
   get isPrimary(): boolean {

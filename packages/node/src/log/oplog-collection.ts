@@ -27,11 +27,15 @@ const oplogUuid = new Uint8Array([0x6f, 0x70, 0x6c, 0x6f, 0x67, 0, 0x40, 0, 0x80
 export interface OplogReader {
   readonly behaviours: Pick<Behaviours, 'oplogEntries'>
   readonly oplog: Oplog
+  /** Its log is not shown to clients. */
+  readonly isStandalone: boolean
 }
 
 /** Undefined: any other collection. */
-export function oplogCollection({ oplog, behaviours }: OplogReader, ns: string): Collection | undefined {
-  return ns === oplogNs ? new OplogCollection(oplog.window(), oplog.sizeBytesMax, behaviours) : undefined
+export function oplogCollection({ oplog, behaviours, isStandalone }: OplogReader, ns: string): Collection | undefined {
+  return ns === oplogNs && !isStandalone
+    ? new OplogCollection(oplog.window(), oplog.sizeBytesMax, behaviours)
+    : undefined
 }
 
 /** All collections of a database; the oplog is first. */

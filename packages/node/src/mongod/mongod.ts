@@ -4,7 +4,6 @@ import { UnservedMessageError } from '@shardlab/actor'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { Access, NodeRole, StorageNodeOptions } from '../host/node-host.js'
 import type { NodeClients, NodeState } from '../host/node-state.js'
-import { setRows } from '../dispatch/set-rows.js'
 import { StorageNode, type NodeOfSet } from '../host/storage-node.js'
 import { SetMember, type SetOptions } from '../replication/set-member.js'
 
@@ -16,8 +15,10 @@ export interface MongodOptions {
   /** These two: see `StorageNodeOptions`. */
   readonly checkpointAfterBytes?: number
   readonly oplogSizeBytes?: number
-  /** Null: the only member of its set. */
+  /** Null: the only member of its set, or standalone. */
   readonly set: SetOptions | null
+  /** Started without `--replSet`. Default false. */
+  readonly isStandalone?: boolean
 }
 
 export function createMongod(context: ActorContext, options: MongodOptions): Actor {
@@ -25,6 +26,7 @@ export function createMongod(context: ActorContext, options: MongodOptions): Act
     behaviours: behavioursOf(options.emulate),
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
+    isStandalone: options.isStandalone ?? false,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),
   }
@@ -40,12 +42,12 @@ const everything: Access = { ownership: null }
 
 const noRows: NodeRole['rows'] = []
 
-function plainRole(setName: string, memberName: string, rows: NodeRole['rows']): NodeRole {
+function plainRole(setName: string, memberName: string): NodeRole {
   return {
     name: 'mongod',
     setName,
     memberName,
-    rows,
+    rows: noRows,
     enter: () => everything,
     checkReplacement: () => {},
     checkImplicitCreate: () => {},
@@ -58,12 +60,7 @@ class Mongod implements Actor {
 
   constructor(context: ActorContext, options: StorageNodeOptions, setName: string, ofSet: NodeOfSet | null) {
     this.#context = context
-    this.node = new StorageNode(
-      context,
-      options,
-      () => plainRole(setName, context.address, ofSet === null ? noRows : setRows),
-      ofSet,
-    )
+    this.node = new StorageNode(context, options, () => plainRole(setName, context.address), ofSet)
   }
 
   start(): void {

@@ -2,7 +2,13 @@
 import type { CancelSignal } from '@shardlab/actor'
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { StorageEngine } from '@shardlab/storage'
-import type { OpTime, ReplicationCoordinator, StepDownArguments, WriteConcern } from '@shardlab/replication'
+import type {
+  InitiateOptions,
+  OpTime,
+  ReplicationCoordinator,
+  StepDownArguments,
+  WriteConcern,
+} from '@shardlab/replication'
 import type { ReconfigureArguments } from './protocol/reconfiguration.js'
 
 export interface ReplicaSet {
@@ -42,12 +48,16 @@ export interface ReplicaSet {
   stepDown(args: StepDownArguments): Promise<CommandError | null>
   /** @returns the error; null: this member is primary now */
   stepUp(skipDryRun: boolean): Promise<CommandError | null>
+  /** replSetInitiate. @returns the error; null: the configuration is in effect */
+  initiate(document: Uint8Array, options: Pick<InitiateOptions, 'isConfigServer'>): Promise<CommandError | null>
   /** replSetReconfig. @returns the error; null: the configuration is in effect */
   reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null>
   /** Call it after a command that the coordinator has taken directly. */
   carryOut(): void
   /** Appends the part of hello about the set. */
   writeHello(writer: DocumentWriter, legacy: boolean): void
+  /** Appends the fields of serverStatus.repl. */
+  writeReplStatus(writer: DocumentWriter): void
   /** The reply of replSetGetStatus. */
   status(): DocumentWriter | CommandError
 }

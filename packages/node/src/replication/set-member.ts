@@ -14,8 +14,11 @@ import {
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { ForwardingContext } from '@shardlab/member'
 import type {
+  HelloOptions,
+  InitiateOptions,
   MemberState,
   OpTime,
+  ReplicaSetConfig,
   ReplicationCoordinator,
   StepDownArguments,
   WriteConcern,
@@ -64,6 +67,7 @@ export class SetMember implements Actor, ReplicaSet {
   readonly #stable: StableState
   readonly #protocol: SetProtocol
   #serving!: Serving
+  #servedConfig: ReplicaSetConfig | null = null
 
   constructor(context: ActorContext, nodeOptions: StorageNodeOptions, options: SetOptions, serve: ServeRole) {
     this.#context = context
@@ -98,15 +102,17 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   /**
-   * All members write the same first entry, so their oplogs have a common point, and none needs an
-   * initial sync.
+   * All members but arbiters write the same first entry, so their oplogs have a common point, and
+   * none needs an initial sync.
    */
-  async #initiate({ config, atMs }: RequestOf<'replication.initiate'>): Promise<void> {
+  async #initiate({ config, atMs, isPrimary }: RequestOf<'replication.initiate'>): Promise<void> {
     const { log } = this.#storage
-    if (log.lastApplied !== null) return
-    log.initiate([Math.floor(atMs / 1000), 1], atMs)
-    await log.flush()
-    await this.#protocol.initiate(config)
+    if (this.coordinator.state.config !== null || log.lastApplied !== null) return
+    if (!this.#protocol.isArbiterIn(config)) {
+      log.initiate([Math.floor(atMs / 1000), 1], atMs)
+      await log.flush()
+    }
+    await this.#protocol.initiate(config, isPrimary)
   }
 
   /** The fault `step down`: until it is healed, this member is not elected. */
@@ -219,19 +225,37 @@ export class SetMember implements Actor, ReplicaSet {
     return this.#protocol.stepUp(skipDryRun)
   }
 
+  initiate(document: Uint8Array, options: Pick<InitiateOptions, 'isConfigServer'>): Promise<CommandError | null> {
+    const replicaSetId = this.#serving.role.node.newObjectId()
+    return this.#protocol.initiateByCommand(document, { ...options, replicaSetId }, async () => {
+      const { log } = this.#storage
+      if (log.lastApplied !== null) return
+      const nowMs = this.#context.now()
+      log.initiate([Math.floor(nowMs / 1000), 1], nowMs)
+      await log.flush()
+    })
+  }
+
   reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null> {
     return this.#protocol.reconfigure(args, signal)
   }
 
   writeHello(writer: DocumentWriter, legacy: boolean): void {
+    this.coordinator.commands.writeHello(writer, { legacy, ...this.#helloFacts() })
+  }
+
+  writeReplStatus(writer: DocumentWriter): void {
+    this.coordinator.commands.writeReplStatus(writer, this.#helloFacts(), this.rollbackId)
+  }
+
+  #helloFacts(): Omit<HelloOptions, 'legacy'> {
     const { node } = this.#serving.role
-    this.coordinator.commands.writeHello(writer, {
-      legacy,
+    return {
       processId: node.processId,
       majorityReads: this.coordinator.committed.optime,
       role: node.role.name === 'mongod' ? 'none' : node.role.name,
       defaultWriteConcern: null,
-    })
+    }
   }
 
   status(): DocumentWriter | CommandError {
@@ -296,6 +320,9 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   #topologyChanged(): void {
+    const { config } = this.coordinator.state
+    if (config !== this.#servedConfig && this.#serving.mode === 'primary') this.#serving.role.configChanged?.()
+    this.#servedConfig = config
     if (this.coordinator.state.leaderMode === 'attempting-step-down') this.#serving.interruptWrites()
   }
 

@@ -52,7 +52,7 @@ export function initiate(
     configServer: findField(given, 'configsvr') === undefined ? isConfigServer : parsed.config.configServer,
     settings: { ...parsed.config.settings, replicaSetId },
   }
-  const checker = { rules, selfHost, isConfigServer }
+  const checker = { rules, selfHost: state.selfHostIn(config), isConfigServer }
   const fault =
     (parsed.config.settings.replicaSetId === null
       ? null

@@ -67,9 +67,8 @@ export function reconfigure(
 ): ReplicaSetConfig | CommandError {
   const refused = stateFault(state, options.force)
   if (refused !== null) return refused
-  const { rules, selfHost } = state
+  const { rules } = state
   const current = state.config!
-  const checker = { rules, selfHost, isConfigServer: options.isConfigServer }
   let parsed
   try {
     parsed = parseConfig(document, rules)
@@ -77,6 +76,7 @@ export function reconfigure(
     if (error instanceof CommandError) return new CommandError('InvalidReplicaSetConfig', error.message)
     throw error
   }
+  const checker = { rules, selfHost: state.selfHostIn(parsed.config), isConfigServer: options.isConfigServer }
   const fault = nameFault(parsed.config.name, state.setName, checker) ?? newlyAddedFault(parsed.config.members)
   if (fault !== null) return new CommandError('InvalidReplicaSetConfig', fault)
   const next = complete(state, parsed.config, options.force)

@@ -16,7 +16,8 @@ export function configStored(state: ProtocolState): void {
   const config = state.storing
   if (config === null) return
   state.storing = null
-  const self = config.members.find(({ host }) => host === state.selfHost)
+  const selfHost = state.selfHostIn(config)
+  const self = config.members.find(({ host }) => host === selfHost)
   if (state.isPrimary && (self === undefined || !isElectable(self))) {
     state.pendingConfig = config
     beginStepDown(state, 'reconfig')
@@ -28,6 +29,7 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
   const wasPrimary = state.isPrimary
   state.committedInPreviousConfig = state.committed.optime
   state.config = config
+  state.selfHost = state.selfHostIn(config)
   state.selfIndex = config.members.findIndex(({ host }) => host === state.selfHost)
   state.members = state.selfIndex === -1 ? [state.self] : config.members.map((member) => viewFor(state, member))
   state.self = state.members[Math.max(0, state.selfIndex)]!
@@ -50,12 +52,13 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
 
 /** A member that keeps its id and address keeps what is known of it. */
 function viewFor(state: ProtocolState, { id, host }: MemberConfig): MemberView {
-  if (host === state.selfHost) return state.self.id === id ? state.self : renamed(state.self, id)
+  if (host === state.selfHost)
+    return state.self.id === id && state.self.host === host ? state.self : renamed(state.self, id, host)
   return state.members.find((view) => view.id === id && view.host === host) ?? new MemberView(id, host)
 }
 
-function renamed(self: MemberView, id: number): MemberView {
-  const view = new MemberView(id, self.host)
+function renamed(self: MemberView, id: number, host: string): MemberView {
+  const view = new MemberView(id, host)
   view.applied = self.applied
   view.durable = self.durable
   return view

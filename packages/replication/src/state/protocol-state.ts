@@ -54,8 +54,10 @@ export interface StepDownAttempt {
 
 export interface CoordinatorOptions {
   readonly setName: string
-  /** `host:port`, as in the configuration. */
+  /** `host:port`. */
   readonly selfHost: string
+  /** Whether an address in a configuration leads to this member. Default: it equals `selfHost`. */
+  readonly isSelf?: (host: string) => boolean
   readonly rules: ReplicationRules
   /** In [0, 1). */
   readonly random: () => number
@@ -68,7 +70,9 @@ export interface CoordinatorOptions {
 /** Everything that the protocol of one member knows. Mechanisms are functions over it. */
 export class ProtocolState {
   readonly setName: string
-  readonly selfHost: string
+  /** As in the configuration. */
+  selfHost: string
+  readonly #isSelf: (host: string) => boolean
   readonly rules: ReplicationRules
   /** In [0, 1). */
   readonly random: () => number
@@ -152,12 +156,18 @@ export class ProtocolState {
   constructor(options: CoordinatorOptions) {
     this.setName = options.setName
     this.selfHost = options.selfHost
+    this.#isSelf = options.isSelf ?? ((host) => host === options.selfHost)
     this.rules = options.rules
     this.random = options.random
     this.clusterTime = options.clusterTime
     this.noopIntervalMs = options.noopIntervalMs ?? 10_000
     this.self = new MemberView(-1, options.selfHost)
     this.members = [this.self]
+  }
+
+  /** How a configuration writes the address of this member, if it is in it. */
+  selfHostIn({ members }: ReplicaSetConfig): string {
+    return members.find(({ host }) => this.#isSelf(host))?.host ?? this.selfHost
   }
 
   get settings(): ReplicaSetSettings {

@@ -102,18 +102,22 @@ function writeMember(
   writeLastWrite(writer, state.self.applied.optime, majorityReads)
 }
 
-/** No hidden and no delayed members. */
-function writeHosts(writer: DocumentWriter, { members }: ReplicaSetConfig): void {
+/** Members that clients see: none that are hidden or delayed. `passives` have no priority. */
+export function hostLists({ members }: ReplicaSetConfig): Record<'hosts' | 'passives' | 'arbiters', string[]> {
   const shown = members.filter(({ hidden, delaySecs }) => !hidden && delaySecs === 0)
-  const lists = {
-    hosts: shown.filter(isElectable),
-    passives: shown.filter((member) => !isElectable(member) && !member.arbiterOnly),
-    arbiters: shown.filter(({ arbiterOnly }) => arbiterOnly),
+  const hostsOf = (list: typeof shown): string[] => list.map(({ host }) => host)
+  return {
+    hosts: hostsOf(shown.filter(isElectable)),
+    passives: hostsOf(shown.filter((member) => !isElectable(member) && !member.arbiterOnly)),
+    arbiters: hostsOf(shown.filter(({ arbiterOnly }) => arbiterOnly)),
   }
-  for (const [name, list] of Object.entries(lists)) {
+}
+
+function writeHosts(writer: DocumentWriter, config: ReplicaSetConfig): void {
+  for (const [name, list] of Object.entries(hostLists(config))) {
     if (list.length === 0) continue
     writer.startArray(name)
-    list.forEach(({ host }, i) => writer.string(arrayIndexName(i), host))
+    list.forEach((host, i) => writer.string(arrayIndexName(i), host))
     writer.end()
   }
 }

@@ -172,5 +172,5 @@ export function memberBoot({ spec, index, listen, incarnation }: Member<unknown>
 
 export function memberInfo(member: Member<unknown>): MemberInfo {
   const { spec, state, endpoint, threadId } = member
-  return { address: spec.address, role: spec.role, state, endpoint, threadId }
+  return { address: spec.address, set: spec.set ?? spec.address, role: spec.role, state, endpoint, threadId }
 }

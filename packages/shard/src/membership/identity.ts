@@ -56,6 +56,9 @@ function identityOf(node: NodeHost): Uint8Array | undefined {
   return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!)?.document
 }
 
+/** Whether the member has joined a cluster. */
+export const hasIdentity = (node: NodeHost): boolean => identityOf(node) !== undefined
+
 /**
  * Server: createShardIdentityUpsertForAddShard, an upsert by name and cluster.
  * @throws CommandError 11000 DuplicateKey for a shard of another name or cluster
@@ -88,7 +91,7 @@ async function relocate(
   { configHost }: RequestOf<'shard.relocate'>,
 ): Promise<ReplyOf<'shard.relocate'>> {
   const known = identityOf(node)
-  if (known === undefined) return {}
+  if (known === undefined || findField(known, 'configsvrConnectionString')!.asString() === configHost) return {}
   const shardName = findField(known, 'shardName')!.asString()
   write(node, identityDocument(shardName, findField(known, 'clusterId')!.slice(), configHost), true)
   await node.flushToMajority()

@@ -1,6 +1,6 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
-import { setFeatureCompatibilityVersionOf, storeClusterParameter } from '@shardlab/node'
+import { setFeatureCompatibilityVersionOf, setHostsOf, storeClusterParameter } from '@shardlab/node'
 import { internalDatabases } from '@shardlab/query'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
@@ -24,7 +24,7 @@ function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {
   const databases = new Set(node.engine.collections().map(({ ns }) => databaseNameOf(ns)))
   return {
     setName: node.role.setName,
-    host: node.context.endpoint,
+    ...setHostsOf(node),
     databases: [...databases].filter((db) => !internalDatabases.has(db)).sort(),
   }
 }

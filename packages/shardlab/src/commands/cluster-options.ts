@@ -6,6 +6,8 @@ export function clusterOptions({
   json: _json,
   quiet: _quiet,
   exitWithParent: _exitWithParent,
+  topologyFile: _topologyFile,
+  initiate,
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
   networkTimeout: networkTimeoutMs,
@@ -13,6 +15,8 @@ export function clusterOptions({
 }: UpOptions): ClusterOptions {
   return {
     ...(options as ClusterOptions),
+    // Commander sets `initiate` to true without `--no-initiate`.
+    ...(initiate === false ? { initiate } : {}),
     ...(balancerRoundIntervalMs === undefined ? {} : { balancerRoundIntervalMs }),
     ...(findReplicaSetHostTimeoutMs === undefined ? {} : { findReplicaSetHostTimeoutMs }),
     ...(networkTimeoutMs === undefined ? {} : { networkTimeoutMs }),

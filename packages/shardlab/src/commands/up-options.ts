@@ -4,8 +4,11 @@ import { milliseconds, names, seed, size, wholeNumber } from './argument-parsers
 /** With `from`, options that were not typed are absent. */
 export interface UpOptions {
   readonly topology?: string
+  readonly topologyFile?: string
   readonly members?: number
   readonly setName?: string
+  /** false: `--no-initiate`. */
+  readonly initiate?: boolean
   readonly shards?: number
   readonly standby?: readonly string[]
   readonly mongos?: number
@@ -38,13 +41,18 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
   program
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
-    .option('--topology <t>', 'sharded, or replica-set: one set without sharding', 'sharded')
+    .option(
+      '--topology <t>',
+      'sharded (default); replica-set: one set without sharding; standalone: one mongod without a set',
+    )
+    .option('--topology-file <file>', 'YAML file with the members of each set: priorities, arbiters, delays, tags')
     .option(
       '--members <n>',
       'members of each shard and of the config server (default: 1), or of a replica set (default: 3), up to 7',
       wholeNumber,
     )
     .option('--set-name <name>', 'name of a replica set (default: rs0)')
+    .option('--no-initiate', 'members of the replica set, or of --standby sets, wait for rs.initiate()')
     .option('--shards <n>', 'number of shards (default: 3)', wholeNumber)
     .option('--standby <names>', 'replica sets to start that addShard can add, such as rs0,rs1', names)
     .option('--mongos <n>', 'number of mongoses (default: 1)', wholeNumber)
@@ -103,6 +111,7 @@ Examples:
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
   shardlab up --topology replica-set           one replica set of three members
+  shardlab up --topology standalone            one mongod without a replica set
   shardlab up --shards 2 --members 3           shards that fail over
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
     )

@@ -22,7 +22,7 @@ const longestDelayMs = 2 ** 31 - 1
 /** Ends the process with code 0 when `stopped` resolves. Rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
-  const started = await Promise.race([start(clusterOptions(options)), stopped])
+  const started = await Promise.race([startWith(options), stopped])
   // A cluster that is still starting needs no stop: nothing of it outlives the process.
   if (started === undefined) process.exit(exitCodes.fine)
   const { cluster, resolved } = started
@@ -46,6 +46,18 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   process.exit(exitCodes.fine)
 }
 
+/** @throws OptionError an option of the command line is in the topology file, too */
+async function startWith(options: UpOptions): ReturnType<typeof start> {
+  const given = clusterOptions(options)
+  if (options.topologyFile === undefined) return start(given)
+  const { readTopologyFile } = await import('../topology/topology-file.js')
+  const ofFile = await readTopologyFile(options.topologyFile)
+  const twice = Object.keys(ofFile).find((name) => given[name as keyof ClusterOptions] !== undefined)
+  if (twice !== undefined)
+    throw new OptionError(`${twice} is in ${options.topologyFile} and on the command line: remove one of them.`)
+  return start({ ...given, ...ofFile })
+}
+
 /** @throws OptionError */
 async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
   const { from } = options
@@ -58,13 +70,15 @@ async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster
   return { cluster: await ShardedCluster.start(given), resolved }
 }
 
-function addressesOf({ id, uri, set, shards, standby, mongos }: ShardedCluster): object {
-  return set === null ? { ready: true, id, uri, shards, standby, mongos } : { ready: true, id, uri, set }
+function addressesOf({ id, uri, set, config, shards, standby, mongos }: ShardedCluster): object {
+  if (set !== null) return { ready: true, id, uri, set }
+  return config === null ? { ready: true, id, uri } : { ready: true, id, uri, config, shards, standby, mongos }
 }
 
-function welcome(cluster: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
+function welcome(cluster: ShardedCluster, { emulate, topology, initiate }: ResolvedOptions, tookMs: number): string {
   const { id, uri, set, shards, standby, mongos } = cluster
-  if (set !== null) return welcomeToSet(set, uri, emulate, tookMs)
+  if (set !== null) return welcomeToSet(cluster, set, initiate, emulate, tookMs)
+  if (topology === 'standalone') return welcomeToStandalone(uri, emulate, tookMs)
   const lines = [
     ...list('Single shards', shards),
     ...list('Not added yet', standby),
@@ -83,17 +97,44 @@ ${lines.join('\n')}
 `
 }
 
-function welcomeToSet({ name, members }: SetInfo, uri: string, emulate: string, tookMs: number): string {
+function welcomeToSet(
+  { uri }: ShardedCluster,
+  { name, members }: SetInfo,
+  isInitiated: boolean,
+  emulate: string,
+  tookMs: number,
+): string {
+  const next = isInitiated
+    ? [`mongosh "${uri}" --eval "rs.status()"`, `mongosh "${uri}" --eval "rs.stepDown()"`]
+    : [`mongosh "${members[0]!.uri}" --eval '${initiation(name, members)}'`]
   return `
-  Replica set ${name} is running: ${counted(members.length, 'member')} (${Math.round(tookMs)} ms).
+  Replica set ${name} is running: ${counted(members.length, 'member')}${isInitiated ? '' : ', not initiated'} (${Math.round(tookMs)} ms).
   It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
 
     ${uri}
 
 ${list('Single members', members).join('\n')}
   Try next:
-    mongosh "${uri}" --eval "rs.status()"
-    mongosh "${uri}" --eval "rs.stepDown()"
+${next.map((line) => `    ${line}`).join('\n')}
+
+  Ctrl-C stops it.
+`
+}
+
+function initiation(name: string, members: readonly ShardInfo[]): string {
+  const hosts = members.map(({ uri }, i) => `{ _id: ${i}, host: "${new URL(uri).host}" }`)
+  return `rs.initiate({ _id: "${name}", members: [${hosts.join(', ')}] })`
+}
+
+function welcomeToStandalone(uri: string, emulate: string, tookMs: number): string {
+  return `
+  A standalone mongod is running, without a replica set (${Math.round(tookMs)} ms).
+  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
+
+    ${uri}
+
+  Try next:
+    mongosh "${uri}" --eval "db.hello()"
 
   Ctrl-C stops it.
 `

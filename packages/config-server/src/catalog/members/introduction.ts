@@ -4,12 +4,14 @@ import {
   clusterAddress,
   configAddress,
   isShardAddress,
+  RequestFailedError,
   type ActorContext,
   type ReplyOf,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
-import { HostSearch } from '@shardlab/member'
+import { CommandError, findField } from '@shardlab/bson'
+import { concernDefaultsId, HostSearch } from '@shardlab/member'
 import type { NodeHost } from '@shardlab/node'
+import type { CatalogHost } from '../host.js'
 import type { ConnectionString } from './connection-string.js'
 
 const introductionTimeoutMs = 30_000
@@ -28,7 +30,7 @@ export async function introduce(
   const { context, stopping } = node
   const search = new HostSearch(context.now(), node.options.findReplicaSetHostTimeoutMs ?? 0)
   for (;;) {
-    const found = await context.all(target.hosts.map((host) => memberAt(context, host)))
+    const found = await context.all(target.hosts.map((host) => setAt(context, host)))
     if (setName === null) throw withoutSetName(connectionString, found[0]!)
     if (setName === context.address && found.includes(setName))
       throw new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since it is a config server`)
@@ -37,14 +39,24 @@ export async function introduce(
     if (pauseMs === null) throw hostNotFound(setName)
     await context.sleep(pauseMs, stopping.signal)
   }
-  const member = await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
+  const member = await askPrimary(context, setName)
   checkHosts(target, connectionString, member)
   return member
 }
 
+/** @throws CommandError 133 FailedToSatisfyReadPreference: the set has no primary */
+async function askPrimary(context: ActorContext, setName: string): Promise<ReplyOf<'shard.introduce'>> {
+  try {
+    return await context.request(setName, 'shard.introduce', {}, { timeoutMs: introductionTimeoutMs })
+  } catch (error) {
+    if (error instanceof RequestFailedError && error.undelivered) throw hostNotFound(setName)
+    throw error
+  }
+}
+
 /** Null: no member listens there. */
-async function memberAt(context: ActorContext, host: string): Promise<string | null> {
-  return (await context.request(clusterAddress, 'cluster.member-at', { host })).member
+async function setAt(context: ActorContext, host: string): Promise<string | null> {
+  return (await context.request(clusterAddress, 'cluster.member-at', { host })).set
 }
 
 function withoutSetName(connectionString: string, member: string | null): CommandError {
@@ -61,14 +73,36 @@ function withoutSetName(connectionString: string, member: string | null): Comman
  * the set
  */
 function checkHosts(
-  { hosts }: ConnectionString,
+  target: ConnectionString,
   connectionString: string,
-  { setName, host }: ReplyOf<'shard.introduce'>,
+  { setName, hosts, passives, arbiters }: ReplyOf<'shard.introduce'>,
 ): void {
-  const stranger = hosts.find((each) => each !== host)
+  const lists = { hosts, passives, arbiters }
+  const stranger = target.hosts.find((each) => !Object.values(lists).some((list) => list.includes(each)))
   if (stranger === undefined) return
+  const shown = Object.entries(lists)
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}: [ ${list.map((host) => `"${host}"`).join(', ')} ]`)
   throw new CommandError(
     'OperationFailed',
-    `in seed list ${connectionString}, host ${stranger} does not belong to replica set ${setName}; found { hosts: [ "${host}" ], setName: "${setName}" }`,
+    `in seed list ${connectionString}, host ${stranger} does not belong to replica set ${setName}; found { ${shown.join(', ')}, setName: "${setName}" }`,
+  )
+}
+
+/**
+ * Routers send no default write concern until one is set, so shards must agree on theirs.
+ * @throws CommandError 96 OperationFailed
+ */
+export function checkDefaultWriteConcern(
+  { behaviours, store }: Pick<CatalogHost, 'behaviours' | 'store'>,
+  connectionString: string,
+  { isImplicitMajority }: ReplyOf<'shard.introduce'>,
+): void {
+  if (!behaviours.implicitMajorityWriteConcern || isImplicitMajority) return
+  const defaults = store.get('config.settings', concernDefaultsId)
+  if (defaults !== null && findField(defaults, 'defaultWriteConcern') !== undefined) return
+  throw new CommandError(
+    'OperationFailed',
+    `Cannot add ${connectionString} as a shard since the implicit default write concern on this shard is set to {w : 1}, because number of arbiters in the shard's configuration caused the number of writable voting members not to be strictly more than the voting majority. Change the shard configuration or set the cluster-wide write concern using the setDefaultRWConcern command and try again.`,
   )
 }

@@ -1,7 +1,7 @@
 /** Server: sharding_catalog_manager_shard_operations.cpp. */
 import { uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
-import { raiseError } from '@shardlab/node'
+import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode, stringValue } from '@shardlab/bson'
+import { connectionStringOf, raiseError } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
@@ -9,16 +9,19 @@ import { pushClusterParameters } from '../settings/cluster-parameters.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
 import { byId, stringFilter } from '../store/catalog-store.js'
 import { recordDeparture } from './departures.js'
-import { introduce } from './introduction.js'
+import { checkDefaultWriteConcern, introduce } from './introduction.js'
 import { nameMember } from './shard-names.js'
 import { withFields } from '../store/document-changes.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 import { isOnlyShardOfUsedZone, zonesOfShard } from '../zones/zones.js'
 
-export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-shard' | 'config.introduce'> = {
-  'config.introduce': ({ node: { context } }) => ({ connectionString: `${context.address}/${context.endpoint}` }),
+export const shardHandlers: ConfigHandlers<
+  'config.add-shard' | 'config.remove-shard' | 'config.introduce' | 'config.update-shard-host'
+> = {
+  'config.introduce': ({ node }) => ({ connectionString: connectionStringOf(node) }),
   'config.add-shard': addShard,
   'config.remove-shard': removeShard,
+  'config.update-shard-host': updateShardHost,
 }
 
 async function addShard(
@@ -31,18 +34,19 @@ async function addShard(
   if (request.name === '') throw new CommandError('BadValue', 'shard name cannot be empty')
   const existing = existingShard(catalog, target, request)
   if (existing !== null) return { shard: existing, error: null }
-  const { setName, host, databases } = await introduce(node, target, request.connectionString)
+  const introduced = await introduce(node, target, request.connectionString)
+  const { setName, hosts, passives, databases } = introduced
   const name = request.name ?? setName
   if (name === 'config')
     throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
+  checkDefaultWriteConcern(catalog, request.connectionString, introduced)
   checkDatabases(catalog, request.connectionString, databases)
   if (name !== setName && !(await nameMember(context, setName, name)))
     throw new CommandError(
       'CommandNotSupported',
       `a shard cannot have the name ${name}: another member of this process is ${name}`,
     )
-  const configHost = `${context.address}/${context.endpoint}`
-  const identity = { clusterId: catalog.clusterId(), shardName: name, configHost }
+  const identity = { clusterId: catalog.clusterId(), shardName: name, configHost: connectionStringOf(node) }
   raiseError((await context.request(setName, 'shard.initialise', identity)).error)
   await context.request(setName, 'shard.set-feature-compatibility-version', {
     version: node.featureCompatibilityVersion,
@@ -54,7 +58,12 @@ async function addShard(
   if (faster !== null) return { shard: faster, error: null }
   // A database of the same name may have been created since the check.
   checkDatabases(catalog, request.connectionString, databases)
-  const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
+  const document = shardDocument(
+    catalog.behaviours,
+    name,
+    `${setName}/${[...hosts, ...passives].join(',')}`,
+    node.clock.tick(),
+  )
   store.put(
     'config.shards',
     request.maxSizeMb > 0 ? withFields(document, { maxSize: int64Value(BigInt(request.maxSizeMb)) }) : document,
@@ -64,6 +73,18 @@ async function addShard(
   logChange(catalog, { what: 'addShard', ns: '', details })
   await node.flushToMajority()
   return { shard: name, error: null }
+}
+
+/** Server: ShardRegistry::updateReplicaSetOnConfigServer. */
+async function updateShardHost(
+  { node, store }: CatalogHost,
+  { setName, connectionString }: RequestOf<'config.update-shard-host'>,
+): Promise<ReplyOf<'config.update-shard-host'>> {
+  const document = store.all('config.shards').find((shard) => listedShard(shard).known.setName === setName)
+  if (document === undefined || listedShard(document).host === connectionString) return {}
+  store.put('config.shards', withFields(document, { host: stringValue(connectionString) }))
+  await node.flushToMajority()
+  return {}
 }
 
 /** @throws CommandError 96 OperationFailed when the cluster has one of the new shard's databases */

@@ -3,6 +3,7 @@
  * batches of a set's members are small here, so fetching and applying are one step.
  */
 import { Cancellation, createDeferred, RequestFailedError, type Deferred, type ReplyOf } from '@shardlab/actor'
+import { findField, readUint32 } from '@shardlab/bson'
 import { compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
 import type { InitialSync } from './initial-sync.js'
 import { metadataOf, opTimeFields } from './message-fields.js'
@@ -118,9 +119,10 @@ export class OplogFetcher {
   async #take(source: string, after: OpTime, reply: ReplyOf<'replication.fetch'>): Promise<void> {
     const { coordinator } = this.#set
     const metadata = metadataOf(reply)
+    let waitMs = 0
     switch (reply.outcome) {
       case 'entries':
-        if (reply.entries.length > 0) await this.#apply(reply.entries)
+        if (reply.entries.length > 0) waitMs = await this.#applyDue(reply.entries)
         break
       case 'diverged':
         if (compareOpTimes(metadata.lastApplied, after) < 0 || coordinator.state.isPrimary) this.#leave(source)
@@ -141,6 +143,21 @@ export class OplogFetcher {
     )
       coordinator.state.syncSource = null
     this.#set.carryOut()
+    if (waitMs > 0) await this.#set.context.sleep(waitMs, this.#interruption).catch(ignoreFailure)
+  }
+
+  /**
+   * A delayed member fetches entries again that are not due yet. Server:
+   * OplogBatcher::_calculateSecondaryDelayLatestTimestamp.
+   * @returns when to fetch them, in milliseconds from now
+   */
+  async #applyDue(entries: Uint8Array): Promise<number> {
+    const { nowMs, coordinator } = this.#set
+    const delaySecs = coordinator.state.selfConfig?.delaySecs ?? 0
+    const untilSecs = delaySecs === 0 ? Infinity : Math.floor(nowMs / 1000) - delaySecs
+    const { dueBytes, nextSecs } = splitDue(entries, untilSecs)
+    if (dueBytes > 0) await this.#apply(entries.subarray(0, dueBytes))
+    return nextSecs === null ? 0 : Math.min(pauseMsMax, (nextSecs + delaySecs) * 1000 - nowMs)
   }
 
   async #apply(entries: Uint8Array): Promise<void> {
@@ -170,6 +187,17 @@ export class OplogFetcher {
     if (coordinator.state.syncSource === source) coordinator.state.syncSource = null
     this.#set.carryOut()
   }
+}
+
+/** @returns how many bytes are not newer than `untilSecs`, and the time of the next entry */
+function splitDue(entries: Uint8Array, untilSecs: number): { dueBytes: number; nextSecs: number | null } {
+  if (untilSecs === Infinity) return { dueBytes: entries.length, nextSecs: null }
+  for (let at = 0; at < entries.length; at += readUint32(entries, at)) {
+    const ts = findField(entries, 'ts', at)!
+    const seconds = readUint32(ts.bytes, ts.start + 4)
+    if (seconds > untilSecs) return { dueBytes: at, nextSecs: seconds }
+  }
+  return { dueBytes: entries.length, nextSecs: null }
 }
 
 /** @throws other errors than a request or sleep that failed */

@@ -14,14 +14,17 @@ import {
 import type { CommandError } from '@shardlab/bson'
 import {
   configDocument,
+  isNullOpTime,
   parseConfig,
   ReplicationCoordinator,
   stepDownFailure,
   type Effect,
+  type InitiateOptions,
   type ReplicationRules,
   type StepDownArguments,
   type Vote,
 } from '@shardlab/replication'
+import { initiate } from './initiation.js'
 import { InitialSync } from './initial-sync.js'
 import { heartbeatFields, heartbeatReplyOf, reportFields, voteFields } from './message-fields.js'
 import { OplogFetcher } from './oplog-fetcher.js'
@@ -75,6 +78,7 @@ export class SetProtocol implements ProtocolParts {
     this.coordinator = new ReplicationCoordinator({
       setName,
       selfHost: context.endpoint,
+      isSelf: (host) => context.resolve(host)[0] === context.address,
       rules,
       random: () => random.fraction(),
       clusterTime: () => clock.tick(),
@@ -121,18 +125,27 @@ export class SetProtocol implements ProtocolParts {
     this.#fetcher.check()
   }
 
+  /** Whether the member of this process is an arbiter in a configuration. */
+  isArbiterIn(config: Uint8Array): boolean {
+    const { members } = parseConfig(config, this.#rules).config
+    return members.some(
+      ({ host, arbiterOnly }) => arbiterOnly && this.context.resolve(host)[0] === this.context.address,
+    )
+  }
+
   /**
-   * For a member with the first entry of the oplog and no configuration. The first member runs for
-   * election at once. Resolves when this member knows the primary.
+   * For a member without a configuration that has the first entry of the oplog, unless it is an
+   * arbiter. Resolves when this member knows the primary.
+   * @param campaigns it runs for election at once
    */
-  async initiate(config: Uint8Array): Promise<void> {
+  async initiate(config: Uint8Array, campaigns: boolean): Promise<void> {
     const { coordinator, log } = this
     coordinator.progress(this.nowMs, log.last, log.durable)
-    coordinator.setFollowerMode(this.nowMs, 'SECONDARY')
+    if (!isNullOpTime(log.last.optime)) coordinator.setFollowerMode(this.nowMs, 'SECONDARY')
     coordinator.changeConfig(this.nowMs, parseConfig(config, this.#rules).config)
     this.carryOut()
     await this.waits.within(null, () => (coordinator.state.config === null ? null : true))
-    this.#campaigns = coordinator.state.selfIndex === 0
+    this.#campaigns = campaigns
     this.carryOut()
     const { state } = coordinator
     await this.waits.within(null, () =>
@@ -316,6 +329,22 @@ export class SetProtocol implements ProtocolParts {
     this.carryOut()
     const outcome = await this.waits.within(null, () => this.#stepDownOutcome)
     return outcome!.error
+  }
+
+  /**
+   * replSetInitiate.
+   * @param writeFirstEntry begins the oplog of this member
+   * @returns the error; null: the configuration is in effect
+   */
+  initiateByCommand(
+    document: Uint8Array,
+    options: InitiateOptions,
+    writeFirstEntry: () => Promise<void>,
+  ): Promise<CommandError | null> {
+    const installed = async () => {
+      await this.waits.within(null, () => (this.coordinator.state.config === null ? null : true))
+    }
+    return initiate(this, document, options, { writeFirstEntry, installed })
   }
 
   /** replSetReconfig. @returns the error; null: the configuration is in effect */

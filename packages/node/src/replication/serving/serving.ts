@@ -27,6 +27,8 @@ export type ServingMode = 'primary' | 'secondary'
 export interface ServedRole {
   readonly node: StorageNode
   readonly actor: Actor
+  /** Called after each change of the set's configuration while this serves as primary. */
+  readonly configChanged?: () => void
 }
 
 interface Running {
@@ -47,6 +49,7 @@ const commandsOfSet: ReadonlySet<string> = new Set([
   'hello',
   'isMaster',
   'ismaster',
+  'replSetInitiate',
   'replSetReconfig',
   'replSetStepDown',
   'replSetStepUp',
