@@ -220,6 +220,9 @@ t.test('plans of different seeds differ, and a reduction changes only what it na
     shards: 1,
     mongos: 1,
   })
+  const [single, several] = [planOf(7, { members: 1 }), planOf(7, { members: 3 })]
+  t.equal(several.members, 3)
+  t.same({ ...several, members: 1, activities: single.activities }, single, 'members change nothing else')
   t.same(planOf(7, { clients: 100, steps: 1000, shards: 100, mongos: 100 }), planOf(7), 'limits add nothing')
   t.end()
 })
@@ -247,6 +250,7 @@ t.test('an invalid option is reported in one sentence', async (t) => {
     [{ minutes: 0 }, /^minutes must be more than 0\.$/],
     [{ without: ['explode'] }, /^explode is neither a fault verb nor an activity; the verbs are crash, .* placement/],
     [{ steps: 0 }, /^steps must be an integer of at least 1\.$/],
+    [{ members: 8 }, /^members must be an integer from 1 to 7\.$/],
     [{ mutation: 'nothing' }, /^nothing is not a mutation; the mutations are ownershipFilterOff, /],
   ]
   for (const [options, message] of wrong) {

@@ -32,6 +32,7 @@ class Round {
       random: createRandom(1),
       disk: undefined as never,
       now: () => 0,
+      steadyNow: () => 0,
       resolve: (name) => [name],
       request: async <K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> => {
         if (this.away) throw new RequestFailedError('timed-out', to, 'no answer')

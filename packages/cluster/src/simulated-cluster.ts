@@ -1,6 +1,6 @@
 import {
+  allMutationNames,
   clientAddress,
-  mutationNames,
   noAnswer,
   RequestFailedError,
   type Actor,
@@ -130,6 +130,11 @@ export class SimulatedCluster {
     const [first] = await addShardMembers(this.#runtime, this.#options, this.#options.members)
     this.#shards.push(first!.set)
     return first!.set
+  }
+
+  /** Of a shard or the config server; a set of one member has the name of its set. */
+  membersOf(set: Address): readonly Address[] {
+    return this.#runtime.resolve(set)
   }
 
   /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
@@ -268,8 +273,8 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
   const { latency, mutations = [], attaches = false, ...more } = options
   const { measured, checkpointAfterBytes, samplesQueries, reportsSizes, policy, ...others } = more
   for (const name of mutations)
-    if (!(mutationNames as readonly string[]).includes(name))
-      throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
+    if (!allMutationNames.includes(name))
+      throw new OptionError(`${name} is not a mutation; the mutations are ${allMutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
   const topology = describeTopology(resolved)
   const runtime = createSimulatedRuntime({

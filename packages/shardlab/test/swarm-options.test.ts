@@ -28,8 +28,21 @@ t.test('swarm passes its options with their types and refuses wrong ones', async
     mutation: 'retryDedupeOff',
     json: 'r.json',
   })
-  const limits = ['--clients', '1', '--steps', '6', '--shards', '2', '--mongos', '1', '--report', 'r.html']
-  t.same(await parse(...limits), { clients: 1, steps: 6, shards: 2, mongos: 1, report: 'r.html' })
+  const limits = [
+    '--clients',
+    '1',
+    '--steps',
+    '6',
+    '--shards',
+    '2',
+    '--mongos',
+    '1',
+    '--members',
+    '3',
+    '--report',
+    'r.html',
+  ]
+  t.same(await parse(...limits), { clients: 1, steps: 6, shards: 2, mongos: 1, members: 3, report: 'r.html' })
   for (const args of [
     ['--runs', '0'],
     ['--steps', '0'],

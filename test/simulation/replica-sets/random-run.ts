@@ -5,6 +5,7 @@
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import type { SimulatedRuntime } from '@shardlab/runtime'
+import { Elections, memberDifferences } from '@shardlab/scenario'
 import { SetUnderTest } from './simulated-set.js'
 
 type SimulatedFaults = SimulatedRuntime['faults']
@@ -229,47 +230,15 @@ async function readLinearizably(set: SetUnderTest, ledger: Ledger, from: string,
 }
 
 async function check(set: SetUnderTest, ledger: Ledger): Promise<void> {
-  const winners = new Map<number, string>()
-  for (const { outcome, dryRun, term, member } of set.eventsOf('election')) {
-    if (outcome !== 'won' || dryRun) continue
-    const other = winners.get(term)
-    if (other !== undefined && other !== member)
-      throw new Error(`${other} and ${member} were both elected in term ${term}`)
-    winners.set(term, member)
-  }
-  const primary = await set.primary()
-  const contents = await Promise.all(set.names.map((name) => contentOf(set, name)))
-  const expected = contents[set.names.indexOf(primary)]!
-  contents.forEach((content, i) => {
-    if (content.text !== expected.text)
-      throw new Error(`${set.names[i]} differs from ${primary}: ${firstDifference(content.text, expected.text)}`)
-  })
-  for (const [_id, why] of ledger.lasting)
-    if (!expected.ids.has(_id)) throw new Error(`document ${_id} is lost: it was ${why}`)
-  for (const _id of expected.ids) if (!ledger.sent.has(_id)) throw new Error(`document ${_id} was never sent`)
-}
-
-async function contentOf(set: SetUnderTest, name: string): Promise<{ text: string; ids: Set<number> }> {
-  const $readPreference = { mode: 'secondaryPreferred' }
-  const { cursor } = await set.command(name, { listCollections: 1, $readPreference })
-  const lines: string[] = []
-  const ids = new Set<number>()
-  const collections = cursor.firstBatch as { name: string; info: Document }[]
-  for (const { name: collection, info } of collections.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    lines.push(`${collection} ${JSON.stringify(info)}`)
-    const indexes = await set.command(name, { listIndexes: collection, $readPreference })
-    lines.push(JSON.stringify(indexes['cursor'].firstBatch))
-    const found = await set.command(name, { find: collection, sort: { _id: 1 }, batchSize: 100_000, $readPreference })
-    for (const document of found['cursor'].firstBatch as Document[]) {
-      lines.push(JSON.stringify(document))
-      if (collection === 'rows') ids.add(document['_id'] as number)
-    }
-  }
-  return { text: lines.join('\n'), ids }
-}
-
-function firstDifference(a: string, b: string): string {
-  const [left, right] = [a.split('\n'), b.split('\n')]
-  const at = left.findIndex((line, i) => line !== right[i])
-  return at < 0 ? `${right.length - left.length} more lines` : `${left[at]} instead of ${right[at] ?? 'nothing'}`
+  const elections = new Elections()
+  const wrong = [
+    ...set.eventsOf('election').flatMap((event) => elections.seen(event)),
+    ...(await memberDifferences(set.runtime, 'rs', set.names)),
+  ]
+  if (wrong.length > 0) throw new Error(wrong.map(({ sentence }) => sentence).join('; '))
+  const find = { find: 'rows', batchSize: 100_000 }
+  const { cursor } = await set.command(await set.primary(), find)
+  const ids = new Set((cursor.firstBatch as { _id: number }[]).map(({ _id }) => _id))
+  for (const [_id, why] of ledger.lasting) if (!ids.has(_id)) throw new Error(`document ${_id} is lost: it was ${why}`)
+  for (const _id of ids) if (!ledger.sent.has(_id)) throw new Error(`document ${_id} was never sent`)
 }

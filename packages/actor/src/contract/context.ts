@@ -37,6 +37,12 @@ export interface ActorContext {
   /** Milliseconds since the epoch, an integer that never goes back. */
   now(): number
 
+  /**
+   * The same without faults of this member's clock. For durations only: after a fault `now()` may
+   * stand still for as long as the clock was ahead.
+   */
+  steadyNow(): number
+
   /** Of the process, which read from a disk; 0 in a simulation. */
   pageFaults(): number
 

@@ -40,3 +40,5 @@ export const setMutationNames = [
 
 export type ClusterMutationName = (typeof mutationNames)[number]
 export type MutationName = ClusterMutationName | (typeof setMutationNames)[number]
+
+export const allMutationNames: readonly MutationName[] = [...mutationNames, ...setMutationNames]

@@ -81,6 +81,10 @@ export class FakeContext implements ActorContext {
     return this.nowMs
   }
 
+  steadyNow(): number {
+    return this.nowMs
+  }
+
   async request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const answer = await this.#peers(to, kind, request)
     if (answer === undefined) throw new RequestFailedError('unreachable', to, `nothing answers at ${to}`, true)

@@ -38,6 +38,10 @@ export class ForwardingContext implements ActorContext {
     return this.context.now()
   }
 
+  steadyNow(): number {
+    return this.context.steadyNow()
+  }
+
   resolve(name: Address): readonly Address[] {
     return this.context.resolve(name)
   }

@@ -56,6 +56,7 @@ export class FakeWorld {
       disk: undefined as never,
       resolve: (name) => this.names.get(name) ?? [name],
       now: () => this.nowMs,
+      steadyNow: () => this.nowMs,
       request: (to, kind, request, options) => this.#request(to, kind, request, options?.timeoutMs),
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),

@@ -120,7 +120,7 @@ export class SetMember implements Actor, ReplicaSet {
     if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
     const { commands, state } = this.coordinator
     if (on && state.isPrimary) await this.#protocol.stepDown({ seconds: forever, catchUpSeconds: 0, force: true })
-    else commands.freeze(this.#context.now(), on ? forever : 0)
+    else commands.freeze(this.#context.steadyNow(), on ? forever : 0)
     this.#protocol.carryOut()
   }
 
@@ -260,7 +260,7 @@ export class SetMember implements Actor, ReplicaSet {
 
   status(): DocumentWriter | CommandError {
     const nowMs = this.#context.now()
-    return this.coordinator.commands.getStatus(nowMs, {
+    return this.coordinator.commands.getStatus(this.#context.steadyNow(), {
       uptimeSecs: Math.floor((nowMs - this.#serving.role.node.startedAtMs) / 1000),
       majorityReads: this.coordinator.committed,
       stableRecoveryTimestamp: this.#stable.optime.ts,

@@ -76,6 +76,10 @@ export class CellContext implements ActorContext {
     return faults.active ? faults.now() : this.#host.clock.now()
   }
 
+  steadyNow(): number {
+    return this.#host.clock.now()
+  }
+
   resolve(name: Address): readonly Address[] {
     return this.#host.directory.resolve(name)
   }

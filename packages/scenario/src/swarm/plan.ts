@@ -22,18 +22,22 @@ function versionOf(seed: number): EmulatedVersion {
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
 export function planOf(seed: number, reduction: Reduction = {}): SwarmPlan {
-  return reduced(wholePlan(seed), reduction)
+  return reduced(wholePlan(seed, reduction.members ?? 1), reduction)
 }
 
-function wholePlan(seed: number): SwarmPlan {
+function wholePlan(seed: number, memberCount: number): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
   const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
+  const emulate = versionOf(seed)
+  // Versions without periodic no-ops have no causally consistent reads, which the checkers need.
+  const members = behavioursOf(emulate).periodicNoops ? memberCount : 1
   return {
     seed,
-    emulate: versionOf(seed),
+    emulate,
     shards,
     mongos: 1 + shape.below(3),
+    members,
     chunkSizeBytes: pick(shape, chunkSizes),
     balancerRoundIntervalMs: pick(shape, [500, 1000, 10_000]),
     balancing: shape.chance(2, 3),
@@ -42,7 +46,7 @@ function wholePlan(seed: number): SwarmPlan {
     findReplicaSetHostTimeoutMs: pick(shape, [500, 1000, 3000]),
     workers: 2 + shape.below(2),
     stepsOfWorker: 12 + shape.below(20),
-    activities: activitiesOf(random.fork('activities'), shards),
+    activities: activitiesOf(random.fork('activities'), shards, members),
     faults: faultsOf(random.fork('faults')),
   }
 }
@@ -51,15 +55,17 @@ function wholePlan(seed: number): SwarmPlan {
  * Each activity is part of some runs: runs with all of them hide defects that smaller ones show,
  * and vice versa.
  */
-function activitiesOf(random: Random, shards: number): ActivityName[] {
+function activitiesOf(random: Random, shards: number, members: number): ActivityName[] {
   const chances: Record<ActivityName, number> = {
     placement: 90,
     'short-lived': 45,
     'unique-keys': 50,
-    membership: shards > 2 ? 45 : 0,
+    membership: shards > 2 && members === 1 ? 45 : 0,
     resharding: 50,
     maintenance: 40,
     'unique-library': 25,
+    registers: members > 1 ? 100 : 0,
+    failovers: members > 1 ? 85 : 0,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }

@@ -3,6 +3,8 @@ import type { ClusterEvent } from '@shardlab/cluster'
 import { activitiesOf } from './activities/all.js'
 import type { Activity } from './activities/activity.js'
 import { Convergence } from './checkers/convergence.js'
+import { Elections } from './checkers/elections.js'
+import { replicationViolations } from './checkers/replication.js'
 import { WrongAnswerError } from './client/errors.js'
 import { CoverageCounter } from './coverage-counter.js'
 import { Documents } from './documents/documents.js'
@@ -39,6 +41,7 @@ class Run {
   readonly #faults: FaultDriver
   readonly #convergence: Convergence
   readonly #coverage = new CoverageCounter()
+  readonly #elections = new Elections()
   readonly #watch: CatalogWatch
   readonly #beganMs: number
 
@@ -117,6 +120,8 @@ class Run {
     const admin = this.#world.client('healed')
     // Members must first notice which members are available.
     await this.#world.cluster.advance(15_000)
+    await this.#settleSets()
+    if (verdicts.hasFailed) return
     for (const activity of this.#activities) await activity.finish()
     await this.#balancer(admin, true)
     // Includes range deletions, which otherwise wait as long as the server keeps orphans.
@@ -126,6 +131,12 @@ class Run {
     await this.#watch.look()
     await this.#documents.check()
     await this.#convergence.inconsistencies()
+    await this.#settleSets()
+    verdicts.violated('replication', ...(await replicationViolations(this.#world)))
+  }
+
+  async #settleSets(): Promise<void> {
+    for (const sentence of await this.#world.sets.settle()) this.#world.verdicts.failed('convergence', sentence)
   }
 
   /** Writes config.settings directly: not every version has commands for it. */
@@ -153,8 +164,9 @@ class Run {
   }
 
   #note(event: ClusterEvent): void {
-    const { timeline } = this.#world
+    const { timeline, verdicts } = this.#world
     if (timeline !== null) noteEvent(timeline, event)
+    if (event.type === 'election') verdicts.violated('elections', ...this.#elections.seen(event))
   }
 }
 
@@ -170,6 +182,9 @@ const watched: readonly ClusterEvent['type'][] = [
   'split',
   'merge',
   'routed',
+  'member-state',
+  'election',
+  'rollback',
 ]
 
 const isCollection = (ns: string): boolean => ns.includes('.')

@@ -4,6 +4,8 @@ import { activityNames, type ActivityName, type Reduction, type SwarmPlan } from
 /** As options of `shardlab swarm`. */
 export const limitNames = ['clients', 'steps', 'shards', 'mongos'] as const
 
+const membersMax = 7
+
 /** Membership drops a shard, and two others must stay. */
 const membershipShardsMin = 3
 
@@ -35,11 +37,15 @@ export function checkReduction(reduction: Reduction): void {
     if (value !== undefined && (!Number.isInteger(value) || value < 1))
       throw new OptionError(`${name} must be an integer of at least 1.`)
   }
+  const { members } = reduction
+  if (members !== undefined && (!Number.isInteger(members) || members < 1 || members > membersMax))
+    throw new OptionError(`members must be an integer from 1 to ${membersMax}.`)
 }
 
-export function reductionText({ without = [], ...limits }: Reduction): string {
+export function reductionText({ without = [], members, ...limits }: Reduction): string {
   return [
     ...(without.length > 0 ? [`--without ${without.join(' ')}`] : []),
+    ...(members === undefined ? [] : [`--members ${members}`]),
     ...limitNames.flatMap((name) => (limits[name] === undefined ? [] : [`--${name} ${limits[name]}`])),
   ].join(' ')
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { mutationNames } from '@shardlab/actor'
+import { setImmediate } from 'node:timers/promises'
+import { allMutationNames } from '@shardlab/actor'
 import { OptionError } from '@shardlab/cluster'
 import { coverageOf, coverageRuns } from './coverage.js'
 import { createPlayers, type Players } from './players.js'
@@ -27,11 +28,16 @@ export async function runSwarm(
   let next = seed
   let failures = 0
   const shouldContinue = (): boolean =>
-    next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
+    next < seed + runs &&
+    spent() < 1 &&
+    options.stop?.aborted !== true &&
+    !(options.untilFailure === true && failures > 0)
   const playAll = async (): Promise<void> => {
     while (shouldContinue()) {
       const run = await players.play({ seed: next++, reduction, mutation, recorded: null })
       played.push(run)
+      // A run in this thread leaves no turn for signals.
+      await setImmediate()
       const [violation] = run.violations
       if (violation !== undefined) failures++
       const found = violation === undefined ? null : { seed: run.seed, violation }
@@ -68,14 +74,19 @@ async function reportOf(
   const failed: FailedRun[] = []
   for (const run of failures)
     failed.push(
-      await explain(players, run, options, failed.length < shrunkMax, (attempt, attemptsMax) =>
-        onProgress({
-          runs: played.length,
-          failed: failures.length,
-          found: null,
-          share: 1,
-          shrinking: { seed: run.seed, attempt, attemptsMax },
-        }),
+      await explain(
+        players,
+        run,
+        options,
+        failed.length < shrunkMax && options.stop?.aborted !== true,
+        (attempt, attemptsMax) =>
+          onProgress({
+            runs: played.length,
+            failed: failures.length,
+            found: null,
+            share: 1,
+            shrinking: { seed: run.seed, attempt, attemptsMax },
+          }),
       ),
     )
   const sum = (of: (run: SwarmRun) => number): number => played.reduce((total, run) => total + of(run), 0)
@@ -112,9 +123,10 @@ async function explain(
   return { seed, checker: violations[0]!.checker, replay, violations, timeline, plan }
 }
 
-function reductionOf({ without, ...options }: SwarmOptions): Reduction {
-  const limits = limitNames.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
-  return { ...(without === undefined ? {} : { without }), ...Object.fromEntries(limits) }
+function reductionOf(options: SwarmOptions): Reduction {
+  const names = ['without', 'members', ...limitNames] as const
+  const given = names.filter((name) => options[name] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, options[name]]))
 }
 
 function check({ runs, seed, minutes, mutation, threads, ...reduction }: SwarmOptions): void {
@@ -126,6 +138,6 @@ function check({ runs, seed, minutes, mutation, threads, ...reduction }: SwarmOp
     throw new OptionError('seed must be an integer of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
   checkReduction(reduction)
-  if (mutation !== undefined && mutation !== null && !(mutationNames as readonly string[]).includes(mutation))
-    throw new OptionError(`${mutation} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
+  if (mutation !== undefined && mutation !== null && !allMutationNames.includes(mutation))
+    throw new OptionError(`${mutation} is not a mutation; the mutations are ${allMutationNames.join(', ')}.`)
 }

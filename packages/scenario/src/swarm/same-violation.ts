@@ -11,6 +11,7 @@ export function formOf(sentence: string): string {
     .replaceAll(/\{.*\}|\[.*\]/gs, '{}')
     .replaceAll(/"[^"]*"/g, '""')
     .replaceAll(/\b(?=[a-f]*\d)[0-9a-f]{8,}\b|\d+/g, '0')
+    .replaceAll(/\b(shard0|config)-0\b/g, '$1')
     .replaceAll(/\b(shard|mongos)0\b/g, '$1')
     .replaceAll(/\b(\w+)(?:(?:, ?| or | to )\1\b)+/g, '$1')
 }

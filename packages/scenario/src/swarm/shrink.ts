@@ -11,8 +11,8 @@ export interface Shrunk {
 }
 
 /**
- * Leaves out what the first violation does not need: fault verbs and activities, then clients,
- * operations, shards and mongoses.
+ * Leaves out what the first violation does not need: members of sets, fault verbs and activities,
+ * then clients, operations, shards and mongoses.
  * @param failed has a violation
  * @param onAttempt called before each further run
  */
@@ -43,7 +43,9 @@ export async function shrink(
     await leaveOut(names.slice(0, middle))
     await leaveOut(names.slice(middle))
   }
-  await leaveOut([...failed.plan.faults, ...failed.plan.activities])
+  for (const members of [1, 3])
+    if (members < smallest.run.plan.members && (await fails({ ...smallest.reduction, members }))) break
+  await leaveOut([...smallest.run.plan.faults, ...smallest.run.plan.activities])
   for (const name of limitNames) {
     // The smallest number that fails: a smaller one may fail although this one does not.
     let passes = 0

@@ -17,8 +17,10 @@ export function failureText({ seed, violations, timeline, replay, plan }: Failed
   ].join('\n')
 }
 
-export function planText({ emulate, shards, mongos, workers, stepsOfWorker, faults, activities }: SwarmPlan): string {
-  const counts = [counted(shards, 'shard'), `${mongos} mongos`, counted(workers, 'client')]
+export function planText({ emulate, shards, members, mongos, ...rest }: SwarmPlan): string {
+  const { workers, stepsOfWorker, faults, activities } = rest
+  const ofMembers = members === 1 ? '' : ` of ${members} members`
+  const counts = [`${counted(shards, 'shard')}${ofMembers}`, `${mongos} mongos`, counted(workers, 'client')]
   return `${emulate}, ${counts.join(', ')} with ${counted(stepsOfWorker, 'operation')} each; activities: ${activities.join(', ') || 'none'}; faults: ${faults.join(', ') || 'none'}`
 }
 

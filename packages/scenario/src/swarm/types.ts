@@ -9,12 +9,17 @@ import type { Finding } from './finding.js'
  */
 export const checkerNames = [
   'answers',
+  'causality',
   'conservation',
   'convergence',
   'cursors',
+  'durability',
+  'elections',
   'invariants',
+  'linearizability',
   'orphans',
   'ownership',
+  'replication',
   'routing',
   'unique',
   'versions',
@@ -35,6 +40,8 @@ export const activityNames = [
   'resharding',
   'maintenance',
   'unique-library',
+  'registers',
+  'failovers',
 ] as const
 
 export type ActivityName = (typeof activityNames)[number]
@@ -46,6 +53,8 @@ export interface SwarmPlan {
   /** 1 to 8 shards, 1 to 3 mongoses. */
   readonly shards: number
   readonly mongos: number
+  /** Of each shard and of the config server. */
+  readonly members: number
   /** null: the version's default. */
   readonly chunkSizeBytes: number | null
   readonly balancerRoundIntervalMs: number
@@ -73,6 +82,8 @@ export interface Reduction {
   /** Most shards and mongoses. */
   readonly shards?: number
   readonly mongos?: number
+  /** Members of each shard and of the config server. Default 1. */
+  readonly members?: number
 }
 
 export interface SwarmOptions extends Reduction {
@@ -90,6 +101,8 @@ export interface SwarmOptions extends Reduction {
   readonly untilFailure?: boolean
   /** Repeat failed runs with as few parts as possible. Default true. */
   readonly shrink?: boolean
+  /** Once aborted, no further run starts and no failed run is shrunk. Default: never. */
+  readonly stop?: AbortSignal
 }
 
 export type Counts = Readonly<Record<string, number>>

@@ -1,12 +1,13 @@
 import { formatSize } from '@shardlab/quantities'
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import { encode } from '@shardlab/bson'
-import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import { createSimulatedCluster, OptionError, type SimulatedCluster } from '@shardlab/cluster'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { connect } from './client/port.js'
 import { SwarmClient } from './client/swarm-client.js'
 import { Pace } from './faults/pace.js'
 import type { Finding } from './finding.js'
+import { ReplicaSets } from './sets/replica-sets.js'
 import { Timeline } from './timeline/timeline.js'
 import type { SwarmPlan } from './types.js'
 import { Verdicts } from './verdicts.js'
@@ -20,6 +21,7 @@ export interface SwarmWorldOptions {
 export class SwarmWorld {
   readonly plan: SwarmPlan
   readonly cluster: SimulatedCluster
+  readonly sets: ReplicaSets
   readonly behaviours: Behaviours
   readonly random: Random
   readonly verdicts: Verdicts
@@ -32,6 +34,7 @@ export class SwarmWorld {
   private constructor(plan: SwarmPlan, cluster: SimulatedCluster, recorded: SwarmWorldOptions['recorded']) {
     this.plan = plan
     this.cluster = cluster
+    this.sets = new ReplicaSets(cluster)
     this.behaviours = behavioursOf(plan.emulate)
     this.random = createRandom(plan.seed).fork('swarm run')
     this.timeline = recorded === null ? null : new Timeline(() => cluster.now(), recorded)
@@ -44,6 +47,7 @@ export class SwarmWorld {
       emulate,
       shards,
       mongos,
+      members,
       chunkSizeBytes,
       balancerRoundIntervalMs,
       networkTimeoutMs,
@@ -54,6 +58,8 @@ export class SwarmWorld {
       emulate,
       shards,
       mongos,
+      // Elections after two seconds instead of ten.
+      ...(members === 1 ? {} : { members, serverTimings: false }),
       balancerRoundIntervalMs,
       networkTimeoutMs,
       findReplicaSetHostTimeoutMs,
@@ -71,13 +77,31 @@ export class SwarmWorld {
     return new SwarmClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 
+  /** @returns whether it was applied: a target may be down, or die while starting */
+  async applyFault(fault: string): Promise<boolean> {
+    try {
+      await this.cluster.faults.apply(fault)
+      return true
+    } catch (error) {
+      if (!(error instanceof OptionError) && !isFromDownMember(error)) throw error
+      return false
+    }
+  }
+
   /** Small batches, so that there are several. A restarted member loses these parameters. */
   async #setParameters(): Promise<void> {
-    for (const to of this.cluster.shards) {
+    for (const to of this.cluster.shards.flatMap((shard) => this.sets.membersOf(shard))) {
       const set = (parameters: object) =>
         this.cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })
       await set({ migrateCloneInsertionBatchSize: 5 })
       if (this.plan.orphansAtOnce) await set({ orphanCleanupDelaySecs: 0 })
     }
   }
+}
+
+function isFromDownMember(error: unknown): boolean {
+  const { name, message } = error as Error
+  return (
+    name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)
+  )
 }

@@ -1,9 +1,23 @@
-/** A progress bar on standard error; without a terminal, a line for each run that fails. */
+/**
+ * Progress on standard error, and a line for each run that fails, at once: the report follows after
+ * all runs, which may take hours. A bar on a terminal, otherwise a line for each tenth.
+ */
 import { SingleBar } from 'cli-progress'
+import { counted } from '@shardlab/quantities'
 import type { SwarmProgress } from '@shardlab/scenario'
 
-export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): void } {
-  if (!process.stderr.isTTY) return { show: printFailure, end() {} }
+export interface SwarmLine {
+  show(progress: SwarmProgress): void
+  /** A line of text. */
+  print(text: string): void
+  end(): void
+}
+
+export function swarmLine(): SwarmLine {
+  return process.stderr.isTTY ? barOnTerminal() : plainLines()
+}
+
+function barOnTerminal(): SwarmLine {
   const bar = new SingleBar({
     format: '{bar} {percentage}% {runs} runs, {failed} failed{shrinking}',
     barCompleteChar: '█',
@@ -14,31 +28,53 @@ export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): v
     linewrap: false,
   })
   bar.start(1000, 0, { runs: 0, failed: 0, shrinking: '' })
+  // The bar is drawn again below the line.
+  const print = (text: string): void => void process.stderr.write(`\r${clearLine}${lineOf(text)}`)
   return {
-    show: ({ runs, failed, share, shrinking }) =>
+    show({ runs, failed, found, share, shrinking }) {
+      if (found !== null) print(failureText(found))
       bar.update(Math.round(share * 1000), {
         runs,
         failed,
         shrinking:
           shrinking === null
             ? ''
-            : `; looking for the smallest run of seed ${shrinking.seed} that fails: ${shrinking.attempt}, at most ${shrinking.attemptsMax}`,
-      }),
+            : `; ${shrinkingText(shrinking)}: ${shrinking.attempt}, at most ${shrinking.attemptsMax}`,
+      })
+    },
+    print,
     end: () => bar.stop(),
   }
 }
 
-/** Attempts per line without a terminal. */
+const clearLine = '\u001B[K'
+/** Attempts per line. */
 const shrinkingEvery = 10
+const tenths = 10
 
-/** The report follows after all runs, which may take hours. */
-function printFailure({ found, shrinking }: SwarmProgress): void {
-  if (shrinking !== null && shrinking.attempt % shrinkingEvery === 1)
-    process.stderr.write(
-      `shardlab: looking for the smallest run of seed ${shrinking.seed} that fails: attempt ${shrinking.attempt}, at most ${shrinking.attemptsMax}\n`,
-    )
-  if (found !== null)
-    process.stderr.write(
-      `shardlab: seed ${found.seed} failed, ${found.violation.checker}: ${found.violation.sentence}\n`,
-    )
+function plainLines(): SwarmLine {
+  const print = (text: string): void => void process.stderr.write(lineOf(text))
+  let shown = 0
+  return {
+    show({ runs, failed, found, share, shrinking }) {
+      if (shrinking !== null && shrinking.attempt % shrinkingEvery === 1)
+        print(`${shrinkingText(shrinking)}: attempt ${shrinking.attempt}, at most ${shrinking.attemptsMax}`)
+      if (found !== null) print(failureText(found))
+      const tenth = Math.floor(share * tenths)
+      if (tenth === shown || shrinking !== null) return
+      shown = tenth
+      print(`${counted(runs, 'run')}, ${failed} failed, ${tenth * tenths}% done`)
+    },
+    print,
+    end() {},
+  }
+}
+
+const lineOf = (text: string): string => `shardlab: ${text}\n`
+
+const shrinkingText = ({ seed }: NonNullable<SwarmProgress['shrinking']>): string =>
+  `looking for the smallest run of seed ${seed} that fails`
+
+function failureText({ seed, violation }: NonNullable<SwarmProgress['found']>): string {
+  return `seed ${seed} failed, ${violation.checker}: ${violation.sentence}`
 }

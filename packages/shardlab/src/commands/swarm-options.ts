@@ -10,6 +10,7 @@ export interface SwarmCommandOptions {
   readonly steps?: number
   readonly shards?: number
   readonly mongos?: number
+  readonly members?: number
   readonly mutation?: string
   /** true: standard output. */
   readonly json?: string | true
@@ -31,6 +32,7 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
     .option('--steps <n>', 'at most so many operations of each of these clients', atLeastOne)
     .option('--shards <n>', 'at most so many shards', atLeastOne)
     .option('--mongos <n>', 'at most so many mongoses', atLeastOne)
+    .option('--members <n>', 'that many members of each shard and of the config server', atLeastOne)
     .option('--report <file>', 'write a page about the failed runs: what happened until the failure')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     // For work on the checkers: docs/guides/swarm.md.
@@ -39,8 +41,10 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
     .addHelpText(
       'after',
       `
+Ctrl-C stops after the runs in progress and prints the report.
+
 Exit codes: 0 no run failed; 1 a run failed, or 500 runs or more did not cover a named step or a fault verb; 2 wrong usage;
-3 internal error.
+3 internal error; 130 stopped by Ctrl-C.
 
 Examples:
   shardlab swarm --runs 500

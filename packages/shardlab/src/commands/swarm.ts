@@ -1,5 +1,6 @@
 import { isClean, runSwarm, swarmPage, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
+import { handleSignals } from './interruption.js'
 import { checkWritable, save } from './output-file.js'
 import { swarmLine } from './swarm-line.js'
 import type { SwarmCommandOptions } from './swarm-options.js'
@@ -9,18 +10,25 @@ export async function swarm({ json, report: page, ...options }: SwarmCommandOpti
   if (typeof json === 'string') checkWritable(json)
   if (page !== undefined) checkWritable(page)
   const line = swarmLine()
+  const interruption = handleSignals(() =>
+    line.print('stopping; the report follows when the runs in progress have ended. Press Ctrl-C again to end at once.'),
+  )
+  interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
   let report: SwarmReport
   try {
     // runSwarm refuses unknown names.
-    report = await runSwarm(options as SwarmOptions, line.show)
+    report = await runSwarm({ ...(options as SwarmOptions), stop: interruption.stop }, (progress) =>
+      line.show(progress),
+    )
   } finally {
     line.end()
+    interruption.end()
   }
   if (typeof json === 'string') save(json, jsonOf(report))
   if (page !== undefined) save(page, swarmPage(report))
   if (json === true) process.stdout.write(jsonOf(report))
   else process.stdout.write(swarmText(report))
-  return isClean(report) ? exitCodes.fine : exitCodes.failed
+  return interruption.exitCode() ?? (isClean(report) ? exitCodes.fine : exitCodes.failed)
 }
 
 /** With the timeline of each failure. */

@@ -19,6 +19,7 @@ export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
 export function nodeWithEngine(node: NodeHost, engine: StorageEngine): NodeHost {
   const past = Object.create(node, {
     engine: { value: engine },
+    oplog: { value: node.oplog },
     collection: { value: (ns: string) => engine.collection(ns) },
   }) as NodeHost
   liveNodes.set(past, node)

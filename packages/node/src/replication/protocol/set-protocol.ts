@@ -93,24 +93,24 @@ export class SetProtocol implements ProtocolParts {
     const { coordinator, context, log } = this
     const { config, vote } = log.stored
     log.onDurable = () => this.#progressed()
-    coordinator.start(context.now(), {
+    coordinator.start(context.steadyNow(), {
       config: config === null ? null : parseConfig(config, this.#rules).config,
       vote: vote === null ? null : voteOfDocument(vote),
       last: log.last,
     })
-    if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.now(), 'SECONDARY')
+    if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.steadyNow(), 'SECONDARY')
     this.carryOut()
     this.#fetcher.start()
   }
 
   wake(): void {
     this.#wakeAtMs = null
-    this.coordinator.tick(this.context.now())
+    this.coordinator.tick(this.context.steadyNow())
     this.carryOut()
   }
 
   get nowMs(): number {
-    return this.context.now()
+    return this.context.steadyNow()
   }
 
   /** Call it after every call of the coordinator. */

@@ -1,8 +1,10 @@
 import type { ActivityName } from '../types.js'
 import type { SwarmWorld } from '../world.js'
 import type { Activity } from './activity.js'
+import { Failovers } from './failovers.js'
 import { Membership } from './membership.js'
 import { Placement } from './placement.js'
+import { Registers } from './registers.js'
 import { Resharding } from './resharding.js'
 import { ShortLived } from './short-lived.js'
 import { UniqueKeys } from './unique-keys.js'
@@ -17,6 +19,8 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   resharding: (world) => new Resharding(world),
   maintenance: (world) => new MaintenanceCommands(world),
   'unique-library': (world) => new UniqueLibrary(world),
+  registers: (world) => new Registers(world),
+  failovers: (world) => new Failovers(world),
 }
 
 export function activitiesOf(world: SwarmWorld): Activity[] {

@@ -86,15 +86,17 @@ function namespaceIn(document: Document): string | null {
   return typeof found === 'string' ? found : null
 }
 
-/** Documents stored on one member. @throws Error */
+/** Documents stored on the primary of a set. @throws Error */
 export async function directly(
-  { cluster }: SwarmWorld,
-  member: string,
+  { cluster, sets }: SwarmWorld,
+  set: string,
   db: string,
   collection: string,
 ): Promise<Document[]> {
+  const to = await sets.primaryOf(set)
+  if (to === null) throw new Error(`${set} has no primary after all faults were healed`)
   const command = encode({ find: collection, filter: {}, batchSize: 100_000, $db: db })
-  const reply = decode(await cluster.command(command, { to: member }), { promoteLongs: true })
-  if (reply['ok'] !== 1) throw new Error(`${member} does not read ${db}.${collection}: ${reply['errmsg']}`)
+  const reply = decode(await cluster.command(command, { to }), { promoteLongs: true })
+  if (reply['ok'] !== 1) throw new Error(`${to} does not read ${db}.${collection}: ${reply['errmsg']}`)
   return reply['cursor'].firstBatch as Document[]
 }

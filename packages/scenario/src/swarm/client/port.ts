@@ -2,8 +2,10 @@ import { RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { createClient } from '../../client/index.js'
+import type { ReplicaSets } from '../sets/replica-sets.js'
 import type { Timeline } from '../timeline/timeline.js'
 import { nameOf } from './errors.js'
+import { MajoritySession } from './majority-session.js'
 
 /** null: the outcome is unknown. */
 export type Reply = Document | null
@@ -11,8 +13,8 @@ export type Reply = Document | null
 export interface SwarmPort {
   readonly routers: readonly Address[]
   /**
-   * Sends a command once to a member; `to` null: to any mongos, with a driver's retry. Virtual time
-   * passes until the reply.
+   * Sends a command once to a member or to the primary of a set; `to` null: to any mongos, with a
+   * driver's retry. Virtual time passes until the reply.
    */
   run(command: Document, to: Address | null): Promise<Reply>
   wait(ms: number): Promise<void>
@@ -26,21 +28,25 @@ const serverSelectionTimeoutMs = 1000
  */
 const heartbeatMs = 3_600_000
 
-interface Observed {
+interface Surroundings {
+  readonly sets: ReplicaSets
   /** Unanswered commands as texts. */
   readonly waiting: Set<string>
   readonly timeline: Timeline | null
 }
 
-export function connect(cluster: SimulatedCluster, name: string, { waiting, timeline }: Observed): SwarmPort {
+export function connect(cluster: SimulatedCluster, name: string, { sets, waiting, timeline }: Surroundings): SwarmPort {
   const { mongos } = cluster
+  const session = sets.areSeveral ? new MajoritySession() : null
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })
   let sent = 0
   const viaRouter = async (command: Document, to: Address | null): Promise<Reply> =>
     (await cluster.during(client.run(command, to === null ? {} : { to, retryable: false }))).reply
   const directly = async (command: Document, to: Address): Promise<Reply> => {
+    const member = sets.isSet(to) ? await sets.primaryOf(to) : to
+    if (member === null) return null
     try {
-      return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
+      return decode(await cluster.command(encode(command), { to: member }), { promoteLongs: true })
     } catch (error) {
       if (error instanceof RequestFailedError) return null
       throw error
@@ -48,13 +54,15 @@ export function connect(cluster: SimulatedCluster, name: string, { waiting, time
   }
   return {
     routers: mongos,
-    async run(command, to) {
+    async run(plain, to) {
+      const command = session?.withConcerns(plain) ?? plain
       const what = `${name}, ${++sent}, to ${to ?? 'any mongos'}: ${nameOf(command)}`
       waiting.add(what)
       const answered = timeline?.command(name, command, to)
       try {
         const reply = await (to === null || mongos.includes(to) ? viaRouter(command, to) : directly(command, to))
         answered?.(reply)
+        if (reply !== null) session?.learn(reply)
         return reply
       } finally {
         waiting.delete(what)

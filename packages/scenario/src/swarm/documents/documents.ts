@@ -23,7 +23,7 @@ export class Documents {
   constructor(world: SwarmWorld) {
     this.#world = world
     this.#collections = collectionsOf(world.plan, world.behaviours)
-    const losses = new RetryHistoryLosses(world.cluster, 'app')
+    const losses = new RetryHistoryLosses(world.cluster, world.sets, 'app')
     this.#workers = Array.from({ length: world.plan.workers }, (_, i) => {
       const random = world.random.fork(`worker ${i + 1}`)
       return new DocumentsWorker(
@@ -34,6 +34,7 @@ export class Documents {
         this.#collections,
         world.behaviours,
         losses,
+        world.sets.areSeveral ? random.fork('sets') : null,
       )
     })
   }

@@ -1,5 +1,6 @@
 import { configAddress } from '@shardlab/actor'
 import type { SimulatedCluster } from '@shardlab/cluster'
+import type { ReplicaSets } from '../sets/replica-sets.js'
 
 /**
  * Counts the moments at which the unsharded collections of a database may lose their retry history:
@@ -9,11 +10,13 @@ import type { SimulatedCluster } from '@shardlab/cluster'
 export class RetryHistoryLosses {
   #count = 0
 
-  constructor(cluster: SimulatedCluster, db: string) {
+  constructor(cluster: SimulatedCluster, sets: ReplicaSets, db: string) {
+    const isOfConfig = (member: string): boolean => sets.setOf(member) === configAddress
     cluster.onEvent((event) => {
       if (event.type === 'catalog' && event.change === 'primary-moved' && event.ns === db) this.#count++
       // A commit whose event is lost with the config server.
-      else if (event.type === 'member' && event.member === configAddress && event.state !== 'started') this.#count++
+      else if (event.type === 'member' && event.state !== 'started' && isOfConfig(event.member)) this.#count++
+      else if (event.type === 'member-state' && isOfConfig(event.member)) this.#count++
     })
   }
 

@@ -8,6 +8,7 @@ import type { Behaviours } from '@shardlab/sharding'
 import { scanViolations } from '../checkers/cursors.js'
 import type { Code } from '../client/errors.js'
 import { transactionHistoryIncomplete, type AnsweredCommand, type SwarmClient } from '../client/swarm-client.js'
+import { pick } from '../draw.js'
 import { finding } from '../finding.js'
 import type { Verdicts } from '../verdicts.js'
 import { keysMax, type SwarmCollection } from './collections.js'
@@ -25,6 +26,7 @@ export class DocumentsWorker {
   /** The number of written documents then says little. */
   readonly #writesIncludeOrphans: boolean
   readonly #losses: Pick<RetryHistoryLosses, 'count'>
+  readonly #ofSets: Random | null
   readonly #models = new Map<string, Model>()
   readonly #groups = new Map<string, DocumentGroup>()
   /**
@@ -36,6 +38,7 @@ export class DocumentsWorker {
   acknowledged = 0
   unknown = 0
 
+  /** @param ofSets chooses what is only done where sets have several members; null: they have one */
   constructor(
     number: number,
     client: SwarmClient,
@@ -44,8 +47,10 @@ export class DocumentsWorker {
     collections: readonly SwarmCollection[],
     behaviours: Behaviours,
     losses: Pick<RetryHistoryLosses, 'count'>,
+    ofSets: Random | null,
   ) {
     this.#losses = losses
+    this.#ofSets = ofSets
     this.#keysChange = !behaviours.shardKeyValuesAreImmutable
     this.#writesIncludeOrphans = behaviours.writesIncludeOrphans
     this.number = number
@@ -75,6 +80,7 @@ export class DocumentsWorker {
     const known = model.known()
     const choice = known.length < 4 ? 0 : this.#random.below(20)
     const some = known[this.#random.below(Math.max(known.length, 1))]!
+    if (choice >= 3 && this.#ofSets?.chance(1, 12) === true) return this.#incrementUnsafely(ns, model, some)
     if (choice < 3) return this.#insert(ns, model)
     if (choice < 5 || (choice > 5 && choice < 9 && !this.#keysChange)) return this.#increment(ns, model, some)
     if (choice === 5) return this.#incrementById(ns, model, some)
@@ -131,6 +137,21 @@ export class DocumentsWorker {
     }
     const answer = await this.#retry(ns, model, { update: ns, updates, $db: 'app' }, [], [after])
     if (answer !== null) this.#updated(ns, model, answer.reply, after)
+  }
+
+  /** A write that only the primary has may be rolled back. */
+  async #incrementUnsafely(ns: string, model: Model, document: Known): Promise<void> {
+    const updates = [{ q: keyOf(document), u: { $inc: { n: 1 } } }]
+    const command = { update: ns, updates, writeConcern: { w: 1 }, $db: 'app' }
+    const answer = await this.#client.try(command, [], this.#retryMode(ns))
+    model.mayBe(document._id, { ...document, n: document.n + 1 })
+    this.#note(answer)
+  }
+
+  /** Any member serves reads that see the writes of their session. */
+  #preference(): Document {
+    if (this.#ofSets?.chance(1, 3) !== true) return {}
+    return { $readPreference: { mode: pick(this.#ofSets, ['secondary', 'secondaryPreferred', 'nearest']) } }
   }
 
   #updated(ns: string, model: Model, reply: Document, after: Known): void {
@@ -260,7 +281,7 @@ export class DocumentsWorker {
   }
 
   async #readByKey(ns: string, model: Model, { _id, k, n }: Known): Promise<void> {
-    const found = await this.#client.documentsOf({ find: ns, filter: { k, _id }, $db: 'app' })
+    const found = await this.#client.documentsOf({ find: ns, filter: { k, _id }, ...this.#preference(), $db: 'app' })
     if (found === null || (found.length === 0 && this.#unseen.has(_id))) return
     this.#must(
       found.length === 1 && found[0]!['n'] === n,
@@ -277,6 +298,7 @@ export class DocumentsWorker {
       filter: { owner: this.number },
       batchSize: 2 + this.#random.below(5),
       ...sorts[this.#random.below(3)],
+      ...this.#preference(),
       $db: 'app',
     }
     const found = await this.#client.documentsOf(command)
@@ -288,7 +310,13 @@ export class DocumentsWorker {
 
   async #count(ns: string, model: Model): Promise<void> {
     const pipeline = [{ $match: { owner: this.number } }, { $group: { _id: null, count: { $sum: 1 } } }]
-    const found = await this.#client.documentsOf({ aggregate: ns, pipeline, cursor: {}, $db: 'app' })
+    const found = await this.#client.documentsOf({
+      aggregate: ns,
+      pipeline,
+      cursor: {},
+      ...this.#preference(),
+      $db: 'app',
+    })
     if (found === null) return
     const count = (found[0]?.['count'] as number | undefined) ?? 0
     const most = model.known().length + model.uncertain

@@ -1,7 +1,8 @@
 import type { Random } from '@shardlab/actor'
-import { OptionError, type FaultVerbName } from '@shardlab/cluster'
+import type { FaultVerbName } from '@shardlab/cluster'
+import { pick } from '../draw.js'
 import type { SwarmWorld } from '../world.js'
-import { faultTexts } from './fault-texts.js'
+import { faultTexts, type Victims } from './fault-texts.js'
 
 /** Mean virtual time between two faults of a verb; longer for those that take a member down. */
 const meanIntervalMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
@@ -65,24 +66,20 @@ export class FaultDriver {
       await pace.nextSend()
       await cluster.advance(draw.fraction() * 4)
       if (!pace.isAnyClientWorking) return
-      for (const fault of faultTexts[verb](draw, { shards: cluster.shards, mongos: cluster.mongos }))
-        await this.#apply(fault)
+      for (const fault of faultTexts[verb](draw, await this.#victims())) await this.#world.applyFault(fault)
     }
   }
 
-  async #apply(fault: string): Promise<void> {
-    try {
-      await this.#world.cluster.faults.apply(fault)
-    } catch (error) {
-      // The target is already down, or dies while starting.
-      if (!(error instanceof OptionError) && !isFromDownMember(error)) throw error
+  async #victims(): Promise<Victims> {
+    const { cluster, sets } = this.#world
+    const { shards, mongos } = cluster
+    if (!sets.areSeveral) return { shards, mongos, memberOf: (set) => set }
+    const primaries = new Map<string, string | null>()
+    for (const set of sets.names) primaries.set(set, await sets.primaryOf(set))
+    const memberOf = (set: string, random: Random): string => {
+      const primary = random.chance(1, 2) ? primaries.get(set) : null
+      return primary ?? pick(random, sets.membersOf(set))
     }
+    return { shards, mongos, memberOf }
   }
-}
-
-function isFromDownMember(error: unknown): boolean {
-  const { name, message } = error as Error
-  return (
-    name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)
-  )
 }

@@ -5,25 +5,28 @@ import { pick } from '../draw.js'
 export interface Victims {
   readonly shards: readonly string[]
   readonly mongos: readonly string[]
+  /** A member of a shard or of the config server. */
+  readonly memberOf: (set: string, random: Random) => string
 }
 
 /** Mostly short; sometimes longer than a router searches for a member. */
 const lasting = (random: Random): string =>
   `${Math.round(10 + random.fraction() * (random.chance(1, 8) ? 3000 : 300))}ms`
 
-const withDisk = (random: Random, { shards }: Victims): string =>
-  random.chance(1, 5) ? configAddress : pick(random, shards)
+const withDisk = (random: Random, { shards, memberOf }: Victims): string =>
+  memberOf(random.chance(1, 5) ? configAddress : pick(random, shards), random)
 
 function anyMember(random: Random, victims: Victims): string {
   const choice = random.below(10)
-  if (choice < 6) return pick(random, victims.shards)
-  if (choice < 8) return configAddress
+  if (choice < 6) return victims.memberOf(pick(random, victims.shards), random)
+  if (choice < 8) return victims.memberOf(configAddress, random)
   return choice === 8 ? pick(random, victims.mongos) : balancerAddress
 }
 
-function link(random: Random, { shards, mongos }: Victims): readonly [string, string] {
+function link(random: Random, { shards, mongos, memberOf }: Victims): readonly [string, string] {
   const [one, other] = random.shuffled([configAddress, ...shards, ...mongos])
-  return [one!, other!]
+  const end = (name: string) => (mongos.includes(name) ? name : memberOf(name, random))
+  return [end(one!), end(other!)]
 }
 
 const betweenOrOneWay = (random: Random, victims: Victims): string => {
@@ -68,7 +71,9 @@ export const faultTexts: Readonly<Record<FaultVerbName, (random: Random, victims
     `jump clock of ${anyMember(random, victims)} by ${random.chance(1, 2) ? '-' : ''}${pick(random, ['30ms', '5s', '10m'])} for ${lasting(random)}`,
   ],
   freezeRoutes: (random, { mongos }) => [`freeze routes of ${pick(random, mongos)} for ${lasting(random)}`],
-  stallRangeDeleter: (random, { shards }) => [`stall range deleter of ${pick(random, shards)} for ${lasting(random)}`],
+  stallRangeDeleter: (random, { shards, memberOf }) => [
+    `stall range deleter of ${memberOf(pick(random, shards), random)} for ${lasting(random)}`,
+  ],
   partition: (random, victims) => {
     const [one, other] = link(random, victims)
     const from = random.chance(1, 4) ? '' : ` from ${other}`

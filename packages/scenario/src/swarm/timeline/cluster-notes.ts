@@ -22,6 +22,15 @@ export function noteEvent(timeline: Timeline, event: ClusterEvent): void {
         null,
         event.error === undefined ? event.state : `${event.state}: ${event.error}`,
       )
+    case 'member-state':
+      return timeline.note('member', event.member, null, `${event.from} to ${event.to}`)
+    case 'election': {
+      const { member, outcome, term, reason, votes, votesNeeded } = event
+      const counts = `${votes} votes, ${votesNeeded} needed`
+      return timeline.note('member', member, null, `election ${outcome} in term ${term} (${reason}; ${counts})`)
+    }
+    case 'rollback':
+      return timeline.note('member', event.member, null, `entries rolled back: ${event.entries}`)
     case 'migration':
       return timeline.note(
         'catalog',

@@ -51,12 +51,12 @@ export class CatalogWatch {
         this.#routing.routed(event, this.#world.cluster.now())
         return
       case 'member':
-        if (event.member !== configAddress) this.#known.delete(event.member)
-        else if (event.state === 'started') void this.look()
-        else {
-          this.#versions.clear()
-          this.#known.clear()
-        }
+        this.#onMember(event)
+        return
+      case 'member-state':
+        // A member that becomes primary or secondary starts with an empty cache.
+        this.#known.delete(event.member)
+        if (event.set === configAddress) void this.look()
         return
       case 'migration':
       case 'split':
@@ -65,6 +65,17 @@ export class CatalogWatch {
         void this.look()
         return
       default:
+    }
+  }
+
+  #onMember({ member, state }: Extract<ClusterEvent, { type: 'member' }>): void {
+    const isConfig = this.#world.sets.setOf(member) === configAddress
+    if (!isConfig || this.#world.sets.areSeveral) this.#known.delete(member)
+    if (!isConfig) return
+    if (state === 'started') void this.look()
+    else if (!this.#world.sets.areSeveral) {
+      this.#versions.clear()
+      this.#known.clear()
     }
   }
 
@@ -80,31 +91,38 @@ export class CatalogWatch {
       }
       const table = catalogTable(ns, collection, chunks)
       verdicts.violated('ownership', ...ownershipViolations(ns, table.pattern, table.ranges))
-      verdicts.violated('versions', ...this.#versions.seen(table))
+      // What a majority does not have yet can be rolled back.
+      if (!this.#world.sets.areSeveral) verdicts.violated('versions', ...this.#versions.seen(table))
       this.#routing.changed(ns, table, atMs)
     }
   }
 
   async #lookAtMembers(): Promise<void> {
     const { cluster, verdicts } = this.#world
-    for (const member of [...cluster.shards, ...cluster.mongos]) {
+    const members = [...cluster.shards.flatMap((shard) => this.#world.sets.membersOf(shard)), ...cluster.mongos]
+    for (const member of members) {
       if (cluster.members().find(({ address }) => address === member)?.state !== 'running') continue
       const { collectionVersions } = await cluster.describe(member)
       verdicts.violated('versions', ...this.#known.seen(member, collectionVersions as Record<string, PlacementVersion>))
     }
   }
 
-  /** null: the config server is down or going down; it is read again after its start. */
+  /** null: the config server is down or has no primary; it is read again after that. */
   async #ask(ns: string): Promise<ReplyOf<'config.get-chunks'> | null> {
-    const { cluster } = this.#world
-    const isUp = (): boolean =>
-      cluster.members().some(({ address, state }) => address === configAddress && state === 'running')
-    if (!isUp()) return null
+    const { cluster, sets } = this.#world
+    const primary = await sets.primaryOf(configAddress)
+    if (primary === null) return null
     try {
-      return await cluster.peek(configAddress, 'config.get-chunks', { ns, since: null, limit: null })
+      return await cluster.peek(primary, 'config.get-chunks', { ns, since: null, limit: null })
     } catch (error) {
-      if (!(error as Error).message.endsWith(' is not running')) throw error
+      if (!isOfStateChange(error)) throw error
       return null
     }
   }
+}
+
+/** It went down, or a member of its set is no primary any more. */
+function isOfStateChange(error: unknown): boolean {
+  const { name, message } = error as Error
+  return message.endsWith(' is not running') || name === 'NotPrimaryError'
 }
