@@ -38,7 +38,7 @@ export class DocumentsWorker {
   acknowledged = 0
   unknown = 0
 
-  /** @param ofSets chooses what is only done where sets have several members; null: they have one */
+  /** @param ofSets for what is only done with several members; null: sets have one */
   constructor(
     number: number,
     client: SwarmClient,
