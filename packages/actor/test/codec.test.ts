@@ -236,6 +236,27 @@ t.test('a message is a snapshot, a packet has the size of its content, and a wri
   }
 })
 
+t.test('a large packet takes the buffer of its writer along', async (test) => {
+  const large = 3 * 1024 * 1024
+  for (const pooled of [false, true]) {
+    const writer = new PacketWriter({ pooled })
+    const other = new PacketWriter({ pooled })
+    const packets: Packet[] = []
+    for (const size of [10, large, 20, large, 30]) {
+      addBody(other, 'between')
+      addBody(writer, new Uint8Array(size).fill(size & 0xff))
+      packets.push(writer.takeInPlace())
+    }
+    test.equal(new Set(packets.map(({ buffer }) => buffer)).size > 2, true)
+    for (const [i, size] of [10, large, 20, large, 30].entries()) {
+      const { bytes, start, end } = packets[i]!
+      const body = bodyOf(bytes.subarray(start, end)) as Uint8Array
+      test.equal(Buffer.compare(body, new Uint8Array(size).fill(size & 0xff)), 0)
+    }
+    test.equal(bodyOf(other.take()), 'between')
+  }
+})
+
 t.test('interleaved pooled writers write the same packets as unpooled ones', async () => {
   const step = fc.record({
     writer: fc.nat(3),

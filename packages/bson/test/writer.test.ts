@@ -170,6 +170,17 @@ t.test("a large document shares no memory with its value's array", async (t) => 
   t.ok((decode(bytes)['v'] as Binary).buffer.every((byte) => byte === 5))
 })
 
+t.test('a finished document has the room it needs; one that is sent may have more', async (t) => {
+  const write = (bytes: number) => new DocumentWriter().binary('b', 0, new Uint8Array(bytes)).int32('n', 1)
+  for (const bytes of [10, 3000, 300_000, 5_000_000, 20_000_000]) {
+    const exact = write(bytes).finish()
+    const sent = write(bytes).finishToSend()
+    t.equal(Buffer.compare(exact, sent), 0, `${bytes} bytes`)
+    if (bytes > 3000) t.ok(exact.buffer.byteLength < exact.length + 64)
+    t.ok(sent.buffer.byteLength < Math.max(20_000, sent.length * 4 + 1_000_000))
+  }
+})
+
 t.test('misuse of a writer throws', async (t) => {
   t.throws(() => new DocumentWriter().end(), { message: 'no embedded document is open' })
   t.throws(() => new DocumentWriter().startArray('a').finish(), { message: 'an embedded document is still open' })

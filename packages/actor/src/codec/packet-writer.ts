@@ -91,8 +91,8 @@ export class PacketWriter {
   }
 
   /**
-   * Empties the writer. Unless {@link PacketWriterOptions.pooled}, the buffer has exactly the
-   * packet's size and can be transferred.
+   * Empties the writer. Unless {@link PacketWriterOptions.pooled}, the buffer holds nothing else
+   * and can be transferred; that of a large packet has free room.
    */
   take(): Uint8Array<ArrayBuffer> {
     const { bytes, start, end, attachments } = this.takeInPlace()
@@ -138,16 +138,14 @@ export class PacketWriter {
   #close(): Packet {
     const writer = this.#writer
     const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
-    const inPlace = writer === page && writer.length <= largestPooledBytes
+    const isOnPage = writer === page
+    // A large packet takes the buffer along.
+    const inPlace = writer.length > largestKeptBytes || (isOnPage && writer.length <= largestPooledBytes)
     const packet = inPlace ? writer.finishInPlace(start) : writer.copy(start)
     this.#open = null
-    if (writer === page) {
-      PacketWriter.#pageOwner = null
-      if (!inPlace) page.reset(pageBytes)
-    } else {
-      writer.reset(largestKeptBytes)
-      if (spareWriters.length < spareWritersMax) spareWriters.push(writer)
-    }
+    if (isOnPage) PacketWriter.#pageOwner = null
+    writer.reset(isOnPage ? pageBytes : largestKeptBytes)
+    if (!isOnPage && spareWriters.length < spareWritersMax) spareWriters.push(writer)
     return packet
   }
 

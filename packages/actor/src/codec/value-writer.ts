@@ -3,6 +3,8 @@ import { attachmentType, noAttachments, Packet } from './packet.js'
 import { unzeroed } from './unzeroed.js'
 
 const smallestCapacityBytes = 1024
+/** After such a value, a packet is probably almost complete. */
+const largeBytes = 64 * 1024
 /** Below this length a loop over the characters is faster than a call of `encodeInto`. */
 const shortText = 48
 const fixext4 = 0xd6
@@ -290,7 +292,9 @@ export class ValueWriter {
 
   #reserve(extraBytes: number): void {
     const needed = this.#end + extraBytes
-    if (needed > this.#bytes.length) this.#resize(Math.max(this.#smallestCapacityBytes, (needed - this.#start) * 2))
+    if (needed <= this.#bytes.length) return
+    const room = extraBytes < largeBytes ? needed - this.#start : largeBytes
+    this.#resize(Math.max(this.#smallestCapacityBytes, needed - this.#start + room))
   }
 
   /** Finished packets stay in the old buffer. */

@@ -16,6 +16,14 @@ let slabUsed = 0
 /** Below this length a loop is faster than a call into the runtime. */
 const shortBytes = 40
 
+/**
+ * Larger buffers grow in fewer steps, because each step copies them into memory that the process
+ * has not used yet. What is not written costs no memory.
+ */
+const largeBytes = 256 * 1024
+/** Room for the largest reply: 16 MB of documents and their frame. */
+const largestReplyBytes = 17 * 1024 * 1024
+
 export class DocumentWriter {
   #buffer: Buffer
   /** Whether the buffer is a slab that holds other documents too. */
@@ -212,7 +220,14 @@ export class DocumentWriter {
     return this
   }
 
+  /** The result's buffer has little more than its size, unless it is small and shares a slab. */
   finish(): Uint8Array {
+    const written = this.finishToSend()
+    return this.#shared || this.#limit - this.#at < 64 ? written : Buffer.from(written)
+  }
+
+  /** As {@link finish}, for a document that is soon dropped: its buffer may be much larger. */
+  finishToSend(): Uint8Array {
     if (this.#open !== this.#base) throw new Error('an embedded document is still open')
     this.#close()
     const bytes = this.#buffer
@@ -222,7 +237,7 @@ export class DocumentWriter {
       this.#limit = 0
       return bytes.subarray(this.#base, this.#at)
     }
-    return bytes.length - this.#at < 64 ? bytes.subarray(0, this.#at) : Buffer.from(bytes.subarray(0, this.#at))
+    return bytes.subarray(0, this.#at)
   }
 
   #start(type: number, name: string): this {
@@ -297,7 +312,7 @@ export class DocumentWriter {
       return
     }
     const base = this.#base
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed - base + 64, (this.#limit - base) * 2))
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed - base + 64, grownBytes(this.#limit - base)))
     bytes.copy(grown, 0, base, this.#at)
     this.#buffer = grown
     this.#shared = false
@@ -307,6 +322,9 @@ export class DocumentWriter {
     this.#limit = grown.length
   }
 }
+
+const grownBytes = (sizeBytes: number): number =>
+  sizeBytes < largeBytes ? sizeBytes * 2 : Math.min(sizeBytes * 4, Math.max(sizeBytes * 2, largestReplyBytes))
 
 const indexNames = Array.from({ length: 1024 }, (_, i) => String(i))
 

@@ -181,7 +181,7 @@ class Dispatch {
       writer,
       time,
       compareTimestamps(operationTime, noTime) === 0 ? time : operationTime,
-    ).finish()
+    ).finishToSend()
     const body = mayContainStateErrors(host, operation, failure)
       ? withoutStateChanges(reply, host.stopping.signal.aborted)
       : reply

@@ -110,7 +110,7 @@ function replyToClient(
   const { behaviours, clock, statistics } = node
   // Only members of replica sets have cluster times.
   const timed = node.isStandalone ? writer : writeTimes(writer, clock.time, operationTimeOf(node))
-  const reply = timed.finish()
+  const reply = timed.finishToSend()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
   if (behaviours.lastErrors) noteLastError(node, client!, reply)
   return { body: reply, again: repeats }
@@ -119,7 +119,9 @@ function replyToClient(
 function replyToMember(node: NodeHost, command: NodeCommand, writer: DocumentWriter | null): NodeReply {
   const { clock, statistics } = node
   const body =
-    writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
+    writer === null
+      ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer'))
+      : writer.finishToSend()
   statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
   return { body, operationTime: operationTimeOf(node), clusterTime: clock.time }
 }

@@ -3,8 +3,12 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const checkEveryMs = 1000
-/** Share of a period in which an idle thread works. */
+/** Share of a period in which an idle thread works at most. */
 const idleShare = 0.1
+/** With less work than this, no client notices that the thread stops for a collection. */
+const quietShare = 0.003
+/** A collection stops the thread for about a millisecond for each megabyte in use. */
+const unnoticedHeapBytesMax = 16 * 1024 * 1024
 /** Work after which a thread probably has garbage again. */
 const workMs = 50
 const waitMsMin = 4000
@@ -32,7 +36,7 @@ export interface MemoryTrimmerOptions {
 }
 
 /**
- * Collects the garbage of an idle thread. V8 collects while a thread allocates, so the memory of
+ * Collects the garbage of an idle thread, and of one with a large heap only when it hardly works. V8 collects while a thread allocates, so the memory of
  * dropped collections, closed cursors and large messages would stay until the next work arrives.
  * Collections that free little become rarer, from every 4 seconds to every 64.
  *
@@ -78,6 +82,7 @@ export class MemoryTrimmer {
       this.#options.onIdle?.()
     }
     const atMs = performance.now()
+    if (utilization > quietShare && getHeapStatistics().used_heap_size > unnoticedHeapBytesMax) return
     if (this.#uncountedBytes < uncountedBytesMin) {
       const hasGrown = heldBytes() - this.#startBytes >= this.#options.growthBytesMin
       if (!hasGrown || atMs - this.#collectedAtMs < this.#waitMs) return

@@ -5,10 +5,13 @@ import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 /** The peer is closed when the thread at the other end ends. */
 export function attachPort(host: ActorHost, port: MessagePort): Peer {
   const peer = new CallbackPeer(host.mailbox.packing, (written) => {
-    const { buffer } = written.take()
-    port.postMessage(buffer, [buffer])
+    const packet = written.take()
+    const { buffer } = packet
+    port.postMessage(packet.length === buffer.byteLength ? buffer : packet, [buffer])
   })
-  port.on('message', (packet: ArrayBuffer) => host.mailbox.receive(peer, new Uint8Array(packet)))
+  port.on('message', (packet: ArrayBuffer | Uint8Array) =>
+    host.mailbox.receive(peer, packet instanceof Uint8Array ? packet : new Uint8Array(packet)),
+  )
   port.on('close', () => host.mailbox.closePeer(peer))
   return peer
 }

@@ -29,8 +29,8 @@ export class CallbackPeer extends Peer {
   readonly #send: (peer: Peer) => void
 
   /**
-   * @param send must take the packet out of the peer; unless `packing.pooled`, its buffer has
-   *   exactly its size and may be transferred
+   * @param send must take the packet out of the peer; unless `packing.pooled`, its buffer holds
+   *   nothing else and may be transferred
    */
   constructor(packing: PacketWriterOptions, send: (peer: Peer) => void) {
     super(packing)
