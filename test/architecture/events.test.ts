@@ -50,9 +50,9 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     defragmenting: true,
     durationMs: true,
   },
-  'fault-applied': { id: true, fault: true, target: true },
+  'fault-applied': { id: true, fault: true, members: true },
   'fault-struck': { id: true, fault: true, member: true, step: true },
-  'fault-healed': { id: true, fault: true, target: true },
+  'fault-healed': { id: true, fault: true, members: true },
   jumbo: { ns: true, shard: true, min: true, max: true },
   member: { member: true, state: true, error: true },
   limit: { member: true, limit: true, value: true },
@@ -68,7 +68,9 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     votesNeeded: true,
     refusals: true,
   },
-  rollback: { member: true, set: true, to: true, entries: true },
+  'step-down': { member: true, set: true, term: true, reason: true },
+  rollback: { member: true, set: true, to: true, entries: true, namespaces: true },
+  'replication-lag': { member: true, set: true, primary: true, state: true, lagMs: true, commitLagMs: true },
   log: { member: true, level: true, message: true, fields: true },
 }
 

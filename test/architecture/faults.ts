@@ -29,9 +29,12 @@ export function faultsPage(notice: string): string {
         .map(({ grammar }, i) => `${s + i === 0 ? 'filter =' : '       |'} ${grammar.padEnd(24)}(${scope})`),
     ),
     '',
-    'M      = a member: shard01, config, mongos01 or mongos1, balancer',
-    'E      = a member, or clients, shards, routers, members (all members), everybody (members and clients)',
+    'M      = NAME | the primary of SET | a secondary of SET | the secondaries of SET',
+    'E      = M, or clients, shards, routers, members (all members), everybody (members and clients)',
+    'NAME   = a member: shard01, shard01-2, config, mongos01 or mongos1, balancer; or a SET',
+    'SET    = a replica set: shard01, config, rs0',
     'TIME   = 500ms, 5s, 10m, 2h, 1d; at most 100 years',
+    'SIZE   = 100KB, 16MB',
     'RATE   = 64KB/s, 10MB/s',
     'STEP   = a named step, such as shard.migration.committing',
     'KIND   = a kind of message between members, such as config.commit-chunk-migration; client.command: messages of clients',
@@ -47,14 +50,36 @@ export function faultsPage(notice: string): string {
       return `| ${cells.join(' | ')} |`
     }),
     '',
+    '## Replica sets',
+    '',
+    'Members of a set are chosen when the fault begins, by the states that they report themselves, and',
+    'remain chosen until it ends: `crash the primary of shard02 after 10s for 5s` crashes the member that',
+    'is primary in ten seconds. `fault-applied` and the list of faults show the members that were chosen.',
+    '',
+    '- `the primary of` means the member in state PRIMARY; of two, which exist after a partition, the one',
+    '  of the later term. `a secondary of` means the first one by name in state SECONDARY, `the secondaries',
+    '  of` all of them.',
+    '- If no member fits, as during an election, the fault waits for one, for at most',
+    '  `findReplicaSetHostTimeoutMs` (15 s); then it is an error. Meanwhile its state is `waiting`, and it can',
+    '  be healed.',
+    '- The only member of a set is its primary, in any state. Such a set has no secondaries.',
+    `- The name of a set means all of its members that run; with ${ofPrimary().join(' and ')}, its primary.`,
+    '  `resume` means its paused members. A fault at a step strikes the members that reach it.',
+    '- A link that ends at a set ends at all of its members. Between them it is not broken, unless both ends',
+    '  name members of the set: `partition shard02` separates the set from everybody else, `partition the',
+    '  primary of shard02 from shard02` the primary from the other members, `partition shard02 from shard02`',
+    '  all of its members from each other.',
+    '- A fault on several members ends for each of them as it would alone, and is over with the last one.',
+    '',
     '## Rules',
     '',
     '- A fault lasts until it is healed, or for the time given by `for`. `heal` without an id heals all',
     '  faults. `restart` and `resume` are over at once and take no `for`.',
     '- A crash, a stop or a destroyed disk ends when the member is started, by `cluster.restart` or by',
-    '  another fault. A pause, a step-down and frozen routes belong to a process: they end with it.',
+    '  another fault. A pause, a step-down, frozen routes, delayed replication and a small oplog belong to a',
+    '  process: they end with it.',
     '- When several faults have the same effect on a member, the effect lasts until the last of them',
-    '  is healed.',
+    '  is healed. The longest delay and the smallest oplog count.',
     '- Groups such as `shards` include members that are added later.',
     '- An end that is left out means `everybody`.',
     "- A probability is drawn from the cluster's seed, or from `seed`. `first` is one count for all links",
@@ -64,6 +89,14 @@ export function faultsPage(notice: string): string {
     '',
   ]
   return lines.join('\n')
+}
+
+/** Verbs that, with the name of a set, mean its primary. */
+function ofPrimary(): string[] {
+  const { forms, verbs } = faultReference
+  return verbs
+    .filter(({ ofSet }) => ofSet === 'primary')
+    .map(({ verb }) => code(shortest(forms.find((form) => form.verb === verb)!.example)))
 }
 
 /** An example without its optional parts. */

@@ -75,7 +75,7 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
     const applied: FaultAppliedEvent[] = []
     cluster.on('fault-applied', (event) => applied.push(event))
     t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^Fault [2-9a-z]{8}\n$/, stderr: '' })
-    t.match(applied, [{ fault: 'crash shard02 for 1h', target: 'shard02' }])
+    t.match(applied, [{ fault: 'crash shard02 for 1h', members: ['shard02'] }])
     const { id } = applied[0]!
     t.match(
       (await fault('--list')).stdout,

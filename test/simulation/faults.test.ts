@@ -85,7 +85,7 @@ t.test('faults start and end on time, are listed, and emit events', async (t) =>
       ['fault-healed', events[1]!.atMs - began],
     ],
   )
-  t.match(events[0], { id, fault: 'crash shard02 after 10s for 5s', target: 'shard02' })
+  t.match(events[0], { id, fault: 'crash shard02 after 10s for 5s', members: ['shard02'] })
 })
 
 t.test('heal ends all faults and cancels scheduled ones', async (t) => {

@@ -13,6 +13,7 @@ export type { FaultInput, FaultSpec, FaultVerbName } from './faults/fault-data.j
 export { Faults } from './faults/faults.js'
 export { faultForms, faultReference, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'
+export { nameInTarget } from './faults/targets/named-target.js'
 export { faultVerbs } from './faults/verb-names.js'
 export { OptionError } from './option-error.js'
 export type { ClusterOptions } from './options.js'
@@ -20,6 +21,7 @@ export { brokenMemberRule, type BrokenMemberRule, type MemberOptions, type SetMe
 export type { TopologyName } from './topology-name.js'
 export { resolveOptions } from './resolve-options.js'
 export type { ResolvedOptions } from './resolved-options.js'
+export type { RollbackFile } from './rollback-files.js'
 export { ShardedCluster } from './sharded-cluster.js'
 export type { SetInfo, ShardInfo, StandbyInfo } from './shard-info.js'
 export {
@@ -37,6 +39,7 @@ export type {
   BalancerRoundEvent,
   CatalogEvent,
   ClusterEvent,
+  ElectionEvent,
   FaultAppliedEvent,
   FaultHealedEvent,
   FaultStruckEvent,
@@ -44,15 +47,20 @@ export type {
   LimitEvent,
   LogEvent,
   MemberEvent,
+  MemberStateEvent,
   MergeEvent,
   MigrationEvent,
   ReshardingEvent,
   RangeDeletedEvent,
+  ReplicationLagEvent,
+  RollbackEvent,
+  RolledBackNamespace,
   BlockedBalance,
   PlannedMigration,
   PlannedSplit,
   RoutedEvent,
   SplitEvent,
+  StepDownEvent,
 } from '@shardlab/actor'
 export { BusyWorldError } from '@shardlab/runtime'
 export type {

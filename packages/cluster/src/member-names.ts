@@ -4,7 +4,7 @@ import type { MemberInfo } from '@shardlab/runtime'
 import { OptionError } from './option-error.js'
 
 /**
- * Accepts a name with a zero left out: `mongos1`.
+ * Accepts a name with a zero left out: `mongos1`, `shard2-1`.
  * @throws OptionError when the cluster has no such member
  */
 export function memberNamed(name: string, members: readonly MemberInfo[]): MemberInfo {
@@ -16,7 +16,7 @@ export function memberNamed(name: string, members: readonly MemberInfo[]): Membe
 
 /** undefined: there is no such member. */
 export function findMember(name: string, members: readonly MemberInfo[]): MemberInfo | undefined {
-  const padded = name.replace(/^(\D+)(\d)$/, '$10$2')
+  const padded = name.replace(/^(\D+)(\d)(-\d+)?$/, '$10$2$3')
   return members.find(({ address }) => address === name) ?? members.find(({ address }) => address === padded)
 }
 

@@ -13,6 +13,7 @@ import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
 import { OptionError } from './option-error.js'
+import { answerAboutRollbackFiles, rollbackFileVerbs } from './rollback-files.js'
 
 export interface ClusterParts {
   readonly runtime: Runtime
@@ -26,7 +27,8 @@ type Served = 'cluster.command' | 'cluster.member-at' | 'cluster.name-member'
 const handlers: {
   readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>
 } = {
-  'cluster.command': ({ faults, copies }, request) => {
+  'cluster.command': ({ runtime, faults, copies }, request) => {
+    if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
   },

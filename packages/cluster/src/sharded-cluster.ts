@@ -28,6 +28,7 @@ import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
+import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import {
   configAmong,
   memberInfo,
@@ -54,7 +55,8 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
  * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
  * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
- * `fault-healed`, `member-state`, `election`, `rollback` (of replica sets), `limit`, `log`.
+ * `fault-healed`, `member-state`, `election`, `step-down`, `rollback`, `replication-lag` (of replica
+ * sets), `limit`, `log`.
  */
 export class ShardedCluster extends ClusterEmitter {
   /** Eight letters and digits that no other cluster has. */
@@ -248,6 +250,14 @@ export class ShardedCluster extends ClusterEmitter {
   /** Plain data about a member, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
+  }
+
+  /**
+   * The files in which the members of replica sets keep documents that rollbacks have removed or
+   * overwritten, oldest first. Members that do not run are left out; the files survive restarts.
+   */
+  rollbackFiles(): Promise<RollbackFile[]> {
+    return rollbackFilesOf(this.#runtime)
   }
 
   /** Where the memory of the process is: its threads, and disks that they share. */

@@ -36,6 +36,7 @@ import type { ClusterOptions, LiveOnly } from './options.js'
 import { resolveSimulatedOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
+import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import { describeTopology, type Topology } from './topology.js'
 
 /** Timings are the server's unless `serverTimings` is false. */
@@ -225,6 +226,11 @@ export class SimulatedCluster {
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
+  }
+
+  /** As {@link ShardedCluster.rollbackFiles}. */
+  rollbackFiles(): Promise<RollbackFile[]> {
+    return rollbackFilesOf(this.#runtime)
   }
 
   alarm(delayMs: number, wake: () => void): { cancel(): void } {

@@ -68,6 +68,26 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ],
   ['fail at shard.migration.committing first 1', { verb: 'fail', step: 'shard.migration.committing', first: 1 }],
   ['crash at shard.migration.committing', { verb: 'crashAt', step: 'shard.migration.committing' }],
+  ['delay replication of shard01-2 by 10s', { verb: 'delayReplication', target: 'shard01-2', by: '10000ms' }],
+  ['shrink oplog of shard01 to 100KB', { verb: 'shrinkOplog', target: 'shard01', to: '102400B' }],
+  ['crash the primary of shard02', { verb: 'crash', target: 'the primary of shard02' }],
+  ['pause a secondary of shard02 for 5s', { verb: 'pause', target: 'a secondary of shard02', for: '5s' }],
+  ['slow the secondaries of shard02 by 10x', { verb: 'slow', target: 'the secondaries of shard02', factor: 10 }],
+  [
+    'partition the primary of shard02 from the secondaries of shard02',
+    {
+      verb: 'partition',
+      link: { from: 'the primary of shard02', to: 'the secondaries of shard02', bothWays: true },
+    },
+  ],
+  [
+    'delay from mongos01 to a secondary of shard02 by 20ms',
+    { verb: 'delay', link: { from: 'mongos01', to: 'a secondary of shard02', bothWays: false }, by: '20ms' },
+  ],
+  [
+    'hold at shard.migration.committing on the primary of shard01 first 1',
+    { verb: 'hold', step: 'shard.migration.committing', target: 'the primary of shard01', first: 1 },
+  ],
 ]
 
 t.test('every verb has a text in this file', async (t) => {
@@ -122,7 +142,7 @@ t.test('the error of an invalid fault is one sentence with the place, the proble
     ['stepDown shard02', /: write 'step down shard02', followed by any of for, /],
     [
       'explode shard02',
-      /^unknown fault 'explode shard02': a fault begins with one of crash, destroy, restart, .*, hold, fail\.$/,
+      /^unknown fault 'explode shard02': a fault begins with one of crash, destroy, restart, .*, hold, fail, shrink\.$/,
     ],
     [
       'crash',

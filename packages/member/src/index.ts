@@ -111,6 +111,14 @@ export {
   writeSummary,
 } from './replies/bulk-write-reply.js'
 export { applyPlacementReply } from './placement/placement-reply.js'
+export {
+  askCluster,
+  checkVerb,
+  clusterVerbs,
+  clusterVerbsSummary,
+  shardlabSpec,
+  type ClusterVerbs,
+} from './cluster/cluster-verbs.js'
 export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
 export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
 export { helpOf } from './replies/help.js'

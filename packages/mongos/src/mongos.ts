@@ -303,9 +303,9 @@ export class Mongos implements Actor, DispatchHost {
     this.context.emit({ type: 'limit', atMs: this.context.now(), member: this.context.address, limit, value })
   }
 
-  #switch({ name, on }: RequestOf<'faults.switch'>): ReplyOf<'faults.switch'> {
+  #switch({ name, value }: RequestOf<'faults.switch'>): ReplyOf<'faults.switch'> {
     if (name !== 'frozen-routes') throw new Error(`unknown switch of a router: ${name}`)
-    this.catalog.frozen = on
+    this.catalog.frozen = value !== null
     return {}
   }
 

@@ -59,7 +59,7 @@ export interface StepControls {
 
 export interface StepFaultOptions {
   /** Default: every member. */
-  readonly address?: Address
+  readonly addresses?: readonly Address[]
   /**
    * The limit of strikes on all members together; held members stay held. Default: until healed.
    */

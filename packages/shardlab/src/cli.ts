@@ -44,6 +44,10 @@ const program = createProgram({
     const { fault } = await import('./commands/fault.js')
     await fault(text, options)
   },
+  rollbackFiles: async (options) => {
+    const { rollbackFiles } = await import('./commands/rollback-files.js')
+    await rollbackFiles(options)
+  },
 })
 
 try {

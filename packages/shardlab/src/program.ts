@@ -3,6 +3,7 @@ import { addCopyCommand, type CopyAction, type CopyOptions } from './commands/co
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
+import { addRollbackFilesCommand, type RollbackFilesOptions } from './commands/rollback-files-options.js'
 import { addSimulateCommand, type SimulateOptions } from './commands/simulate-options.js'
 import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-options.js'
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
@@ -17,6 +18,7 @@ export interface CommandRunners {
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
   readonly copy: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
+  readonly rollbackFiles: (options: RollbackFilesOptions) => Promise<void>
 }
 
 /**
@@ -36,6 +38,7 @@ export function createProgram(runners: CommandRunners): Command {
   addSwarmCommand(program, runners.swarm)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
+  addRollbackFilesCommand(program, runners.rollbackFiles)
   addCopyCommand(program, runners.copy)
   addUniqueCommand(program, runners.unique)
   program.addHelpText(

@@ -15,6 +15,7 @@ async function parse(
     },
     load: async () => {},
     fault: async () => {},
+    rollbackFiles: async () => {},
     copy: async () => {},
     unique: async () => {},
     explainBalance: async () => {},

@@ -289,14 +289,14 @@ t.test('a secondary with a full disk lags, and catches up when there is room', a
 
 t.test('the fault step down makes a primary a secondary until it is healed', async (t) => {
   const set = await start(t)
-  const switched = (on: boolean) => set.runtime.request('rs-1', 'faults.switch', { name: 'stepped-down', on })
+  const switched = (value: true | null) => set.runtime.request('rs-1', 'faults.switch', { name: 'stepped-down', value })
   await switched(true)
   t.not(await set.primary(), 'rs-1')
   for (const other of ['rs-2', 'rs-3']) await set.runtime.crash(other)
   await set.runtime.restart('rs-2')
   await set.runtime.advance(10_000)
   t.equal(await set.primary(), 'rs-2')
-  await switched(false)
+  await switched(null)
   t.match(await set.admin('rs-1', { replSetStepUp: 1 }), { ok: 1 })
 })
 

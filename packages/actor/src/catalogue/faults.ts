@@ -1,12 +1,16 @@
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
+export type FaultSwitch = 'stepped-down' | 'delayed-replication' | 'small-oplog' | 'frozen-routes'
+
 export const faultExchanges = {
   /**
-   * `stepped-down` (shards and config server): the member is not a primary. `frozen-routes`
-   * (routers): it does not refresh placements.
+   * Null: off. `stepped-down` (members with data): the member is not a primary; true.
+   * `delayed-replication`: it applies entries of other members so many milliseconds later.
+   * `small-oplog`: its oplog has at most so many bytes. `frozen-routes` (routers): it does not
+   * refresh placements; true.
    */
-  'faults.switch': exchange<{ name: 'stepped-down' | 'frozen-routes'; on: boolean }, Empty>(
-    { name: 'stepped-down', on: true },
+  'faults.switch': exchange<{ name: FaultSwitch; value: true | number | null }, Empty>(
+    { name: 'stepped-down', value: true },
     {},
   ),
   /**

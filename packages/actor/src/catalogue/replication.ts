@@ -27,6 +27,16 @@ export interface SourceMetadataFields {
   syncingTo: string | null
 }
 
+/** Documents of one collection, which a rollback has removed or overwritten. */
+export type RollbackFileTuple = readonly [
+  /** Below the server's dbPath. */
+  path: string,
+  ns: string,
+  documents: number,
+  sizeBytes: number,
+  atMs: number,
+]
+
 const someOpTime: OpTimeTuple = [7, 1, 1]
 const someTimedOpTime: TimedOpTimeTuple = [7, 1, 1, 7000]
 const someMetadata: SourceMetadataFields = {
@@ -167,6 +177,16 @@ export const replicationExchanges = {
     { term: 1 },
     { ...someMetadata, image: emptyDocument },
   ),
+  /** The files in which the receiver keeps documents of rollbacks, oldest first. */
+  'replication.rollback-files': exchange<Empty, { files: readonly RollbackFileTuple[] }>(
+    {},
+    { files: [['rollback/app.c/removed.0.bson', 'app.c', 1, 5, 7000]] },
+  ),
+  /** A part of a file; null: the receiver does not have it. */
+  'replication.read-rollback-file': exchange<
+    { path: string; offset: number; bytesMax: number },
+    { bytes: Uint8Array | null }
+  >({ path: 'rollback/app.c/removed.0.bson', offset: 0, bytesMax: 1 }, { bytes: emptyDocument }),
   /** From a primary that steps down: run for election without a dry run. */
   'replication.step-up': exchange<Empty, Empty>({}, {}),
   /**

@@ -216,8 +216,8 @@ export interface FaultAppliedEvent {
   readonly id: string
   /** In the grammar of faults: `crash shard02 for 5s`. */
   readonly fault: string
-  /** The member that it affects; null: a fault of links, or at a step of any member. */
-  readonly target: Address | null
+  /** The members that it names, as chosen now; empty: it names none. */
+  readonly members: readonly Address[]
 }
 
 /** A member has reached the step of a fault: it is held there, fails, or crashes. */
@@ -235,7 +235,8 @@ export interface FaultHealedEvent {
   readonly atMs: number
   readonly id: string
   readonly fault: string
-  readonly target: Address | null
+  /** Those of the event `fault-applied`. */
+  readonly members: readonly Address[]
 }
 
 /** A member of a replica set entered a state, such as `PRIMARY`. */
@@ -266,6 +267,32 @@ export interface ElectionEvent {
   readonly refusals: readonly string[]
 }
 
+/** A primary became a secondary. */
+export interface StepDownEvent {
+  readonly type: 'step-down'
+  readonly atMs: number
+  readonly member: Address
+  readonly set: string
+  /** In which it was primary. */
+  readonly term: number
+  /**
+   * `command`: replSetStepDown, or a fault. `higher-term`: another member runs for election.
+   * `lost-majority`: it cannot reach enough members. `reconfig`: it cannot be elected any more.
+   */
+  readonly reason: 'command' | 'higher-term' | 'lost-majority' | 'reconfig'
+}
+
+/** Of the entries that a rollback removed, those of one collection. */
+export interface RolledBackNamespace {
+  readonly ns: string
+  /** Removed entries, without no-ops. */
+  readonly entries: number
+  /** Documents that were inserted or updated, and are in the file. */
+  readonly documents: number
+  /** Below the server's dbPath. Null: there are no such documents, or files are switched off. */
+  readonly file: string | null
+}
+
 /** A member removed entries of its oplog that no other member has. */
 export interface RollbackEvent {
   readonly type: 'rollback'
@@ -274,7 +301,24 @@ export interface RollbackEvent {
   readonly set: string
   /** The newest entry that was kept: `[seconds, increment, term]`. */
   readonly to: readonly [seconds: number, increment: number, term: number]
+  /** Including no-ops. */
   readonly entries: number
+  readonly namespaces: readonly RolledBackNamespace[]
+}
+
+/** The primary found that a member is far behind it, or has caught up. */
+export interface ReplicationLagEvent {
+  readonly type: 'replication-lag'
+  readonly atMs: number
+  /** The one that is or was behind. */
+  readonly member: Address
+  readonly set: string
+  readonly primary: Address
+  readonly state: 'behind' | 'caught-up'
+  /** From the newest entry of the member to the newest entry of the primary. */
+  readonly lagMs: number
+  /** From the newest entry that a majority has to the newest entry of the primary. */
+  readonly commitLagMs: number
 }
 
 export interface LogEvent {
@@ -304,5 +348,7 @@ export type ClusterEvent =
   | FaultHealedEvent
   | MemberStateEvent
   | ElectionEvent
+  | StepDownEvent
   | RollbackEvent
+  | ReplicationLagEvent
   | LogEvent

@@ -19,10 +19,11 @@ async function run(faults: Faults, verb: string, command: Document): Promise<Doc
       return faults.applyInBackground(faultOf(command['fault']))
     case 'list':
       return {
-        faults: faults.list().map(({ id, fault, state, beginsAtMs, healsAtMs, strikes }) => ({
+        faults: faults.list().map(({ id, fault, state, members, beginsAtMs, healsAtMs, strikes }) => ({
           id,
           fault,
           state,
+          members,
           beginsAt: new Date(beginsAtMs),
           healsAt: healsAtMs === null ? null : new Date(healsAtMs),
           strikes,

@@ -1,5 +1,6 @@
-import type { Address } from '@shardlab/actor'
+import type { Address, FaultSwitch } from '@shardlab/actor'
 import type { LinkEffect, MemberEffect, Runtime } from '@shardlab/runtime'
+import type { FaultSpec } from './fault-data.js'
 import type { FaultLink, FaultWorld, RunningFault } from './fault-world.js'
 import type { LinkFilters } from './shapes.js'
 
@@ -42,20 +43,20 @@ export async function affectLinks(
 }
 
 /**
- * @param target null: every member that reaches the step
+ * @param members null: every member that reaches the step
  * @param first how many members are struck; undefined: all
  */
 export async function affectStep(
   world: FaultWorld,
   step: string,
   action: 'hold' | 'fail' | 'crash',
-  target: Address | null,
+  members: readonly Address[] | null,
   first?: number,
 ): Promise<RunningFault> {
   const { steps } = world.runtime
   const down = new Set<Address>()
   const id = await steps.arm(step, action, {
-    ...(target === null ? {} : { address: target }),
+    ...(members === null ? {} : { addresses: members }),
     ...(first === undefined ? {} : { times: first }),
     onStruck(reached) {
       if (action === 'crash') down.add(reached.address)
@@ -75,18 +76,22 @@ export async function affectStep(
 /**
  * The switch is on in the memory of the member while any fault of this verb is at work there. A new
  * process has it off.
+ * @param valueOf the value for several faults at work, at least one
  */
-export async function switchOn(
-  { runtime, isAtWork }: FaultWorld,
+export async function switchOn<Spec extends FaultSpec>(
+  { runtime, atWork }: FaultWorld,
   member: Address,
-  verb: string,
-  name: 'stepped-down' | 'frozen-routes',
+  spec: Spec,
+  name: FaultSwitch,
+  valueOf: (faults: readonly Spec[]) => true | number = () => true,
 ): Promise<RunningFault> {
-  const turn = (on: boolean) => runtime.background.request(member, 'faults.switch', { name, on })
-  if (!isAtWork(member, verb)) await turn(true)
+  const turn = (value: true | number | null) => runtime.background.request(member, 'faults.switch', { name, value })
+  const others = () => atWork(member, spec.verb) as readonly Spec[]
+  await turn(valueOf([...others(), spec]))
   return {
     async heal() {
-      if (!isAtWork(member, verb) && runtime.member(member)?.state === 'running') await turn(false)
+      if (runtime.member(member)?.state !== 'running') return
+      await turn(others().length === 0 ? null : valueOf(others()))
     },
     strikes: () => null,
   }

@@ -1,3 +1,4 @@
+import type { Address } from '@shardlab/actor'
 import type { Alarm } from '@shardlab/runtime'
 import type { AppliedFault } from './applied-fault.js'
 import type { RunningFault } from './fault-world.js'
@@ -5,23 +6,39 @@ import type { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import type { ResolvedFault } from './resolve.js'
 
+/** The effect of a fault on one member, or on links or steps. */
+export interface FaultPart {
+  /** null: the part is not on one member. */
+  readonly member: Address | null
+  /** null: it is beginning. */
+  running: RunningFault | null
+  /** Its member was started or ended while the part was beginning. */
+  isOver: boolean
+}
+
 /** A fault from its application until it is healed. */
 export interface Entry {
   readonly id: string
   readonly resolved: ResolvedFault
-  readonly beginsAtMs: number
-  readonly healsAtMs: number | null
+  beginsAtMs: number
+  healsAtMs: number | null
   alarm: Alarm | null
-  /** The start has been reached; the fault may still be beginning. */
-  begun: boolean
-  /** null: not at work yet. */
-  running: RunningFault | null
+  state: 'scheduled' | 'waiting' | 'begun' | 'over'
+  /** Those that the fault names, as chosen when it began; empty before. */
+  members: readonly Address[]
+  /** At work or beginning. */
+  parts: FaultPart[]
   readonly strike: FirstStrike
 }
 
-export function appliedFault({ id, resolved: { spec }, beginsAtMs, healsAtMs, running }: Entry): AppliedFault {
-  const strikes = running?.strikes() ?? null
+export function appliedFault({ id, resolved, state, beginsAtMs, healsAtMs, members, parts }: Entry): AppliedFault {
+  const { spec } = resolved
+  const running = parts.flatMap((part) => part.running ?? [])
+  const strikes = running[0]?.strikes() ?? null
   const isExhausted = 'first' in spec && spec.first !== undefined && strikes !== null && strikes >= spec.first
-  const state = running === null ? 'scheduled' : isExhausted ? 'exhausted' : 'active'
-  return { id, fault: formatFault(spec), spec, state, beginsAtMs, healsAtMs, strikes }
+  const begun = isExhausted ? 'exhausted' : 'active'
+  return {
+    ...{ id, fault: formatFault(spec), spec, members, beginsAtMs, healsAtMs, strikes },
+    state: state === 'scheduled' || state === 'waiting' ? state : begun,
+  }
 }

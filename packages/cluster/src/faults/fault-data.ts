@@ -9,6 +9,10 @@ interface Scheduled<Time> {
 
 interface OfMember<Verb extends string, Time> extends Scheduled<Time> {
   readonly verb: Verb
+  /**
+   * A member, a replica set, or `the primary of shard02`, `a secondary of shard02`, `the
+   * secondaries of shard02`.
+   */
   readonly target: string
 }
 
@@ -28,7 +32,7 @@ interface OfLink<Verb extends string, Time, Link> extends Scheduled<Time> {
   readonly seed?: number | undefined
 }
 
-/** Each end is a member, or `clients`, `shards`, `routers`, `members` or `everybody`. */
+/** Each end is as a target of {@link OfMember}, or `clients`, `shards`, `routers`, `members` or `everybody`. */
 interface OneWay {
   readonly from: string
   readonly to: string
@@ -38,20 +42,21 @@ interface OfStep<Verb extends string, Time> extends Scheduled<Time> {
   readonly verb: Verb
   /** Such as `shard.migration.committing`. */
   readonly step: string
-  /** Default: every member that reaches the step. */
+  /** As of {@link OfMember}. Default: every member that reaches the step. */
   readonly target?: string | undefined
   /** Number of members that it strikes. Default: no limit. */
   readonly first?: number | undefined
 }
 
-type Fault<Time, Rate, Link> =
+type Fault<Time, Rate, Size, Link> =
   | OfMember<
       'crash' | 'destroy' | 'stop' | 'pause' | 'stepDown' | 'fullDisk' | 'freezeRoutes' | 'stallRangeDeleter',
       Time
     >
   | Instant<'restart' | 'resume', Time>
   | (OfMember<'slow', Time> & { readonly factor: number })
-  | (OfMember<'slowDisk' | 'skewClock' | 'jumpClock', Time> & { readonly by: Time })
+  | (OfMember<'slowDisk' | 'skewClock' | 'jumpClock' | 'delayReplication', Time> & { readonly by: Time })
+  | (OfMember<'shrinkOplog', Time> & { readonly to: Size })
   | OfLink<'partition' | 'drop' | 'duplicate', Time, Link>
   | (OfLink<'delay', Time, Link> & { readonly by: Time; readonly upTo?: Time | undefined })
   | (OfLink<'limit', Time, Link> & { readonly to: Rate })
@@ -59,7 +64,7 @@ type Fault<Time, Rate, Link> =
   | OfStep<'hold' | 'fail' | 'crashAt', Time>
 
 /** As a caller writes it, with texts such as `5s` and `10MB/s`. */
-export type FaultInput = Fault<string, string, OneWay & { readonly bothWays?: boolean | undefined }>
-/** With times in milliseconds, rates in bytes a second, and defaults filled in. */
-export type FaultSpec = Fault<number, number, OneWay & { readonly bothWays: boolean }>
+export type FaultInput = Fault<string, string, string, OneWay & { readonly bothWays?: boolean | undefined }>
+/** With times in milliseconds, sizes in bytes, rates in bytes a second, and defaults filled in. */
+export type FaultSpec = Fault<number, number, number, OneWay & { readonly bothWays: boolean }>
 export type FaultVerbName = FaultSpec['verb']

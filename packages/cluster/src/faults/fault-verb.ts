@@ -35,6 +35,8 @@ export interface MemberVerb<Schema extends SpecSchema = SpecSchema> extends Verb
   readonly on: 'member'
   /** Default: all. */
   readonly roles?: readonly string[]
+  /** The members that the name of a set means. Default: all. */
+  readonly ofSet?: 'primary'
   /** Required state of the member. Default: any. */
   readonly needs?: 'running' | 'paused'
   /** Default: the fault ends only when it is healed. */
@@ -54,8 +56,8 @@ export interface LinkVerb<Schema extends SpecSchema = SpecSchema> extends Verb<S
 
 export interface StepVerb<Schema extends SpecSchema = SpecSchema> extends Verb<Schema> {
   readonly on: 'step'
-  /** @param member null: every member that reaches the step */
-  begin(world: FaultWorld, member: Address | null, spec: z.output<Schema>): Promise<RunningFault>
+  /** @param members null: every member that reaches the step */
+  begin(world: FaultWorld, members: readonly Address[] | null, spec: z.output<Schema>): Promise<RunningFault>
 }
 
 export type FaultVerb<Schema extends SpecSchema = SpecSchema> = MemberVerb<Schema> | LinkVerb<Schema> | StepVerb<Schema>

@@ -1,5 +1,6 @@
 import type { Address } from '@shardlab/actor'
 import type { LinkEnd, ReachedStep, Runtime } from '@shardlab/runtime'
+import type { FaultSpec } from './fault-data.js'
 
 export interface FaultWorld {
   readonly runtime: Runtime
@@ -9,8 +10,8 @@ export interface FaultWorld {
   readonly restart: (member: Address) => Promise<unknown>
   /** Heals the pauses of a member. */
   resume(member: Address): Promise<void>
-  /** Whether another fault of this verb is at work on a member. */
-  readonly isAtWork: (member: Address, verb: string) => boolean
+  /** Other faults of this verb that are at work on a member. */
+  readonly atWork: (member: Address, verb: string) => readonly FaultSpec[]
   /** A member has reached the step of the fault that begins. */
   readonly struck: (reached: ReachedStep) => void
   /** Whether another fault keeps a member down. */

@@ -1,48 +1,61 @@
 import { createRandom, createShortId, type Address } from '@shardlab/actor'
+import { formatDuration } from '@shardlab/quantities'
 import type { ReachedStep, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { AppliedFault } from './applied-fault.js'
-import { appliedFault, type Entry } from './entry.js'
+import { appliedFault, type Entry, type FaultPart } from './entry.js'
 import type { FaultInput } from './fault-data.js'
 import type { EndingEvent, FaultVerb } from './fault-verb.js'
 import type { FaultWorld, RunningFault } from './fault-world.js'
 import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
-import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
+import { resolveFault } from './resolve.js'
+import { chooseFor, type ChosenFault } from './targets/chosen-fault.js'
 
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
+  /** How long a fault waits for a member that fits its words. */
+  readonly findReplicaSetHostTimeoutMs: number
   /** Determines the ids of faults. */
   readonly seed: number
   /** Default: the runtime's restart. */
   readonly restart?: FaultWorld['restart']
 }
 
+/** Between two searches for a member that fits the words of a fault. */
+const searchEveryMs = 50
+
 export class Faults {
   readonly #runtime: Runtime
   readonly #world: Omit<FaultWorld, 'struck'>
+  readonly #searchMs: number
   readonly #entries = new Map<string, Entry>()
   readonly #newId: () => string
 
   constructor(
     runtime: Runtime,
-    { networkTimeoutMs, seed, restart = (member) => runtime.background.restart(member) }: FaultsOptions,
+    {
+      networkTimeoutMs,
+      findReplicaSetHostTimeoutMs,
+      seed,
+      restart = (member) => runtime.background.restart(member),
+    }: FaultsOptions,
   ) {
     this.#runtime = runtime
+    this.#searchMs = findReplicaSetHostTimeoutMs
     this.#newId = createShortId(createRandom(seed).fork('fault-ids'))
     this.#world = {
       runtime,
       networkTimeoutMs,
       restart,
       resume: (member) => this.#resume(member),
-      isAtWork: (member, verb) => this.#atWork(member, verb).length > 0,
-      isKeptDown: (member) => [...this.#entries.values()].some(({ running }) => running?.down?.has(member) === true),
+      atWork: (member, verb) => this.#atWork(member, verb).map(({ resolved: { spec } }) => spec),
+      isKeptDown: (member) => this.#parts().some(({ running }) => running?.down?.has(member) === true),
     }
     runtime.onEvent((event) => {
       if (event.type !== 'member') return
-      if (event.state === 'started')
-        for (const { running } of this.#entries.values()) running?.down?.delete(event.member)
+      if (event.state === 'started') for (const { running } of this.#parts()) running?.down?.delete(event.member)
       this.#over(event.member, event.state === 'started' ? 'start of the member' : 'end of the process')
     })
   }
@@ -50,8 +63,10 @@ export class Faults {
   /**
    * Applies a fault, given as text (`crash shard02 for 5s`) or as data
    * (`{ verb: 'crash', target: 'shard02', for: '5s' }`). Resolves once the fault is at work or
-   * scheduled.
-   * @throws OptionError the fault is invalid, or names an unknown member, link or step
+   * scheduled. A fault of `the primary of shard02` waits for a primary, for at most
+   * `findReplicaSetHostTimeoutMs`.
+   * @throws OptionError the fault is invalid, or names an unknown member, set, link or step, or no
+   * member fits its words in that time
    */
   apply(fault: FaultInput | string): Promise<{ id: string }> {
     return this.#runtime.during(this.applyInBackground(fault))
@@ -95,27 +110,24 @@ export class Faults {
   /** {@link apply} for a caller that advances the virtual clock itself. */
   async applyInBackground(fault: FaultInput | string): Promise<{ id: string }> {
     const spec = await parseFault(fault)
-    const resolved = resolveFault(spec, this.#runtime.members())
-    if (spec.after === undefined || spec.after === 0) this.#check(resolved)
-    const lastsMs =
-      ('for' in spec ? spec.for : undefined) ?? (resolved.verb.on === 'member' ? resolved.verb.lastsMs : undefined)
-    const beginsAtMs = this.#runtime.now() + (spec.after ?? 0)
     const entry: Entry = {
       id: this.#newId(),
-      resolved,
-      beginsAtMs,
-      healsAtMs: lastsMs === undefined ? null : beginsAtMs + lastsMs,
+      resolved: resolveFault(spec, this.#runtime.members()),
+      beginsAtMs: 0,
+      healsAtMs: null,
       alarm: null,
-      begun: false,
-      running: null,
+      state: 'scheduled',
+      members: [],
+      parts: [],
       strike: new FirstStrike(),
     }
-    if (spec.after === undefined || spec.after === 0) {
+    const { after = 0 } = spec
+    setTimes(entry, this.#runtime.now() + after)
+    this.#entries.set(entry.id, entry)
+    if (after === 0) {
       await this.#begin(entry)
-    } else {
-      this.#entries.set(entry.id, entry)
-      entry.alarm = this.#runtime.alarm(spec.after, () => this.#later(entry, () => this.#beginAsPlanned(entry)))
-    }
+      if (!isBegun(entry)) throw new OptionError(`the fault '${formatFault(spec)}' was healed before it began.`)
+    } else entry.alarm = this.#runtime.alarm(after, () => this.#later(entry, () => this.#begin(entry)))
     return { id: entry.id }
   }
 
@@ -140,48 +152,21 @@ export class Faults {
     )
   }
 
-  async #beginAsPlanned(entry: Entry): Promise<void> {
-    try {
-      this.#check(entry.resolved)
-    } catch (error) {
-      this.#entries.delete(entry.id)
-      throw error
-    }
-    await this.#begin(entry)
-  }
-
-  /** @throws OptionError if the member is not in the state that the verb needs */
-  #check(resolved: ResolvedFault): void {
-    const { target } = resolved
-    checkState(resolved, this.#runtime.members(), target !== null && this.#atWork(target, 'pause').length > 0)
-  }
-
-  #isUp(member: Address): boolean {
-    const state = this.#runtime.member(member)?.state
-    return state === 'running' || state === 'starting'
-  }
-
   async #begin(entry: Entry): Promise<void> {
-    const { target, verb } = entry.resolved
-    this.#entries.set(entry.id, entry)
-    entry.begun = true
-    this.#report('fault-applied', entry)
     try {
-      const world = { ...this.#world, struck: (reached: ReachedStep) => this.#struck(entry, reached) }
-      entry.running = await begin(world, entry.resolved)
+      const chosen = await this.#choose(entry)
+      if (chosen === null) return
+      setTimes(entry, this.#runtime.now())
+      await this.#beginParts(entry, chosen)
     } catch (error) {
       this.#entries.delete(entry.id)
-      this.#report('fault-healed', entry)
+      entry.strike.end(formatFault(entry.resolved.spec))
       throw error
     }
-    const isOver = endsWith(verb) === 'start of the member' && this.#isUp(target!)
-    if (entry.running === null) {
+    if (!this.#entries.has(entry.id) || entry.parts.length === 0) {
+      // It was healed while it began, its members were started or ended, or it is over at once.
       this.#entries.delete(entry.id)
-      this.#report('fault-healed', entry)
-    } else if (isOver || !this.#entries.has(entry.id)) {
-      // It was healed while it began, or the member was started or ended.
-      this.#entries.delete(entry.id)
-      await this.#undo(entry, entry.running)
+      await this.#undo(entry)
     } else if (entry.healsAtMs !== null) {
       entry.alarm = this.#runtime.alarm(entry.healsAtMs - this.#runtime.now(), () =>
         this.#later(entry, () => this.#heal(entry)),
@@ -189,42 +174,123 @@ export class Faults {
     }
   }
 
-  async #heal(entry: Entry): Promise<void> {
-    if (!this.#entries.delete(entry.id)) return
-    entry.alarm?.cancel()
-    if (entry.running !== null) await this.#undo(entry, entry.running)
-    else entry.strike.end(formatFault(entry.resolved.spec))
-  }
-
-  /** A fault is over even when healing fails, as when the member crashes while it is starting. */
-  async #undo(entry: Entry, running: RunningFault): Promise<void> {
-    try {
-      await running.heal()
-    } finally {
-      this.#report('fault-healed', entry)
-      entry.strike.end(formatFault(entry.resolved.spec))
+  /**
+   * Waits for members that fit the words of the fault. Null: it was healed before.
+   * @throws OptionError if there are none in time
+   */
+  async #choose(entry: Entry): Promise<ChosenFault | null> {
+    const { resolved } = entry
+    const untilMs = this.#runtime.now() + this.#searchMs
+    for (;;) {
+      const chosen = await chooseFor(resolved, this.#runtime, (member) => this.#atWork(member, 'pause').length > 0)
+      if (!this.#entries.has(entry.id)) return null
+      if (!('missing' in chosen)) return chosen
+      const leftMs = untilMs - this.#runtime.now()
+      if (leftMs <= 0)
+        throw new OptionError(
+          `cannot begin '${formatFault(resolved.spec)}' after ${formatDuration(this.#searchMs)}: ${chosen.missing}. Restart a member, or name one.`,
+        )
+      entry.state = 'waiting'
+      await new Promise<void>((resolve) => {
+        entry.alarm = this.#runtime.alarm(Math.min(searchEveryMs, leftMs), resolve)
+      })
     }
   }
 
-  #begunOn(member: Address): Entry[] {
-    return [...this.#entries.values()].filter(({ begun, resolved: { target } }) => begun && target === member)
+  async #beginParts(entry: Entry, chosen: ChosenFault): Promise<void> {
+    const { verb } = entry.resolved
+    entry.state = 'begun'
+    entry.members = chosen.members
+    const parts = verb.on === 'member' ? chosen.members : [null]
+    entry.parts = parts.map((member) => ({ member, running: null, isOver: false }))
+    this.#report('fault-applied', entry)
+    const world = { ...this.#world, struck: (reached: ReachedStep) => this.#struck(entry, reached) }
+    const begun = entry.parts.map((part) => this.#beginPart(world, entry, part, chosen))
+    const failed = (await Promise.allSettled(begun)).find((result) => result.status === 'rejected')
+    if (failed === undefined) return
+    this.#entries.delete(entry.id)
+    await this.#undo(entry)
+    throw failed.reason
   }
 
+  async #beginPart(world: FaultWorld, entry: Entry, part: FaultPart, chosen: ChosenFault): Promise<void> {
+    const { verb } = entry.resolved
+    const running = await begin(world, entry, part, chosen).catch((error: unknown) => {
+      entry.parts = entry.parts.filter((other) => other !== part)
+      throw error
+    })
+    const isOver = part.isOver || (endsWith(verb) === 'start of the member' && this.#isUp(part.member!))
+    if (running !== null && !isOver) {
+      part.running = running
+      return
+    }
+    entry.parts = entry.parts.filter((other) => other !== part)
+    await running?.heal()
+  }
+
+  #isUp(member: Address): boolean {
+    const state = this.#runtime.member(member)?.state
+    return state === 'running' || state === 'starting'
+  }
+
+  async #heal(entry: Entry): Promise<void> {
+    if (!this.#entries.delete(entry.id)) return
+    // A fault that waits finds out at its next search.
+    if (entry.state !== 'waiting') entry.alarm?.cancel()
+    if (!isBegun(entry)) entry.strike.end(formatFault(entry.resolved.spec))
+    // One that is beginning is undone once it is at work.
+    else if (entry.parts.every(({ running }) => running !== null)) await this.#undo(entry)
+  }
+
+  /** A fault is over even when healing fails, as when the member crashes while it is starting. */
+  async #undo(entry: Entry): Promise<void> {
+    if (entry.state === 'over') return
+    entry.state = 'over'
+    const parts = entry.parts.splice(0)
+    const failures: unknown[] = []
+    for (const { running } of parts) await running?.heal().catch((error: unknown) => failures.push(error))
+    this.#report('fault-healed', entry)
+    entry.strike.end(formatFault(entry.resolved.spec))
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Heals one part; with the last one, the fault is over. */
+  async #undoPart(entry: Entry, part: FaultPart, running: RunningFault): Promise<void> {
+    entry.parts = entry.parts.filter((other) => other !== part)
+    if (entry.parts.length > 0) return running.heal()
+    entry.parts = [part]
+    await this.#heal(entry)
+  }
+
+  #parts(): FaultPart[] {
+    return [...this.#entries.values()].flatMap(({ parts }) => parts)
+  }
+
+  /** Other faults of this verb. */
   #atWork(member: Address, verb: string): Entry[] {
-    return this.#begunOn(member).filter(({ running, resolved: { spec } }) => running !== null && spec.verb === verb)
+    const isAtWork = (part: FaultPart) => part.member === member && part.running !== null
+    return [...this.#entries.values()].filter(
+      ({ resolved: { spec }, parts }) => spec.verb === verb && parts.some(isAtWork),
+    )
   }
 
-  /**
-   * Heals the faults that end with this event. One that is still beginning is undone once it is at
-   * work.
-   */
+  /** Heals what ends with this event. A part that is beginning is undone once it is at work. */
   #over(member: Address, event: EndingEvent): void {
-    for (const entry of this.#begunOn(member))
-      if (endsWith(entry.resolved.verb) === event) this.#later(entry, () => this.#heal(entry))
+    for (const entry of this.#entries.values())
+      for (const part of entry.parts)
+        if (part.member === member && endsWith(entry.resolved.verb) === event) this.#endPart(entry, part)
+  }
+
+  #endPart(entry: Entry, part: FaultPart): void {
+    const { running } = part
+    if (running === null) part.isOver = true
+    else this.#later(entry, () => this.#undoPart(entry, part, running))
   }
 
   async #resume(member: Address): Promise<void> {
-    for (const entry of this.#atWork(member, 'pause')) await this.#heal(entry)
+    for (const entry of this.#atWork(member, 'pause'))
+      for (const part of entry.parts)
+        if (part.member === member && part.running !== null) await this.#undoPart(entry, part, part.running)
   }
 
   /** Without a caller, such as a schedule's work: a failure is logged. */
@@ -258,25 +324,34 @@ export class Faults {
     })
   }
 
-  #report(type: 'fault-applied' | 'fault-healed', { id, resolved }: Entry): void {
-    this.#runtime.emit({
-      type,
-      atMs: this.#runtime.now(),
-      id,
-      fault: formatFault(resolved.spec),
-      target: resolved.target,
-    })
+  #report(type: 'fault-applied' | 'fault-healed', { id, resolved, members }: Entry): void {
+    this.#runtime.emit({ type, atMs: this.#runtime.now(), id, fault: formatFault(resolved.spec), members })
   }
 }
 
-function begin(world: FaultWorld, { verb, spec, target, link }: ResolvedFault): Promise<RunningFault | null> {
+const isBegun = ({ state }: Entry): boolean => state === 'begun' || state === 'over'
+
+/** `beginsAtMs`, and from it the end. */
+function setTimes(entry: Entry, beginsAtMs: number): void {
+  const { spec, verb } = entry.resolved
+  const lastsMs = ('for' in spec ? spec.for : undefined) ?? (verb.on === 'member' ? verb.lastsMs : undefined)
+  entry.beginsAtMs = beginsAtMs
+  entry.healsAtMs = lastsMs === undefined ? null : beginsAtMs + lastsMs
+}
+
+function begin(
+  world: FaultWorld,
+  { resolved: { verb, spec, target } }: Entry,
+  { member }: FaultPart,
+  { members, link }: ChosenFault,
+): Promise<RunningFault | null> {
   switch (verb.on) {
     case 'member':
-      return verb.begin(world, target!, spec)
+      return verb.begin(world, member!, spec)
     case 'link':
       return verb.begin(world, link!, spec)
     case 'step':
-      return verb.begin(world, target, spec)
+      return verb.begin(world, target === null ? null : members, spec)
   }
 }
 

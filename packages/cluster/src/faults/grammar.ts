@@ -3,6 +3,7 @@ import { durationFrom, durationPattern, formatDuration, nearest, QuantityError }
 import { OptionError } from '../option-error.js'
 import { Phrase, type FaultData } from './phrase.js'
 import type { FaultSpec, FaultVerbName } from './fault-data.js'
+import type { FaultVerb } from './fault-verb.js'
 import { verbTable } from './verb-table.js'
 
 export interface FaultForm {
@@ -93,7 +94,10 @@ const filters: readonly Filter[] = [
 export const faultReference = {
   forms: forms.map(({ verb, phrase }) => ({ verb, grammar: phrase.grammar, example: phrase.usage })),
   filters: filters.map(({ grammar, of }) => ({ grammar, of })),
-  verbs: verbTable.map(({ verb, effect, healing }) => ({ verb, effect, healing })),
+  verbs: (verbTable as readonly FaultVerb[]).map((verb) => ({
+    ...{ verb: verb.verb, effect: verb.effect, healing: verb.healing },
+    ofSet: verb.on === 'member' ? (verb.ofSet ?? 'members') : 'members',
+  })),
 } as const
 
 /** Without filters, for help texts. */

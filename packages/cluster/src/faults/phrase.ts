@@ -1,6 +1,7 @@
 /** Parser and formatter of a fault's text without its filters, made from the phrase of its verb. */
-import { durationPattern, formatDuration } from '@shardlab/quantities'
+import { durationPattern, formatDuration, formatSize } from '@shardlab/quantities'
 import { formatRate } from '../quantity-options.js'
+import { targetPattern, wordsOfTargets } from './targets/named-target.js'
 
 export type FaultData = Record<string, unknown>
 type Words = Readonly<Record<string, string | undefined>>
@@ -10,7 +11,7 @@ export interface PhraseValues {
   readonly by?: number
   readonly upTo?: number | undefined
   readonly factor?: number
-  /** Bytes a second. */
+  /** Bytes, or bytes a second. */
   readonly to?: number
   readonly link?: { readonly from: string; readonly to: string; readonly bothWays?: boolean }
 }
@@ -38,7 +39,8 @@ function linkWith(data: FaultData, part: object): void {
 const placeholders: Readonly<Record<string, Placeholder>> = {
   target: {
     symbol: 'M',
-    pattern: `(?<target>${name})`,
+    pattern: `(?<target>${targetPattern})`,
+    words: wordsOfTargets,
     read({ target }, data) {
       if (target !== undefined) data['target'] = target
     },
@@ -76,6 +78,12 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
     read: ({ rate }, data) => void (data['to'] = rate),
     write: ({ to }) => formatRate(to!),
   },
+  size: {
+    symbol: 'SIZE',
+    pattern: `(?<size>${name})`,
+    read: ({ size }, data) => void (data['to'] = size),
+    write: ({ to }) => formatSize(to!),
+  },
   percent: {
     symbol: 'N"%"',
     pattern: `(?<percent>${number})%`,
@@ -87,8 +95,8 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
   },
   link: {
     symbol: 'link',
-    pattern: `(?:between (?<one>${name}) and (?<other>${name})|from (?<from>${name}) to (?<to>${name}))`,
-    words: ['between', 'and', 'from', 'to'],
+    pattern: `(?:between (?<one>${targetPattern}) and (?<other>${targetPattern})|from (?<from>${targetPattern}) to (?<to>${targetPattern}))`,
+    words: ['between', 'and', 'from', 'to', ...wordsOfTargets],
     read({ one, other, from, to }, data) {
       linkWith(data, one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true })
     },
@@ -99,13 +107,15 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
   },
   from: {
     symbol: 'E',
-    pattern: `(?<from>${name})`,
+    pattern: `(?<from>${targetPattern})`,
+    words: wordsOfTargets,
     read: ({ from = everybody }, data) => linkWith(data, { from }),
     write: ({ link }) => link!.from,
   },
   to: {
     symbol: 'E',
-    pattern: `(?<to>${name})`,
+    pattern: `(?<to>${targetPattern})`,
+    words: wordsOfTargets,
     read: ({ to = everybody }, data) => linkWith(data, { to }),
     write: ({ link }) => link!.to,
   },

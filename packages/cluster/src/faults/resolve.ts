@@ -1,104 +1,105 @@
-import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
+import { balancerAddress, namedSteps } from '@shardlab/actor'
 import { suggestion } from '@shardlab/quantities'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
-import { addresses, findMember, memberNamed } from '../member-names.js'
+import { addresses } from '../member-names.js'
 import { OptionError } from '../option-error.js'
 import type { FaultSpec } from './fault-data.js'
 import type { FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
-import type { FaultLink } from './fault-world.js'
 import { phraseOf } from './grammar.js'
+import { findTarget, setsOf, targetNamed, type NamedTarget } from './targets/named-target.js'
 import { verbNamed } from './verb-table.js'
+
+/** A group, or members. */
+export type NamedEnd = Exclude<LinkEnd, readonly unknown[]> | 'clients' | NamedTarget
+
+export interface NamedLink {
+  readonly from: NamedEnd
+  readonly to: NamedEnd
+}
 
 export interface ResolvedFault {
   readonly spec: FaultSpec
   readonly verb: FaultVerb
-  /** null: the fault is not on a single member. */
-  readonly target: Address | null
+  /** null: the fault names no member, or is on links. */
+  readonly target: NamedTarget | null
   /** null: the fault is not on links. */
-  readonly link: FaultLink | null
+  readonly link: NamedLink | null
 }
 
 /** @throws OptionError */
 export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
   const verb = verbNamed(spec.verb)!
-  const target = 'target' in spec && spec.target !== undefined ? memberNamed(spec.target, members) : null
+  const target = 'target' in spec && spec.target !== undefined ? targetNamed(spec.target, members) : null
   if (verb.on === 'member') checkRole(verb, target!)
   if ('step' in spec) checkStep(spec, target)
-  const named = target === null ? spec : ({ ...spec, target: target.address } as FaultSpec)
-  if (!('link' in spec) || verb.on !== 'link') return { spec: named, verb, target: target?.address ?? null, link: null }
+  const named = target === null ? spec : ({ ...spec, target: target.text } as FaultSpec)
+  if (!('link' in spec) || verb.on !== 'link') return { spec: named, verb, target: ofSet(verb, target), link: null }
   const link = { from: endNamed(spec.link.from, members), to: endNamed(spec.link.to, members) }
   checkLink(verb, link)
-  const ends = { from: nameOf(link.from), to: nameOf(link.to) }
+  const ends = { from: textOf(link.from), to: textOf(link.to) }
   return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, verb, target: null, link }
 }
 
-/** @throws OptionError if the member is not in the state that the verb needs */
-export function checkState({ verb, target }: ResolvedFault, members: readonly MemberInfo[], isPaused: boolean): void {
-  if (verb.on !== 'member') return
-  const { title } = phraseOf(verb.verb)
-  const state = members.find(({ address }) => address === target)?.state
-  if (verb.needs === 'running' && state !== 'running' && state !== 'starting')
-    throw new OptionError(
-      `${title}: ${target} is not running (it has ${state === 'stopped' ? 'been stopped' : 'crashed'}). Restart it first.`,
-    )
-  if (verb.needs === 'paused' && !isPaused) throw new OptionError(`${title}: ${target} is not paused.`)
+/** Some verbs concern the primary of a set alone. */
+function ofSet(verb: FaultVerb, target: NamedTarget | null): NamedTarget | null {
+  if (target?.choice !== 'members' || verb.on !== 'member') return target
+  return { ...target, choice: verb.ofSet ?? 'members' }
 }
 
 /** @throws OptionError if the verb can strike no message on this link */
-function checkLink(verb: LinkVerb, { from, to }: FaultLink): void {
-  if (isOne(from) && isOne(to) && from[0] === to[0])
-    throw new OptionError(
-      isClients(from)
-        ? 'clients have no links to each other; name a member.'
-        : `${from[0]} has no link to itself; name two members.`,
-    )
-  const refusal = verb.refusalOf?.({ fromClients: isClients(from), toClients: isClients(to) }) ?? null
+function checkLink(verb: LinkVerb, { from, to }: NamedLink): void {
+  if (from === 'clients' && to === 'clients')
+    throw new OptionError('clients have no links to each other; name a member.')
+  if (isOne(from) && isOne(to)) checkEnds(from.name, to.name)
+  const refusal = verb.refusalOf?.({ fromClients: from === 'clients', toClients: to === 'clients' }) ?? null
   if (refusal !== null) throw new OptionError(`${phraseOf(verb.verb).title}: ${refusal}.`)
-  if (!isClients(from) && !isClients(to)) return
-  const other = isClients(from) ? to : from
-  if (isOne(other) && other[0] === balancerAddress)
+  if (from !== 'clients' && to !== 'clients') return
+  const other = from === 'clients' ? to : from
+  if (isOne(other) && other.name === balancerAddress)
     throw new OptionError('clients have no link to the balancer; name another member.')
 }
 
-function isClients(end: LinkEnd): boolean {
-  return isOne(end) && end[0] === clientsAddress
+/** @throws OptionError if both ends are the same member */
+export function checkEnds(from: string, to: string): void {
+  if (from === to) throw new OptionError(`${from} has no link to itself; name two members.`)
 }
 
-function nameOf(end: LinkEnd): string {
-  return typeof end === 'string' ? end : end[0]!
+function isOne(end: NamedEnd): end is NamedTarget {
+  return typeof end !== 'string' && end.choice === null
 }
 
-function endNamed(name: string, members: readonly MemberInfo[]): LinkEnd {
+function textOf(end: NamedEnd): string {
+  return typeof end === 'string' ? end : end.text
+}
+
+function endNamed(name: string, members: readonly MemberInfo[]): NamedEnd {
   switch (name) {
     case 'everybody':
     case 'members':
     case 'shards':
     case 'routers':
-      return name
     case 'clients':
-      return [clientsAddress]
+      return name
     default: {
-      const member = findMember(name, members)
-      if (member !== undefined) return [member.address]
-      throw new OptionError(
-        `there is no link to ${name}; links end at ${addresses(members).join(', ')}, clients, shards, routers, members and everybody.`,
-      )
+      const target = findTarget(name, members)
+      if (target !== undefined) return target
+      const ends = [...addresses(members), ...setsOf(members), 'clients', 'shards', 'routers', 'members']
+      throw new OptionError(`there is no link to ${name}; links end at ${ends.join(', ')} and everybody.`)
     }
   }
 }
 
-function isOne(end: LinkEnd): end is readonly [Address] {
-  return typeof end !== 'string' && end.length === 1
-}
+/** In the form of the runtime, for the name `clients` too. */
+export const clientsEnd: LinkEnd = [clientsAddress]
 
-function checkRole({ verb, roles }: MemberVerb, { address, role }: MemberInfo): void {
+function checkRole({ verb, roles }: MemberVerb, { name, role }: NamedTarget): void {
   if (roles === undefined || roles.includes(role)) return
   // A set without sharding has no other members.
   const known = roles.filter((each) => each !== 'mongod')
-  throw new OptionError(`${phraseOf(verb).title}: ${address} is ${a(role)}; name ${known.map(a).join(' or ')}.`)
+  throw new OptionError(`${phraseOf(verb).title}: ${name} is ${a(role)}; name ${known.map(a).join(' or ')}.`)
 }
 
-function checkStep({ verb, step }: { readonly verb: string; readonly step: string }, target: MemberInfo | null): void {
+function checkStep({ verb, step }: { readonly verb: string; readonly step: string }, target: NamedTarget | null): void {
   if (!(namedSteps as readonly string[]).includes(step)) {
     const protocol = step.slice(0, step.lastIndexOf('.') + 1)
     const alike = namedSteps.filter((name) => protocol !== '' && name.startsWith(protocol))
@@ -109,14 +110,17 @@ function checkStep({ verb, step }: { readonly verb: string; readonly step: strin
     throw new OptionError(`unknown step: ${step}; ${suggestion(step, namedSteps) ?? `${hint}.`}`)
   }
   const role = step.startsWith('config.') ? 'config-server' : step.slice(0, step.indexOf('.'))
-  if (target !== null && target.role !== role)
+  if (target !== null && roleOf(target) !== role)
     throw new OptionError(
-      `${phraseOf(verb).title}: ${target.address} is ${a(target.role)}, which does not reach ${step}; name ${a(role)}.`,
+      `${phraseOf(verb).title}: ${target.name} is ${a(target.role)}, which does not reach ${step}; name ${a(role)}.`,
     )
 }
 
+const roleOf = ({ role }: NamedTarget): string => role.replace('-of-sets', '')
+
 function a(role: string): string {
-  return role === 'config-server' ? 'the config server' : `a ${role}`
+  if (role === 'config-server') return 'the config server'
+  return role === 'mongod' ? 'a member of a replica set' : `a ${role.replace('-of-sets', '')}`
 }
 
 function protocolOf(step: string): string {

@@ -1,7 +1,7 @@
 /** Schemas of faults. Their messages continue a sentence that begins with the name of the field. */
 import { catalogue } from '@shardlab/actor'
 import { z } from 'zod'
-import { bandwidthFrom, durationFrom, suggestion } from '@shardlab/quantities'
+import { bandwidthFrom, durationFrom, sizeFrom, suggestion } from '@shardlab/quantities'
 import { longestMs } from '../quantity-options.js'
 
 const notAName = 'must be a name'
@@ -29,6 +29,8 @@ const offset = quantity(durationFrom).refine((ms) => Math.abs(ms) <= longestMs, 
 const duration = offset.refine((ms) => ms >= 0, 'must not be negative')
 /** A text such as `10MB/s`. */
 const rate = quantity(bandwidthFrom)
+/** A text such as `100KB`. */
+const size = quantity(sizeFrom)
 const name = z.string(notAName).min(1, notAName)
 const first = z.number(notACount).refine((count) => Number.isSafeInteger(count) && count >= 1, notACount)
 const probability = z.number(notAProbability).gt(0, notAProbability).lte(1, notAProbability)
@@ -78,6 +80,7 @@ export const shapes = {
   offset,
   duration,
   rate,
+  size,
   factor,
   kindsAmong,
   member: <V extends string, F extends Fields>(verb: V, fields: F) =>

@@ -4,6 +4,7 @@ import { crash } from './verbs/crash.js'
 import { crashAt } from './verbs/crash-at.js'
 import { cut } from './verbs/cut.js'
 import { delay } from './verbs/delay.js'
+import { delayReplication } from './verbs/delay-replication.js'
 import { destroy } from './verbs/destroy.js'
 import { drop } from './verbs/drop.js'
 import { duplicate } from './verbs/duplicate.js'
@@ -18,6 +19,7 @@ import { pause } from './verbs/pause.js'
 import { refuse } from './verbs/refuse.js'
 import { restart } from './verbs/restart.js'
 import { resume } from './verbs/resume.js'
+import { shrinkOplog } from './verbs/shrink-oplog.js'
 import { skewClock } from './verbs/skew-clock.js'
 import { slow } from './verbs/slow.js'
 import { slowDisk } from './verbs/slow-disk.js'
@@ -54,6 +56,8 @@ export const verbTable = [
   hold,
   fail,
   crashAt,
+  delayReplication,
+  shrinkOplog,
 ] as const
 
 const byName = new Map<string, FaultVerb>(verbTable.map((verb) => [verb.verb, verb as FaultVerb]))

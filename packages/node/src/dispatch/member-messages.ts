@@ -36,15 +36,9 @@ export function serveMessage(
       return node.nodeCommand(request as NodeCommand)
     case 'client.command':
       return node.clientCommand(request as ClientCommand)
-    case 'faults.switch': {
-      const { name, on } = request as RequestOf<'faults.switch'>
-      if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
-      // The fault decides from now on when the member is elected.
-      node.context.clearTimer(stepUpTimer)
-      if (on) node.primary.stepDown()
-      else node.primary.stepUp()
+    case 'faults.switch':
+      turnSwitch(node, request as RequestOf<'faults.switch'>)
       return {}
-    }
     case 'client.disconnected':
       noteDisconnected(node, (request as { connectionId: number }).connectionId)
       return {}
@@ -53,6 +47,25 @@ export function serveMessage(
       return {}
     default:
       return undefined
+  }
+}
+
+function turnSwitch(node: NodeHost, { name, value }: RequestOf<'faults.switch'>): void {
+  switch (name) {
+    case 'stepped-down':
+      // The fault decides from now on when the member is elected.
+      node.context.clearTimer(stepUpTimer)
+      if (value === null) node.primary.stepUp()
+      else node.primary.stepDown()
+      return
+    case 'small-oplog':
+      node.oplog.resize(value as number | null)
+      return
+    case 'delayed-replication':
+      // The only member of a set receives no entries.
+      return
+    default:
+      throw new Error(`unknown switch of a storage node: ${name}`)
   }
 }
 

@@ -53,6 +53,7 @@ import { replSetGetStatus } from '../commands/repl-set-get-status.js'
 import { replSetStepDown } from '../commands/repl-set-step-down.js'
 import { serverStatus } from '../commands/server-status.js'
 import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
+import { shardlab } from '../commands/shardlab.js'
 import { top } from '../commands/top.js'
 import { update } from '../commands/update.js'
 import { validate } from '../commands/validate.js'
@@ -117,6 +118,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   replSetStepDown,
   serverStatus,
   setDefaultRWConcern,
+  shardlab,
   top,
   update,
   validate,

@@ -23,8 +23,9 @@ const slabBytesMin = 4 * 1024
  * ({@link reveal}). Slabs are shared with snapshots and copies, and never change while they are.
  */
 export class Oplog {
-  readonly sizeBytesMax: number
-  readonly #slabBytes: number
+  readonly #configuredBytesMax: number
+  #sizeBytesMax!: number
+  #slabBytes!: number
   #slabs: OplogSlab[] = []
   /** The position after all entries, and after those that are on the disk. */
   #end = 0
@@ -36,8 +37,39 @@ export class Oplog {
 
   /** @param sizeBytesMax the newest entry is kept even if it is larger */
   constructor(sizeBytesMax: number) {
-    this.sizeBytesMax = sizeBytesMax
+    this.#configuredBytesMax = sizeBytesMax
+    this.#setSize(sizeBytesMax)
+  }
+
+  get sizeBytesMax(): number {
+    return this.#sizeBytesMax
+  }
+
+  #setSize(sizeBytesMax: number): void {
+    this.#sizeBytesMax = sizeBytesMax
     this.#slabBytes = Math.min(slabBytesMax, Math.ceil(sizeBytesMax / 16))
+    this.#spare = null
+  }
+
+  /**
+   * Drops the oldest entries beyond a size, now and later.
+   * @param sizeBytesMax null: the size that it was created with; dropped entries do not return
+   */
+  resize(sizeBytesMax: number | null): void {
+    this.#setSize(Math.min(sizeBytesMax ?? this.#configuredBytesMax, this.#configuredBytesMax))
+    const window = new OplogWindow(this.#slabs, this.#end)
+    let from = window.end
+    for (const [position] of window.entriesBackwards()) {
+      const isKept = position >= this.#revealed || from === window.end
+      if (window.end - position > this.#sizeBytesMax && !isKept) break
+      from = position
+    }
+    const kept = new Uint8Array(window.end - from)
+    for (const [position, entry] of window.entries(from)) kept.set(entry, position - from)
+    this.#slabs = []
+    this.#end = from
+    this.append(kept)
+    this.#window = null
   }
 
   /** The position after all entries, for {@link reveal} and {@link cutTo}. */
@@ -154,7 +186,7 @@ export class Oplog {
   }
 
   clone(): Oplog {
-    const copy = new Oplog(this.sizeBytesMax)
+    const copy = new Oplog(this.#configuredBytesMax)
     copy.adopt(this)
     return copy
   }

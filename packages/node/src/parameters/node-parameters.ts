@@ -12,6 +12,7 @@ interface Owner extends ParameterOwner {
 
 export const nodeParameters = [
   ...balancerParameters,
+  { name: 'createRollbackDataFiles', type: 'bool', initial: true, ...runtime },
   {
     name: 'featureCompatibilityVersion',
     type: 'document',

@@ -1,5 +1,5 @@
 /** The replica set of a node with several members, as its commands use it. */
-import type { CancelSignal } from '@shardlab/actor'
+import type { ActorContext, CancelSignal } from '@shardlab/actor'
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { StorageEngine } from '@shardlab/storage'
 import type {
@@ -12,6 +12,8 @@ import type {
 import type { ReconfigureArguments } from './protocol/reconfiguration.js'
 
 export interface ReplicaSet {
+  /** Of the member. Unlike that of its node, it outlives changes of the state. */
+  readonly context: ActorContext
   readonly coordinator: ReplicationCoordinator
   /** The newest applied entry. */
   readonly lastApplied: OpTime

@@ -27,11 +27,14 @@ import type { LogEntry, StorageEngine } from '@shardlab/storage'
 import type { StorageNodeOptions } from '../host/node-host.js'
 import { NodeStorage } from '../host/node-storage.js'
 import type { NodeOfSet, StorageNode } from '../host/storage-node.js'
+import { LagWatch } from './lag-watch.js'
 import type { ReconfigureArguments } from './protocol/reconfiguration.js'
-import type { ElectionEffect, ProtocolHooks } from './protocol/protocol-hooks.js'
+import type { ProtocolHooks } from './protocol/protocol-hooks.js'
 import { persist } from './protocol/persist.js'
 import { replicationTimer, SetProtocol } from './protocol/set-protocol.js'
 import type { ReplicaSet } from './replica-set.js'
+import { RollbackFiles } from './rollback-files/rollback-files.js'
+import { SetEvents } from './set-events.js'
 import { noteApplied } from './serving/note-applied.js'
 import { RevocableContext } from './serving/revocable-context.js'
 import { Serving, type ServedRole, type ServingMode } from './serving/serving.js'
@@ -66,6 +69,9 @@ export class SetMember implements Actor, ReplicaSet {
   readonly #disk: DiskWithDocuments
   readonly #stable: StableState
   readonly #protocol: SetProtocol
+  readonly #rollbackFiles: RollbackFiles
+  readonly #events: SetEvents
+  readonly #lagWatch: LagWatch
   #serving!: Serving
   #servedConfig: ReplicaSetConfig | null = null
 
@@ -77,10 +83,19 @@ export class SetMember implements Actor, ReplicaSet {
     this.#disk = storageContext.disk
     this.#storage = new NodeStorage(storageContext, { oplogSizeBytes: defaultOplogSizeBytes, ...nodeOptions })
     this.#stable = new StableState(this.#storage, () => context.now())
+    this.#events = new SetEvents(context, options.name)
+    this.#rollbackFiles = new RollbackFiles({
+      disk: this.#disk,
+      behaviours: nodeOptions.behaviours,
+      now: () => context.now(),
+      isOn: () => this.#serving.role.node.parameters.bool('createRollbackDataFiles'),
+      onLimit: (bytesMax) => this.#events.limitReached('rollbackFilesBytesMax', bytesMax),
+    })
     const log = new NodeReplicaLog({
       storage: this.#storage,
       disk: this.#disk,
       stable: this.#stable,
+      rollbackFiles: this.#rollbackFiles,
       applied: (entry) => this.#applied(entry),
     })
     this.#protocol = new SetProtocol({
@@ -91,6 +106,7 @@ export class SetMember implements Actor, ReplicaSet {
       setName: options.name,
       hooks: this.#hooks(),
     })
+    this.#lagWatch = new LagWatch(this.coordinator)
   }
 
   async start(): Promise<void> {
@@ -115,9 +131,14 @@ export class SetMember implements Actor, ReplicaSet {
     await this.#protocol.initiate(config, isPrimary)
   }
 
+  async #switch({ name, value }: RequestOf<'faults.switch'>): Promise<void> {
+    if (name === 'delayed-replication') this.#protocol.delayReplication(Number(value))
+    else if (name === 'stepped-down') await this.#keepFromPrimary(value !== null)
+    else await this.#serving.role.node.serve('faults.switch', { name, value })
+  }
+
   /** The fault `step down`: until it is healed, this member is not elected. */
-  async #switch({ name, on }: RequestOf<'faults.switch'>): Promise<void> {
-    if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
+  async #keepFromPrimary(on: boolean): Promise<void> {
     const { commands, state } = this.coordinator
     if (on && state.isPrimary) await this.#protocol.stepDown({ seconds: forever, catchUpSeconds: 0, force: true })
     else commands.freeze(this.#context.steadyNow(), on ? forever : 0)
@@ -142,6 +163,9 @@ export class SetMember implements Actor, ReplicaSet {
       return this.#switch(request as RequestOf<'faults.switch'>).then(() => ({}) as ReplyOf<K>)
     if (kind === 'replication.initiate')
       return this.#initiate(request as RequestOf<'replication.initiate'>).then(() => ({}) as ReplyOf<K>)
+    if (kind === 'replication.rollback-files') return { files: this.#rollbackFiles.list() } as ReplyOf<K>
+    if (kind === 'replication.read-rollback-file')
+      return this.#rollbackFiles.read(request as RequestOf<'replication.read-rollback-file'>) as ReplyOf<K>
     const answer = this.#protocol.receive(kind, request)
     if (answer !== null) return answer as Promise<ReplyOf<K>> | ReplyOf<K>
     return this.#serving.receive(kind, request, from)
@@ -161,6 +185,10 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   // What commands need.
+
+  get context(): ActorContext {
+    return this.#context
+  }
 
   get lastApplied(): OpTime {
     return this.#protocol.log.last.optime
@@ -276,8 +304,10 @@ export class SetMember implements Actor, ReplicaSet {
       endWrites: () => this.#endWrites(),
       topologyChanged: () => this.#topologyChanged(),
       committed: (point) => this.#stable.advance(point.optime),
-      elected: (result) => this.#elected(result),
-      rolledBack: (to, entries) => this.#rolledBack(to, entries),
+      elected: (result) => this.#events.elected(result),
+      woken: () => this.#lagWatch.check(this.#context.now()).forEach((lag) => this.#events.lagging(lag)),
+      steppedDown: (term, reason) => this.#events.steppedDown(term, reason),
+      rolledBack: (to, entries, namespaces) => this.#events.rolledBack(to, entries, namespaces),
     }
   }
 
@@ -307,14 +337,7 @@ export class SetMember implements Actor, ReplicaSet {
   }
 
   #stateChanged(from: MemberState, to: MemberState): void {
-    this.#context.emit({
-      type: 'member-state',
-      atMs: this.#context.now(),
-      member: this.#context.address,
-      set: this.#options.name,
-      from,
-      to,
-    })
+    this.#events.stateChanged(from, to)
     // A rollback changes the data under the readers.
     if (to === 'ROLLBACK') this.#context.detach(this.#replaceServing('secondary'))
   }
@@ -324,28 +347,6 @@ export class SetMember implements Actor, ReplicaSet {
     if (config !== this.#servedConfig && this.#serving.mode === 'primary') this.#serving.role.configChanged?.()
     this.#servedConfig = config
     if (this.coordinator.state.leaderMode === 'attempting-step-down') this.#serving.interruptWrites()
-  }
-
-  #elected({ outcome, dryRun, reason, term, votes, votesNeeded, refusals }: ElectionEffect): void {
-    if (dryRun && outcome === 'won') return
-    this.#context.emit({
-      type: 'election',
-      atMs: this.#context.now(),
-      member: this.#context.address,
-      set: this.#options.name,
-      ...{ outcome, dryRun, reason, term, votes, votesNeeded, refusals: [...refusals] },
-    })
-  }
-
-  #rolledBack({ ts, term }: OpTime, entries: number): void {
-    this.#context.emit({
-      type: 'rollback',
-      atMs: this.#context.now(),
-      member: this.#context.address,
-      set: this.#options.name,
-      to: [ts[0], ts[1], term],
-      entries,
-    })
   }
 
   /** An entry of another member was applied. */

@@ -21,7 +21,9 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   'fault-healed': true,
   'member-state': true,
   election: true,
+  'step-down': true,
   rollback: true,
+  'replication-lag': true,
   log: true,
 }
 const everyType = Object.keys(wantedAtFirst) as readonly EventType[]

@@ -27,8 +27,8 @@ export class StepFaultRegistry implements StepControls {
   }
 
   async arm(step: string, action: StepFaultAction, options: StepFaultOptions = {}): Promise<number> {
-    const { address = null, times = null, onStruck = null } = options
-    const fault: StepFault = { id: ++this.#lastId, step, action, address, times, strikes: createStrikeCount() }
+    const { addresses = null, times = null, onStruck = null } = options
+    const fault: StepFault = { id: ++this.#lastId, step, action, addresses, times, strikes: createStrikeCount() }
     this.#faults.set(fault.id, { fault, struck: createDeferred(), onStruck, isHealed: false })
     await this.#broadcast.arm(fault)
     return fault.id

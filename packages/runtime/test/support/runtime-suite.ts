@@ -248,7 +248,7 @@ export function runtimeSuite(world: World): void {
     [spec('a', 'forwarder'), spec('b', 'forwarder')],
     async (test, runtime) => {
       test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed')
-      const fail = await runtime.steps.arm('toy.step', 'fail', { address: 'a', times: 1 })
+      const fail = await runtime.steps.arm('toy.step', 'fail', { addresses: ['a'], times: 1 })
       test.equal(await ask(runtime, 'b', 'step', 'toy.step'), 'passed', 'another member')
       test.equal(await ask(runtime, 'a', 'step', 'toy.other'), 'passed', 'another step')
       test.same(await ask(runtime, 'a', 'step', 'toy.step'), { failedStep: 'toy.step' })

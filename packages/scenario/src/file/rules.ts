@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os'
-import { OptionError, parseFaultText } from '@shardlab/cluster'
+import { OptionError, nameInTarget, parseFaultText } from '@shardlab/cluster'
 import { bytesText, short } from '../report/format.js'
 import { applicationRules } from './application-rules.js'
 import type { BrokenRule, Rule } from './broken-rule.js'
@@ -136,8 +136,10 @@ function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> 
     const { target, link } = fault
     const { from, to } = (link ?? {}) as { readonly from?: unknown; readonly to?: unknown }
     const unknown =
-      [target].find((name) => typeof name === 'string' && !isMember(scenario, name)) ??
-      [from, to].find((name) => typeof name === 'string' && !linkEnds.has(name) && !isMember(scenario, name))
+      [target].find((name) => typeof name === 'string' && !isMember(scenario, nameInTarget(name))) ??
+      [from, to].find(
+        (name) => typeof name === 'string' && !linkEnds.has(name) && !isMember(scenario, nameInTarget(name)),
+      )
     if (unknown !== undefined)
       yield {
         path: ['timeline', i, 'do'],

@@ -57,6 +57,11 @@ Faults:
   hold at shard.migration.committing [on shard01]
   fail at shard.migration.committing [on shard01]
   crash at shard.migration.committing [on shard01]
+  delay replication of shard02 by 10s
+  shrink oplog of shard02 to 100KB
+
+In place of a member: a replica set (shard02, all of its members), the primary of shard02,
+a secondary of shard02, the secondaries of shard02.
 
 Any of these can follow: for 5s, after 2h; of links and steps: first 10;
 of links: with probability 5%, seed 7, only client.command.

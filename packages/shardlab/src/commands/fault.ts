@@ -7,6 +7,7 @@ interface ListedFault {
   readonly id: string
   readonly fault: string
   readonly state: string
+  readonly members: readonly string[]
   readonly beginsAt: Date
   readonly healsAt: Date | null
   readonly strikes: number | null
@@ -42,11 +43,12 @@ function textOf(reply: Document): string {
   return faults.length === 0 ? 'Nothing is broken.\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
 }
 
-function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): string {
-  const parts = [
-    `${id}  ${fault}`,
-    state === 'scheduled' ? `begins ${beginsAt.toISOString()}` : `since ${beginsAt.toISOString()}`,
-  ]
+function lineOf({ id, fault, state, members, beginsAt, healsAt, strikes }: ListedFault): string {
+  const parts = [`${id}  ${fault}`]
+  // Of a fault that names them otherwise.
+  if (members.some((member) => !fault.split(' ').includes(member))) parts.push(`on ${members.join(' and ')}`)
+  if (state === 'waiting') parts.push('waits for a member that fits')
+  else parts.push(`${state === 'scheduled' ? 'begins' : 'since'} ${beginsAt.toISOString()}`)
   if (healsAt !== null) parts.push(`heals itself ${healsAt.toISOString()}`)
   if (strikes !== null) parts.push(`struck ${counted(strikes, 'time')}${state === 'exhausted' ? ', exhausted' : ''}`)
   return parts.join(', ')

@@ -27,8 +27,8 @@ export function makeDirectory(path: string): void {
 }
 
 /** @throws OutputError */
-export function save(path: string, text: string): void {
-  attempt(`${path} cannot be written`, () => writeFileSync(path, text))
+export function save(path: string, content: string | Uint8Array): void {
+  attempt(`${path} cannot be written`, () => writeFileSync(path, content))
 }
 
 function attempt<Result>(failure: string, work: () => Result): Result {

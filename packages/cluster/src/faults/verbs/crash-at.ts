@@ -7,5 +7,5 @@ export const crashAt = stepVerb({
   effect: 'a member that reaches the step crashes',
   healing: 'starts the members that crashed',
   schema: ({ step }) => step('crashAt'),
-  begin: (world, member, { step, first }) => affectStep(world, step, 'crash', member, first),
+  begin: (world, members, { step, first }) => affectStep(world, step, 'crash', members, first),
 })

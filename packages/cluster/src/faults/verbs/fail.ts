@@ -7,5 +7,5 @@ export const fail = stepVerb({
   effect: 'the operation of a member that reaches the step fails',
   healing: '',
   schema: ({ step }) => step('fail'),
-  begin: (world, member, { step, first }) => affectStep(world, step, 'fail', member, first),
+  begin: (world, members, { step, first }) => affectStep(world, step, 'fail', members, first),
 })

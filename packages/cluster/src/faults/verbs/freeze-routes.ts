@@ -10,5 +10,5 @@ export const freezeRoutes = memberVerb({
   needs: 'running',
   endsWith: 'end of the process',
   schema: ({ member }) => member('freezeRoutes', {}),
-  begin: (world, member) => switchOn(world, member, 'freezeRoutes', 'frozen-routes'),
+  begin: (world, member, spec) => switchOn(world, member, spec, 'frozen-routes'),
 })

@@ -7,5 +7,5 @@ export const hold = stepVerb({
   effect: 'a member that reaches the step waits there',
   healing: 'it continues',
   schema: ({ step }) => step('hold'),
-  begin: (world, member, { step, first }) => affectStep(world, step, 'hold', member, first),
+  begin: (world, members, { step, first }) => affectStep(world, step, 'hold', members, first),
 })

@@ -8,5 +8,5 @@ export const stallRangeDeleter = memberVerb({
   healing: 'deletes the orphans that are due',
   roles: ['shard'],
   schema: ({ member }) => member('stallRangeDeleter', {}),
-  begin: (world, member) => affectStep(world, 'shard.range-deleter.started', 'hold', member),
+  begin: (world, member) => affectStep(world, 'shard.range-deleter.started', 'hold', [member]),
 })

@@ -7,9 +7,10 @@ export const stepDown = memberVerb({
   effect: 'the member is a secondary, for 10 s unless `for` gives another time; its writes are killed',
   healing: 'it can be elected again; the only member of a set is elected at once',
   roles: ['shard', 'config-server', 'mongod'],
+  ofSet: 'primary',
   needs: 'running',
   endsWith: 'end of the process',
   lastsMs: 10_000,
   schema: ({ member }) => member('stepDown', {}),
-  begin: (world, member) => switchOn(world, member, 'stepDown', 'stepped-down'),
+  begin: (world, member, spec) => switchOn(world, member, spec, 'stepped-down'),
 })

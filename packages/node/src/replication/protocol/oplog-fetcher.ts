@@ -14,6 +14,8 @@ import type { ProtocolParts } from './protocol-parts.js'
 const batchBytesMax = 4 * 1024 * 1024
 /** The next attempt after a member was no source. Server: one second. */
 const pauseMsMax = 1000
+/** A delayed member applies entries in batches of this time. */
+const applyEveryMs = 20
 /** A source that failed is not selected again for this long. */
 const denyMs = 1000
 /** How long a reply may take beyond the time that the source waits for entries. */
@@ -29,6 +31,8 @@ export class OplogFetcher {
   #waiting: Deferred<void> | null = null
   /** Resolved when no batch is being applied. */
   #applying: Promise<void> | null = null
+  /** In addition to the delay of the configuration. */
+  #addedDelayMs = 0
 
   constructor(set: ProtocolParts, initialSync: InitialSync, rollback: Rollback) {
     this.#set = set
@@ -48,6 +52,12 @@ export class OplogFetcher {
   }
 
   sourceLost(): void {
+    this.#interruption.abort()
+  }
+
+  /** Entries are applied that much later, in addition to the delay of the configuration. */
+  delay(addedMs: number): void {
+    this.#addedDelayMs = addedMs
     this.#interruption.abort()
   }
 
@@ -119,10 +129,10 @@ export class OplogFetcher {
   async #take(source: string, after: OpTime, reply: ReplyOf<'replication.fetch'>): Promise<void> {
     const { coordinator } = this.#set
     const metadata = metadataOf(reply)
-    let waitMs = 0
+    let rest: Uint8Array = noEntries
     switch (reply.outcome) {
       case 'entries':
-        if (reply.entries.length > 0) waitMs = await this.#applyDue(reply.entries)
+        rest = await this.#applyDue(reply.entries)
         break
       case 'diverged':
         if (compareOpTimes(metadata.lastApplied, after) < 0 || coordinator.state.isPrimary) this.#leave(source)
@@ -143,21 +153,33 @@ export class OplogFetcher {
     )
       coordinator.state.syncSource = null
     this.#set.carryOut()
-    if (waitMs > 0) await this.#set.context.sleep(waitMs, this.#interruption).catch(ignoreFailure)
+    while (rest.length > 0 && (await this.#awaitDue(source, rest))) rest = await this.#applyDue(rest)
   }
 
   /**
-   * A delayed member fetches entries again that are not due yet. Server:
-   * OplogBatcher::_calculateSecondaryDelayLatestTimestamp.
-   * @returns when to fetch them, in milliseconds from now
+   * Server: OplogBatcher::_calculateSecondaryDelayLatestTimestamp.
+   * @returns the entries that a delayed member must not apply yet
    */
-  async #applyDue(entries: Uint8Array): Promise<number> {
-    const { nowMs, coordinator } = this.#set
-    const delaySecs = coordinator.state.selfConfig?.delaySecs ?? 0
-    const untilSecs = delaySecs === 0 ? Infinity : Math.floor(nowMs / 1000) - delaySecs
-    const { dueBytes, nextSecs } = splitDue(entries, untilSecs)
+  async #applyDue(entries: Uint8Array): Promise<Uint8Array> {
+    const delayMs = this.#delayMs
+    const dueBytes = delayMs === 0 ? entries.length : bytesUntil(entries, this.#set.nowMs - delayMs)
     if (dueBytes > 0) await this.#apply(entries.subarray(0, dueBytes))
-    return nextSecs === null ? 0 : Math.min(pauseMsMax, (nextSecs + delaySecs) * 1000 - nowMs)
+    return entries.subarray(dueBytes)
+  }
+
+  /** @returns false: the entries must be fetched again */
+  async #awaitDue(source: string, entries: Uint8Array): Promise<boolean> {
+    const { context, coordinator } = this.#set
+    const leftMs = wallMsOf(entries, 0) + this.#delayMs - this.#set.nowMs
+    const interruption = this.#interruption
+    await context.sleep(Math.min(Math.max(leftMs, applyEveryMs), pauseMsMax), interruption).catch(ignoreFailure)
+    return !interruption.aborted && this.#hasWork && coordinator.state.syncSource === source
+  }
+
+  /** A primary that catches up does not wait. */
+  get #delayMs(): number {
+    const { isPrimary, selfConfig } = this.#set.coordinator.state
+    return isPrimary ? 0 : this.#addedDelayMs + (selfConfig?.delaySecs ?? 0) * 1000
   }
 
   async #apply(entries: Uint8Array): Promise<void> {
@@ -189,16 +211,16 @@ export class OplogFetcher {
   }
 }
 
-/** @returns how many bytes are not newer than `untilSecs`, and the time of the next entry */
-function splitDue(entries: Uint8Array, untilSecs: number): { dueBytes: number; nextSecs: number | null } {
-  if (untilSecs === Infinity) return { dueBytes: entries.length, nextSecs: null }
-  for (let at = 0; at < entries.length; at += readUint32(entries, at)) {
-    const ts = findField(entries, 'ts', at)!
-    const seconds = readUint32(ts.bytes, ts.start + 4)
-    if (seconds > untilSecs) return { dueBytes: at, nextSecs: seconds }
-  }
-  return { dueBytes: entries.length, nextSecs: null }
+const noEntries = new Uint8Array(0)
+
+/** Length of the first entries, up to one that was written after this time. */
+function bytesUntil(entries: Uint8Array, wallMs: number): number {
+  let at = 0
+  while (at < entries.length && wallMsOf(entries, at) <= wallMs) at += readUint32(entries, at)
+  return at
 }
+
+const wallMsOf = (entries: Uint8Array, at: number): number => Number(findField(entries, 'wall', at)!.asBigInt())
 
 /** @throws other errors than a request or sleep that failed */
 function ignoreFailure(error: unknown): null {

@@ -1,4 +1,5 @@
-import type { Effect, MemberState, OpTime, TimedOpTime } from '@shardlab/replication'
+import type { RolledBackNamespace } from '@shardlab/actor'
+import type { Effect, MemberState, OpTime, StepDownReason, TimedOpTime } from '@shardlab/replication'
 
 export type ElectionEffect = Extract<Effect, { kind: 'election' }>
 
@@ -14,6 +15,10 @@ export interface ProtocolHooks {
   topologyChanged(): void
   committed(point: TimedOpTime): void
   elected(result: ElectionEffect): void
+  /** A timer of the protocol has run, such as those of heartbeats. */
+  woken(): void
+  /** This member was primary in that term. */
+  steppedDown(term: number, reason: StepDownReason): void
   /** Entries after this position were removed. */
-  rolledBack(to: OpTime, entries: number): void
+  rolledBack(to: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void
 }

@@ -1,3 +1,4 @@
+import type { RolledBackNamespace } from '@shardlab/actor'
 import type { OpTime, TimedOpTime } from '@shardlab/replication'
 
 /** Documents of a member that are not replicated: its configuration and its last vote. */
@@ -40,6 +41,11 @@ export interface ReplicaLog {
   appendNoop(message: string): TimedOpTime
   /** Writes what was appended. @throws CommandError 14031 OutOfDiskSpace; it may be called again */
   flush(): Promise<void>
+  /**
+   * Keeps the documents that {@link rollBackTo} removes or overwrites, in files.
+   * @throws DiskFullError as a rejection; it may be called again
+   */
+  saveRolledBack(position: OpTime): Promise<RolledBackNamespace[]>
   /**
    * Removes all entries after a position, and their effects.
    * @returns how many

@@ -5,6 +5,7 @@
 import { RequestFailedError } from '@shardlab/actor'
 import { commonPoint, compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
 import { opTimeFields, opTimeOf } from './message-fields.js'
+import { persist } from './persist.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
 const positionsPerRequest = 500
@@ -32,13 +33,14 @@ export class Rollback {
   }
 
   async #rollBackTo(common: OpTime): Promise<void> {
-    const { coordinator, hooks, log } = this.#set
+    const { context, coordinator, hooks, log } = this.#set
     if (compareOpTimes(common, coordinator.committed.optime) < 0)
       throw new Error('a rollback would remove entries that a majority has acknowledged')
+    const namespaces = await persist(context, () => log.saveRolledBack(common))
     const entries = await log.rollBackTo(common)
     this.#set.rollbackId++
     coordinator.rolledBackTo(this.#set.nowMs, log.last)
-    hooks.rolledBack(common, entries)
+    hooks.rolledBack(common, entries, namespaces)
   }
 
   /** @returns null: the source does not answer, or the oplogs have nothing in common */

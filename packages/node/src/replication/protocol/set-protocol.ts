@@ -107,6 +107,15 @@ export class SetProtocol implements ProtocolParts {
     this.#wakeAtMs = null
     this.coordinator.tick(this.context.steadyNow())
     this.carryOut()
+    this.hooks.woken()
+  }
+
+  /**
+   * Applies entries of other members that much later than their primary wrote them, in addition to
+   * the delay of the configuration.
+   */
+  delayReplication(delayMs: number): void {
+    this.#fetcher.delay(delayMs)
   }
 
   get nowMs(): number {
@@ -282,10 +291,12 @@ export class SetProtocol implements ProtocolParts {
   }
 
   async #stepDown({ reason }: EffectOf<'step-down'>): Promise<void> {
+    const { term } = this.coordinator.state
     // Writes that wait for other members reply first, with the error of their write concern.
     await this.context.nextTurn()
     await this.hooks.endWrites()
     this.coordinator.steppedDown(this.nowMs, reason)
+    this.hooks.steppedDown(term, reason)
     this.#stepDownOutcome = { error: null }
     this.#answers.steppedDown()
   }

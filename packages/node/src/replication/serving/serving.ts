@@ -53,6 +53,7 @@ const commandsOfSet: ReadonlySet<string> = new Set([
   'replSetReconfig',
   'replSetStepDown',
   'replSetStepUp',
+  'shardlab',
 ])
 
 export class Serving {
@@ -129,6 +130,6 @@ const interruptedByStateChange = 11_602
 
 const stateChange = (): CommandError => new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
 
-/** They wait for the protocol of the set alone, and reply after the change. */
+/** They wait for the protocol of the set or for the cluster alone, and reply after the change. */
 const awaitsSet = ({ kind, request }: Running): boolean =>
   kind === 'client.command' && commandsOfSet.has(firstFieldName((request as ClientCommand).body) ?? '')

@@ -1,11 +1,11 @@
 /**
  * A disk that also keeps documents of the member itself, which are not replicated: its
- * configuration and its last vote. They are neither in the log nor in the data, so neither a
- * rollback nor an initial sync affects them. Server: `local.system.replset`,
- * `local.replset.election`.
+ * configuration, its last vote, and files of rollbacks. They are neither in the log nor in the data,
+ * so neither a rollback nor an initial sync affects them. Server: `local.system.replset`,
+ * `local.replset.election`, `<dbPath>/rollback`.
  */
 import { imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
-import { DocumentWriter, fieldsOf, findField, readUint32 } from '@shardlab/bson'
+import { BsonType, DocumentWriter, fieldsOf, readUint32 } from '@shardlab/bson'
 
 /** Records of the log begin with the length of their first entry, which is never 0. */
 const markBytes = 4
@@ -23,13 +23,27 @@ export class DiskWithDocuments implements Disk {
     return this.#documents.get(name)
   }
 
+  /** In the order in which they were first stored. */
+  names(): string[] {
+    return [...this.#documents.keys()]
+  }
+
   /** @throws DiskFullError as a rejection; nothing has changed then */
   async storeDocument(name: string, document: Uint8Array): Promise<void> {
-    const fields = new DocumentWriter(document.length + 64).document(name, document).finish()
+    await this.#append(new DocumentWriter(document.length + 64).document(name, document).finish())
+    this.#documents.set(name, document)
+  }
+
+  /** @throws DiskFullError as a rejection; nothing has changed then */
+  async removeDocument(name: string): Promise<void> {
+    await this.#append(new DocumentWriter(64).null(name).finish())
+    this.#documents.delete(name)
+  }
+
+  #append(fields: Uint8Array): Promise<void> {
     const record = new Uint8Array(markBytes + fields.length)
     record.set(fields, markBytes)
-    await this.#disk.append(record)
-    this.#documents.set(name, document)
+    return this.#disk.append(record)
   }
 
   append(record: Uint8Array): Promise<void> {
@@ -77,7 +91,9 @@ export class DiskWithDocuments implements Disk {
 
   #take(fields: Uint8Array): void {
     const copy = new Uint8Array(fields)
-    for (const [name] of fieldsOf(copy)) this.#documents.set(name, findField(copy, name)!.slice())
+    for (const [name, value] of fieldsOf(copy))
+      if (value.type === BsonType.null) this.#documents.delete(name)
+      else this.#documents.set(name, value.slice())
   }
 
   usage(): DiskUsage {

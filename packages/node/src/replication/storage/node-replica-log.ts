@@ -1,8 +1,11 @@
 /** The log and the data of a node, as the protocol of its set uses them. */
+import type { RolledBackNamespace } from '@shardlab/actor'
 import { compareOpTimes, nullTimedOpTime, type OpTime, type TimedOpTime } from '@shardlab/replication'
-import type { LogEntry } from '@shardlab/storage'
+import { opTimeOf, type LogEntry } from '@shardlab/storage'
 import type { NodeStorage } from '../../host/node-storage.js'
 import { noopOf } from '../../log/noop.js'
+import { rolledBackBy } from '../rollback-files/rolled-back.js'
+import type { RollbackFiles } from '../rollback-files/rollback-files.js'
 import type { FetchOutcome, ReplicaLog, StoredDocuments } from '../protocol/replica-log.js'
 import type { DiskWithDocuments } from './disk-with-documents.js'
 import type { StableState } from './stable-state.js'
@@ -14,6 +17,7 @@ export class NodeReplicaLog implements ReplicaLog {
   readonly #storage: NodeStorage
   readonly #disk: DiskWithDocuments
   readonly #stable: StableState
+  readonly #rollbackFiles: RollbackFiles
   readonly #applied: (entry: LogEntry) => void
   #onDurable: (() => void) | null = null
 
@@ -24,11 +28,13 @@ export class NodeReplicaLog implements ReplicaLog {
     storage: NodeStorage
     disk: DiskWithDocuments
     stable: StableState
+    rollbackFiles: RollbackFiles
     applied: (entry: LogEntry) => void
   }) {
     this.#storage = parts.storage
     this.#disk = parts.disk
     this.#stable = parts.stable
+    this.#rollbackFiles = parts.rollbackFiles
     this.#applied = parts.applied
   }
 
@@ -89,12 +95,22 @@ export class NodeReplicaLog implements ReplicaLog {
     return this.#storage.log.flush()
   }
 
+  saveRolledBack(position: OpTime): Promise<RolledBackNamespace[]> {
+    const newestFirst = [...this.#entriesAfter(position)]
+    return this.#rollbackFiles.save(rolledBackBy(newestFirst.toReversed(), this.#storage.engine))
+  }
+
+  /** Newest first. */
+  *#entriesAfter(position: OpTime): Generator<Uint8Array, void, void> {
+    for (const [, entry] of this.#storage.log.oplog.window().entriesBackwards()) {
+      if (compareOpTimes(opTimeOf(entry), position) <= 0) return
+      yield entry
+    }
+  }
+
   async rollBackTo(position: OpTime): Promise<number> {
     let removed = 0
-    for (const optime of this.#storage.log.oplog.optimesBackwards()) {
-      if (compareOpTimes(optime, position) <= 0) break
-      removed++
-    }
+    for (const _ of this.#entriesAfter(position)) removed++
     if (this.#stable.rollBackTo(position)) await this.#storage.log.rewriteDisk()
     else {
       await this.#storage.log.clear()

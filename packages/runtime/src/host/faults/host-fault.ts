@@ -32,7 +32,10 @@ export type LinkEffect =
    */
   | { readonly type: 'duplicate' }
 
-/** `everybody`: all members and clients. Groups include members that join later. */
+/**
+ * `everybody`: all members and clients. Groups include members that join later. Several members at
+ * one end and a group at the other: links between these members are not affected.
+ */
 export type LinkEnd = 'everybody' | 'members' | 'shards' | 'routers' | readonly Address[]
 
 /**

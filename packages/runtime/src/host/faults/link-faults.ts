@@ -272,9 +272,15 @@ function includes(end: LinkEnd, address: Address): boolean {
 }
 
 function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Address): boolean {
+  if (isAmong(from, to, sender, receiver) || isAmong(to, from, sender, receiver)) return false
   return (
     (includes(from, sender) && includes(to, receiver)) || (bothWays && includes(from, receiver) && includes(to, sender))
   )
+}
+
+/** Several members that a fault separates from a group stay connected to each other. */
+function isAmong(end: LinkEnd, other: LinkEnd, one: Address, another: Address): boolean {
+  return typeof end !== 'string' && typeof other === 'string' && end.includes(one) && end.includes(another)
 }
 
 /** In either direction: a connection does not work in one direction only. */

@@ -9,7 +9,7 @@ export interface StepFault {
   readonly step: string
   readonly action: StepFaultAction
   /** null: every member. */
-  readonly address: Address | null
+  readonly addresses: readonly Address[] | null
   /** The limit of strikes on all members together; null: until healed. */
   readonly times: number | null
   readonly strikes: StrikeCount
@@ -56,7 +56,7 @@ export class StepFaults {
       const { fault } = armed
       if (
         fault.step !== step ||
-        (fault.address !== null && fault.address !== address) ||
+        fault.addresses?.includes(address) === false ||
         !countStrike(fault.strikes, fault.times)
       )
         continue

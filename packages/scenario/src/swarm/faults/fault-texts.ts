@@ -101,4 +101,10 @@ export const faultTexts: Readonly<Record<FaultVerbName, (random: Random, victims
   hold: atStep('hold'),
   fail: atStep('fail'),
   crashAt: atStep('crash'),
+  delayReplication: (random, victims) => [
+    `delay replication of ${withDisk(random, victims)} by ${1 + random.below(2000)}ms for ${lasting(random)}`,
+  ],
+  shrinkOplog: (random, victims) => [
+    `shrink oplog of ${withDisk(random, victims)} to ${pick(random, [4, 64, 512])}KB for ${lasting(random)}`,
+  ],
 }

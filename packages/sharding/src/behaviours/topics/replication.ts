@@ -103,6 +103,12 @@ export const replicationBehaviours = {
     ['2.6', 'plain'],
     ['4.4', 'structured'],
   ),
+  rollbackDirectory: row<'namespace' | 'uuid'>(
+    'The name of the directory in which a rollback keeps the documents of a collection.',
+    'core/replica-set-rollbacks, changed in 4.4; rollback_impl.cpp, _writeRollbackFileForNamespace',
+    ['2.6', 'namespace'],
+    ['4.4', 'uuid'],
+  ),
   helloTopologyVersion: row<boolean>(
     'hello and isMaster of a member of a replica set have topologyVersion.',
     'topology_version.idl, new in 4.4',

@@ -1,0 +1,15 @@
+import { switchOn } from '../effects.js'
+import { memberVerb } from '../fault-verb.js'
+
+export const delayReplication = memberVerb({
+  verb: 'delayReplication',
+  phrase: 'delay replication of {target=shard02} by {by=10s}',
+  effect: 'the member applies entries of the oplog that much later than they were written; as primary it has no delay',
+  healing: 'it applies what is due at once',
+  roles: ['shard', 'config-server', 'mongod'],
+  needs: 'running',
+  endsWith: 'end of the process',
+  schema: ({ member, duration }) => member('delayReplication', { by: duration }),
+  begin: (world, member, spec) =>
+    switchOn(world, member, spec, 'delayed-replication', (faults) => Math.max(...faults.map(({ by }) => by))),
+})

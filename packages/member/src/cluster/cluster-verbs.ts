@@ -1,0 +1,97 @@
+/**
+ * `{ shardlab: verb, … }` on admin acts on the emulated cluster as a whole, for clients in any
+ * language. Servers have no such command.
+ *
+ * - `apply` takes `fault`, a text or a document; `heal` takes `id`, without which it heals all
+ *   faults; `reached` takes `id` and waits until a member reaches the step of the fault.
+ * - `restore` takes the `id` of a snapshot; so may `fork`, with `port` and `host`; `discard` takes
+ *   the `id` of a snapshot or a fork.
+ * - `rollbackFiles` lists the files of rollbacks; `readRollbackFile` takes `member`, `path` and
+ *   `offset`, and replies with the next bytes.
+ */
+import { Cancellation, clusterAddress, isGenericArgument, type ActorContext } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { suggestion } from '@shardlab/quantities'
+import { commandErrorFrom } from '../replies/command-reply.js'
+import type { CommandSpec } from '../specs/command-spec.js'
+
+/** Fields of each verb. */
+export type ClusterVerbs = Readonly<Record<string, readonly string[]>>
+
+export const clusterVerbs: ClusterVerbs = {
+  apply: ['fault'],
+  list: [],
+  heal: ['id'],
+  reached: ['id'],
+  snapshot: [],
+  restore: ['id'],
+  fork: ['id', 'port', 'host'],
+  copies: [],
+  discard: ['id'],
+  rollbackFiles: [],
+  readRollbackFile: ['member', 'path', 'offset'],
+}
+
+export const shardlabSpec = {
+  name: 'shardlab',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command',
+} as const satisfies CommandSpec
+
+export const clusterVerbsSummary =
+  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), and shows the files of rollbacks (rollbackFiles, readRollbackFile).'
+
+/**
+ * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the
+ * shard without end.
+ * @throws CommandError 2 BadValue for an unknown verb or field
+ */
+export function checkVerb(verb: string, body: Uint8Array, verbs: ClusterVerbs): void {
+  const known = Object.keys(verbs)
+  if (!known.includes(verb))
+    throw new CommandError(
+      'BadValue',
+      `shardlab: unknown verb ${verb}; ${suggestion(verb, known) ?? `use one of ${known.join(', ')}.`}`,
+    )
+  const fields = verbs[verb]!
+  const it = new FieldIterator(body)
+  it.next()
+  while (it.next()) {
+    const name = it.name()
+    if (fields.includes(name) || isGenericArgument(name)) continue
+    throw new CommandError('BadValue', `shardlab ${verb}: unknown field ${name}; ${hint(name, fields)}`)
+  }
+}
+
+function hint(name: string, fields: readonly string[]): string {
+  if (fields.length === 0) return 'the verb has no fields.'
+  return suggestion(name, fields) ?? `the fields are ${fields.join(', ')}.`
+}
+
+/**
+ * The supervisor of the cluster replies.
+ * @param wait ends with the operation of the client
+ * @throws CommandError of the supervisor, and those of `wait`
+ */
+export async function askCluster(
+  context: ActorContext,
+  verb: string,
+  body: Uint8Array,
+  wait: <T>(asked: Promise<T>) => Promise<T>,
+): Promise<DocumentWriter> {
+  // A cluster is not copied while a member waits for a reply, so none may be left.
+  const ended = new Cancellation()
+  const asked = context.request(clusterAddress, 'cluster.command', { verb, body }, { signal: ended.signal })
+  // When the deadline has passed already, the reply is not awaited.
+  asked.catch(() => {})
+  try {
+    const { reply, error } = await wait(asked)
+    if (error !== null) throw commandErrorFrom(error)
+    const writer = new DocumentWriter(reply.length + 168)
+    for (const it = new FieldIterator(reply); it.next();) writer.value(it.name(), it.value())
+    return writer
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,0 +1,48 @@
+/** The events of one member of a replica set. */
+import type { ActorContext, RolledBackNamespace } from '@shardlab/actor'
+import type { MemberState, OpTime, StepDownReason } from '@shardlab/replication'
+import type { Lag } from './lag-watch.js'
+import type { ElectionEffect } from './protocol/protocol-hooks.js'
+
+export class SetEvents {
+  readonly #context: ActorContext
+  readonly #set: string
+
+  constructor(context: ActorContext, set: string) {
+    this.#context = context
+    this.#set = set
+  }
+
+  stateChanged(from: MemberState, to: MemberState): void {
+    this.#context.emit({ type: 'member-state', ...this.#common, from, to })
+  }
+
+  elected({ outcome, dryRun, reason, term, votes, votesNeeded, refusals }: ElectionEffect): void {
+    if (dryRun && outcome === 'won') return
+    const election = { outcome, dryRun, reason, term, votes, votesNeeded, refusals: [...refusals] }
+    this.#context.emit({ type: 'election', ...this.#common, ...election })
+  }
+
+  steppedDown(term: number, reason: StepDownReason): void {
+    this.#context.emit({ type: 'step-down', ...this.#common, term, reason })
+  }
+
+  rolledBack({ ts, term }: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void {
+    this.#context.emit({ type: 'rollback', ...this.#common, to: [ts[0], ts[1], term], entries, namespaces })
+  }
+
+  /** Of another member, on its primary. */
+  lagging({ host, ...lag }: Lag): void {
+    const [member = host] = this.#context.resolve(host)
+    this.#context.emit({ type: 'replication-lag', ...this.#common, member, primary: this.#context.address, ...lag })
+  }
+
+  limitReached(limit: string, value: number): void {
+    const { address } = this.#context
+    this.#context.emit({ type: 'limit', atMs: this.#context.now(), member: address, limit, value })
+  }
+
+  get #common() {
+    return { atMs: this.#context.now(), member: this.#context.address, set: this.#set }
+  }
+}
