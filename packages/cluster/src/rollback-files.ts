@@ -1,6 +1,6 @@
 /** The files of rollbacks, which members keep on their disks. */
 import { RequestFailedError, type Address, type RequestOf, type ReplyOf } from '@shardlab/actor'
-import { Binary, decode, type Document } from '@shardlab/bson'
+import { Binary, decode } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
 import { knownMember } from './composition.js'
 import { replyOf } from './answer-command.js'
@@ -85,8 +85,13 @@ export function answerAboutRollbackFiles(
 ): Promise<ReplyOf<'cluster.command'>> {
   return replyOf(async () => {
     if (verb === 'rollbackFiles')
-      return { files: (await list(runtime)).map(({ atMs, read: _, ...file }) => ({ ...file, at: new Date(atMs) })) }
-    const { member, path, offset = 0 } = decode(body, { promoteLongs: true }) as Document
+      return {
+        files: (await list(runtime)).map(({ member, set, path, ns, documents, sizeBytes, atMs }) => ({
+          ...{ member, set, path, ns, documents, sizeBytes },
+          at: new Date(atMs),
+        })),
+      }
+    const { member, path, offset = 0 } = decode(body, { promoteLongs: true })
     if (typeof member !== 'string' || typeof path !== 'string' || typeof offset !== 'number' || !(offset >= 0))
       throw new OptionError('readRollbackFile needs a member and a path, as rollbackFiles shows them, and an offset.')
     return { bytes: new Binary(await readPart(runtime, setMember(runtime, member), path, offset)) }

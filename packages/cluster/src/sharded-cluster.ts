@@ -55,8 +55,8 @@ type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults:
  * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
  * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
  * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
- * `fault-healed`, `member-state`, `election`, `step-down`, `rollback`, `replication-lag` (of replica
- * sets), `limit`, `log`.
+ * `fault-healed`, `member-state`, `election`, `step-down`, `rollback`, `replication-lag` (of
+ * replica sets), `limit`, `log`.
  */
 export class ShardedCluster extends ClusterEmitter {
   /** Eight letters and digits that no other cluster has. */

@@ -118,7 +118,7 @@ export {
   clusterVerbsSummary,
   shardlabSpec,
   type ClusterVerbs,
-} from './cluster/cluster-verbs.js'
+} from './specs/shardlab.js'
 export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
 export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
 export { helpOf } from './replies/help.js'

@@ -32,7 +32,10 @@ interface OfLink<Verb extends string, Time, Link> extends Scheduled<Time> {
   readonly seed?: number | undefined
 }
 
-/** Each end is as a target of {@link OfMember}, or `clients`, `shards`, `routers`, `members` or `everybody`. */
+/**
+ * Each end is as a target of {@link OfMember}, or `clients`, `shards`, `routers`, `members` or
+ * `everybody`.
+ */
 interface OneWay {
   readonly from: string
   readonly to: string

@@ -5,7 +5,7 @@
 import type { ReplicationLagEvent } from '@shardlab/actor'
 import { compareOpTimes, isNullOpTime, type OpTime, type ReplicationCoordinator } from '@shardlab/replication'
 
-/** Server: flowControlTargetLagSeconds. A member with a configured delay may have it in addition. */
+/** Server: flowControlTargetLagSeconds. Added to the configured delay of a member. */
 const lagMsMax = 10_000
 
 export type Lag = Pick<ReplicationLagEvent, 'state' | 'lagMs' | 'commitLagMs'> & { readonly host: string }

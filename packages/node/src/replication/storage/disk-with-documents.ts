@@ -1,7 +1,7 @@
 /**
  * A disk that also keeps documents of the member itself, which are not replicated: its
- * configuration, its last vote, and files of rollbacks. They are neither in the log nor in the data,
- * so neither a rollback nor an initial sync affects them. Server: `local.system.replset`,
+ * configuration, its last vote, and files of rollbacks. They are neither in the log nor in the
+ * data, so neither a rollback nor an initial sync affects them. Server: `local.system.replset`,
  * `local.replset.election`, `<dbPath>/rollback`.
  */
 import { imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'

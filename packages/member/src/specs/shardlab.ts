@@ -13,7 +13,7 @@ import { Cancellation, clusterAddress, isGenericArgument, type ActorContext } fr
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { suggestion } from '@shardlab/quantities'
 import { commandErrorFrom } from '../replies/command-reply.js'
-import type { CommandSpec } from '../specs/command-spec.js'
+import type { CommandSpec } from './command-spec.js'
 
 /** Fields of each verb. */
 export type ClusterVerbs = Readonly<Record<string, readonly string[]>>
