@@ -1,5 +1,6 @@
-import { Decimal128, encode, decode, Long, type Document } from '@shardlab/bson'
+import { Decimal128, encode, decode, findField, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
+import { accumulatorOperators } from '../../src/aggregation/accumulators/table.js'
 import { compileCollation, splitPipeline, type EvaluationContext } from '../../src/index.js'
 import { aggregate, codeOf, context, failure, run } from '../support/helpers.js'
 
@@ -27,6 +28,17 @@ function grouped(accumulators: Document, over: EvaluationContext = context): Doc
     whole.map(({ _id, ...fields }) => [_id, Object.keys(fields).length === 1 ? Object.values(fields)[0] : fields]),
   )
 }
+
+t.test('sums of integers are exact beyond the safe integers of JavaScript', (t) => {
+  const sum = accumulatorOperators.get('$sum')!.create(undefined)
+  const largest = findField(encode({ n: 0x7fff_ffff }), 'n')!
+  const count = 4_194_400
+  for (let i = 0; i < count; i++) sum.add(largest)
+  t.equal(sum.result().asBigInt(), BigInt(count) * 0x7fff_ffffn)
+  for (let i = 0; i < 3; i++) sum.add(findField(encode({ n: 1 }), 'n'))
+  t.equal(sum.result().asBigInt(), BigInt(count) * 0x7fff_ffffn + 3n)
+  t.end()
+})
 
 t.test('the accumulators of N values give the same result whole and merged', (t) => {
   const table: [accumulator: Document, expected: Document][] = [

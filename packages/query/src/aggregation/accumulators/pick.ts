@@ -15,70 +15,127 @@ import { arrayValue } from '../../values/build.js'
 import { valueClasses } from '../../values/value-classes.js'
 import { HeldBytes, oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
-function extreme(wanted: -1 | 1): (strings: StringComparator | undefined) => Accumulator {
-  return (strings) => {
-    let best: RawValue | undefined
-    const add = (value: RawValue | undefined) => {
-      if (value === undefined || value.isNullish()) return
-      if (best === undefined || compareValues(value, best, strings) * wanted > 0) best = value
-    }
-    return { add, merge: add, partial: () => best ?? nullValue, result: () => best ?? nullValue }
+// Classes, not closures: a $group has an accumulator for each field of each group.
+
+class Extreme implements Accumulator {
+  readonly #wanted: -1 | 1
+  readonly #strings: StringComparator | undefined
+  #best: RawValue | undefined
+
+  constructor(wanted: -1 | 1, strings: StringComparator | undefined) {
+    this.#wanted = wanted
+    this.#strings = strings
+  }
+
+  add(value: RawValue | undefined): void {
+    if (value === undefined || value.isNullish()) return
+    if (this.#best === undefined || compareValues(value, this.#best, this.#strings) * this.#wanted > 0)
+      this.#best = value
+  }
+
+  merge(partial: RawValue): void {
+    this.add(partial)
+  }
+
+  partial(): RawValue {
+    return this.result()
+  }
+
+  result(): RawValue {
+    return this.#best ?? nullValue
   }
 }
 
-function first(): Accumulator {
-  let seen = false
-  let value: RawValue = nullValue
-  const add = (next: RawValue | undefined) => {
-    if (seen) return
-    seen = true
-    value = next ?? nullValue
+class First implements Accumulator {
+  #value: RawValue | null = null
+
+  add(value: RawValue | undefined): void {
+    this.#value ??= value ?? nullValue
   }
-  return { add, merge: add, partial: () => value, result: () => value }
+
+  merge(partial: RawValue): void {
+    this.add(partial)
+  }
+
+  partial(): RawValue {
+    return this.result()
+  }
+
+  result(): RawValue {
+    return this.#value ?? nullValue
+  }
 }
 
-function last(): Accumulator {
-  let value: RawValue = nullValue
-  const add = (next: RawValue | undefined) => {
-    value = next ?? nullValue
+class Last implements Accumulator {
+  #value = nullValue
+
+  add(value: RawValue | undefined): void {
+    this.#value = value ?? nullValue
   }
-  return { add, merge: add, partial: () => value, result: () => value }
+
+  merge(partial: RawValue): void {
+    this.add(partial)
+  }
+
+  partial(): RawValue {
+    return this.#value
+  }
+
+  result(): RawValue {
+    return this.#value
+  }
 }
 
-function push(): Accumulator {
-  const values: RawValue[] = []
-  const held = new HeldBytes('$push')
-  const add = (value: RawValue | undefined) => {
+class Push implements Accumulator {
+  readonly held = new HeldBytes('$push')
+  readonly #values: RawValue[] = []
+
+  add(value: RawValue | undefined): void {
     if (value === undefined) return
-    held.add(value)
-    values.push(value)
+    this.held.add(value)
+    this.#values.push(value)
   }
-  return {
-    add,
-    held,
-    merge: (partial) => elementsOf(partial).forEach(add),
-    partial: () => arrayValue(values),
-    result: () => arrayValue(values),
+
+  merge(partial: RawValue): void {
+    for (const value of elementsOf(partial)) this.add(value)
+  }
+
+  partial(): RawValue {
+    return this.result()
+  }
+
+  result(): RawValue {
+    return arrayValue(this.#values)
   }
 }
 
-function addToSet(strings: StringComparator | undefined): Accumulator {
-  const keyOf = valueClasses(strings)
-  const values = new Map<string, RawValue>()
-  const held = new HeldBytes('$addToSet')
-  const add = (value: RawValue | undefined) => {
-    if (value === undefined) return
-    const key = keyOf(value)
-    if (values.has(key)) return
-    held.add(value)
-    values.set(key, value)
+class AddToSet implements Accumulator {
+  readonly held = new HeldBytes('$addToSet')
+  readonly #keyOf: (value: RawValue) => string
+  readonly #values = new Map<string, RawValue>()
+
+  constructor(strings: StringComparator | undefined) {
+    this.#keyOf = valueClasses(strings)
   }
-  return {
-    add,
-    held,
-    merge: (partial) => elementsOf(partial).forEach(add),
-    partial: () => arrayValue(values.values()),
-    result: () => arrayValue(values.values()),
+
+  add(value: RawValue | undefined): void {
+    if (value === undefined) return
+    const key = this.#keyOf(value)
+    if (this.#values.has(key)) return
+    this.held.add(value)
+    this.#values.set(key, value)
+  }
+
+  merge(partial: RawValue): void {
+    for (const value of elementsOf(partial)) this.add(value)
+  }
+
+  partial(): RawValue {
+    return this.result()
+  }
+
+  result(): RawValue {
+    return arrayValue(this.#values.values())
   }
 }
 
@@ -112,11 +169,11 @@ function row(name: string, create: AccumulatorOperator['create']): AccumulatorOp
 }
 
 export const pickAccumulators: readonly AccumulatorOperator[] = [
-  row('$min', extreme(-1)),
-  row('$max', extreme(1)),
-  row('$first', first),
-  row('$last', last),
-  row('$push', push),
-  row('$addToSet', addToSet),
+  row('$min', (strings) => new Extreme(-1, strings)),
+  row('$max', (strings) => new Extreme(1, strings)),
+  row('$first', () => new First()),
+  row('$last', () => new Last()),
+  row('$push', () => new Push()),
+  row('$addToSet', (strings) => new AddToSet(strings)),
   row('$mergeObjects', mergeObjects),
 ]

@@ -17,7 +17,9 @@ import { addDecimals, divideDecimals } from '../../values/decimals/decimal.js'
 import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 class Total {
-  #integers = 0n
+  /** A safe integer, added to {@link #large} in time: arithmetic on a bigint allocates. */
+  #small = 0
+  #large = 0n
   #doubles = 0
   #compensation = 0
   #decimals: RawValue | null = null
@@ -26,10 +28,10 @@ class Total {
   add(value: RawValue): void {
     switch (value.type) {
       case BsonType.int32:
-        this.#integers += value.asBigInt()
+        this.#addSmall(value.asNumber())
         return
       case BsonType.int64:
-        this.#integers += value.asBigInt()
+        this.#large += value.asBigInt()
         if (this.#type === BsonType.int32) this.#type = BsonType.int64
         return
       case BsonType.double:
@@ -40,6 +42,26 @@ class Total {
         this.#decimals = this.#decimals === null ? value : addDecimals(this.#decimals, value)
         this.#type = BsonType.decimal128
     }
+  }
+
+  #addSmall(value: number): void {
+    const sum = this.#small + value
+    if (Number.isSafeInteger(sum)) {
+      this.#small = sum
+    } else {
+      this.#carry()
+      this.#small = value
+    }
+  }
+
+  #carry(): void {
+    this.#large += BigInt(this.#small)
+    this.#small = 0
+  }
+
+  get #integers(): bigint {
+    if (this.#small !== 0) this.#carry()
+    return this.#large
   }
 
   /**
@@ -53,8 +75,7 @@ class Total {
   }
 
   merge(partial: RawValue): void {
-    if (partial.type === BsonType.object)
-      this.#integers += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
+    if (partial.type === BsonType.object) this.#large += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
     else this.add(partial)
   }
 
@@ -79,6 +100,7 @@ class Total {
       case BsonType.double:
         return doubleValue(this.#double() + Number(this.#integers))
       case BsonType.int32:
+        if (this.#large === 0n && this.#small === (this.#small | 0)) return int32Value(this.#small)
         if (BigInt.asIntN(32, this.#integers) === this.#integers) return int32Value(Number(this.#integers))
         return int64OrDouble(this.#integers)
       default:
@@ -91,41 +113,57 @@ function int64OrDouble(value: bigint): RawValue {
   return fitsInt64(value) ? int64Value(value) : doubleValue(Number(value))
 }
 
-function sum(): Accumulator {
-  const total = new Total()
-  return {
-    add(value) {
-      if (value?.isNumber()) total.add(value)
-    },
-    merge: (partial) => total.merge(partial),
-    partial: () => total.partial(),
-    result: () => total.value(),
+class Sum implements Accumulator {
+  readonly #total = new Total()
+
+  add(value: RawValue | undefined): void {
+    if (value?.isNumber()) this.#total.add(value)
+  }
+
+  merge(partial: RawValue): void {
+    this.#total.merge(partial)
+  }
+
+  partial(): RawValue {
+    return this.#total.partial()
+  }
+
+  result(): RawValue {
+    return this.#total.value()
   }
 }
 
-function average(): Accumulator {
-  const total = new Total()
-  let count = 0n
-  return {
-    add(value) {
-      if (!value?.isNumber()) return
-      total.add(value)
-      count++
-    },
-    merge(partial) {
-      total.add(findField(partial.bytes, 'subTotal', partial.start)!)
-      count += findField(partial.bytes, 'count', partial.start)!.asBigInt()
-    },
-    partial: () => documentValue(new DocumentWriter().value('subTotal', total.value()).int64('count', count).finish()),
-    result() {
-      if (count === 0n) return nullValue
-      const value = total.value()
-      return value.type === BsonType.decimal128
-        ? divideDecimals(value, int64Value(count))!
-        : doubleValue(toNumber(value) / Number(count))
-    },
+class Average implements Accumulator {
+  readonly #total = new Total()
+  #count = 0
+
+  add(value: RawValue | undefined): void {
+    if (!value?.isNumber()) return
+    this.#total.add(value)
+    this.#count++
+  }
+
+  merge(partial: RawValue): void {
+    this.#total.add(findField(partial.bytes, 'subTotal', partial.start)!)
+    this.#count += findField(partial.bytes, 'count', partial.start)!.asNumber()
+  }
+
+  partial(): RawValue {
+    const writer = new DocumentWriter().value('subTotal', this.#total.value()).int64('count', this.#count)
+    return documentValue(writer.finish())
+  }
+
+  result(): RawValue {
+    if (this.#count === 0) return nullValue
+    const value = this.#total.value()
+    return value.type === BsonType.decimal128
+      ? divideDecimals(value, int64Value(BigInt(this.#count)))!
+      : doubleValue(toNumber(value) / this.#count)
   }
 }
+
+const sum = (): Accumulator => new Sum()
+const average = (): Accumulator => new Average()
 
 export const sumAccumulators: readonly AccumulatorOperator[] = [
   { name: '$sum', manualPage: 'aggregation/sum', status: 'complete', create: sum, evaluatedOf: oneExpression('$sum') },
