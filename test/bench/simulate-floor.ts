@@ -12,7 +12,8 @@ import {
   type ReplyOf,
 } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { createCollection, StorageNode, type NodeRole } from '@shardlab/node'
+import { createCollection, type NodeRole, type StorageNode } from '@shardlab/node'
+import { nodeAlone } from '@shardlab/node/testing'
 import { createSimulatedRuntime } from '@shardlab/runtime'
 import { behavioursOf } from '@shardlab/sharding'
 
@@ -46,7 +47,7 @@ const operations = ['i', 'u', 'd'] as const
 
 /** Inserts a document, changes it, deletes it, and repeats. */
 const noting: ActorFactory<never> = (context: ActorContext): Actor => {
-  const node = new StorageNode(context, { behaviours, maxWireVersion: 9 }, () => role)
+  let node: StorageNode
   let noted = 0
   const note = (): void => {
     const op = operations[noted % operations.length]!
@@ -60,7 +61,7 @@ const noting: ActorFactory<never> = (context: ActorContext): Actor => {
   }
   return {
     async start() {
-      node.start()
+      node = nodeAlone(context, { behaviours, maxWireVersion: 9 }, () => role).node()
       createCollection(node, ns, emptyDocument)
       await node.flush()
     },

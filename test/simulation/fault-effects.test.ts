@@ -19,7 +19,7 @@ t.test('the seed determines which messages are lost, and retries repair the loss
 })
 
 for (const emulate of ['4.0', '8.0'] as const) {
-  t.test(`D901 a shard that stepped down is elected again, ${emulate}`, async (t) => {
+  t.test(`a shard that stepped down is elected again, ${emulate}`, async (t) => {
     const cluster = await start(t, { emulate })
     const words = emulate === '4.0' ? 'not master' : 'not primary'
     t.match(await admin(cluster, { hello: 1 }, 'shard02'), { ok: 1, isWritablePrimary: true, secondary: false })

@@ -17,7 +17,8 @@ import { CommandError, findField } from '@shardlab/bson'
 import { SetContext } from '@shardlab/member'
 import {
   connectionStringOf,
-  SetMember,
+  createSetMember,
+  RoleActor,
   StorageNode,
   type Access,
   type NodeClients,
@@ -59,11 +60,12 @@ function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
   const { set = null, findReplicaSetHostTimeoutMs = 0 } = options
-  if (set === null) return new ConfigServer(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
-  return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
-    const server = new ConfigServer(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
-    return { node: server.node, actor: server, configChanged: () => server.tellShards() }
-  })
+  return createSetMember(
+    context,
+    nodeOptionsOf(options),
+    { set, isConfigServer: true },
+    (nodeContext, ofSet) => new ConfigServer(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet),
+  )
 }
 
 const everything: Access = { ownership: null }
@@ -79,7 +81,7 @@ const tellsPlacement: ReadonlySet<MessageKind> = new Set([
   'config.get-database',
 ])
 
-class ConfigServer implements Actor {
+class ConfigServer extends RoleActor {
   readonly #context: ActorContext
   readonly node: StorageNode
   readonly #isSecondary: boolean
@@ -92,8 +94,9 @@ class ConfigServer implements Actor {
    */
   readonly #initialised = createDeferred<void>()
 
-  constructor(context: ActorContext, options: ConfigServerOptions, ofSet: NodeOfSet | null) {
-    this.#isSecondary = ofSet?.mode === 'secondary'
+  constructor(context: ActorContext, options: ConfigServerOptions, ofSet: NodeOfSet) {
+    super()
+    this.#isSecondary = ofSet.mode === 'secondary'
     this.#context = context
     this.node = new StorageNode(
       context,
@@ -118,8 +121,8 @@ class ConfigServer implements Actor {
     this.#catalog = new ShardingCatalog(this.node)
   }
 
-  start(): void {
-    this.node.start()
+  override start(): void {
+    super.start()
     if (this.#isSecondary) return
     if (!this.#catalog.isInitialised) return
     nameShards(this.#catalog)
@@ -128,7 +131,7 @@ class ConfigServer implements Actor {
   }
 
   /** Shards store the members of this set in their identity. */
-  tellShards(): void {
+  override configChanged(): void {
     const configHost = connectionStringOf(this.node)
     for (const document of this.#catalog.store.all('config.shards')) {
       const shard = findField(document, '_id')!.asString()
@@ -143,27 +146,11 @@ class ConfigServer implements Actor {
     )
   }
 
-  exportState(): NodeState {
-    return this.node.exportState()
-  }
-
-  exportClients(): NodeClients {
-    return this.node.exportClients()
-  }
-
   resume(state: NodeState, clients: NodeClients | null): void {
     this.node.resume(state, clients)
     if (!this.#catalog.isInitialised) return
     nameShards(this.#catalog)
     this.#initialised.resolve()
-  }
-
-  async wake(timer: string): Promise<void> {
-    await this.node.wake(timer)
-  }
-
-  stop(): void {
-    this.node.stop()
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
@@ -214,13 +201,6 @@ class ConfigServer implements Actor {
       return reply instanceof Promise ? reply.catch(refused) : reply
     } catch (error) {
       return refused(error)
-    }
-  }
-
-  describe(): Record<string, unknown> {
-    return {
-      collections: this.node.engine.collections().map(({ ns, count }) => ({ ns, count })),
-      cursors: this.node.cursors.size,
     }
   }
 }

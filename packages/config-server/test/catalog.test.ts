@@ -117,11 +117,8 @@ t.test('create-database picks the shard with the least data', async (t) => {
     ['Sales', 'other', 'y'],
   )
   t.equal((await config.send('config.get-database', { db: 'nothing' })).database, null)
-  t.match(config.context.events, [
-    { type: 'catalog', change: 'database-created', ns: 'Sales' },
-    { ns: 'other' },
-    { ns: 'y' },
-  ])
+  const changes = config.context.events.filter(({ type }) => type === 'catalog')
+  t.match(changes, [{ change: 'database-created', ns: 'Sales' }, { ns: 'other' }, { ns: 'y' }])
 })
 
 t.test('enableSharding marks the database in versions with such a mark', async (t) => {

@@ -9,7 +9,6 @@ export { renameLocalCollection } from './ddl/rename.js'
 export { isTemporary } from './ddl/temporary.js'
 export { decodeSessionsImage, encodeSessionsImage } from './retry/sessions-image.js'
 export { nodeRows } from './dispatch/node-rows.js'
-export { setRows } from './dispatch/set-rows.js'
 export type { NodeClients, NodeState } from './host/node-state.js'
 export {
   setFeatureCompatibilityVersionOf,
@@ -36,7 +35,8 @@ export type {
 } from './host/node-host.js'
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode, type NodeOfSet } from './host/storage-node.js'
-export { SetMember, type SetOptions } from './replication/set-member.js'
+export { createSetMember, RoleActor } from './host/role-actor.js'
+export { SetMember, type OwnSetOptions, type SetMemberState, type SetOptions } from './replication/set-member.js'
 export { connectionStringOf, setHostsOf, type SetHosts } from './replication/set-hosts.js'
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'

@@ -164,11 +164,11 @@ t.test('getParameter authSchemaVersion is that of a cluster without users', asyn
 t.test('serverStatus shows a step-down', async (t) => {
   const node = new NodeUnderTest()
   t.match(await node.ok({ serverStatus: 1 }), { repl: { isWritablePrimary: true, primary: '127.0.0.1:27018' } })
-  node.node.primary.stepDown()
+  await node.stepDown()
   const { repl } = await node.ok({ serverStatus: 1 })
   t.match(repl, { isWritablePrimary: false, secondary: true })
   t.notOk('primary' in (repl as Document))
-  node.node.primary.stepUp()
+  await node.stepUp()
   t.match((await node.ok({ serverStatus: 1 }))['repl'], {
     isWritablePrimary: true,
     lastWrite: { opTime: { t: long(2) } },
@@ -191,6 +191,7 @@ t.test('replSetStepDown needs force, and the member is elected again', async (t)
   t.match(await stepDown(5, { force: true }), { ok: 1 })
   t.match(await node.run(insert), { code: 10107 })
   t.match(await stepDown(5, { force: true }), { code: 10107, errmsg: "not primary so can't step down" })
-  await node.node.wake('step-up')
+  node.context.nowMs += 5000
+  await node.member.wake('replication')
   t.match(await node.run(insert), { ok: 1 })
 })

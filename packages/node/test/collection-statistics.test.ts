@@ -304,19 +304,25 @@ t.test('D700: buildInfo describes no build, and streamed hellos and compression 
   t.ok('logicalSessionRecordCache' in (await (await filled('2.6')).ok({ serverStatus: 1 })))
 })
 
-t.test('D722 replSetGetStatus has the time of the start as that of an election', async (t) => {
+t.test('replSetGetStatus of a set of one describes the last election', async (t) => {
   const node = await filled()
-  const electionDate = async () => {
-    const status = await node.ok({ replSetGetStatus: 1 }, admin)
-    t.notOk('electionCandidateMetrics' in status)
-    return (status['members'] as Document[])[0]!['electionDate'] as Date
-  }
-  const before = await electionDate()
+  const status = () => node.ok({ replSetGetStatus: 1 }, admin)
+  const first = await status()
+  t.match(first, {
+    term: Long.fromNumber(1),
+    votingMembersCount: 1,
+    electionCandidateMetrics: { lastElectionReason: 'singleNodePromptElection', electionTerm: Long.fromNumber(1) },
+    members: [{ state: 1, self: true, configTerm: 1, lastHeartbeatMessage: '' }],
+  })
+  t.same((first['optimes'] as Document)['lastCommittedOpTime'], (first['optimes'] as Document)['appliedOpTime'])
   node.context.nowMs += 60_000
-  node.node.primary.stepDown()
-  node.node.primary.stepUp()
-  t.match(await node.ok({ replSetGetStatus: 1 }, admin), { term: Long.fromNumber(2) })
-  t.same(await electionDate(), before)
+  await node.stepDown()
+  t.match(await status(), { myState: 2, members: [{ stateStr: 'SECONDARY' }] })
+  await node.stepUp()
+  const second = await status()
+  t.match(second, { term: Long.fromNumber(2), electionCandidateMetrics: { electionTerm: Long.fromNumber(2) } })
+  const electionMs = ({ members }: Document) => (members as Document[])[0]!['electionDate'].getTime()
+  t.equal(electionMs(second) - electionMs(first), 60_000)
 })
 
 t.test('a member lists the sessions of its commands', async (t) => {

@@ -86,8 +86,8 @@ t.test('retryable writes link to the write before', async (t) => {
 
 t.test('an oplog begins with the entries of a new set, and a step-up begins a term', async (t) => {
   const node = new NodeUnderTest()
-  node.node.primary.stepDown()
-  node.node.primary.stepUp()
+  await node.stepDown()
+  await node.stepUp()
   await node.node.flush()
   const all = await entriesOf(node)
   t.same(

@@ -196,7 +196,7 @@ t.test('the oplog has what is on the disk, and survives a restart', async (t) =>
     t.ok(bytesOf(again).startsWith(before))
     t.equal(messages(again), 8, 'a restart begins a term')
     t.equal(again.node.oplog.last!.optime.term, 2)
-    t.equal(again.node.primary.term, 2n)
+    t.equal(again.node.set.coordinator.state.term, 2)
   }
 })
 

@@ -1,5 +1,6 @@
 import type { CommandError } from '@shardlab/bson'
 import { SetCommands } from './commands/set-commands.js'
+import type { NewestSeconds } from './commands/step-down.js'
 import { learnCommitPoint } from './commit/commit-point.js'
 import { decideWriteConcern, type WriteConcern } from './commit/write-concern-decision.js'
 import { storeConfig } from './config/adopt-config.js'
@@ -10,6 +11,7 @@ import type { ReplicaSetConfig } from './config/replica-set-config.js'
 import type { Effect, ElectionReason, StepDownReason } from './effects.js'
 import { cancelElection, runForElection, voteFailed, voteReplied, voteStored } from './elections/election.js'
 import { recordNewTerm } from './elections/election-metrics.js'
+import type { CandidateMetrics } from './elections/metrics-types.js'
 import { answerVoteRequest } from './elections/vote.js'
 import { answerHeartbeat, type HeartbeatRefusal } from './heartbeats/answer.js'
 import { heartbeatFailed, heartbeatReplied, sendHeartbeat } from './heartbeats/send.js'
@@ -24,11 +26,11 @@ import type {
   VoteReply,
   VoteRequest,
 } from './messages.js'
-import { compareOpTimes, type OpTime, type TimedOpTime } from './optime.js'
-import { drained, endCatchUp, firstEntryWritten } from './primary/catch-up.js'
+import { compareOpTimes, type OpTime, type TimedOpTime, type Timestamp } from './optime.js'
+import { drained, endCatchUp, firstEntryWritten, resumePrimary } from './primary/catch-up.js'
 import { checkPeriodicNoop, noopWritten } from './primary/periodic-noop.js'
 import { steppedDown, tryStepDown } from './primary/step-down.js'
-import { announceState } from './state/member-state-change.js'
+import { announceState, isAlone } from './state/member-state-change.js'
 import { ProtocolState, type CoordinatorOptions } from './state/protocol-state.js'
 import {
   keepAlive,
@@ -49,6 +51,14 @@ export interface StoredState {
   readonly vote: Vote | null
   /** The last entry of its oplog. */
   readonly last: TimedOpTime
+}
+
+/** What a copy of a primary that is alone in its set continues with. */
+export interface PrimaryOfOne {
+  readonly config: ReplicaSetConfig
+  readonly term: number
+  readonly electionTime: Timestamp | null
+  readonly candidateMetrics: CandidateMetrics | null
 }
 
 /**
@@ -73,6 +83,29 @@ export class ReplicationCoordinator {
     state.term = Math.max(stored.vote?.term ?? state.term, stored.last.optime.term)
     if (stored.config !== null) installConfig(state, stored.config)
     keepAlive(state)
+  }
+
+  /** For a copy of a primary that is alone in its set; null: this member is none. */
+  exportPrimary(): PrimaryOfOne | null {
+    const { config, term, electionTime, candidateMetrics } = this.state
+    return this.isAlone && this.isWritablePrimary ? { config: config!, term, electionTime, candidateMetrics } : null
+  }
+
+  /** First call in a copy, instead of `start`: it is primary without an election. */
+  resume(nowMs: number, { config, term, electionTime, candidateMetrics }: PrimaryOfOne): void {
+    resumePrimary(this.state.at(nowMs), config, term)
+    this.state.electionTime = electionTime
+    this.state.candidateMetrics = candidateMetrics === null ? null : { ...candidateMetrics }
+  }
+
+  /** Whether this is the only member of its set. */
+  get isAlone(): boolean {
+    return isAlone(this.state)
+  }
+
+  get newestSeconds(): NewestSeconds {
+    const { self, peers } = this.state
+    return { own: self.applied.optime.ts[0], closest: Math.max(0, ...peers.map(({ applied }) => applied.optime.ts[0])) }
   }
 
   /** Effects since the last call, in order. */

@@ -61,8 +61,7 @@ export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
   }
 }
 
-/** @param ofSet null: the shard has one member */
-export function createParts(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet | null): ShardParts {
+export function createParts(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet): ShardParts {
   const { measured = null } = options
   const version = behavioursOf(options.emulate)
   const { autoSplit = version.autoSplit } = options

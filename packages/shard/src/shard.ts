@@ -1,6 +1,5 @@
 import {
   answering,
-  UnservedMessageError,
   type Actor,
   type ActorContext,
   type MessageKind,
@@ -10,7 +9,8 @@ import {
 } from '@shardlab/actor'
 import { SetContext } from '@shardlab/member'
 import {
-  SetMember,
+  createSetMember,
+  RoleActor,
   startWithOldestFeatureCompatibilityVersion,
   type NodeClients,
   type NodeOfSet,
@@ -37,11 +37,12 @@ import { exportShardState, resumeShard, unfinishedWork, type ShardState } from '
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
   const { set = null, findReplicaSetHostTimeoutMs = 0 } = options
-  if (set === null) return new Shard(new SetContext(context, findReplicaSetHostTimeoutMs), options, null)
-  return new SetMember(context, nodeOptionsOf(options), set, (nodeContext, ofSet) => {
-    const shard = new Shard(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet)
-    return { node: shard.node, actor: shard, configChanged: () => shard.reportHosts() }
-  })
+  return createSetMember(
+    context,
+    nodeOptionsOf(options),
+    { set, isConfigServer: false },
+    (nodeContext, ofSet) => new Shard(new SetContext(nodeContext, findReplicaSetHostTimeoutMs), options, ofSet),
+  )
 }
 
 const ddlRecoveries: DdlRecoveries<ShardParts> = {
@@ -54,19 +55,18 @@ const ddlRecoveries: DdlRecoveries<ShardParts> = {
   renameCollection: renameCollectionRecovery,
 }
 
-class Shard implements Actor {
-  readonly #context: ActorContext
+class Shard extends RoleActor {
   readonly node: StorageNode
   readonly #isSecondary: boolean
   readonly #parts: ShardParts
   /** Without the node's timers. */
   readonly #timers: ReadonlyMap<string, () => Promise<void>>
 
-  constructor(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet | null) {
-    this.#context = context
+  constructor(context: ActorContext, options: ShardOptions, ofSet: NodeOfSet) {
+    super()
     this.#parts = createParts(context, options, ofSet)
     this.node = this.#parts.node
-    this.#isSecondary = ofSet?.mode === 'secondary'
+    this.#isSecondary = ofSet.mode === 'secondary'
     const { documentMoves, rangeDeleter, reshardings, samples } = this.#parts
     this.#timers = new Map([
       [documentMovesTimer, () => documentMoves.wake()],
@@ -76,9 +76,9 @@ class Shard implements Actor {
     ])
   }
 
-  start(): void {
+  override start(): void {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } = this.#parts
-    this.node.start()
+    super.start()
     if (this.#isSecondary) return
     startWithOldestFeatureCompatibilityVersion(this.node)
     this.#parts.ranges.start()
@@ -90,10 +90,11 @@ class Shard implements Actor {
     ddl.recover(this.#parts, ddlRecoveries)
     autoSplitter.start()
     samples?.start()
-    this.reportHosts()
+    // A set of one has the members that it had.
+    if (!this.node.set.isAlone) reportHosts(this.node)
   }
 
-  reportHosts(): void {
+  override configChanged(): void {
     reportHosts(this.node)
   }
 
@@ -101,46 +102,27 @@ class Shard implements Actor {
     return unfinishedWork(this.#parts)
   }
 
-  exportState(): ShardState {
+  override exportState(): ShardState {
     return exportShardState(this.#parts)
-  }
-
-  exportClients(): NodeClients {
-    return this.node.exportClients()
   }
 
   resume(state: ShardState, clients: NodeClients | null): void {
     resumeShard(this.#parts, state, clients)
   }
 
-  async wake(timer: string): Promise<void> {
-    await (this.#timers.get(timer)?.() ?? this.node.wake(timer))
-  }
-
-  stop(): void {
-    this.node.stop()
+  override async wake(timer: string): Promise<void> {
+    await (this.#timers.get(timer)?.() ?? super.wake(timer))
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[
       kind
     ]
-    if (handler === undefined) return this.#serveAsNode(kind, request)
+    if (handler === undefined) return this.serveAsNode(kind, request)
     return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
   }
 
-  #serveAsNode<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const served = this.node.serve(kind, request)
-    if (served === undefined) throw new UnservedMessageError(this.#context.address, kind)
-    return served as Promise<ReplyOf<K>> | ReplyOf<K>
-  }
-
-  describe(): Record<string, unknown> {
-    return {
-      collections: this.node.engine.collections().map(({ ns, count }) => ({ ns, count })),
-      collectionVersions: this.#parts.placements.collectionVersions(),
-      cursors: this.node.cursors.size,
-      sessions: this.node.sessions.size,
-    }
+  override describe(): Record<string, unknown> {
+    return { ...super.describe(), collectionVersions: this.#parts.placements.collectionVersions() }
   }
 }

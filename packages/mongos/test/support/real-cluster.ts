@@ -2,7 +2,8 @@
 import { CommandError, decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { createRandom, type Disk, type NodeCommand, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { splitNamespace } from '@shardlab/member'
-import { StorageNode, type NodeRole } from '@shardlab/node'
+import type { NodeRole, StorageNode } from '@shardlab/node'
+import { nodeAlone } from '@shardlab/node/testing'
 import {
   applyPlacementAnswer,
   behavioursOf,
@@ -60,7 +61,7 @@ export class RealCluster extends FakeCluster {
         checkImplicitCreate() {},
       }
       const context = { ...cluster.world.context(shard), random: createRandom(shard), disk: noDisk }
-      const node = new StorageNode(context, { behaviours: behavioursOf(emulate), maxWireVersion: 21 }, () => role)
+      const node = nodeAlone(context, { behaviours: behavioursOf(emulate), maxWireVersion: 21 }, () => role).node()
       cluster.nodes.set(shard, node)
       cluster.world.members.set(shard, (kind, request) =>
         kind === 'node.command'

@@ -13,7 +13,7 @@ export const compact: CommandRow<NodeInvocation> = {
   run({ host, args, db }) {
     const ns = `${db}.${args.collectionName(db)}`
     const { compactBlocks } = host.behaviours
-    if (host.primary.isPrimary && !host.isStandalone && args.bool('force') !== true)
+    if (host.isPrimary && !host.isStandalone && args.bool('force') !== true)
       throw new CommandError(
         compactBlocks ? noCode : 'IllegalOperation',
         `will not run compact on an active replica set primary as this ${compactBlocks ? 'is a slow blocking operation' : 'will slow down other running operations'}. use force:true to force`,

@@ -37,7 +37,6 @@ async function awaitChange(invocation: NodeInvocation, waitMs: number): Promise<
   const { host, args } = invocation
   const known = args.value('topologyVersion')
   const isOfThisProcess = hasProcessId(known, host.processId)
-  if (host.set === null) return isOfThisProcess ? awaitNoChange(invocation, waitMs) : undefined
   const counter =
     known?.type === BsonType.object ? findField(known.bytes, 'counter', known.start)?.asNumber() : undefined
   const waits = host.set.coordinator.commands.awaitsTopology({ isOfThisProcess, counter: counter ?? 0 })
@@ -49,11 +48,6 @@ async function awaitChange(invocation: NodeInvocation, waitMs: number): Promise<
 
 const shuttingDown = (): CommandError =>
   new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
-
-/** The topology of a set with one member does not change. */
-async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
-  if (!(await operation.sleep(host.context, waitMs))) throw shuttingDown()
-}
 
 export const hello: CommandRow<NodeInvocation> = {
   ...helloSpec,
@@ -71,7 +65,6 @@ export async function writeHello(invocation: NodeInvocation, primaryField: Prima
   if (waitMs !== null) await awaitChange(invocation, waitMs)
   const writer = new DocumentWriter(1024)
   if (host.isStandalone) writeStandalone(writer, host, primaryField)
-  else if (host.set === null) writeOnlyMember(writer, host, primaryField)
   else host.set.writeHello(writer, primaryField === 'ismaster')
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
   writeHelloLimits(writer, host.context.now(), connectionId, host.behaviours)
@@ -86,32 +79,4 @@ type PrimaryField = 'isWritablePrimary' | 'ismaster'
 function writeStandalone(writer: DocumentWriter, { processId }: NodeHost, primaryField: PrimaryField): void {
   writer.bool(primaryField, true).startDocument('topologyVersion').objectId('processId', processId)
   writer.int64('counter', 0n).end()
-}
-
-/** The part about a set whose only member this is. */
-function writeOnlyMember(writer: DocumentWriter, host: NodeHost, primaryField: PrimaryField): void {
-  const { context } = host
-  writer
-    .startDocument('topologyVersion')
-    .objectId('processId', host.processId)
-    // Each step-down and each election changes the topology.
-    .int64('counter', 4n + 2n * host.primary.term + (host.primary.isPrimary ? 0n : 1n))
-    .end()
-    .startArray('hosts')
-    .string('0', context.endpoint)
-    .end()
-    .string('setName', host.role.setName)
-    .int32('setVersion', 1)
-  const { isPrimary, electionId, term } = host.primary
-  writer.bool(primaryField, isPrimary).bool('secondary', !isPrimary)
-  if (isPrimary) writer.string('primary', context.endpoint)
-  writer.string('me', context.endpoint)
-  if (isPrimary) writer.objectId('electionId', electionId)
-  const [seconds, increment] = host.clock.time
-  const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', term).end()
-  writer.startDocument('lastWrite')
-  opTime('opTime')
-  writer.date('lastWriteDate', seconds * 1000)
-  opTime('majorityOpTime')
-  writer.date('majorityWriteDate', seconds * 1000).end()
 }

@@ -11,8 +11,8 @@ export const replSetAbortPrimaryCatchUp: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Ends the catch-up of a new primary, which loses what it has not fetched.',
   run({ host }) {
-    const answer = host.set!.coordinator.commands.abortCatchUp(host.context.steadyNow())
-    host.set!.carryOut()
+    const answer = host.set.coordinator.commands.abortCatchUp(host.context.steadyNow())
+    host.set.carryOut()
     return answered(answer)
   },
 }

@@ -12,8 +12,8 @@ export const replSetFreeze: CommandRow<NodeInvocation> = {
   summary: 'Keeps a secondary from running for election for some seconds.',
   run({ host, args }) {
     const seconds = args.target.isNumber() ? Math.trunc(args.target.asNumber()) : 0
-    const answer = host.set!.coordinator.commands.freeze(host.context.steadyNow(), seconds)
-    host.set!.carryOut()
+    const answer = host.set.coordinator.commands.freeze(host.context.steadyNow(), seconds)
+    host.set.carryOut()
     return answered(answer)
   },
 }

@@ -15,7 +15,7 @@ export const replSetInitiate: CommandRow<NodeInvocation> = {
   summary: 'Gives a set its first configuration. Members that run without one only.',
   async run({ host: { role, set, context }, args }) {
     const document = args.target.type === BsonType.object ? args.target.slice() : emptyDocument
-    const error = await set!.initiate(document, { isConfigServer: role.name === 'config-server' })
+    const error = await set.initiate(document, { isConfigServer: role.name === 'config-server' })
     if (error !== null) return answered(error)
     const writer = new DocumentWriter(128)
     return isEmptyDocument(document) ? writer.fields(defaultConfigReply(context.endpoint)) : writer

@@ -11,8 +11,8 @@ export const replSetMaintenance: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Puts a secondary into the state RECOVERING, in which it serves no reads, and back.',
   run({ host, args }) {
-    const answer = host.set!.coordinator.commands.setMaintenance(host.context.steadyNow(), args.target.isTruthy())
-    host.set!.carryOut()
+    const answer = host.set.coordinator.commands.setMaintenance(host.context.steadyNow(), args.target.isTruthy())
+    host.set.carryOut()
     return answered(answer)
   },
 }

@@ -17,7 +17,7 @@ export const replSetReconfig: CommandRow<NodeInvocation> = {
   async run({ host, args, operation }) {
     if (args.target.type !== BsonType.object) throw new CommandError('BadValue', 'no configuration specified')
     const timeoutMs = args.number('maxTimeMS') ?? 0
-    const error = await host.set!.reconfigure(
+    const error = await host.set.reconfigure(
       {
         document: args.target.slice(),
         force: args.bool('force') === true,

@@ -11,6 +11,6 @@ export const replSetStepUp: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Runs for election at once.',
   async run({ host, args }) {
-    return answered(await host.set!.stepUp(args.bool('skipDryRun') === true))
+    return answered(await host.set.stepUp(args.bool('skipDryRun') === true))
   },
 }

@@ -13,8 +13,8 @@ export const replSetSyncFrom: CommandRow<NodeInvocation> = {
   summary: 'Selects the member from which a secondary copies the oplog.',
   run({ host, args }) {
     const target = args.target.type === BsonType.string ? args.target.asString() : ''
-    const answer = host.set!.coordinator.commands.syncFrom(host.context.steadyNow(), target)
-    host.set!.carryOut()
+    const answer = host.set.coordinator.commands.syncFrom(host.context.steadyNow(), target)
+    host.set.carryOut()
     return answered(answer)
   },
 }

@@ -23,26 +23,8 @@ const sections: readonly StatusSection<NodeHost>[] = [
   {
     name: 'repl',
     exists: ({ isStandalone }) => !isStandalone,
-    write(writer, { behaviours, context, clock: { time }, primary, role, set }) {
-      if (set !== null) return set.writeReplStatus(writer)
-      const host = context.endpoint
-      const { isPrimary, electionId, term } = primary
-      const opTime = (name: string) =>
-        writer.startDocument(name).timestamp('ts', time[0], time[1]).int64('t', term).end()
-      writer.startArray('hosts').string('0', host).end().string('setName', role.setName).int32('setVersion', 1)
-      writer.bool(behaviours.statusHasWritablePrimary ? 'isWritablePrimary' : 'ismaster', isPrimary)
-      writer.bool('secondary', !isPrimary)
-      if (isPrimary) writer.string('primary', host)
-      writer.string('me', host)
-      if (isPrimary) writer.objectId('electionId', electionId)
-      writer.startDocument('lastWrite')
-      opTime('opTime')
-      writer.date('lastWriteDate', time[0] * 1000)
-      opTime('majorityOpTime')
-      writer
-        .date('majorityWriteDate', time[0] * 1000)
-        .end()
-        .int32('rbid', 1)
+    write(writer, { set }) {
+      set.writeReplStatus(writer)
     },
   },
   {

@@ -12,7 +12,6 @@ export const shardlab: CommandRow<NodeInvocation> = {
     const verb = args.targetString()
     checkVerb(verb, body, clusterVerbs)
     // A fault may change the state of this member, which ends the context of its node.
-    const context = host.set?.context ?? host.context
-    return askCluster(context, verb, body, (asked) => operation.interruptible(asked))
+    return askCluster(host.set.context, verb, body, (asked) => operation.interruptible(asked))
   },
 }

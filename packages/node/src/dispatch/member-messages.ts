@@ -21,7 +21,6 @@ import {
 } from '@shardlab/member'
 import { runCommand, type CommandRequest } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
-import { stepUpTimer } from '../host/primary-state.js'
 
 // Functions instead of methods of the node: a node at a past time inherits the methods of the live
 // one but not its private state.
@@ -36,9 +35,6 @@ export function serveMessage(
       return node.nodeCommand(request as NodeCommand)
     case 'client.command':
       return node.clientCommand(request as ClientCommand)
-    case 'faults.switch':
-      turnSwitch(node, request as RequestOf<'faults.switch'>)
-      return {}
     case 'client.disconnected':
       noteDisconnected(node, (request as { connectionId: number }).connectionId)
       return {}
@@ -47,25 +43,6 @@ export function serveMessage(
       return {}
     default:
       return undefined
-  }
-}
-
-function turnSwitch(node: NodeHost, { name, value }: RequestOf<'faults.switch'>): void {
-  switch (name) {
-    case 'stepped-down':
-      // The fault decides from now on when the member is elected.
-      node.context.clearTimer(stepUpTimer)
-      if (value === null) node.primary.stepUp()
-      else node.primary.stepDown()
-      return
-    case 'small-oplog':
-      node.oplog.resize(value as number | null)
-      return
-    case 'delayed-replication':
-      // The only member of a set receives no entries.
-      return
-    default:
-      throw new Error(`unknown switch of a storage node: ${name}`)
   }
 }
 
@@ -140,4 +117,4 @@ function replyToMember(node: NodeHost, command: NodeCommand, writer: DocumentWri
 }
 
 /** A member of a set may have learned of a time that its data has not reached. */
-const operationTimeOf = ({ set, clock }: NodeHost): TimestampPair => set?.lastApplied.ts ?? clock.time
+const operationTimeOf = ({ set }: NodeHost): TimestampPair => set.appliedTs

@@ -48,9 +48,16 @@ import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
 import { removeQuerySettings } from '../commands/remove-query-settings.js'
 import { setQuerySettings } from '../commands/set-query-settings.js'
+import { replSetAbortPrimaryCatchUp } from '../commands/repl-set-abort-primary-catch-up.js'
+import { replSetFreeze } from '../commands/repl-set-freeze.js'
 import { replSetGetConfig } from '../commands/repl-set-get-config.js'
 import { replSetGetStatus } from '../commands/repl-set-get-status.js'
+import { replSetInitiate } from '../commands/repl-set-initiate.js'
+import { replSetMaintenance } from '../commands/repl-set-maintenance.js'
+import { replSetReconfig } from '../commands/repl-set-reconfig.js'
 import { replSetStepDown } from '../commands/repl-set-step-down.js'
+import { replSetStepUp } from '../commands/repl-set-step-up.js'
+import { replSetSyncFrom } from '../commands/repl-set-sync-from.js'
 import { serverStatus } from '../commands/server-status.js'
 import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
 import { shardlab } from '../commands/shardlab.js'
@@ -113,9 +120,16 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   planCacheSetFilter,
   reIndex,
   renameCollection,
+  replSetAbortPrimaryCatchUp,
+  replSetFreeze,
   replSetGetConfig,
   replSetGetStatus,
+  replSetInitiate,
+  replSetMaintenance,
+  replSetReconfig,
   replSetStepDown,
+  replSetStepUp,
+  replSetSyncFrom,
   serverStatus,
   setDefaultRWConcern,
   shardlab,

@@ -30,7 +30,6 @@ import {
   withAtClusterTime,
   withErrorLabels,
   withFailedWriteConcern,
-  writeConcernErrorOf,
   writeFailure,
   type Concerns,
   type FailableCommand,
@@ -39,8 +38,8 @@ import {
 import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
 import { confirmRead, hostForRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
-import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
+import { checkMayRun } from './check-may-run.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
@@ -108,49 +107,60 @@ class CommandRun {
   }
 
   #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
-    if (this.#node.set !== null) return this.#performInSet(this.#node.set)
-    const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
-    return running instanceof DocumentWriter
-      ? this.#complete(running)
-      : running.then(
-          (writer) => this.#result(writer),
-          (error: unknown) => this.#fail(error),
-        )
+    if (this.#row!.access !== 'read') return this.#run()
+    const host = hostForRead(this.#invocation!)
+    if (!(host instanceof Promise)) return this.#runOn(host)
+    return host.then(
+      (found) => this.#runOn(found),
+      (error: unknown) => this.#fail(error),
+    )
   }
 
-  async #performInSet(set: ReplicaSet): Promise<DocumentWriter | null> {
+  #runOn(host: NodeHost): Promise<DocumentWriter | null> | DocumentWriter | null {
+    if (host !== this.#invocation!.host) this.#invocation = { ...this.#invocation!, host }
+    return this.#run()
+  }
+
+  #run(): Promise<DocumentWriter | null> | DocumentWriter | null {
     try {
-      const row = this.#row!
-      const { concerns, args } = this.#invocation!
-      if (row.access === 'read')
-        this.#invocation = { ...this.#invocation!, host: await hostForRead(this.#invocation!, set) }
-      const writer = await (helpOf(row, args) ?? runResolvingViews(row, this.#invocation!))
-      if (row.access === 'read') await confirmRead(concerns.read, this.#invocation!, set)
-      const concernError = takesWriteConcern(row, args) ? await awaitWriteConcern(this.#invocation!, set) : null
-      return this.#complete(writer, concernError)
+      const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
+      if (running instanceof DocumentWriter) return this.#result(running)
+      return running.then(
+        (writer) => this.#result(writer),
+        (error: unknown) => this.#fail(error),
+      )
     } catch (error) {
       return this.#fail(error)
     }
   }
 
-  #result(writer: DocumentWriter): DocumentWriter | null {
+  #result(writer: DocumentWriter): Promise<DocumentWriter | null> | DocumentWriter | null {
     try {
-      return this.#complete(writer)
+      const proof = this.#row!.access === 'read' ? confirmRead(this.#invocation!) : null
+      if (proof !== null) return this.#completeAfter(writer, proof)
+      const waits = takesWriteConcern(this.#row!, this.#invocation!.args) ? awaitWriteConcern(this.#invocation!) : null
+      return waits === null ? this.#complete(writer, null) : this.#completeAfter(writer, waits)
     } catch (error) {
       return this.#fail(error)
     }
   }
 
-  /** @param waited the failure of waiting for other members; null: none, or this node is alone */
-  #complete(writer: DocumentWriter, waited: Uint8Array | null = null): DocumentWriter {
+  async #completeAfter(writer: DocumentWriter, wait: Promise<Uint8Array | null>): Promise<DocumentWriter | null> {
+    try {
+      return this.#complete(writer, await wait)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  /** @param waited the failure of waiting for the write concern; null: none */
+  #complete(writer: DocumentWriter, waited: Uint8Array | null): DocumentWriter {
     const { args, concerns } = this.#invocation!
-    const { read, write } = concerns
+    const { read } = concerns
     let reply = writer
     if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
     else {
-      const { set, behaviours } = this.#node
-      const concernError = write === null || set !== null ? waited : writeConcernErrorOf(write, behaviours)
-      if (concernError !== null) writer.document('writeConcernError', concernError)
+      if (waited !== null) writer.document('writeConcernError', waited)
       if (this.#failable !== null && takesWriteConcern(this.#row!, args))
         reply = withFailedWriteConcern(this.#failable, writer)
     }
@@ -203,7 +213,7 @@ function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<N
   }
   if (node.options.strict === true) refuseLacking(row)
   if (node.isStandalone) checkCommand(row)
-  node.primary.checkMayRun(row, body)
+  checkMayRun(node, row, body)
   return row
 }
 

@@ -75,7 +75,7 @@ export interface ChangeWriter {
    * @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes?: number, entries?: number): void
-  /** Whether all applied changes are on the disk, and in a set of several members on a majority. */
+  /** Whether all applied changes are on the disk, and on a majority of the set. */
   readonly isWritten: boolean
   /**
    * Resolves when all changes applied so far are on the disk. @throws CommandError 14031
@@ -83,36 +83,12 @@ export interface ChangeWriter {
    */
   flush(): Promise<void>
   /**
-   * Resolves when no failover can undo the changes applied so far: in a set of several members they
-   * are on a majority. For states that other members learn. @throws CommandError 14031
-   * OutOfDiskSpace, 189 PrimarySteppedDown
+   * Resolves when no failover can undo the changes applied so far: a majority has them. For states
+   * that other members learn. @throws CommandError 14031 OutOfDiskSpace, 189 PrimarySteppedDown
    */
   flushToMajority(): Promise<void>
   /** @returns a function that removes the observer */
   observe(observer: ChangeObserver): () => void
-}
-
-export interface Primary {
-  readonly isPrimary: boolean
-  readonly term: bigint
-  readonly electionId: Uint8Array
-  /**
-   * Adopts the term of a previous incarnation if it is higher: clients take a lower term for that
-   * of a stale primary.
-   */
-  adopt(term: bigint): void
-  /**
-   * Kills running writes, because their outcome is unknown to the client, and becomes a secondary.
-   */
-  stepDown(): void
-  stepUp(): void
-  /** After a start: begins the term after the last one of the log. */
-  elect(lastTerm: number): void
-  /**
-   * @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does
-   * not run the command
-   */
-  checkMayRun(row: CommandRow<never>, body: Uint8Array): void
 }
 
 /** `metrics.ttl` of serverStatus. */
@@ -158,10 +134,9 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly opcounters: NodeStatistics['opcounters']
   readonly table: CommandTable<NodeInvocation>
   readonly parameters: ParameterSet<NodeParameterName>
-  readonly primary: Primary
-  /** Null: the only member of its set. */
-  readonly set: ReplicaSet | null
-  /** A mongod without a replica set. */
+  readonly isPrimary: boolean
+  readonly set: ReplicaSet
+  /** A mongod without a replica set: clients do not see that it is the only member of one. */
   readonly isStandalone: boolean
   readonly ttl: { readonly counters: TtlCounters }
   readonly sampling: SampledWrites | null

@@ -17,7 +17,6 @@ export interface NodeState {
   readonly unwritten: readonly Uint8Array[]
   readonly oplog: Oplog
   readonly time: TimestampPair
-  readonly term: bigint
   readonly retries: RetryHistory
   readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
@@ -28,7 +27,7 @@ export interface NodeState {
 export interface NodeClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
-  readonly term: bigint
+  readonly term: number
   readonly processId: Uint8Array
 }
 
@@ -47,7 +46,6 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
     unwritten: [...log.unwritten],
     oplog: log.oplog.clone(),
     time: node.clock.time,
-    term: node.primary.term,
     retries: node.retries.clone(),
     sessions,
     snapshots,
@@ -60,7 +58,6 @@ export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void
   node.engine.adopt(state.engine)
   log.resume(state.unwritten, state.oplog)
   node.clock.advance(state.time)
-  node.primary.adopt(state.term)
   node.retries.adopt(state.retries)
   node.sessions.adopt(state.sessions)
   node.snapshots.adopt(state.snapshots)

@@ -20,13 +20,7 @@ import {
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import {
-  uninitializedTerm,
-  type Collection,
-  type LogEntry,
-  type LogSession,
-  type StorageEngine,
-} from '@shardlab/storage'
+import type { Collection, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import {
   ConnectionTable,
   LogBuffer,
@@ -46,29 +40,26 @@ import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
-import type { NodeHost, NodeInvocation, NodeRole, Primary, SampledWrites, StorageNodeOptions } from './node-host.js'
+import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
-import { initiatingSet, noopOf } from '../log/noop.js'
 import type { Oplog } from '../log/oplog.js'
 import { oplogCollection, oplogNs } from '../log/oplog-collection.js'
-import { NodeStorage } from './node-storage.js'
+import type { NodeStorage } from './node-storage.js'
 import { configCollection } from '../replication/config-collection.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
-import { SetPrimary } from '../replication/set-primary.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
 import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
-import { PrimaryState, stepUpTimer } from './primary-state.js'
 import { tableOf } from '../dispatch/role-table.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
-/** For one of several nodes that serve the same data, one after the other. */
+/** What a node serves, after others have and before others will: see `SetMember`. */
 export interface NodeOfSet {
   readonly storage: NodeStorage
   readonly set: ReplicaSet
@@ -100,8 +91,7 @@ export class StorageNode implements NodeHost {
   readonly logBuffer: LogBuffer
   readonly ttl = new TtlMonitor(this)
   readonly failPoints: FailPoints
-  readonly primary: Primary
-  readonly set: ReplicaSet | null
+  readonly set: ReplicaSet
   readonly isStandalone: boolean
   readonly parameters: ParameterSet<NodeParameterName>
   /** Set by {@link refreshQuerySettings}. */
@@ -112,21 +102,20 @@ export class StorageNode implements NodeHost {
   readonly #storage: NodeStorage
   readonly #mode: 'primary' | 'secondary'
   readonly #observers = new Set<() => void>()
+  #hasEnded = false
   #cursorIds: Random
 
-  /** @param ofSet null: the only member of its set, with data of its own */
   constructor(
     context: ActorContext,
     options: StorageNodeOptions,
     makeRole: (node: NodeHost) => NodeRole,
-    ofSet: NodeOfSet | null = null,
+    { storage, set, mode, previous }: NodeOfSet,
   ) {
     this.behaviours = options.behaviours
-    const previous = ofSet?.previous ?? null
-    this.set = ofSet?.set ?? null
-    this.#mode = ofSet?.mode ?? 'primary'
-    this.#storage = ofSet?.storage ?? new NodeStorage(context, options)
-    const { engine, clock, retries } = this.#storage
+    this.set = set
+    this.#mode = mode
+    this.#storage = storage
+    const { engine, clock, retries } = storage
     this.engine = engine
     this.clock = clock
     this.retries = retries
@@ -138,7 +127,6 @@ export class StorageNode implements NodeHost {
     this.opcounters = this.statistics.opcounters
     this.connections = previous?.connections ?? new ConnectionTable()
     this.isStandalone = options.isStandalone ?? false
-    this.primary = ofSet === null ? new PrimaryState(this) : new SetPrimary(this, ofSet.set.coordinator)
     this.snapshots = new SnapshotHistory(this.engine)
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     followLogParameters(this)
@@ -157,21 +145,19 @@ export class StorageNode implements NodeHost {
       this.sessions.adopt(previous.sessions)
       this.parameters.import(previous.parameters.export())
     }
-    if (ofSet === null) this.#storage.log.term = () => Number(this.primary.term)
-    const { durable } = this.#storage.log
+    const { durable } = storage.log
     const notifyReaders = () => this.insertWaiters.notify(oplogNs)
     durable.add(notifyReaders)
     this.#observers.add(() => durable.delete(notifyReaders))
     this.role = makeRole(this)
-    this.table = tableOf(this.role.rows, this.behaviours.language, ofSet !== null || this.isStandalone)
+    this.table = tableOf(this.role.rows, this.behaviours.language)
   }
 
   get isPrimary(): boolean {
-    return this.primary.isPrimary
+    return this.set.isWritablePrimary
   }
 
   start(): void {
-    if (this.set === null) this.#recover()
     this.refreshQuerySettings()
     this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
@@ -192,7 +178,7 @@ export class StorageNode implements NodeHost {
     return {
       connections: this.connections,
       cursorIds: this.#cursorIds,
-      term: this.primary.term,
+      term: this.set.coordinator.state.term,
       processId: this.processId,
     }
   }
@@ -203,7 +189,6 @@ export class StorageNode implements NodeHost {
     this.refreshQuerySettings()
     if (clients === null) return
     this.connections.adopt(clients.connections)
-    this.primary.adopt(clients.term)
     // A new process id makes every awaitable hello reply, even if the same state is restored
     // repeatedly.
     this.processId = objectIdAfter(clients.processId)
@@ -211,20 +196,9 @@ export class StorageNode implements NodeHost {
     this.#cursorIds = clients.cursorIds
   }
 
-  #recover(): void {
-    const { log } = this.#storage
-    // Server: initiating a set writes its first entry before the first election.
-    if (!log.recover()) log.apply(noopOf(initiatingSet), uninitializedTerm)
-    this.primary.elect(log.lastApplied?.optime.term ?? uninitializedTerm)
-  }
-
   /** Returns false for timers of the role. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
-    if (timer === stepUpTimer) {
-      this.primary.stepUp()
-      return true
-    }
     if (timer !== 'housekeeping') return false
     const now = this.context.now()
     this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
@@ -242,8 +216,9 @@ export class StorageNode implements NodeHost {
     this.operations.stop()
   }
 
-  /** For one of several nodes on the same data: its work is over, and the next one begins. */
+  /** Its work is over, and the next node on the same data begins. */
   end(): void {
+    this.#hasEnded = true
     this.cursors.closeWhere(() => true)
     for (const removeObserver of this.#observers) removeObserver()
   }
@@ -254,7 +229,7 @@ export class StorageNode implements NodeHost {
 
   readable(ns: string): Collection | undefined {
     const own = this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
-    return own ?? configCollection(this.set, ns)
+    return own ?? (this.isStandalone ? undefined : configCollection(this.set, ns))
   }
 
   get featureCompatibilityVersion(): string {
@@ -331,7 +306,7 @@ export class StorageNode implements NodeHost {
 
   /** @throws Error a secondary, or an ended primary, would change data: a broken invariant */
   #checkMayChange(): void {
-    if (this.set !== null && (this.#mode === 'secondary' || !this.set.coordinator.state.isPrimary))
+    if (this.#hasEnded || this.#mode === 'secondary' || !this.set.isPrimary)
       throw new Error(`${this.context.address} is not primary and cannot change data`)
   }
 
@@ -359,22 +334,20 @@ export class StorageNode implements NodeHost {
   }
 
   get isWritten(): boolean {
-    return this.#storage.log.isWritten && (this.set === null || this.set.isCommitted)
+    return this.#storage.log.isWritten && this.set.isCommitted
   }
 
   flush(): Promise<void> {
-    const flushed = this.#storage.log.flush()
+    const { log } = this.#storage
+    const flushed = log.flush()
     // The context of an ended node never resumes the caller.
-    return this.set === null ? flushed : this.context.all([flushed]).then(() => {})
+    return log.isWritten ? flushed : this.context.all([flushed]).then(() => {})
   }
 
-  flushToMajority(): Promise<void> {
-    return this.set === null ? this.flush() : this.#flushTo(this.set)
-  }
-
-  async #flushTo(set: ReplicaSet): Promise<void> {
+  async flushToMajority(): Promise<void> {
     await this.flush()
-    const [error] = await this.context.all([set.awaitMajority(set.lastApplied)])
+    if (this.set.isCommitted) return
+    const [error] = await this.context.all([this.set.awaitMajority(this.set.lastApplied)])
     if (error !== null) throw error
   }
 

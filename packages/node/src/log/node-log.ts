@@ -127,6 +127,11 @@ export class NodeLog {
     return { optime: { ts: this.#lastTs, term: this.#lastTerm }, wallMs: this.#lastWallMs }
   }
 
+  /** The time of {@link lastApplied}; `[0, 0]`: there is none. */
+  get lastTs(): LogEntry['ts'] {
+    return this.#lastTs ?? noTime
+  }
+
   /** The entry itself is not kept: it is a view of a whole message. */
   #noteApplied(ts: LogEntry['ts'], term: number, wallMs: number): void {
     this.#lastTs = ts
@@ -345,3 +350,5 @@ export class NodeLog {
 }
 
 const firstTerm = (): number => 1
+
+const noTime: LogEntry['ts'] = [0, 0]

@@ -4,9 +4,9 @@ import type { ReplicaSet } from './replica-set.js'
 
 const ns = 'local.system.replset'
 
-/** Undefined: another collection, a set of one member, or one that was not initiated. */
-export function configCollection(set: ReplicaSet | null, name: string): Collection | undefined {
-  if (set === null || name !== ns) return undefined
-  const { storedConfig } = set
-  return storedConfig === null ? undefined : listingOf(ns, new Uint8Array(16), [storedConfig])
+/** Undefined: another collection, or a set that was not initiated. */
+export function configCollection(set: ReplicaSet, name: string): Collection | undefined {
+  if (name !== ns) return undefined
+  const { config } = set
+  return config === null ? undefined : listingOf(ns, new Uint8Array(16), [config])
 }

@@ -1,9 +1,10 @@
-/** The replica set of a node with several members, as its commands use it. */
+/** The replica set of a node, of one or of several members, as its commands use it. */
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { StorageEngine } from '@shardlab/storage'
 import type {
   InitiateOptions,
+  MemberState,
   OpTime,
   ReplicationCoordinator,
   StepDownArguments,
@@ -14,14 +15,23 @@ import type { ReconfigureArguments } from './protocol/reconfiguration.js'
 export interface ReplicaSet {
   /** Of the member. Unlike that of its node, it outlives changes of the state. */
   readonly context: ActorContext
+  /** Reading it costs a report of this member's progress; not for each command. */
   readonly coordinator: ReplicationCoordinator
   /** The newest applied entry. */
   readonly lastApplied: OpTime
+  /** Its time; of all fields the cheapest. */
+  readonly appliedTs: OpTime['ts']
+  /** True also while it does not accept writes yet, or any more. */
+  readonly isPrimary: boolean
+  readonly isWritablePrimary: boolean
+  readonly memberState: MemberState
+  /** Whether this is the only member: a write is on a majority as soon as it is on the disk. */
+  readonly isAlone: boolean
   /** Whether a majority has everything that is applied. */
   readonly isCommitted: boolean
   readonly rollbackId: number
-  /** The configuration on the disk; null: none. */
-  readonly storedConfig: Uint8Array | null
+  /** The document of `local.system.replset`; null: the set was not initiated. */
+  readonly config: Uint8Array | null
   /**
    * Waits until enough members have the entry.
    * @returns the error that ends the wait; null: satisfied; `late`: not within the time
@@ -42,8 +52,10 @@ export interface ReplicaSet {
   awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean>
   /** Resolves when a majority has everything up to that time, or the signal aborts. */
   awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void>
-  /** Writes an entry without effect. @returns the error that ends the wait for a majority */
-  awaitMajorityOfNoop(signal: CancelSignal): Promise<CommandError | null>
+  /** Adds an entry without effect, so that the applied time advances. On a primary only. */
+  appendNoop(message: string): void
+  /** @returns why this member may not be primary of its set now; null: a majority confirms it */
+  confirmPrimary(signal: CancelSignal): Promise<CommandError | null>
   /** The data that a majority has; it must not be changed. */
   majorityEngine(): StorageEngine
   /** @returns the error; null: this member is a secondary now */

@@ -1,40 +1,41 @@
 /** The events of one member of a replica set. */
-import type { ActorContext, RolledBackNamespace } from '@shardlab/actor'
+import type { ActorContext, ClusterEvent, RolledBackNamespace } from '@shardlab/actor'
 import type { MemberState, OpTime, StepDownReason } from '@shardlab/replication'
 import type { Lag } from './lag-watch.js'
 import type { ElectionEffect } from './protocol/protocol-hooks.js'
 
 export class SetEvents {
   readonly #context: ActorContext
-  readonly #set: string
+  readonly #set: string | null
 
-  constructor(context: ActorContext, set: string) {
+  /** @param set null: clients do not see the set, and it has no events */
+  constructor(context: ActorContext, set: string | null) {
     this.#context = context
     this.#set = set
   }
 
   stateChanged(from: MemberState, to: MemberState): void {
-    this.#context.emit({ type: 'member-state', ...this.#common, from, to })
+    this.#emit({ type: 'member-state', ...this.#common, from, to })
   }
 
   elected({ outcome, dryRun, reason, term, votes, votesNeeded, refusals }: ElectionEffect): void {
     if (dryRun && outcome === 'won') return
     const election = { outcome, dryRun, reason, term, votes, votesNeeded, refusals: [...refusals] }
-    this.#context.emit({ type: 'election', ...this.#common, ...election })
+    this.#emit({ type: 'election', ...this.#common, ...election })
   }
 
   steppedDown(term: number, reason: StepDownReason): void {
-    this.#context.emit({ type: 'step-down', ...this.#common, term, reason })
+    this.#emit({ type: 'step-down', ...this.#common, term, reason })
   }
 
   rolledBack({ ts, term }: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void {
-    this.#context.emit({ type: 'rollback', ...this.#common, to: [ts[0], ts[1], term], entries, namespaces })
+    this.#emit({ type: 'rollback', ...this.#common, to: [ts[0], ts[1], term], entries, namespaces })
   }
 
   /** Of another member, on its primary. */
   lagging({ host, ...lag }: Lag): void {
     const [member = host] = this.#context.resolve(host)
-    this.#context.emit({ type: 'replication-lag', ...this.#common, member, primary: this.#context.address, ...lag })
+    this.#emit({ type: 'replication-lag', ...this.#common, member, primary: this.#context.address, ...lag })
   }
 
   limitReached(limit: string, value: number): void {
@@ -42,7 +43,11 @@ export class SetEvents {
     this.#context.emit({ type: 'limit', atMs: this.#context.now(), member: address, limit, value })
   }
 
+  #emit(event: ClusterEvent): void {
+    if (this.#set !== null) this.#context.emit(event)
+  }
+
   get #common() {
-    return { atMs: this.#context.now(), member: this.#context.address, set: this.#set }
+    return { atMs: this.#context.now(), member: this.#context.address, set: this.#set ?? '' }
   }
 }

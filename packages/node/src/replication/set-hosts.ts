@@ -11,7 +11,7 @@ export interface SetHosts {
 }
 
 export function setHostsOf({ context, set }: Pick<NodeHost, 'context' | 'set'>): SetHosts {
-  const config = set?.coordinator.state.config ?? null
+  const config = set.coordinator.state.config
   if (config === null) return { hosts: [context.endpoint], passives: [], arbiters: [], isImplicitMajority: true }
   return { ...hostLists(config), isImplicitMajority: isImplicitMajority(config) }
 }

@@ -1,38 +1,31 @@
 /**
- * One member of a replica set of several: it runs the protocol, keeps the data, and serves a role
- * on it, as primary or as secondary.
+ * One member of a replica set, of one or of several members: it runs the protocol, keeps the data,
+ * and serves a role on it, as primary or as secondary.
  */
 import {
   type Actor,
   type ActorContext,
   type Address,
-  type CancelSignal,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
+  type UnfinishedWork,
+  createObjectIdFactory,
 } from '@shardlab/actor'
-import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { ForwardingContext } from '@shardlab/member'
-import type {
-  HelloOptions,
-  InitiateOptions,
-  MemberState,
-  OpTime,
-  ReplicaSetConfig,
-  ReplicationCoordinator,
-  StepDownArguments,
-  WriteConcern,
-} from '@shardlab/replication'
-import type { LogEntry, StorageEngine } from '@shardlab/storage'
+import type { MemberState, PrimaryOfOne, ReplicaSetConfig, ReplicationRules } from '@shardlab/replication'
+import { uninitializedTerm, type LogEntry } from '@shardlab/storage'
 import type { StorageNodeOptions } from '../host/node-host.js'
+import type { NodeClients } from '../host/node-state.js'
 import { NodeStorage } from '../host/node-storage.js'
 import type { NodeOfSet, StorageNode } from '../host/storage-node.js'
+import { initiatingSet, newPrimary, noopOf } from '../log/noop.js'
 import { LagWatch } from './lag-watch.js'
-import type { ReconfigureArguments } from './protocol/reconfiguration.js'
 import type { ProtocolHooks } from './protocol/protocol-hooks.js'
+import { isArbiterIn } from './protocol/own-member.js'
 import { persist } from './protocol/persist.js'
 import { replicationTimer, SetProtocol } from './protocol/set-protocol.js'
-import type { ReplicaSet } from './replica-set.js'
+import { ReplicaSetOfMember } from './replica-set-of-member.js'
 import { RollbackFiles } from './rollback-files/rollback-files.js'
 import { SetEvents } from './set-events.js'
 import { noteApplied } from './serving/note-applied.js'
@@ -46,10 +39,22 @@ export interface SetOptions {
   readonly name: string
 }
 
+/** A set that consists of this member. It initiates itself. */
+export interface OwnSetOptions extends SetOptions {
+  readonly isConfigServer: boolean
+}
+
+/** Immutable; shared by any number of copies. */
+export interface SetMemberState {
+  /** Null: not primary when it was copied; the copy elects itself. */
+  readonly primary: PrimaryOfOne | null
+  readonly role: unknown
+}
+
 export type ServeRole = (context: ActorContext, ofSet: NodeOfSet) => ServedRole
 
 /** Other members read it: one that was down longer than it reaches back needs an initial sync. */
-const defaultOplogSizeBytes = 16 * 1024 * 1024
+const oplogSizeBytesOfSeveral = 16 * 1024 * 1024
 
 /** The context of the data, whose disk also keeps documents of the member. */
 class StorageContext extends ForwardingContext {
@@ -61,34 +66,46 @@ class StorageContext extends ForwardingContext {
   }
 }
 
-export class SetMember implements Actor, ReplicaSet {
+export class SetMember implements Actor {
   readonly #context: ActorContext
-  readonly #options: SetOptions
+  readonly #options: SetOptions | OwnSetOptions
   readonly #serve: ServeRole
   readonly #storage: NodeStorage
   readonly #disk: DiskWithDocuments
   readonly #stable: StableState
   readonly #protocol: SetProtocol
+  readonly #rules: ReplicationRules
   readonly #rollbackFiles: RollbackFiles
   readonly #events: SetEvents
   readonly #lagWatch: LagWatch
-  #serving!: Serving
+  readonly #set: ReplicaSetOfMember
+  /** Null: not started. */
+  #serving: Serving | null = null
   #servedConfig: ReplicaSetConfig | null = null
 
-  constructor(context: ActorContext, nodeOptions: StorageNodeOptions, options: SetOptions, serve: ServeRole) {
+  constructor(
+    context: ActorContext,
+    nodeOptions: StorageNodeOptions,
+    options: SetOptions | OwnSetOptions,
+    serve: ServeRole,
+  ) {
     this.#context = context
     this.#options = options
     this.#serve = serve
+    this.#rules = nodeOptions.behaviours
     const storageContext = new StorageContext(context)
     this.#disk = storageContext.disk
-    this.#storage = new NodeStorage(storageContext, { oplogSizeBytes: defaultOplogSizeBytes, ...nodeOptions })
+    this.#storage = new NodeStorage(storageContext, {
+      ...('isConfigServer' in options ? {} : { oplogSizeBytes: oplogSizeBytesOfSeveral }),
+      ...nodeOptions,
+    })
     this.#stable = new StableState(this.#storage, () => context.now())
-    this.#events = new SetEvents(context, options.name)
+    this.#events = new SetEvents(context, nodeOptions.isStandalone === true ? null : options.name)
     this.#rollbackFiles = new RollbackFiles({
       disk: this.#disk,
       behaviours: nodeOptions.behaviours,
       now: () => context.now(),
-      isOn: () => this.#serving.role.node.parameters.bool('createRollbackDataFiles'),
+      isOn: () => this.#current.role.node.parameters.bool('createRollbackDataFiles'),
       onLimit: (bytesMax) => this.#events.limitReached('rollbackFilesBytesMax', bytesMax),
     })
     const log = new NodeReplicaLog({
@@ -106,15 +123,65 @@ export class SetMember implements Actor, ReplicaSet {
       setName: options.name,
       hooks: this.#hooks(),
     })
-    this.#lagWatch = new LagWatch(this.coordinator)
+    this.#lagWatch = new LagWatch(this.#protocol.coordinator)
+    this.#set = new ReplicaSetOfMember({
+      context,
+      rules: nodeOptions.behaviours,
+      storage: this.#storage,
+      stable: this.#stable,
+      protocol: this.#protocol,
+      node: () => this.#current.role.node,
+    })
   }
 
-  async start(): Promise<void> {
-    this.#storage.log.term = () => this.coordinator.state.term
-    this.#storage.log.recover(() => this.#stable.reset())
-    this.#serving = this.#open('secondary', null)
-    await this.#serving.role.actor.start?.()
+  start(): void {
+    const { log } = this.#storage
+    log.term = this.#term
+    const hasData = log.recover(() => this.#stable.reset())
+    const isAlone = 'isConfigServer' in this.#options
+    // Server: initiating a set writes its first entry before the first election.
+    if (!hasData && isAlone) log.apply(noopOf(initiatingSet), uninitializedTerm)
+    this.#run()
+  }
+
+  /** The log has what this member has written. */
+  #run(): void {
     this.#protocol.start()
+    if ('isConfigServer' in this.#options && this.#protocol.coordinator.state.config === null)
+      this.#protocol.initiateAlone({
+        isConfigServer: this.#options.isConfigServer,
+        replicaSetId: createObjectIdFactory(this.#context.random.fork('replica-set-id'))(this.#context.now()),
+      })
+    // The only member is primary by now.
+    if (this.#serving === null) this.#replaceServing('secondary')
+  }
+
+  readonly #term = (): number => this.#protocol.coordinator.state.term
+
+  unfinished(): readonly UnfinishedWork[] {
+    return this.#protocol.coordinator.isAlone ? (this.#current.role.unfinished?.() ?? []) : []
+  }
+
+  /** Undefined: copies of a set with several members start from their disks. */
+  exportState(): SetMemberState | undefined {
+    if (!this.#protocol.coordinator.isAlone) return undefined
+    return { primary: this.#set.coordinator.exportPrimary(), role: this.#current.role.exportState?.() }
+  }
+
+  exportClients(): NodeClients | null {
+    return this.#protocol.coordinator.isAlone ? this.#current.role.node.exportClients() : null
+  }
+
+  resume({ primary, role }: SetMemberState, clients: NodeClients | null): void {
+    this.#storage.log.term = this.#term
+    const serving = this.#open(primary === null ? 'secondary' : 'primary', null)
+    this.#serving = serving
+    // Clients take a primary with a lower term for a stale one.
+    const term = Math.max(primary?.term ?? 0, clients?.term ?? 0)
+    if (primary !== null) this.#protocol.resume({ ...primary, term })
+    serving.role.resume?.(role, clients)
+    if (primary === null) this.#run()
+    else if (term > primary.term) this.#set.appendNoop(newPrimary)
   }
 
   /**
@@ -123,8 +190,8 @@ export class SetMember implements Actor, ReplicaSet {
    */
   async #initiate({ config, atMs, isPrimary }: RequestOf<'replication.initiate'>): Promise<void> {
     const { log } = this.#storage
-    if (this.coordinator.state.config !== null || log.lastApplied !== null) return
-    if (!this.#protocol.isArbiterIn(config)) {
+    if (this.#protocol.coordinator.state.config !== null || log.lastApplied !== null) return
+    if (!isArbiterIn(config, this.#rules, this.#context)) {
       log.initiate([Math.floor(atMs / 1000), 1], atMs)
       await log.flush()
     }
@@ -134,31 +201,34 @@ export class SetMember implements Actor, ReplicaSet {
   async #switch({ name, value }: RequestOf<'faults.switch'>): Promise<void> {
     if (name === 'delayed-replication') this.#protocol.delayReplication(Number(value))
     else if (name === 'stepped-down') await this.#keepFromPrimary(value !== null)
-    else await this.#serving.role.node.serve('faults.switch', { name, value })
+    else if (name === 'small-oplog') this.#storage.log.oplog.resize(value as number | null)
+    else throw new Error(`unknown switch of a storage node: ${name}`)
   }
 
   /** The fault `step down`: until it is healed, this member is not elected. */
   async #keepFromPrimary(on: boolean): Promise<void> {
-    const { commands, state } = this.coordinator
+    const { commands, state } = this.#protocol.coordinator
     if (on && state.isPrimary) await this.#protocol.stepDown({ seconds: forever, catchUpSeconds: 0, force: true })
     else commands.freeze(this.#context.steadyNow(), on ? forever : 0)
     this.#protocol.carryOut()
   }
 
-  get coordinator(): ReplicationCoordinator {
-    return this.#protocol.coordinator
+  get #current(): Serving {
+    return this.#serving!
   }
 
   async wake(timer: string): Promise<void> {
     if (timer === replicationTimer) this.#protocol.wake()
-    else await this.#serving.role.actor.wake?.(timer)
+    else await this.#current.role.wake?.(timer)
   }
 
   async stop(): Promise<void> {
-    await this.#serving.role.actor.stop?.()
+    await this.#current.role.stop?.()
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
+    // Most messages are commands.
+    if (kind === 'client.command' || kind === 'node.command') return this.#current.receive(kind, request, from)
     if (kind === 'faults.switch')
       return this.#switch(request as RequestOf<'faults.switch'>).then(() => ({}) as ReplyOf<K>)
     if (kind === 'replication.initiate')
@@ -168,142 +238,32 @@ export class SetMember implements Actor, ReplicaSet {
       return this.#rollbackFiles.read(request as RequestOf<'replication.read-rollback-file'>) as ReplyOf<K>
     const answer = this.#protocol.receive(kind, request)
     if (answer !== null) return answer as Promise<ReplyOf<K>> | ReplyOf<K>
-    return this.#serving.receive(kind, request, from)
+    return this.#current.receive(kind, request, from)
   }
 
   describe(): Record<string, unknown> {
-    const { memberState, committed, state } = this.coordinator
+    const { memberState, committed, state, isWritablePrimary } = this.#set.coordinator
     return {
-      ...this.#serving.role.actor.describe?.(),
+      ...this.#current.role.describe?.(),
       state: memberState,
-      isWritable: this.coordinator.isWritablePrimary,
+      isWritable: isWritablePrimary,
       term: state.term,
       syncSource: state.syncSource,
-      lastApplied: this.#protocol.log.last.optime,
+      lastApplied: this.#set.lastApplied,
       committed: committed.optime,
     }
-  }
-
-  // What commands need.
-
-  get context(): ActorContext {
-    return this.#context
-  }
-
-  get lastApplied(): OpTime {
-    return this.#protocol.log.last.optime
-  }
-
-  get storedConfig(): Uint8Array | null {
-    return this.#protocol.log.stored.config
-  }
-
-  get isCommitted(): boolean {
-    return this.coordinator.isCommitted(this.lastApplied)
-  }
-
-  get rollbackId(): number {
-    return this.#protocol.rollbackId
-  }
-
-  carryOut(): void {
-    this.#protocol.carryOut()
-  }
-
-  awaitWriteConcern(
-    target: OpTime,
-    concern: WriteConcern,
-    limits: { readonly timeoutMs: number | null; readonly signal?: CancelSignal },
-  ): Promise<CommandError | null | 'late'> {
-    return this.#protocol.waits.awaitWriteConcern(target, concern, limits)
-  }
-
-  awaitMajority(target: OpTime, signal?: CancelSignal): Promise<CommandError | null> {
-    return this.#protocol.waits.awaitMajority(target, signal)
-  }
-
-  awaitTopology(counter: number, timeoutMs: number, signal: CancelSignal): Promise<boolean> {
-    return this.#protocol.waits.awaitTopology(counter, timeoutMs, signal)
-  }
-
-  awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean> {
-    return this.#protocol.waits.awaitApplied(ts, signal)
-  }
-
-  awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void> {
-    return this.#protocol.waits.awaitCommitted(ts, signal)
-  }
-
-  async awaitMajorityOfNoop(signal: CancelSignal): Promise<CommandError | null> {
-    if (!this.coordinator.isWritablePrimary) return notPrimaryForLinearizable()
-    const { optime } = this.#protocol.log.appendNoop('linearizable read')
-    await this.#protocol.log.flush()
-    return this.#protocol.waits.awaitMajority(optime, signal)
-  }
-
-  majorityEngine(): StorageEngine {
-    return this.#stable.engineAt(this.coordinator.committed.optime)
-  }
-
-  stepDown(args: StepDownArguments): Promise<CommandError | null> {
-    return this.#protocol.stepDown(args)
-  }
-
-  stepUp(skipDryRun: boolean): Promise<CommandError | null> {
-    return this.#protocol.stepUp(skipDryRun)
-  }
-
-  initiate(document: Uint8Array, options: Pick<InitiateOptions, 'isConfigServer'>): Promise<CommandError | null> {
-    const replicaSetId = this.#serving.role.node.newObjectId()
-    return this.#protocol.initiateByCommand(document, { ...options, replicaSetId }, async () => {
-      const { log } = this.#storage
-      if (log.lastApplied !== null) return
-      const nowMs = this.#context.now()
-      log.initiate([Math.floor(nowMs / 1000), 1], nowMs)
-      await log.flush()
-    })
-  }
-
-  reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null> {
-    return this.#protocol.reconfigure(args, signal)
-  }
-
-  writeHello(writer: DocumentWriter, legacy: boolean): void {
-    this.coordinator.commands.writeHello(writer, { legacy, ...this.#helloFacts() })
-  }
-
-  writeReplStatus(writer: DocumentWriter): void {
-    this.coordinator.commands.writeReplStatus(writer, this.#helloFacts(), this.rollbackId)
-  }
-
-  #helloFacts(): Omit<HelloOptions, 'legacy'> {
-    const { node } = this.#serving.role
-    return {
-      processId: node.processId,
-      majorityReads: this.coordinator.committed.optime,
-      role: node.role.name === 'mongod' ? 'none' : node.role.name,
-      defaultWriteConcern: null,
-    }
-  }
-
-  status(): DocumentWriter | CommandError {
-    const nowMs = this.#context.now()
-    return this.coordinator.commands.getStatus(this.#context.steadyNow(), {
-      uptimeSecs: Math.floor((nowMs - this.#serving.role.node.startedAtMs) / 1000),
-      majorityReads: this.coordinator.committed,
-      stableRecoveryTimestamp: this.#stable.optime.ts,
-      initialSyncStatus: null,
-      tooStale: this.coordinator.memberState === 'RECOVERING' && this.coordinator.state.maintenanceCalls === 0,
-    })
   }
 
   #hooks(): ProtocolHooks {
     return {
       stateChanged: (from, to) => this.#stateChanged(from, to),
-      beginWrites: () => this.#beginWrites(),
+      beginWrites: () => this.#replaceServing('primary'),
       endWrites: () => this.#endWrites(),
       topologyChanged: () => this.#topologyChanged(),
-      committed: (point) => this.#stable.advance(point.optime),
+      committed: (point) => {
+        // The entries of the only member are never rolled back.
+        if (!this.#protocol.coordinator.isAlone) this.#stable.advance(point.optime)
+      },
       elected: (result) => this.#events.elected(result),
       woken: () => this.#lagWatch.check(this.#context.now()).forEach((lag) => this.#events.lagging(lag)),
       steppedDown: (term, reason) => this.#events.steppedDown(term, reason),
@@ -313,50 +273,44 @@ export class SetMember implements Actor, ReplicaSet {
 
   #open(mode: ServingMode, previous: StorageNode | null): Serving {
     const context = new RevocableContext(this.#context, this.#options.name)
-    const role = this.#serve(context, { storage: this.#storage, set: this, mode, previous })
+    const role = this.#serve(context, { storage: this.#storage, set: this.#set, mode, previous })
     return new Serving(mode, role, context)
   }
 
-  /** Ends what is served now, and serves on the same data in another mode. */
-  async #replaceServing(mode: ServingMode): Promise<void> {
+  /** Ends what is served now, if anything, and serves on the same data in another mode. */
+  #replaceServing(mode: ServingMode): void {
     const ended = this.#serving
-    const next = this.#open(mode, ended.role.node)
+    const next = this.#open(mode, ended?.role.node ?? null)
     this.#serving = next
-    ended.end()
-    await next.role.actor.start?.()
-  }
-
-  async #beginWrites(): Promise<void> {
-    await this.#replaceServing('primary')
+    this.#servedConfig = this.#protocol.coordinator.state.config
+    ended?.end()
+    next.role.start()
   }
 
   async #endWrites(): Promise<void> {
-    if (this.#serving.mode !== 'primary') return
-    await this.#replaceServing('secondary')
+    if (this.#current.mode !== 'primary') return
+    this.#replaceServing('secondary')
     await persist(this.#context, () => this.#storage.log.flush())
   }
 
   #stateChanged(from: MemberState, to: MemberState): void {
     this.#events.stateChanged(from, to)
     // A rollback changes the data under the readers.
-    if (to === 'ROLLBACK') this.#context.detach(this.#replaceServing('secondary'))
+    if (to === 'ROLLBACK') this.#replaceServing('secondary')
   }
 
   #topologyChanged(): void {
-    const { config } = this.coordinator.state
-    if (config !== this.#servedConfig && this.#serving.mode === 'primary') this.#serving.role.configChanged?.()
+    const { config, leaderMode } = this.#protocol.coordinator.state
+    if (config !== this.#servedConfig && this.#serving?.mode === 'primary') this.#serving.role.configChanged?.()
     this.#servedConfig = config
-    if (this.coordinator.state.leaderMode === 'attempting-step-down') this.#serving.interruptWrites()
+    if (leaderMode === 'attempting-step-down') this.#current.interruptWrites()
   }
 
   /** An entry of another member was applied. */
   #applied(entry: LogEntry): void {
-    noteApplied(this.#serving.role.node, entry)
+    noteApplied(this.#current.role.node, entry)
   }
 }
 
 /** In seconds: a year. */
 const forever = 31_536_000
-
-const notPrimaryForLinearizable = (): CommandError =>
-  new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')

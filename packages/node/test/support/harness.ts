@@ -3,7 +3,10 @@ import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, findField, Long, typeName, UUID, type Document } from '@shardlab/bson'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { StorageNodeOptions } from '../../src/host/node-host.js'
-import { StorageNode, type NodeRole } from '../../src/index.js'
+import type { NodeRole, SetMember, StorageNode } from '../../src/index.js'
+import { nodeAlone } from './node-alone.js'
+
+export { nodeAlone }
 
 export interface RunOptions {
   db?: string
@@ -25,7 +28,8 @@ export const plainRole: NodeRole = {
 
 export class NodeUnderTest {
   readonly context: FakeContext
-  readonly node: StorageNode
+  readonly member: SetMember
+  readonly #node: () => StorageNode
   readonly #version: EmulatedVersion
   readonly #role: NodeRole
   readonly #limits: Limits
@@ -40,16 +44,24 @@ export class NodeUnderTest {
     this.#role = role
     this.#limits = limits
     this.context = new FakeContext('shard01', { disk, endpoint: '127.0.0.1:27018' })
-    this.node = new StorageNode(
-      this.context,
-      {
-        behaviours: behavioursOf(version),
-        maxWireVersion: 21,
-        ...limits,
-      },
-      () => role,
-    )
-    this.node.start()
+    const options = { behaviours: behavioursOf(version), maxWireVersion: 21, ...limits }
+    const { member, node } = nodeAlone(this.context, options, () => role)
+    this.member = member
+    this.#node = node
+  }
+
+  /** Another one after a step-down and after an election. */
+  get node(): StorageNode {
+    return this.#node()
+  }
+
+  async stepDown(): Promise<void> {
+    await this.member.receive('faults.switch', { name: 'stepped-down', value: true }, 'cluster')
+  }
+
+  async stepUp(): Promise<void> {
+    await this.member.receive('faults.switch', { name: 'stepped-down', value: null }, 'cluster')
+    await this.member.wake('replication')
   }
 
   /** On the same disk, without the state in memory. */

@@ -1,5 +1,5 @@
 /** The command replSetStepDown. Server: repl_set_commands.cpp, prepareForStepDownAttempt. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, DocumentWriter, noCode } from '@shardlab/bson'
 import type { StepDownError } from '../effects.js'
 import { attemptStepDown, type StepDownRequest } from '../primary/step-down.js'
 import type { ReplicationRules } from '../rules.js'
@@ -21,7 +21,7 @@ const defaultCatchUpSeconds = 10
 export function stepDown(state: ProtocolState, args: StepDownArguments): CommandError | null {
   const uninitialized = uninitializedFault(state)
   if (uninitialized !== null) return uninitialized
-  const request = requestOf(state.nowMs, args)
+  const request = requestOf(state, args)
   if (request instanceof CommandError) return request
   switch (attemptStepDown(state, request)) {
     case 'not-primary':
@@ -34,7 +34,7 @@ export function stepDown(state: ProtocolState, args: StepDownArguments): Command
 }
 
 function requestOf(
-  nowMs: number,
+  { nowMs, rules }: ProtocolState,
   { seconds, catchUpSeconds, force }: StepDownArguments,
 ): StepDownRequest | CommandError {
   const period = seconds === 0 ? defaultSeconds : seconds
@@ -46,7 +46,15 @@ function requestOf(
   if (period < catchUp) {
     return new CommandError('BadValue', 'stepdown period must be longer than secondaryCatchUpPeriodSecs')
   }
-  return { waitUntilMs: nowMs + catchUp * 1000, stepDownUntilMs: nowMs + period * 1000, force }
+  // Version 2.6 waits for no member.
+  const waitMs = rules.stepDownError === 'optime' ? 0 : catchUp * 1000
+  return { waitUntilMs: nowMs + waitMs, stepDownUntilMs: nowMs + period * 1000, force }
+}
+
+/** Times of newest entries, in seconds: of this member, and of the member that is closest to it. */
+export interface NewestSeconds {
+  readonly own: number
+  readonly closest: number
 }
 
 /** The reply of the command after the effect `step-down-failed`. */
@@ -54,6 +62,7 @@ export function stepDownFailure(
   error: StepDownError,
   nowMs: number,
   { stepDownError }: ReplicationRules,
+  newest: NewestSeconds = { own: 0, closest: 0 },
 ): CommandError {
   switch (error) {
     case 'other-step-down':
@@ -67,6 +76,7 @@ export function stepDownFailure(
         'By the time we were ready to step down, we were already past the time we were supposed to step down until',
       )
     case 'not-caught-up': {
+      if (stepDownError === 'optime') return notClose(newest)
       const zone = stepDownError === 'long zone' ? '+00:00' : '+0000'
       const time = new Date(nowMs).toISOString().replace('Z', zone)
       return new CommandError(
@@ -76,4 +86,13 @@ export function stepDownFailure(
       )
     }
   }
+}
+
+/** Of 2.6: without a code. */
+function notClose({ own, closest }: NewestSeconds): CommandError {
+  const extra = new DocumentWriter(64)
+    .int64('closest', closest)
+    .int64('difference', own - closest)
+    .finish()
+  return new CommandError(noCode, 'no secondaries within 10 seconds of my optime', { extra })
 }

@@ -7,8 +7,10 @@ import { MemberView } from '../members/member-view.js'
 import { initialTerm } from '../optime.js'
 import { prepareFirstEntry } from '../primary/catch-up.js'
 import { beginStepDown } from '../primary/step-down.js'
-import { announceState } from '../state/member-state-change.js'
+import { startPeriodicNoops } from '../primary/periodic-noop.js'
+import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
+import { keepAlive } from '../sync/positions.js'
 import { isElectable, type MemberConfig, type ReplicaSetConfig } from './replica-set-config.js'
 
 /** The configuration is on disk. A primary that it does not allow steps down first. */
@@ -45,7 +47,12 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
   state.topologyChanged()
   restartElectionTimer(state)
   restartHeartbeats(state)
+  if (isAlone(state)) {
+    state.timers.cancel('keep-alive')
+    state.timers.cancel('periodic-noop')
+  } else if (state.timers.at('keep-alive') === null) keepAlive(state)
   if (!wasPrimary) return
+  if (state.leaderMode === 'writable' && state.timers.at('periodic-noop') === null) startPeriodicNoops(state)
   advanceCommitPoint(state)
   prepareFirstEntry(state)
 }

@@ -2,7 +2,9 @@
  * From a won election to the first write. Server: ReplicationCoordinatorImpl::CatchupState,
  * signalDrainComplete.
  */
+import type { ReplicaSetConfig } from '../config/replica-set-config.js'
 import { restartHeartbeats } from '../heartbeats/schedule.js'
+import { MemberView } from '../members/member-view.js'
 import { compareOpTimes, laterOpTime, nullOpTime, uninitializedTerm, type OpTime } from '../optime.js'
 import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
@@ -21,6 +23,22 @@ export function becomePrimary(state: ProtocolState): void {
   state.syncSourceIsRequested = false
   announceState(state)
   startCatchUp(state)
+}
+
+/** A copy of the only member of a set. Its log has the first entry of the term already. */
+export function resumePrimary(state: ProtocolState, config: ReplicaSetConfig, term: number): void {
+  state.term = term
+  state.electionTerm = term
+  state.config = config
+  state.selfIndex = 0
+  state.self = new MemberView(config.members[0]!.id, state.selfHost)
+  state.self.config = { version: config.version, term: config.term }
+  state.members = [state.self]
+  state.primaryIndex = 0
+  state.followerMode = 'SECONDARY'
+  state.leaderMode = 'writable'
+  state.announced = 'PRIMARY'
+  state.topologyCounter = 1
 }
 
 /** Asks everyone how far they are; entries that others have would be rolled back otherwise. */

@@ -3,11 +3,14 @@
  * passed. Server: noop_writer.cpp.
  */
 import { compareOpTimes } from '../optime.js'
+import { isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 
-/** From the first entry of the own term on. */
+/**
+ * From the first entry of the own term on. A member that is alone has no secondaries that need it.
+ */
 export function startPeriodicNoops(state: ProtocolState): void {
-  if (!state.rules.periodicNoops) return
+  if (!state.rules.periodicNoops || isAlone(state)) return
   state.noopLastKnown = state.self.applied.optime
   state.timers.set('periodic-noop', state.nowMs + state.noopIntervalMs)
 }

@@ -7,7 +7,7 @@ import { hasIdentity } from './identity.js'
  * sharding_initialization (onConfirmedSet).
  */
 export function reportHosts(node: NodeHost): void {
-  if (node.set === null || !hasIdentity(node)) return
+  if (!hasIdentity(node)) return
   const report = async (): Promise<void> => {
     const request = { setName: node.role.setName, connectionString: connectionStringOf(node) }
     await node.context.request(configAddress, 'config.update-shard-host', request)

@@ -2,18 +2,36 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { unsatisfied, writeConcernErrorDocument } from '@shardlab/member'
 import { isImplicitMajority, type WriteConcern } from '@shardlab/replication'
-import type { NodeInvocation } from '../../host/node-host.js'
-import type { ReplicaSet } from '../replica-set.js'
+import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 
-/** @returns `writeConcernError` of the reply; null: the concern is satisfied */
-export async function awaitWriteConcern(
-  { host, concerns, operation }: NodeInvocation,
-  set: ReplicaSet,
-): Promise<Uint8Array | null> {
-  const document = concerns.write?.document ?? implicitConcern(set, host.behaviours.implicitDefaultConcerns)
-  const w = concerns.write === null ? implicitMembers(document) : concerns.write.w
+type Waiting = Promise<Uint8Array | null>
+
+/**
+ * @returns resolves with `writeConcernError` of the reply; null, or a promise of it: the concern is
+ *   satisfied
+ */
+export function awaitWriteConcern({ host, concerns, operation }: NodeInvocation): Waiting | null {
+  const { set } = host
+  const { write } = concerns
+  // What the only member has written is on a majority.
+  if (set.isAlone && (write === null || write.w === 'majority' || write.w === 1) && set.isWritablePrimary) return null
+  return write === null
+    ? awaitConcern(host, operation, implicitConcern(host))
+    : awaitConcern(host, operation, { w: write.w, document: write.document })
+}
+
+interface NamedConcern {
+  readonly w: number | string | null
+  readonly document: Uint8Array
+}
+
+async function awaitConcern(
+  { set, behaviours }: NodeHost,
+  operation: NodeInvocation['operation'],
+  { w, document }: NamedConcern,
+): Waiting {
   // Tags with counts are not compared with the members.
-  if (w === null) return writeConcernErrorDocument(unsatisfied(w)!, document, host.behaviours)
+  if (w === null) return writeConcernErrorDocument(unsatisfied(w)!, document, behaviours)
   const timeoutMs = Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0)
   const outcome = await set.awaitWriteConcern(
     set.lastApplied,
@@ -24,10 +42,10 @@ export async function awaitWriteConcern(
     },
   )
   if (outcome === null) return null
-  if (outcome !== 'late') return writeConcernErrorDocument(outcome, document, host.behaviours)
+  if (outcome !== 'late') return writeConcernErrorDocument(outcome, document, behaviours)
   operation.checkForInterrupt()
   const late = new CommandError('WriteConcernTimeout', 'waiting for replication timed out')
-  return writeConcernErrorDocument(late, document, host.behaviours, true)
+  return writeConcernErrorDocument(late, document, behaviours, true)
 }
 
 function journalOf(document: Uint8Array): WriteConcern['j'] {
@@ -35,17 +53,13 @@ function journalOf(document: Uint8Array): WriteConcern['j'] {
   return j === undefined ? null : j.isTruthy()
 }
 
-function implicitMembers(document: Uint8Array): number | string {
-  const w = findField(document, 'w')!
-  return w.isNumber() ? w.asNumber() : w.asString()
-}
-
 /** Of a command that names none, while the administrator has set no default. */
-function implicitConcern({ coordinator }: ReplicaSet, sinceImplicitMajority: boolean): Uint8Array {
-  const { config } = coordinator.state
-  const isMajority = sinceImplicitMajority && config !== null && isImplicitMajority(config)
+function implicitConcern({ set, behaviours }: NodeHost): NamedConcern {
+  const { config } = set.coordinator.state
+  const isMajority = behaviours.implicitDefaultConcerns && config !== null && isImplicitMajority(config)
   const writer = new DocumentWriter(64)
   if (isMajority) writer.string('w', 'majority')
   else writer.int32('w', 1)
-  return writer.int32('wtimeout', 0).string('provenance', 'implicitDefault').finish()
+  const document = writer.int32('wtimeout', 0).string('provenance', 'implicitDefault').finish()
+  return { w: isMajority ? 'majority' : 1, document }
 }

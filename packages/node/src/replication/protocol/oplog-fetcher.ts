@@ -67,9 +67,10 @@ export class OplogFetcher {
     while (this.#applying !== null) await this.#applying
   }
 
-  /** A primary fetches during its catch-up only. */
+  /** A primary fetches during its catch-up only, and a member that is alone never. */
   get #hasWork(): boolean {
-    const { state } = this.#set.coordinator
+    const { state, isAlone } = this.#set.coordinator
+    if (isAlone) return false
     return state.selfConfig !== null && !state.selfConfig.arbiterOnly && (!state.isPrimary || state.catchUp !== null)
   }
 

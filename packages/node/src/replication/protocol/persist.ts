@@ -18,9 +18,14 @@ export async function persist<T>(context: ActorContext, work: () => Promise<T>):
     try {
       return await work()
     } catch (error) {
-      const isFull = error instanceof DiskFullError || (error instanceof CommandError && error.code === 14_031)
-      if (!isFull) throw error
+      ignoreFullDisk(error)
       await context.sleep(pauseMs)
     }
   }
+}
+
+/** @throws other errors */
+export function ignoreFullDisk(error: unknown): void {
+  const isFull = error instanceof DiskFullError || (error instanceof CommandError && error.code === 14_031)
+  if (!isFull) throw error
 }

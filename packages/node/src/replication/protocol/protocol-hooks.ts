@@ -8,7 +8,7 @@ export interface ProtocolHooks {
   /** The state that other members and clients see has changed. */
   stateChanged(from: MemberState, to: MemberState): void
   /** This member is primary and its first entry is written: serve writes. */
-  beginWrites(term: number): Promise<void>
+  beginWrites(): void
   /** Ends all work of the primary: after this resolves, it changes nothing more. */
   endWrites(): Promise<void>
   /** The reply of hello has changed. */

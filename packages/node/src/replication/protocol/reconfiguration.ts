@@ -4,6 +4,7 @@ import { CommandError } from '@shardlab/bson'
 import type { ReconfigOptions } from '@shardlab/replication'
 import type { ProtocolParts } from './protocol-parts.js'
 import { quorum } from './quorum.js'
+import type { SetWaits } from './set-waits.js'
 
 export interface ReconfigureArguments extends Omit<ReconfigOptions, 'force'> {
   readonly document: Uint8Array
@@ -12,16 +13,13 @@ export interface ReconfigureArguments extends Omit<ReconfigOptions, 'force'> {
   readonly timeoutMs: number | null
 }
 
-type Wait = <T>(durationMs: number | null, decide: () => T | null, signal?: CancelSignal) => Promise<T | null>
-
 /** @returns the error; null: the configuration is in effect */
 export async function reconfigure(
-  parts: ProtocolParts,
-  wait: Wait,
+  parts: ProtocolParts & { readonly waits: SetWaits },
   { document, timeoutMs, ...options }: ReconfigureArguments,
   signal: CancelSignal,
 ): Promise<CommandError | null> {
-  const { coordinator } = parts
+  const { coordinator, waits } = parts
   const { commands, state } = coordinator
   const { force } = options
   const isSafe = !force && state.rules.safeReconfig
@@ -31,7 +29,7 @@ export async function reconfigure(
   if (isSafe) {
     const fault = commands.reconfigWaitFault()
     if (fault !== null) return fault
-    if ((await wait(left(), committed, signal)) === null) return commands.commitmentTimeout('before')
+    if ((await waits.within(left(), committed, signal)) === null) return commands.commitmentTimeout('before')
   }
   const next = commands.reconfigure(parts.nowMs, document, options)
   if (next instanceof CommandError) return next
@@ -39,7 +37,7 @@ export async function reconfigure(
   if (fault !== null) return fault
   coordinator.changeConfig(parts.nowMs, next)
   parts.carryOut()
-  await wait(null, () => (state.config!.version >= next.version ? true : null), signal)
-  if (isSafe && (await wait(left(), committed, signal)) === null) return commands.commitmentTimeout('after')
+  await waits.within(null, () => (state.config!.version >= next.version ? true : null), signal)
+  if (isSafe && (await waits.within(left(), committed, signal)) === null) return commands.commitmentTimeout('after')
   return null
 }

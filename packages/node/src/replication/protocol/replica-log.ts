@@ -25,6 +25,8 @@ export interface ReplicaLog {
   readonly durable: TimedOpTime
   readonly stored: StoredDocuments
   storeConfig(document: Uint8Array): Promise<void>
+  /** For a copy: it is on the disk already. */
+  adoptConfig(document: Uint8Array): void
   storeVote(document: Uint8Array): Promise<void>
   /** Entries on the disk after a position, at most about `bytesMax`, and at least one if any. */
   entriesAfter(position: OpTime, bytesMax: number): FetchOutcome

@@ -5,34 +5,33 @@
 import {
   RequestFailedError,
   type ActorContext,
-  type CancelSignal,
   type ClusterClock,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import type { CommandError } from '@shardlab/bson'
+import { CommandError, emptyDocument } from '@shardlab/bson'
 import {
   configDocument,
   isNullOpTime,
   parseConfig,
   ReplicationCoordinator,
   stepDownFailure,
+  type PrimaryOfOne,
   type Effect,
   type InitiateOptions,
   type ReplicationRules,
   type StepDownArguments,
   type Vote,
 } from '@shardlab/replication'
-import { initiate } from './initiation.js'
+import { atEndpoint } from './own-member.js'
 import { InitialSync } from './initial-sync.js'
 import { heartbeatFields, heartbeatReplyOf, reportFields, voteFields } from './message-fields.js'
 import { OplogFetcher } from './oplog-fetcher.js'
 import type { ProtocolHooks } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import type { ReplicaLog } from './replica-log.js'
-import { persist } from './persist.js'
-import { reconfigure, type ReconfigureArguments } from './reconfiguration.js'
+import { ignoreFullDisk, persist } from './persist.js'
 import { Rollback } from './rollback.js'
 import { MessageAnswers } from './message-answers.js'
 import { SetWaits } from './set-waits.js'
@@ -92,15 +91,52 @@ export class SetProtocol implements ProtocolParts {
   start(): void {
     const { coordinator, context, log } = this
     const { config, vote } = log.stored
-    log.onDurable = () => this.#progressed()
+    log.onDurable = this.#onDurable
     coordinator.start(context.steadyNow(), {
-      config: config === null ? null : parseConfig(config, this.#rules).config,
+      config: config === null ? null : atEndpoint(parseConfig(config, this.#rules).config, context.endpoint),
       vote: vote === null ? null : voteOfDocument(vote),
       last: log.last,
     })
     if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.steadyNow(), 'SECONDARY')
     this.carryOut()
+    this.#electOnlyMember()
     this.#fetcher.start()
+  }
+
+  /** For a member of a set of one that has the first entry of the oplog and no configuration. */
+  initiateAlone(options: InitiateOptions): void {
+    const { coordinator } = this
+    const config = coordinator.commands.initiate(this.nowMs, emptyDocument, options)
+    if (config instanceof CommandError) throw config
+    coordinator.changeConfig(this.nowMs, config)
+    this.carryOut()
+    this.#electOnlyMember()
+  }
+
+  /** No other member votes, so the election is over before the first command. */
+  #electOnlyMember(): void {
+    if (!this.coordinator.isAlone) return
+    this.coordinator.tick(this.nowMs)
+    this.carryOut()
+  }
+
+  /** In a copy, instead of {@link start}. The log must have the entries of the original. */
+  resume(primary: PrimaryOfOne): void {
+    const config = atEndpoint(primary.config, this.context.endpoint)
+    this.log.onDurable = this.#onDurable
+    this.log.adoptConfig(configDocument(config, this.#rules, true))
+    this.coordinator.resume(this.nowMs, { ...primary, config })
+    this.#fetcher.start()
+  }
+
+  /** Other members need the progress of this one; a command calls {@link update}. */
+  readonly #onDurable = (): void => {
+    if (!this.coordinator.isAlone || this.waits.areWaiting) this.#progressed()
+  }
+
+  /** Call it before the state of the coordinator is used, except whether this member is primary. */
+  update(): void {
+    if (this.coordinator.isAlone) this.#progressed()
   }
 
   wake(): void {
@@ -132,14 +168,6 @@ export class SetProtocol implements ProtocolParts {
     this.#armTimer()
     this.waits.check()
     this.#fetcher.check()
-  }
-
-  /** Whether the member of this process is an arbiter in a configuration. */
-  isArbiterIn(config: Uint8Array): boolean {
-    const { members } = parseConfig(config, this.#rules).config
-    return members.some(
-      ({ host, arbiterOnly }) => arbiterOnly && this.context.resolve(host)[0] === this.context.address,
-    )
   }
 
   /**
@@ -191,21 +219,27 @@ export class SetProtocol implements ProtocolParts {
       case 'request-vote':
         return this.#detach(this.#requestVote(effect))
       case 'store-vote':
+        // The log of the only member has its term, and no other member counts its vote.
+        if (this.coordinator.isAlone) return this.coordinator.voteStored(this.nowMs, effect.vote.term)
         return this.#detach(this.#storeVote(effect.vote))
       case 'store-config':
-        return this.#detach(this.#storeConfig(effect))
+        return this.#storeConfig(effect)
       case 'state':
         return hooks.stateChanged(effect.from, effect.to)
       case 'drain':
+        if (this.coordinator.isAlone) return this.coordinator.drained(this.nowMs, effect.term)
         return this.#detach(this.#drain(effect.term))
       case 'write-first-entry':
+        if (this.coordinator.isAlone) return this.#beginTermAlone()
         return this.#detach(this.#writeFirstEntry(effect.term))
       case 'write-noop':
         return this.#detach(this.#writeNoop(effect.term))
       case 'step-down':
         return this.#detach(this.#stepDown(effect))
       case 'step-down-failed':
-        this.#stepDownOutcome = { error: stepDownFailure(effect.error, this.nowMs, this.#rules) }
+        this.#stepDownOutcome = {
+          error: stepDownFailure(effect.error, this.nowMs, this.#rules, this.coordinator.newestSeconds),
+        }
         return
       case 'step-up':
         return this.context.send(effect.to, 'replication.step-up', {})
@@ -258,9 +292,26 @@ export class SetProtocol implements ProtocolParts {
     this.coordinator.voteStored(this.nowMs, vote.term)
   }
 
-  async #storeConfig({ config }: EffectOf<'store-config'>): Promise<void> {
-    await persist(this.context, () => this.log.storeConfig(configDocument(config, this.#rules, true)))
-    this.coordinator.configStored(this.nowMs)
+  #storeConfig({ config }: EffectOf<'store-config'>): void {
+    const { coordinator, context, log } = this
+    const document = configDocument(config, this.#rules, true)
+    const isFirst = coordinator.state.config === null
+    // A member that initiates or elects itself alone does the same again after a crash.
+    if (config.members.length === 1 && (isFirst || coordinator.state.leaderMode === 'elected')) {
+      if (isFirst) context.detach(log.storeConfig(document).catch(ignoreFullDisk))
+      return coordinator.configStored(this.nowMs)
+    }
+    const stored = () => coordinator.configStored(this.nowMs)
+    this.#detach(persist(context, () => log.storeConfig(document)).then(stored))
+  }
+
+  #beginTermAlone(): void {
+    const { optime } = this.log.appendNoop('new primary')
+    // Before the role adds entries. On a full disk the entry waits for the next write.
+    this.context.detach(this.log.flush().catch(ignoreFullDisk))
+    this.hooks.beginWrites()
+    this.coordinator.progress(this.nowMs, this.log.last, this.log.durable)
+    this.coordinator.firstEntryWritten(this.nowMs, optime)
   }
 
   async #drain(term: number): Promise<void> {
@@ -273,7 +324,7 @@ export class SetProtocol implements ProtocolParts {
     const { optime } = this.log.appendNoop('new primary')
     await persist(this.context, () => this.log.flush())
     if (!this.#isPrimaryOf(term)) return
-    await this.hooks.beginWrites(term)
+    this.hooks.beginWrites()
     this.#progressed()
     this.coordinator.firstEntryWritten(this.nowMs, optime)
   }
@@ -340,36 +391,6 @@ export class SetProtocol implements ProtocolParts {
     this.carryOut()
     const outcome = await this.waits.within(null, () => this.#stepDownOutcome)
     return outcome!.error
-  }
-
-  /**
-   * replSetInitiate.
-   * @param writeFirstEntry begins the oplog of this member
-   * @returns the error; null: the configuration is in effect
-   */
-  initiateByCommand(
-    document: Uint8Array,
-    options: InitiateOptions,
-    writeFirstEntry: () => Promise<void>,
-  ): Promise<CommandError | null> {
-    const installed = async () => {
-      await this.waits.within(null, () => (this.coordinator.state.config === null ? null : true))
-    }
-    return initiate(this, document, options, { writeFirstEntry, installed })
-  }
-
-  /** replSetReconfig. @returns the error; null: the configuration is in effect */
-  reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null> {
-    return reconfigure(this, (durationMs, decide, until) => this.waits.within(durationMs, decide, until), args, signal)
-  }
-
-  /** replSetStepUp. @returns the error; null: this member is primary */
-  async stepUp(skipDryRun: boolean): Promise<CommandError | null> {
-    const refusal = this.coordinator.commands.stepUp(this.nowMs, skipDryRun)
-    if (refusal !== null) return refusal
-    this.carryOut()
-    await this.waits.within(null, () => (this.coordinator.isCandidate ? null : true))
-    return this.coordinator.commands.stepUpResult()
   }
 }
 

@@ -14,6 +14,10 @@ export class SetWaits {
     this.#set = set
   }
 
+  get areWaiting(): boolean {
+    return this.#waiters.areWaiting
+  }
+
   /** After every change of the protocol's state. */
   check(): void {
     this.#waiters.check()

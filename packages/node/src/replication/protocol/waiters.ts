@@ -25,6 +25,10 @@ export class Waiters {
     return waiter.deferred.promise
   }
 
+  get areWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** After a change. */
   check(): void {
     if (this.#waiting.length === 0) return

@@ -23,12 +23,12 @@ import type { RevocableContext } from './revocable-context.js'
 
 export type ServingMode = 'primary' | 'secondary'
 
-/** A role on a node. `actor` serves the messages of clients and of other members. */
-export interface ServedRole {
+/** A role on a node, which serves the messages of clients and of other members. */
+export interface ServedRole extends Actor {
   readonly node: StorageNode
-  readonly actor: Actor
+  start(): void
   /** Called after each change of the set's configuration while this serves as primary. */
-  readonly configChanged?: () => void
+  configChanged?(): void
 }
 
 interface Running {
@@ -71,7 +71,7 @@ export class Serving {
   /** @throws {@link NotPrimaryError} on a secondary, for what only a primary serves */
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (this.mode === 'secondary' && !servedBySecondaries.has(kind)) throw new NotPrimaryError(true, null)
-    const answer = this.role.actor.receive(kind, request, from)
+    const answer = this.role.receive(kind, request, from)
     return answer instanceof Promise ? this.#track({ kind, request, answer: createDeferred() }, answer) : answer
   }
 

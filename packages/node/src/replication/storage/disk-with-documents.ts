@@ -13,6 +13,10 @@ const markBytes = 4
 export class DiskWithDocuments implements Disk {
   readonly #disk: Disk
   readonly #documents = new Map<string, Uint8Array>()
+  /** Of the documents in the checkpoint. */
+  #headBytes = 0
+  /** Of the records of documents after it. */
+  #recordBytes = 0
 
   constructor(disk: Disk) {
     this.#disk = disk
@@ -40,10 +44,16 @@ export class DiskWithDocuments implements Disk {
     this.#documents.delete(name)
   }
 
-  #append(fields: Uint8Array): Promise<void> {
+  async #append(fields: Uint8Array): Promise<void> {
     const record = new Uint8Array(markBytes + fields.length)
     record.set(fields, markBytes)
-    return this.#disk.append(record)
+    await this.#disk.append(record)
+    this.#recordBytes += record.length
+  }
+
+  /** In a copy, which does not {@link read} its disk. */
+  adoptDocument(name: string, document: Uint8Array): void {
+    this.#documents.set(name, document)
   }
 
   append(record: Uint8Array): Promise<void> {
@@ -54,16 +64,18 @@ export class DiskWithDocuments implements Disk {
     return this.#disk.appendNow?.(record) === true
   }
 
-  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
+  async writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     const image = checkpoint instanceof Uint8Array ? imageOfBytes(checkpoint) : checkpoint
     const head = this.#head()
-    return this.#disk.writeCheckpoint({
+    await this.#disk.writeCheckpoint({
       length: head.length + image.length,
       copyTo(target) {
         target.set(head)
         image.copyTo(target.subarray(head.length))
       },
     })
+    this.#headBytes = head.length
+    this.#recordBytes = 0
   }
 
   #head(): Uint8Array {
@@ -78,15 +90,18 @@ export class DiskWithDocuments implements Disk {
 
   read(): DiskContents {
     const { checkpoint, records } = this.#disk.read()
-    const headBytes = checkpoint === null ? 0 : readUint32(checkpoint, 0)
-    if (checkpoint !== null) this.#take(checkpoint.subarray(0, headBytes))
-    return { checkpoint: checkpoint?.subarray(headBytes) ?? null, records: this.#logRecords(records) }
+    this.#headBytes = checkpoint === null ? 0 : readUint32(checkpoint, 0)
+    this.#recordBytes = 0
+    if (checkpoint !== null) this.#take(checkpoint.subarray(0, this.#headBytes))
+    return { checkpoint: checkpoint?.subarray(this.#headBytes) ?? null, records: this.#logRecords(records) }
   }
 
   *#logRecords(records: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
     for (const record of records)
-      if (readUint32(record, 0) === 0) this.#take(record.subarray(markBytes))
-      else yield record
+      if (readUint32(record, 0) === 0) {
+        this.#recordBytes += record.length
+        this.#take(record.subarray(markBytes))
+      } else yield record
   }
 
   #take(fields: Uint8Array): void {
@@ -96,8 +111,14 @@ export class DiskWithDocuments implements Disk {
       else this.#documents.set(name, value.slice())
   }
 
+  /** Without the documents, which no checkpoint of the log makes smaller. */
   usage(): DiskUsage {
-    return this.#disk.usage()
+    const { logBytes, checkpointBytes, limitBytes } = this.#disk.usage()
+    return {
+      logBytes: Math.max(0, logBytes - this.#recordBytes),
+      checkpointBytes: Math.max(0, checkpointBytes - this.#headBytes),
+      limitBytes,
+    }
   }
 
   hasRoom(recordBytes: number): boolean {

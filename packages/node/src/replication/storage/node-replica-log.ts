@@ -61,6 +61,10 @@ export class NodeReplicaLog implements ReplicaLog {
     return this.#disk.storeDocument(configName, document)
   }
 
+  adoptConfig(document: Uint8Array): void {
+    this.#disk.adoptDocument(configName, document)
+  }
+
   storeVote(document: Uint8Array): Promise<void> {
     return this.#disk.storeDocument(voteName, document)
   }

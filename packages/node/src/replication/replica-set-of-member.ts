@@ -1,0 +1,208 @@
+/** What commands need of the set of their node. */
+import type { ActorContext, CancelSignal } from '@shardlab/actor'
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import {
+  configDocument,
+  type HelloOptions,
+  type InitiateOptions,
+  type MemberState,
+  type OpTime,
+  type ReplicationCoordinator,
+  type ReplicationRules,
+  type StepDownArguments,
+  type WriteConcern,
+} from '@shardlab/replication'
+import type { StorageEngine } from '@shardlab/storage'
+import type { NodeStorage } from '../host/node-storage.js'
+import type { StorageNode } from '../host/storage-node.js'
+import { initiate } from './protocol/initiation.js'
+import { ignoreFullDisk } from './protocol/persist.js'
+import { reconfigure, type ReconfigureArguments } from './protocol/reconfiguration.js'
+import type { SetProtocol } from './protocol/set-protocol.js'
+import type { ReplicaSet } from './replica-set.js'
+import type { StableState } from './storage/stable-state.js'
+
+export interface ReplicaSetParts {
+  readonly context: ActorContext
+  readonly rules: ReplicationRules
+  readonly storage: NodeStorage
+  readonly stable: StableState
+  readonly protocol: SetProtocol
+  /** The node that serves now. */
+  readonly node: () => StorageNode
+}
+
+export class ReplicaSetOfMember implements ReplicaSet {
+  readonly #parts: ReplicaSetParts
+  readonly #protocol: SetProtocol
+  /** Without the progress of the last writes: see {@link coordinator}. */
+  readonly #coordinator: ReplicationCoordinator
+
+  constructor(parts: ReplicaSetParts) {
+    this.#parts = parts
+    this.#protocol = parts.protocol
+    this.#coordinator = parts.protocol.coordinator
+  }
+
+  get context(): ActorContext {
+    return this.#parts.context
+  }
+
+  get coordinator(): ReplicationCoordinator {
+    this.#protocol.update()
+    return this.#coordinator
+  }
+
+  get lastApplied(): OpTime {
+    return this.#protocol.log.last.optime
+  }
+
+  get appliedTs(): OpTime['ts'] {
+    return this.#parts.storage.log.lastTs
+  }
+
+  get isPrimary(): boolean {
+    return this.#coordinator.state.isPrimary
+  }
+
+  get isWritablePrimary(): boolean {
+    return this.#coordinator.isWritablePrimary
+  }
+
+  get memberState(): MemberState {
+    return this.#coordinator.memberState
+  }
+
+  get isAlone(): boolean {
+    return this.#coordinator.isAlone
+  }
+
+  get config(): Uint8Array | null {
+    const { config } = this.#coordinator.state
+    return config === null ? null : configDocument(config, this.#parts.rules, true)
+  }
+
+  get isCommitted(): boolean {
+    return this.isAlone || this.#coordinator.isCommitted(this.lastApplied)
+  }
+
+  get rollbackId(): number {
+    return this.#protocol.rollbackId
+  }
+
+  carryOut(): void {
+    this.#protocol.carryOut()
+  }
+
+  awaitWriteConcern(
+    target: OpTime,
+    concern: WriteConcern,
+    limits: { readonly timeoutMs: number | null; readonly signal?: CancelSignal },
+  ): Promise<CommandError | null | 'late'> {
+    this.#protocol.update()
+    return this.#protocol.waits.awaitWriteConcern(target, concern, limits)
+  }
+
+  awaitMajority(target: OpTime, signal?: CancelSignal): Promise<CommandError | null> {
+    this.#protocol.update()
+    return this.#protocol.waits.awaitMajority(target, signal)
+  }
+
+  awaitTopology(counter: number, timeoutMs: number, signal: CancelSignal): Promise<boolean> {
+    return this.#protocol.waits.awaitTopology(counter, timeoutMs, signal)
+  }
+
+  awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean> {
+    return this.#protocol.waits.awaitApplied(ts, signal)
+  }
+
+  awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void> {
+    this.#protocol.update()
+    return this.#protocol.waits.awaitCommitted(ts, signal)
+  }
+
+  appendNoop(message: string): void {
+    this.#protocol.log.appendNoop(message)
+    // On a full disk the entry waits for the next write.
+    this.#parts.context.detach(this.#protocol.log.flush().catch(ignoreFullDisk))
+  }
+
+  async confirmPrimary(signal: CancelSignal): Promise<CommandError | null> {
+    if (!this.isWritablePrimary) return notPrimaryForLinearizable()
+    if (this.isAlone) return null
+    const { optime } = this.#protocol.log.appendNoop('linearizable read')
+    await this.#protocol.log.flush()
+    return this.#protocol.waits.awaitMajority(optime, signal)
+  }
+
+  majorityEngine(): StorageEngine {
+    const { stable, storage } = this.#parts
+    return this.isAlone ? storage.engine : stable.engineAt(this.#coordinator.committed.optime)
+  }
+
+  stepDown(args: StepDownArguments): Promise<CommandError | null> {
+    this.#protocol.update()
+    return this.#protocol.stepDown(args)
+  }
+
+  async stepUp(skipDryRun: boolean): Promise<CommandError | null> {
+    const { commands } = this.coordinator
+    const refusal = commands.stepUp(this.#protocol.nowMs, skipDryRun)
+    if (refusal !== null) return refusal
+    this.carryOut()
+    await this.#protocol.waits.within(null, () => (this.#coordinator.isCandidate ? null : true))
+    return commands.stepUpResult()
+  }
+
+  initiate(document: Uint8Array, options: Pick<InitiateOptions, 'isConfigServer'>): Promise<CommandError | null> {
+    const { context, node, storage } = this.#parts
+    const replicaSetId = node().newObjectId()
+    const writeFirstEntry = async () => {
+      const { log } = storage
+      if (log.lastApplied !== null) return
+      const nowMs = context.now()
+      log.initiate([Math.floor(nowMs / 1000), 1], nowMs)
+      await log.flush()
+    }
+    return initiate(this.#protocol, document, { ...options, replicaSetId }, writeFirstEntry)
+  }
+
+  reconfigure(args: ReconfigureArguments, signal: CancelSignal): Promise<CommandError | null> {
+    this.#protocol.update()
+    return reconfigure(this.#protocol, args, signal)
+  }
+
+  writeHello(writer: DocumentWriter, legacy: boolean): void {
+    this.coordinator.commands.writeHello(writer, { legacy, ...this.#helloFacts })
+  }
+
+  writeReplStatus(writer: DocumentWriter): void {
+    this.coordinator.commands.writeReplStatus(writer, this.#helloFacts, this.rollbackId)
+  }
+
+  get #helloFacts(): Omit<HelloOptions, 'legacy'> {
+    const { processId, role } = this.#parts.node()
+    return {
+      processId,
+      majorityReads: this.#coordinator.committed.optime,
+      role: role.name === 'mongod' ? 'none' : role.name,
+      defaultWriteConcern: null,
+    }
+  }
+
+  status(): DocumentWriter | CommandError {
+    const { context, node, stable } = this.#parts
+    const { commands, committed, memberState, state } = this.coordinator
+    const nowMs = context.now()
+    return commands.getStatus(context.steadyNow(), {
+      uptimeSecs: Math.floor((nowMs - node().startedAtMs) / 1000),
+      majorityReads: committed,
+      stableRecoveryTimestamp: (this.isAlone ? committed.optime : stable.optime).ts,
+      initialSyncStatus: null,
+      tooStale: memberState === 'RECOVERING' && state.maintenanceCalls === 0,
+    })
+  }
+}
+
+const notPrimaryForLinearizable = (): CommandError =>
+  new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')
