@@ -55,6 +55,8 @@ export interface SwarmPlan {
   readonly mongos: number
   /** Of each shard and of the config server. */
   readonly members: number
+  /** With several members: for which a new primary fetches newer entries; -1: no limit. */
+  readonly catchUpTimeoutMs: number
   /** null: the version's default. */
   readonly chunkSizeBytes: number | null
   readonly balancerRoundIntervalMs: number

@@ -1,6 +1,6 @@
 import { formatSize } from '@shardlab/quantities'
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
-import { encode } from '@shardlab/bson'
+import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, OptionError, type SimulatedCluster } from '@shardlab/cluster'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { connect } from './client/port.js'
@@ -68,6 +68,7 @@ export class SwarmWorld {
     })
     const world = new SwarmWorld(plan, cluster, recorded)
     await world.#setParameters()
+    if (members > 1) await world.#configureShards()
     return world
   }
 
@@ -95,6 +96,20 @@ export class SwarmWorld {
         this.cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })
       await set({ migrateCloneInsertionBatchSize: 5 })
       if (this.plan.orphansAtOnce) await set({ orphanCleanupDelaySecs: 0 })
+    }
+  }
+
+  async #configureShards(): Promise<void> {
+    for (const shard of this.cluster.shards) {
+      const [to] = this.sets.membersOf(shard) as [string]
+      const ask = async (command: Document): Promise<Document> => {
+        const reply = decode(await this.cluster.command(encode({ ...command, $db: 'admin' }), { to }))
+        if (reply['ok'] !== 1) throw new Error(`${to} refuses its configuration: ${reply['errmsg']}`)
+        return reply
+      }
+      const { config } = await ask({ replSetGetConfig: 1 })
+      const settings = { ...config.settings, catchUpTimeoutMillis: this.plan.catchUpTimeoutMs }
+      await ask({ replSetReconfig: { ...config, version: config.version + 1, settings } })
     }
   }
 }
