@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { MongoClient } from 'mongodb'
+import { BSON, MongoClient } from 'mongodb'
 import { expectTargeted, ShardedCluster, type ClusterOptions } from 'shardlab'
 import t, { type Test } from 'tap'
 
@@ -55,6 +55,7 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
       cluster,
       expectTargeted,
       ShardedCluster: { start },
+      BSON,
       MongoClient: { connect },
       client: await connect(cluster.uri),
     },
@@ -116,5 +117,6 @@ const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
   ['docs/guides/break-a-shard.md', 3],
   ['docs/guides/stop-clusters.md', 1],
   ['docs/guides/replica-set.md', 3, { topology: 'replica-set', members: 3 }],
+  ['docs/guides/split-brain.md', 5, { topology: 'replica-set', members: 3 }],
 ]
 for (const [page, blocks, options] of guides) t.test(page, async (t) => t.equal(await play(t, page, options), blocks))

@@ -130,12 +130,16 @@ t.test('until 4.2 the folder has the name of the collection, and a parameter swi
   })
 })
 
-t.test('writes of w: "majority" are in no file', async (t) => {
+t.test('writes that a majority has acknowledged are in no file', async (t) => {
   const set = await start(t)
   await set.command('rs-1', insert([{ _id: 1 }], majority))
-  await rollBack(set, async (member) => {
-    const late = await set.command(member, { ping: 1 })
-    t.match(late, { ok: 1 })
-  })
-  t.strictSame(await filesOf(set), [])
+  await rollBack(set, (member) => set.admin(member, { ping: 1 }))
+  t.strictSame(await filesOf(set), [], 'the application has written with a majority only')
+  const second = await set.primary()
+  const late = { w: 'majority', wtimeout: 300 }
+  await rollBack(set, (member) => set.command(member, insert([{ _id: 2 }], late)))
+  const [file] = await filesOf(set, second)
+  t.strictSame(await documentsIn(set, file!.path, second), [{ _id: 2 }], 'its write concern failed')
+  const found = await set.command(await set.primary(), { find: 'rows' })
+  t.strictSame(found['cursor'].firstBatch, [{ _id: 1 }])
 })
