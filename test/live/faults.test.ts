@@ -104,3 +104,22 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
     }
   })
 })
+
+t.test('the command line breaks a replica set through its members, each fault once', async (t) => {
+  await using cluster = await ShardedCluster.start({ topology: 'replica-set', members: 3, runtime: 'inline', seed: 3 })
+  const fault = (...args: string[]) => shardlab('fault', '--uri', cluster.uri, ...args)
+  const applied: FaultAppliedEvent[] = []
+  cluster.on('fault-applied', (event) => applied.push(event))
+  for (const text of ['crash the primary of rs0', 'step down the primary of rs0 for 1m', 'pause the primary of rs0'])
+    t.match(await fault(text), { code: 0, stdout: /^Fault [2-9a-z]{8}\n$/, stderr: '' }, text)
+  t.equal(applied.length, 3)
+  t.same(applied[0]!.members, ['rs0-1'])
+  const down = cluster.members().filter(({ state }) => state !== 'running')
+  t.same(
+    down.map(({ address }) => address),
+    ['rs0-1'],
+  )
+  t.match((await fault('--list')).stdout, /crash the primary of rs0, on rs0-1, since /)
+  t.match(await fault('--heal'), { code: 0 })
+  t.match(await shardlab('rollback-files', '--uri', cluster.uri), { code: 0, stdout: /^(No rollback|rs0-)/ })
+})

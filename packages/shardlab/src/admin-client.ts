@@ -9,12 +9,14 @@ export class ConnectError extends Error {
 }
 
 const answerTimeoutMs = 30_000
+/** After this time a command that may be repeated is sent to the next host. */
+const repeatAfterMs = 3000
 const commandNotFound = 59
 
 /**
  * Runs a command on admin and resolves with the reply, which can be an error reply.
  * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that answers receives the
- *   command
+ *   command. A command with a `requestId` may be received by several
  * @param timeoutMs 0: none
  * @throws ConnectError for an invalid URI, when no host answers, or when the server does not have
  *   the command
@@ -22,9 +24,11 @@ const commandNotFound = 59
 export async function runAdminCommand(uri: string, command: Document, timeoutMs = answerTimeoutMs): Promise<Document> {
   const hosts = hostsOf(uri)
   const failures: string[] = []
-  for (const { host, port } of hosts) {
+  for (const [i, { host, port }] of hosts.entries()) {
+    const isRepeated = 'requestId' in command && i < hosts.length - 1
+    const limitMs = isRepeated ? repeatAfterMs : timeoutMs
     try {
-      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })), timeoutMs)
+      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })), limitMs)
       if (reply['code'] === commandNotFound)
         throw new ConnectError(
           `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,

@@ -16,7 +16,7 @@ export function answerAboutFaults(
 async function run(faults: Faults, verb: string, command: Document): Promise<Document> {
   switch (verb) {
     case 'apply':
-      return faults.applyInBackground(faultOf(command['fault']))
+      return applyOnce(faults, faultOf(command['fault']), command['requestId'])
     case 'list':
       return {
         faults: faults.list().map(({ id, fault, state, members, beginsAtMs, healsAtMs, strikes }) => ({
@@ -36,6 +36,23 @@ async function run(faults: Faults, verb: string, command: Document): Promise<Doc
     default:
       throw new OptionError(`unknown verb: ${verb}.`)
   }
+}
+
+type Applying = Promise<{ readonly id: string }>
+
+/** Of the newest requests, in the order of their arrival. */
+const requests = new WeakMap<Faults, Map<string, Applying>>()
+const requestsMax = 1000
+
+function applyOnce(faults: Faults, fault: FaultInput | string, requestId: unknown): Applying {
+  if (requestId === undefined) return faults.applyInBackground(fault)
+  if (typeof requestId !== 'string') throw new OptionError('requestId must be a text that no other request has.')
+  const known = requests.get(faults) ?? new Map<string, Applying>()
+  requests.set(faults, known)
+  const applying = known.get(requestId) ?? faults.applyInBackground(fault)
+  known.set(requestId, applying)
+  if (known.size > requestsMax) known.delete([...known.keys()][0]!)
+  return applying
 }
 
 function faultOf(fault: unknown): FaultInput | string {

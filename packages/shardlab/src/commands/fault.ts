@@ -1,4 +1,5 @@
 import { counted } from '@shardlab/quantities'
+import { randomUUID } from 'node:crypto'
 import type { Document } from '@shardlab/bson'
 import { ConnectError, replyFrom } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
@@ -25,7 +26,7 @@ function commandOf(text: string | undefined, { list, heal, reached }: FaultOptio
   const asked = [text !== undefined, list === true, heal !== undefined, reached !== undefined].filter(Boolean).length
   if (asked !== 1)
     throw new ConnectError("give one of these: a fault such as 'crash shard02 for 5s', --list, --heal, or --reached.")
-  if (text !== undefined) return { shardlab: 'apply', fault: text }
+  if (text !== undefined) return { shardlab: 'apply', fault: text, requestId: randomUUID() }
   if (reached !== undefined) return { shardlab: 'reached', id: reached }
   if (heal === undefined) return { shardlab: 'list' }
   if (heal === true) return { shardlab: 'heal' }
