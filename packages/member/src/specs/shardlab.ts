@@ -3,9 +3,9 @@
  * language. Servers have no such command.
  *
  * - `apply` takes `fault`, a text or a document. With a `requestId`, it may be repeated through
- *   another member: the fault can end the one that receives the command. `heal` takes `id`, without
- *   which it heals all faults; `reached` takes `id` and waits until a member reaches the step of the
- *   fault.
+ *   another member: the fault can end the one that receives the command.
+ * - `heal` takes `id`, without which it heals all faults; `reached` takes `id` and waits until a
+ *   member reaches the step of the fault.
  * - `restore` takes the `id` of a snapshot; so may `fork`, with `port` and `host`; `discard` takes
  *   the `id` of a snapshot or a fork.
  * - `rollbackFiles` lists the files of rollbacks; `readRollbackFile` takes `member`, `path` and
