@@ -147,7 +147,7 @@ t.test(
     t.match(await admin(cluster, forever), {
       ok: 0,
       code: 2,
-      errmsg: 'shardlab apply: unknown field for; the fields are fault.',
+      errmsg: 'shardlab apply: unknown field for; the fields are fault, requestId.',
     })
     t.match(await admin(cluster, { shardlab: 'list', id: 2 }), {
       code: 2,

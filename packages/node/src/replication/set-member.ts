@@ -265,7 +265,7 @@ export class SetMember implements Actor {
         if (!this.#protocol.coordinator.isAlone) this.#stable.advance(point.optime)
       },
       elected: (result) => this.#events.elected(result),
-      woken: () => this.#lagWatch.check(this.#context.now()).forEach((lag) => this.#events.lagging(lag)),
+      woken: () => this.#lagWatch.check(this.#context.steadyNow()).forEach((lag) => this.#events.lagging(lag)),
       steppedDown: (term, reason) => this.#events.steppedDown(term, reason),
       rolledBack: (to, entries, namespaces) => this.#events.rolledBack(to, entries, namespaces),
     }

@@ -163,7 +163,7 @@ export class OplogFetcher {
    */
   async #applyDue(entries: Uint8Array): Promise<Uint8Array> {
     const delayMs = this.#delayMs
-    const dueBytes = delayMs === 0 ? entries.length : bytesUntil(entries, this.#set.nowMs - delayMs)
+    const dueBytes = delayMs === 0 ? entries.length : bytesUntil(entries, this.#set.context.now() - delayMs)
     if (dueBytes > 0) await this.#apply(entries.subarray(0, dueBytes))
     return entries.subarray(dueBytes)
   }
@@ -171,7 +171,7 @@ export class OplogFetcher {
   /** @returns false: the entries must be fetched again */
   async #awaitDue(source: string, entries: Uint8Array): Promise<boolean> {
     const { context, coordinator } = this.#set
-    const leftMs = wallMsOf(entries, 0) + this.#delayMs - this.#set.nowMs
+    const leftMs = wallMsOf(entries, 0) + this.#delayMs - context.now()
     const interruption = this.#interruption
     await context.sleep(Math.min(Math.max(leftMs, applyEveryMs), pauseMsMax), interruption).catch(ignoreFailure)
     return !interruption.aborted && this.#hasWork && coordinator.state.syncSource === source
