@@ -14,6 +14,7 @@ import { memberNamed } from './member-names.js'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { firstPrimary, isInHosts, memberFields, type MemberOptions } from './sets/member-options.js'
+import { storageRoles } from './storage-roles.js'
 import { primaryOf } from './sets/primary-of.js'
 import { membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
 import { memberSpec, shardSpec, specOf, specsOfSet, type Topology } from './topology.js'
@@ -206,8 +207,6 @@ export async function startMember(runtime: Runtime, options: ResolvedOptions, se
   const [member] = await runtime.start([memberSpec(specOf(options, set), number)])
   return member!
 }
-
-const storageRoles: ReadonlySet<string> = new Set(['mongod', 'shard', 'config-server'])
 
 /** The first of `shard01`, `shard02`, … that neither a member nor a shard has. */
 async function freeShardAddress(runtime: Runtime, config: Address): Promise<Address> {

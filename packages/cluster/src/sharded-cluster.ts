@@ -41,7 +41,7 @@ import {
   type ShardInfo,
   type StandbyInfo,
 } from './shard-info.js'
-import { hasSets, membersOfNewShard } from './sets/resolve-sets.js'
+import { membersOfNewShard } from './sets/resolve-sets.js'
 import { describeTopology, listenOfCopy } from './topology.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
@@ -324,8 +324,6 @@ export class ShardedCluster extends ClusterEmitter {
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
-    if (this.set !== null || hasSets(this.#options))
-      throw new OptionError('a replica set cannot be copied or restored yet: use a sharded cluster without `members`.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
         "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",

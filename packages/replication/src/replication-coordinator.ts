@@ -51,6 +51,8 @@ export interface StoredState {
   readonly vote: Vote | null
   /** The last entry of its oplog. */
   readonly last: TimedOpTime
+  /** Its term is not lower. */
+  readonly termMin?: number
 }
 
 /** What a copy of a primary that is alone in its set continues with. */
@@ -80,7 +82,7 @@ export class ReplicationCoordinator {
     if (stored.vote !== null) state.lastVote = stored.vote
     state.self.applied = stored.last
     state.self.durable = stored.last
-    state.term = Math.max(stored.vote?.term ?? state.term, stored.last.optime.term)
+    state.term = Math.max(stored.vote?.term ?? state.term, stored.last.optime.term, stored.termMin ?? state.term)
     if (stored.config !== null) installConfig(state, stored.config)
     keepAlive(state)
   }
@@ -260,6 +262,12 @@ export class ReplicationCoordinator {
   changeConfig(nowMs: number, config: ReplicaSetConfig): void {
     cancelElection(this.state.at(nowMs))
     storeConfig(this.state, config)
+  }
+
+  /** The members of the configuration have other addresses: this is a copy. */
+  relocated(nowMs: number, config: ReplicaSetConfig): void {
+    cancelElection(this.state.at(nowMs))
+    installConfig(this.state, config)
   }
 
   /** After `count-new-member`, for `changeConfig`. @returns null: not now, the effect repeats */

@@ -48,6 +48,9 @@ const someMetadata: SourceMetadataFields = {
   syncingTo: null,
 }
 
+/** Whether a message belongs to the protocol of a replica set, which never rests. */
+export const isOfSetProtocol = (kind: string): boolean => kind.startsWith('replication.')
+
 export const replicationExchanges = {
   /**
    * To a member of a replica set, from members outside of the set that look for its primary.
@@ -189,6 +192,19 @@ export const replicationExchanges = {
   >({ path: 'rollback/app.c/removed.0.bson', offset: 0, bytesMax: 1 }, { bytes: emptyDocument }),
   /** From a primary that steps down: run for election without a dry run. */
   'replication.step-up': exchange<Empty, Empty>({}, {}),
+  /**
+   * To each member of a copied set: what its configuration calls `from` listens at `to` now.
+   * `applied`: its newest entry. `electable`: whether it may run for election.
+   */
+  'replication.relocate': exchange<
+    { moved: readonly (readonly [from: string, to: string])[] },
+    { applied: OpTimeTuple; electable: boolean }
+  >({ moved: [['127.0.0.1:27018', '127.0.0.1:27118']] }, { applied: someOpTime, electable: true }),
+  /**
+   * Run for election, again and again until a member wins. Answered when the primary accepts
+   * writes, or after the election timeout of the set.
+   */
+  'replication.campaign': exchange<Empty, Empty>({}, {}),
   /**
    * To each member of a new set, whose disks are empty, with the same values: the document of the
    * configuration, and the time of the first entry. `isPrimary`: one of them, which runs for

@@ -36,6 +36,12 @@ export interface Actor {
   unfinished?(): readonly UnfinishedWork[]
 
   /**
+   * Sleeps of work that never ends, and for which copies do not wait: the protocol of a replica
+   * set. Absent: those of awaitable hellos.
+   */
+  endlessSleeps?(): number
+
+  /**
    * The state for {@link resume} in a copy. Called when the member works on nothing. Several copies
    * may share the result, so it must never be changed. Absent: copies start from their disks.
    */

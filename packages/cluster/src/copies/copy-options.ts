@@ -21,7 +21,12 @@ export function optionsOfCopy(
   check: (options: ClusterOptions) => ResolvedOptions,
 ): ResolvedOptions {
   const { options } = contentOf(from)
-  const { runtime, clock, mongos } = options
+  const { runtime, clock, topology, mongos, members } = options
+  // The listeners take consecutive ports.
+  const listeners = {
+    ...(topology === 'sharded' && { mongos }),
+    ...(topology === 'replica-set' && { members: members! }),
+  }
   const changed: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue
@@ -29,7 +34,7 @@ export function optionsOfCopy(
     else if (!(name in options)) throw new OptionError(`${name} comes from the snapshot: remove it.`)
     else checkEqual(name, value, options[name as keyof ResolvedOptions])
   }
-  const { host, port, autoAdvance } = check({ host: options.host, runtime, clock, mongos, ...changed })
+  const { host, port, autoAdvance } = check({ host: options.host, runtime, clock, topology, ...listeners, ...changed })
   return { ...options, host, port, autoAdvance }
 }
 
@@ -44,7 +49,7 @@ function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {
 export function checkCompatible(ofCluster: ResolvedOptions, ofSnapshot: ResolvedOptions): void {
   for (const [name, value] of Object.entries(ofCluster)) {
     const other = ofSnapshot[name as keyof ResolvedOptions]
-    if (notCompared.has(name) || value === other) continue
+    if (notCompared.has(name) || JSON.stringify(value) === JSON.stringify(other)) continue
     throw new OptionError(
       `this cluster has ${name} ${JSON.stringify(value)}, the snapshot ${JSON.stringify(other)}: start another cluster with ShardedCluster.start({ from: snapshot }).`,
     )

@@ -104,10 +104,18 @@ function contentsOf({ disk, actor }: MemberCopy): {
   }
 }
 
-/** Only shards and the config server have such entries. */
+interface NestedState {
+  readonly node?: unknown
+  /** Of a member of a set. */
+  readonly role?: unknown
+  readonly unwritten?: readonly Uint8Array[]
+}
+
+/** Only storage nodes have such entries. */
 function unwrittenOf(state: unknown): readonly Uint8Array[] {
-  const { node, unwritten } = (state ?? {}) as { node?: unknown; unwritten?: readonly Uint8Array[] }
-  return node === undefined ? (unwritten ?? []) : unwrittenOf(node)
+  const { node, role, unwritten } = (state ?? {}) as NestedState
+  const inner = node ?? role
+  return inner === undefined ? (unwritten ?? []) : unwrittenOf(inner)
 }
 
 async function writeAll(file: FileHandle, header: Header, parts: readonly Uint8Array[]): Promise<void> {

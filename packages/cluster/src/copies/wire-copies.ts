@@ -15,6 +15,7 @@ import type { ClusterSnapshot } from './snapshot.js'
 interface CopyableCluster {
   readonly id: string
   readonly uri: string
+  readonly config: ShardInfo | null
   readonly shards: readonly ShardInfo[]
   readonly standby: readonly StandbyInfo[]
   readonly mongos: readonly string[]
@@ -106,8 +107,8 @@ export class WireCopies {
     }
     const fork = await start({ port, host, from: from ?? (await cluster.snapshot()) })
     this.#forks.set(fork.id, fork)
-    const { uri, shards, standby, mongos } = fork
-    return { id: fork.id, uri, shards, standby, mongos }
+    const { uri, config, shards, standby, mongos } = fork
+    return { id: fork.id, uri, config, shards, standby, mongos }
   }
 
   #list(): Document {

@@ -12,7 +12,6 @@ import {
   type UnfinishedWork,
   createObjectIdFactory,
 } from '@shardlab/actor'
-import { ForwardingContext } from '@shardlab/member'
 import type { MemberState, PrimaryOfOne, ReplicaSetConfig, ReplicationRules } from '@shardlab/replication'
 import { uninitializedTerm, type LogEntry } from '@shardlab/storage'
 import type { StorageNodeOptions } from '../host/node-host.js'
@@ -25,13 +24,14 @@ import type { ProtocolHooks } from './protocol/protocol-hooks.js'
 import { isArbiterIn } from './protocol/own-member.js'
 import { persist } from './protocol/persist.js'
 import { replicationTimer, SetProtocol } from './protocol/set-protocol.js'
+import { EndlessContext, StorageContext } from './member-contexts.js'
 import { ReplicaSetOfMember } from './replica-set-of-member.js'
 import { RollbackFiles } from './rollback-files/rollback-files.js'
 import { SetEvents } from './set-events.js'
 import { noteApplied } from './serving/note-applied.js'
 import { RevocableContext } from './serving/revocable-context.js'
 import { Serving, type ServedRole, type ServingMode } from './serving/serving.js'
-import { DiskWithDocuments } from './storage/disk-with-documents.js'
+import type { DiskWithDocuments } from './storage/disk-with-documents.js'
 import { NodeReplicaLog } from './storage/node-replica-log.js'
 import { StableState } from './storage/stable-state.js'
 
@@ -46,7 +46,7 @@ export interface OwnSetOptions extends SetOptions {
 
 /** Immutable; shared by any number of copies. */
 export interface SetMemberState {
-  /** Null: not primary when it was copied; the copy elects itself. */
+  /** Null: not the primary of a set of one; the copy has an election. */
   readonly primary: PrimaryOfOne | null
   readonly role: unknown
 }
@@ -56,16 +56,6 @@ export type ServeRole = (context: ActorContext, ofSet: NodeOfSet) => ServedRole
 /** Other members read it: one that was down longer than it reaches back needs an initial sync. */
 const oplogSizeBytesOfSeveral = 16 * 1024 * 1024
 
-/** The context of the data, whose disk also keeps documents of the member. */
-class StorageContext extends ForwardingContext {
-  override readonly disk: DiskWithDocuments
-
-  constructor(context: ActorContext) {
-    super(context)
-    this.disk = new DiskWithDocuments(context.disk)
-  }
-}
-
 export class SetMember implements Actor {
   readonly #context: ActorContext
   readonly #options: SetOptions | OwnSetOptions
@@ -73,6 +63,7 @@ export class SetMember implements Actor {
   readonly #storage: NodeStorage
   readonly #disk: DiskWithDocuments
   readonly #stable: StableState
+  readonly #protocolContext: EndlessContext
   readonly #protocol: SetProtocol
   readonly #rules: ReplicationRules
   readonly #rollbackFiles: RollbackFiles
@@ -115,8 +106,9 @@ export class SetMember implements Actor {
       rollbackFiles: this.#rollbackFiles,
       applied: (entry) => this.#applied(entry),
     })
+    this.#protocolContext = new EndlessContext(context)
     this.#protocol = new SetProtocol({
-      context,
+      context: this.#protocolContext,
       log,
       clock: this.#storage.clock,
       rules: nodeOptions.behaviours,
@@ -144,9 +136,12 @@ export class SetMember implements Actor {
     this.#run()
   }
 
-  /** The log has what this member has written. */
-  #run(): void {
-    this.#protocol.start()
+  /**
+   * The log has what this member has written.
+   * @param termMin see {@link SetProtocol.start}
+   */
+  #run(termMin = uninitializedTerm): void {
+    this.#protocol.start(termMin)
     if ('isConfigServer' in this.#options && this.#protocol.coordinator.state.config === null)
       this.#protocol.initiateAlone({
         isConfigServer: this.#options.isConfigServer,
@@ -159,17 +154,19 @@ export class SetMember implements Actor {
   readonly #term = (): number => this.#protocol.coordinator.state.term
 
   unfinished(): readonly UnfinishedWork[] {
-    return this.#protocol.coordinator.isAlone ? (this.#current.role.unfinished?.() ?? []) : []
+    return this.#current.role.unfinished?.() ?? []
   }
 
-  /** Undefined: copies of a set with several members start from their disks. */
-  exportState(): SetMemberState | undefined {
-    if (!this.#protocol.coordinator.isAlone) return undefined
+  endlessSleeps(): number {
+    return this.#protocolContext.sleeping
+  }
+
+  exportState(): SetMemberState {
     return { primary: this.#set.coordinator.exportPrimary(), role: this.#current.role.exportState?.() }
   }
 
-  exportClients(): NodeClients | null {
-    return this.#protocol.coordinator.isAlone ? this.#current.role.node.exportClients() : null
+  exportClients(): NodeClients {
+    return this.#current.role.node.exportClients()
   }
 
   resume({ primary, role }: SetMemberState, clients: NodeClients | null): void {
@@ -177,11 +174,14 @@ export class SetMember implements Actor {
     const serving = this.#open(primary === null ? 'secondary' : 'primary', null)
     this.#serving = serving
     // Clients take a primary with a lower term for a stale one.
-    const term = Math.max(primary?.term ?? 0, clients?.term ?? 0)
+    const term = Math.max(primary?.term ?? uninitializedTerm, clients?.term ?? uninitializedTerm)
     if (primary !== null) this.#protocol.resume({ ...primary, term })
     serving.role.resume?.(role, clients)
-    if (primary === null) this.#run()
-    else if (term > primary.term) this.#set.appendNoop(newPrimary)
+    if (primary === null) {
+      this.#disk.readDocuments()
+      this.#stable.reset()
+      this.#run(term)
+    } else if (term > primary.term) this.#set.appendNoop(newPrimary)
   }
 
   /**

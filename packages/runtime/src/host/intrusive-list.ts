@@ -39,6 +39,11 @@ export class IntrusiveList<Item extends ListNode<Item>> {
     this.#size--
   }
 
+  some(fits: (item: Item) => boolean): boolean {
+    for (let item = this.#first; item !== null; item = item.next) if (fits(item)) return true
+    return false
+  }
+
   takeAll(): Item[] {
     const items: Item[] = []
     for (let item = this.#first; item !== null; item = this.#first) {

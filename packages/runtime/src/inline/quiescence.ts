@@ -1,4 +1,4 @@
-import { clusterAddress, type UnfinishedWork } from '@shardlab/actor'
+import { clusterAddress, isOfSetProtocol, type UnfinishedWork } from '@shardlab/actor'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
 import type { VirtualClock } from '../host/time/virtual-clock.js'
@@ -60,7 +60,7 @@ export class Quiescence {
 
   #isQuiescent(): boolean {
     const { mailbox } = this.#options.host
-    const isQuiet = !mailbox.busy && mailbox.waiting === 0
+    const isQuiet = !mailbox.busy && !mailbox.isWaiting
     return isQuiet && this.#members().every((cell) => !this.#isBusy(cell)) && this.#unfinished().length === 0
   }
 
@@ -75,10 +75,11 @@ export class Quiescence {
   #isBusy(cell: ActorCell): boolean {
     const { gate } = this.#options
     // An awaitable hello sleeps in its member, which is not work.
-    const sleeps = cell.sleeps.size - gate.waitingHellos(cell.address)
+    const endless = cell.actor?.endlessSleeps?.() ?? gate.waitingHellos(cell.address)
+    const sleeps = cell.sleeps.size - endless
     return (
       cell.state !== 'running' ||
-      cell.jobs.size > 0 ||
+      cell.jobs.some(({ kind }) => !isOfSetProtocol(kind)) ||
       cell.backgroundWork > 0 ||
       gate.running(cell.address) > 0 ||
       sleeps > 0

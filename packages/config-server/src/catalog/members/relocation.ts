@@ -8,9 +8,10 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
     const relocated = (['config.shards', 'config.mongos'] as const).flatMap((ns) => {
       const field = ns === 'config.shards' ? 'host' : '_id'
       return store.all(ns).flatMap((document) => {
-        const [set, host] = splitHost(findField(document, field)!.asString())
-        const to = places.get(host)
-        return to === undefined ? [] : [{ ns, before: document, after: withText(document, field, `${set}${to}`) }]
+        const before = findField(document, field)!.asString()
+        const [set, hosts] = splitHosts(before)
+        const after = `${set}${hosts.map((host) => places.get(host) ?? host).join(',')}`
+        return before === after ? [] : [{ ns, before: document, after: withText(document, field, after) }]
       })
     })
     // Remove all first: hosts are unique, and a new host may equal another member's old one.
@@ -21,9 +22,9 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
   },
 }
 
-function splitHost(host: string): [set: string, host: string] {
-  const at = host.lastIndexOf('/') + 1
-  return [host.slice(0, at), host.slice(at)]
+function splitHosts(text: string): [set: string, hosts: string[]] {
+  const at = text.lastIndexOf('/') + 1
+  return [text.slice(0, at), text.slice(at).split(',')]
 }
 
 function withText(document: Uint8Array, field: string, text: string): Uint8Array {

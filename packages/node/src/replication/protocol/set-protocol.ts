@@ -17,6 +17,7 @@ import {
   parseConfig,
   ReplicationCoordinator,
   stepDownFailure,
+  uninitializedTerm,
   type PrimaryOfOne,
   type Effect,
   type InitiateOptions,
@@ -24,6 +25,7 @@ import {
   type StepDownArguments,
   type Vote,
 } from '@shardlab/replication'
+import { Campaign } from './campaign.js'
 import { atEndpoint } from './own-member.js'
 import { InitialSync } from './initial-sync.js'
 import { heartbeatFields, heartbeatReplyOf, reportFields, voteFields } from './message-fields.js'
@@ -32,6 +34,7 @@ import type { ProtocolHooks } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import type { ReplicaLog } from './replica-log.js'
 import { ignoreFullDisk, persist } from './persist.js'
+import { relocate } from './relocate.js'
 import { Rollback } from './rollback.js'
 import { MessageAnswers } from './message-answers.js'
 import { SetWaits } from './set-waits.js'
@@ -60,11 +63,11 @@ export class SetProtocol implements ProtocolParts {
   readonly waits: SetWaits
   readonly #answers: MessageAnswers
   readonly #fetcher: OplogFetcher
+  readonly #campaign: Campaign
   #stepDownOutcome: StepDownOutcome | null = null
   /** When the timer wakes; null: it is not armed. */
   #wakeAtMs: number | null = null
   #isReporting = false
-  #campaigns = false
   /** Grows with each rollback. */
   rollbackId = 1
 
@@ -83,12 +86,16 @@ export class SetProtocol implements ProtocolParts {
       clusterTime: () => clock.tick(),
     })
     this.waits = new SetWaits(this)
+    this.#campaign = new Campaign(this, this.waits)
     this.#answers = new MessageAnswers(this, this.waits, rules)
     this.#fetcher = new OplogFetcher(this, new InitialSync(this), new Rollback(this))
   }
 
-  /** The log must have recovered. */
-  start(): void {
+  /**
+   * The log must have recovered.
+   * @param termMin of a copy: clients take a primary with a lower term for a stale one
+   */
+  start(termMin = uninitializedTerm): void {
     const { coordinator, context, log } = this
     const { config, vote } = log.stored
     log.onDurable = this.#onDurable
@@ -96,6 +103,7 @@ export class SetProtocol implements ProtocolParts {
       config: config === null ? null : atEndpoint(parseConfig(config, this.#rules).config, context.endpoint),
       vote: vote === null ? null : voteOfDocument(vote),
       last: log.last,
+      termMin,
     })
     if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.steadyNow(), 'SECONDARY')
     this.carryOut()
@@ -164,7 +172,7 @@ export class SetProtocol implements ProtocolParts {
     do {
       for (let effects = coordinator.takeEffects(); effects.length > 0; effects = coordinator.takeEffects())
         for (const effect of effects) this.#carryOut(effect)
-    } while (this.#campaigns && this.#hasRunForElection())
+    } while (this.#campaign.beginsElection())
     this.#armTimer()
     this.waits.check()
     this.#fetcher.check()
@@ -182,20 +190,7 @@ export class SetProtocol implements ProtocolParts {
     coordinator.changeConfig(this.nowMs, parseConfig(config, this.#rules).config)
     this.carryOut()
     await this.waits.within(null, () => (coordinator.state.config === null ? null : true))
-    this.#campaigns = campaigns
-    this.carryOut()
-    const { state } = coordinator
-    await this.waits.within(null, () =>
-      state.primary === null || (state.isPrimary && !coordinator.isWritablePrimary) ? null : true,
-    )
-  }
-
-  #hasRunForElection(): boolean {
-    const { coordinator } = this
-    if (coordinator.state.primary !== null) this.#campaigns = false
-    else if (!coordinator.isCandidate)
-      return coordinator.stepUp(this.nowMs, 'stepUpRequestSkipDryRun').length === 0 && coordinator.isCandidate
-    return false
+    await this.#campaign.untilPrimary({ campaigns, timeoutMs: null })
   }
 
   #armTimer(): void {
@@ -380,6 +375,12 @@ export class SetProtocol implements ProtocolParts {
 
   /** Answers a message of another member; null: it is none of the protocol. */
   receive(kind: MessageKind, request: unknown): Promise<unknown> | object | null {
+    if (kind === 'replication.relocate')
+      return relocate(this, this.#rules, request as RequestOf<'replication.relocate'>)
+    if (kind === 'replication.campaign') {
+      const timeoutMs = this.coordinator.state.settings.electionTimeoutMs
+      return this.#campaign.untilPrimary({ campaigns: true, timeoutMs }).then(() => ({}))
+    }
     return this.#answers.receive(kind, request)
   }
 

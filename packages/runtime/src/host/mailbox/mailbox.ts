@@ -63,8 +63,9 @@ export class Mailbox extends Outbox {
     this.packing = { checked, pooled }
   }
 
-  get waiting(): number {
-    return this.#pending.size
+  /** Requests without an answer, besides those of the protocol of replica sets. */
+  get isWaiting(): boolean {
+    return this.#pending.hasWork
   }
 
   /**
@@ -87,7 +88,7 @@ export class Mailbox extends Outbox {
       return notSent('unreachable', to, 'too many requests wait for an answer')
     }
     const { peer, index } = link
-    const pending = new PendingRequest(this.#pending, cell, peer, to, index)
+    const pending = new PendingRequest(this.#pending, cell, { peer, to, toIndex: index, kind })
     try {
       peer.addRequest(pending.id, index, cell.index, kind, request)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)

@@ -1,4 +1,10 @@
-import { RequestFailedError, type Address, type RequestFailure } from '@shardlab/actor'
+import {
+  isOfSetProtocol,
+  RequestFailedError,
+  type Address,
+  type MessageKind,
+  type RequestFailure,
+} from '@shardlab/actor'
 import type { ActorCell } from '../actor-cell.js'
 import { Wait } from '../time/wait.js'
 import type { Peer } from './peer.js'
@@ -7,17 +13,23 @@ export class PendingRequest extends Wait<unknown> {
   readonly peer: Peer
   readonly to: Address
   readonly toIndex: number
+  readonly kind: MessageKind
   readonly id: number
   readonly #requests: PendingRequests
   #timeoutMs = 0
 
   /** Adds itself to `requests`. */
-  constructor(requests: PendingRequests, cell: ActorCell, peer: Peer, to: Address, toIndex: number) {
+  constructor(
+    requests: PendingRequests,
+    cell: ActorCell,
+    { peer, to, toIndex, kind }: Pick<PendingRequest, 'peer' | 'to' | 'toIndex' | 'kind'>,
+  ) {
     super(cell)
     this.#requests = requests
     this.peer = peer
     this.to = to
     this.toIndex = toIndex
+    this.kind = kind
     this.id = requests.add(this)
   }
 
@@ -55,6 +67,11 @@ export class PendingRequests {
 
   get size(): number {
     return this.#slots.length - this.#freeIds.length
+  }
+
+  /** Without those of the protocol of replica sets, which never rests. */
+  get hasWork(): boolean {
+    return this.#slots.some((request) => request !== null && !isOfSetProtocol(request.kind))
   }
 
   add(request: PendingRequest): number {

@@ -1,0 +1,2 @@
+/** Roles of members with data. */
+export const storageRoles: ReadonlySet<string> = new Set(['mongod', 'shard', 'config-server'])
