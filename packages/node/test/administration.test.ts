@@ -223,3 +223,33 @@ t.test('an unexpected error is replied, and the node continues', async (t) => {
   })
   t.match(await node.run({ find: 'c' }), { ok: 0, code: 1, codeName: 'InternalError', errmsg: 'a bug' })
 })
+
+for (const [version, has] of [
+  ['4.0', false],
+  ['4.4', true],
+  ['8.0', true],
+] as const)
+  t.test(`errors about the state of a member ${has ? 'have' : 'lack'} topologyVersion, ${version}`, async (t) => {
+    const node = new NodeUnderTest({ version })
+    const client = async (command: Document, db = 'test') => {
+      const request = { connectionId: 1, sequences: [], legacy: false, remote: 'h:1' }
+      const { body } = await node.node.clientCommand({ ...request, body: encode({ ...command, $db: db }) })
+      return decode(body)
+    }
+    const insert = { insert: 'c', documents: [{}] }
+    t.notOk('topologyVersion' in (await client(insert)))
+    t.notOk('topologyVersion' in (await client({ insert: 'c', documents: [] })), 'of another error')
+    const before = (await client({ hello: 1 }))['topologyVersion']
+    await node.stepDown()
+    const refused = await client(insert)
+    t.match(refused, { ok: 0, code: 10107 })
+    t.same(refused['topologyVersion'], has ? (await client({ hello: 1 }))['topologyVersion'] : undefined)
+    if (has) t.ok(Number(refused['topologyVersion'].counter) > Number(before.counter))
+    await node.stepUp()
+    const writeConcernError = { code: 189, errmsg: 'x' }
+    const data = { failCommands: ['insert'], writeConcernError }
+    await client({ configureFailPoint: 'failCommand', mode: { times: 1 }, data }, 'admin')
+    const late = await client(insert)
+    t.match(late, { ok: 1, n: 1, writeConcernError })
+    t.equal('topologyVersion' in late, has)
+  })

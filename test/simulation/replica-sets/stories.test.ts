@@ -126,7 +126,9 @@ t.test('a step-down by command hands over to a member that has everything', asyn
   t.not(next, 'rs-1')
   const election = set.eventsOf('election').at(-1)
   t.match(election, { member: next, outcome: 'won', reason: 'stepUpRequestSkipDryRun' })
-  t.match(await set.command('rs-1', insert(2, { w: 1 })), { ok: 0, code: 10107, codeName: 'NotWritablePrimary' })
+  const refused = await set.command('rs-1', insert(2, { w: 1 }))
+  t.match(refused, { ok: 0, code: 10107, codeName: 'NotWritablePrimary' })
+  t.same(refused['topologyVersion'], (await set.admin('rs-1', { hello: 1 }))['topologyVersion'])
 })
 
 t.test('a step-down fails while no member has caught up, and the primary continues', async (t) => {

@@ -20,6 +20,7 @@ import {
   writeFailure,
 } from '@shardlab/member'
 import { runCommand, type CommandRequest } from './run-command.js'
+import { writeTopologyVersion } from './topology-version.js'
 import type { NodeHost } from '../host/node-host.js'
 
 // Functions instead of methods of the node: a node at a past time inherits the methods of the live
@@ -81,6 +82,7 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
 /** For a command that ended without a reply of its own. */
 export function answerClientWithError(node: NodeHost, { body }: ClientCommand, error: CommandError): ClientReply {
   const writer = new DocumentWriter(256)
+  writeTopologyVersion(writer, node, error.code)
   writeFailure(writer, withErrorLabels(error, body, node), node.behaviours)
   return { body: writeTimes(writer, node.clock.time, node.clock.time).finish(), again: false }
 }

@@ -40,6 +40,7 @@ import { confirmRead, hostForRead } from '../replication/concerns/read-concern.j
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
+import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
@@ -158,14 +159,22 @@ class CommandRun {
     const { args, concerns } = this.#invocation!
     const { read } = concerns
     let reply = writer
+    let failedCode = waited === null ? 0 : findField(waited, 'code')!.asNumber()
     if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
     else {
       if (waited !== null) writer.document('writeConcernError', waited)
-      if (this.#failable !== null && takesWriteConcern(this.#row!, args))
+      if (this.#failable !== null && takesWriteConcern(this.#row!, args)) {
         reply = withFailedWriteConcern(this.#failable, writer)
+        if (reply !== writer) {
+          const body = reply.finish()
+          failedCode = codeOfWriteConcernError(body)
+          reply = new DocumentWriter(body.length + 192).fields(body)
+        }
+      }
     }
     reply.double('ok', 1)
     if (waited !== null) this.#labelWait(reply, waited)
+    if (this.#request.client !== null) writeTopologyVersion(reply, this.#node, failedCode)
     this.#request.repeats = this.#operation!.repeats
     this.#end(null)
     return reply
@@ -193,6 +202,7 @@ class CommandRun {
 
   #errorWriter(error: CommandError): DocumentWriter {
     const writer = new DocumentWriter(256)
+    if (this.#request.client !== null) writeTopologyVersion(writer, this.#node, error.code)
     writeFailure(writer, error, this.#node.behaviours)
     return writer
   }

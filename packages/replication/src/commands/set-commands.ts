@@ -2,7 +2,7 @@
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ReplicaSetConfig } from '../config/replica-set-config.js'
 import type { ProtocolState } from '../state/protocol-state.js'
-import { awaitsTopology, writeHello, writeReplStatus, type HelloOptions } from '../status/hello.js'
+import { awaitsTopology, writeHello, writeReplStatus, writeTopologyVersion, type HelloOptions } from '../status/hello.js'
 import { statusDocument, type StatusFacts } from '../status/status-document.js'
 import { uninitializedFault, type CommandAnswer } from './answer.js'
 import { freeze } from './freeze.js'
@@ -92,6 +92,11 @@ export class SetCommands {
   /** Appends the part of hello or isMaster about the set. */
   writeHello(writer: DocumentWriter, options: HelloOptions): void {
     writeHello(writer, this.#state, options)
+  }
+
+  /** Appends it as it is in hello, for an error about the state of the member. */
+  writeTopologyVersion(writer: DocumentWriter, processId: Uint8Array): void {
+    writeTopologyVersion(writer, this.#state, processId)
   }
 
   /** @returns true: hello waits for the effect `topology` or its time limit */

@@ -46,13 +46,18 @@ export function awaitsTopology(
   )
 }
 
+export function writeTopologyVersion(
+  writer: DocumentWriter,
+  { topologyCounter }: ProtocolState,
+  processId: Uint8Array,
+): void {
+  writer.startDocument('topologyVersion').objectId('processId', processId).int64('counter', topologyCounter).end()
+}
+
 /** Appends the fields up to the limits that every member has. */
 export function writeHello(writer: DocumentWriter, state: ProtocolState, options: HelloOptions): void {
-  const { config, selfConfig, rules, topologyCounter } = state
-  if (rules.helloTopologyVersion) {
-    writer.startDocument('topologyVersion').objectId('processId', options.processId)
-    writer.int64('counter', topologyCounter).end()
-  }
+  const { config, selfConfig, rules } = state
+  if (rules.helloTopologyVersion) writeTopologyVersion(writer, state, options.processId)
   if (config !== null && selfConfig !== null) writeMember(writer, state, config, options)
   else writeNoConfig(writer, config, options)
   if (rules.implicitMajorityWriteConcern && options.role === 'shard') {
