@@ -34,10 +34,14 @@ t.test('a write with an unsatisfiable write concern is done', async (t) => {
     n: 1,
     writeConcernError: { code: 79, errmsg: "No write concern mode named 'eastern' found in replica set configuration" },
   })
+  t.match(await node.run(insert({ w: { dc: 1 } })), {
+    n: 1,
+    writeConcernError: { code: 4, errmsg: 'No replica set tag key dc in config' },
+  })
   t.match(await node.run({ findAndModify: 'c', update: { a: 1 }, writeConcern: { w: 3 } }), {
     writeConcernError: { code: 100 },
   })
-  t.equal((await node.all('c')).length, 2)
+  t.equal((await node.all('c')).length, 3)
 })
 
 t.test('malformed write concerns are refused', async (t) => {

@@ -14,7 +14,7 @@ import {
   type Concerns,
   type ReadConcern,
 } from './concerns.js'
-import { parseWriteConcern } from './write-concern.js'
+import { parseWriteConcern, type WriteConcern } from './write-concern.js'
 
 export const concernDefaultsId = 'ReadWriteConcernDefaults'
 
@@ -67,7 +67,7 @@ function checkRead({ level, afterClusterTime, atClusterTime }: ReadConcern, docu
     throw new CommandError('BadValue', "'provenance' must be unset in default read concern")
 }
 
-function checkWrite(w: number | string | null, document: Uint8Array): void {
+function checkWrite(w: WriteConcern['w'], document: Uint8Array): void {
   if (w === 0)
     throw new CommandError('BadValue', 'Unacknowledged write concern is not suitable for the default write concern')
   if (findField(document, 'provenance') !== undefined)

@@ -241,8 +241,9 @@ export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArg
 /** The failure of waiting for the write concern; null: one member can satisfy it. */
 export function unsatisfied(w: WriteConcern['w']): CommandError | null {
   if (w === 'majority' || (typeof w === 'number' && w <= 1)) return null
-  if (w === null || typeof w === 'number')
-    return new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
+  // The members have no tags.
+  if (typeof w === 'object') return new CommandError('NoSuchKey', `No replica set tag key ${w[0]![0]} in config`)
+  if (typeof w === 'number') return new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
   return new CommandError(
     'UnknownReplWriteConcern',
     `No write concern mode named '${w}' found in replica set configuration`,

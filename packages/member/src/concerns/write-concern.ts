@@ -2,17 +2,20 @@
 import {
   BsonType,
   CommandError,
-  elementsOf,
   FieldIterator,
+  fieldsOf,
   firstFieldName,
   typeName,
   type RawValue,
 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
+/** For each tag the least number of distinct values. */
+export type WriteTags = readonly (readonly [tag: string, distinctValues: number])[]
+
 export interface WriteConcern {
-  /** Number of members, name of a mode, or null for tags with counts. */
-  readonly w: number | string | null
+  /** Number of members, name of a mode, or tags. */
+  readonly w: number | string | WriteTags
   /** As the client sent it. */
   readonly document: Uint8Array
 }
@@ -98,17 +101,17 @@ function plainMembers(value: RawValue, wrongType: string): number | string {
   throw new CommandError('FailedToParse', wrongType)
 }
 
-function tagsOf(value: RawValue): null {
-  const tags = elementsOf(value)
+function tagsOf(value: RawValue): WriteTags {
+  const tags = fieldsOf(value.slice())
   if (tags.length === 0) throw new CommandError('FailedToParse', 'tagged write concern requires tags')
-  for (const tag of tags) {
-    if (!tag.isNumber())
+  return tags.map(([name, count]) => {
+    if (!count.isNumber())
       throw new CommandError(
         'FailedToParse',
-        `tags must be a single level document with only number values; found: ${typeName(tag.type)}`,
+        `tags must be a single level document with only number values; found: ${typeName(count.type)}`,
       )
-  }
-  return null
+    return [name, Math.trunc(count.asNumber())]
+  })
 }
 
 function flagOf(name: string, value: RawValue, rules: Rules): boolean {

@@ -35,7 +35,6 @@ import {
   withFailedWriteConcern,
   writeConcernErrorOf,
   writeFailure,
-  type CodeNames,
   type Concerns,
   type FailableCommand,
 } from '@shardlab/member'
@@ -156,7 +155,7 @@ class Dispatch {
 
   #complete(result: DocumentWriter): ClientReply {
     const { args, concerns } = this.#invocation!
-    let writer = withConcernError(result, this.#row!, concerns, this.#host.behaviours)
+    let writer = withConcernError(result, this.#row!, concerns, this.#host)
     if (this.#failable !== null && takesWriteConcern(this.#row!, args))
       writer = withFailedWriteConcern(this.#failable, writer)
     writer.double('ok', 1)
@@ -230,14 +229,19 @@ function failableOf(
 /** These commands report write concern errors of shards themselves. */
 const statementCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'bulkWrite'])
 
-/** Every shard returns this error for a write concern that no shard can satisfy. */
+/**
+ * Every shard of one member returns this error for a write concern that no such shard can satisfy.
+ * Shards of several members report their own.
+ */
 function withConcernError(
   reply: DocumentWriter,
   { name }: CommandRow<MongosInvocation>,
   { write }: Concerns,
-  behaviours: CodeNames,
+  { behaviours, context, shards }: DispatchHost,
 ): DocumentWriter {
-  const error = write === null || statementCommands.has(name) ? null : writeConcernErrorOf(write, behaviours)
+  if (write === null || statementCommands.has(name)) return reply
+  if (shards.known.some((shard) => context.resolve(shard).length > 1)) return reply
+  const error = writeConcernErrorOf(write, behaviours)
   if (error === null) return reply
   const body = reply.finish()
   const writer = new DocumentWriter(body.length + error.length + 192).fields(body)

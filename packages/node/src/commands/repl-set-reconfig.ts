@@ -42,5 +42,5 @@ async function defaultWriteConcern(host: NodeHost): Promise<Pick<WriteConcern, '
     : storedConcernDefaults(host)
   const w = defaults === null ? undefined : findField(defaults, 'defaultWriteConcern')
   const parsed = w === undefined ? null : parseWriteConcern(w.slice(), host.behaviours)
-  return parsed === null ? null : { w: parsed.w ?? 1 }
+  return parsed === null ? null : { w: parsed.w }
 }

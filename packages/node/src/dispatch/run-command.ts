@@ -28,6 +28,7 @@ import {
   takesWriteConcern,
   TimeLimit,
   withAtClusterTime,
+  withDefaultConcerns,
   withErrorLabels,
   withFailedWriteConcern,
   writeFailure,
@@ -35,6 +36,7 @@ import {
   type FailableCommand,
   type SessionOptions,
 } from '@shardlab/member'
+import { storedConcernDefaults } from '../commands/get-default-rw-concern.js'
 import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
 import { confirmRead, hostForRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
@@ -259,7 +261,7 @@ const noSequences: readonly string[] = []
 
 function prepare(
   node: NodeHost,
-  { body, sequences, db, routed, client }: CommandRequest,
+  { body, sequences, db, routed, client }: Omit<CommandRequest, 'repeats'>,
   row: CommandRow<NodeInvocation>,
   operation: RunningOperation,
 ): NodeInvocation {
@@ -279,6 +281,8 @@ function prepare(
   const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
   if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
   const concerns = concernsOf(node, row, args)
+  const completed = client === null ? null : withDefaultsOfSet(node, row, body, args, concerns)
+  if (completed !== null) return prepare(node, { body: completed, sequences, db, routed, client }, row, operation)
   const { atClusterTime } = concerns.read
   if (node.isStandalone) checkTransactionNumber(args)
   const options = readSessionOptions(args, row)
@@ -314,6 +318,22 @@ function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: Comma
   return read.level === 'snapshot'
     ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } }
     : concerns
+}
+
+/**
+ * Shards and config servers get the defaults from routers. Server: extractWriteConcern.
+ * @returns the command with the defaults of the set; null: it needs none
+ */
+function withDefaultsOfSet(
+  node: NodeHost,
+  row: CommandRow<NodeInvocation>,
+  body: Uint8Array,
+  args: CommandArguments,
+  concerns: Concerns,
+): Uint8Array | null {
+  if (node.role.name !== 'mongod' || !node.behaviours.defaultConcernCommands) return null
+  const defaults = storedConcernDefaults(node)
+  return defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)
 }
 
 /** @throws CommandError 225 TransactionTooOld */

@@ -15,8 +15,8 @@ import {
 } from './write-concern.js'
 
 export interface WriteConcern {
-  /** A number of members, `majority`, or a mode of the settings. */
-  readonly w: number | string
+  /** A number of members, `majority`, a mode of the settings, or tags. */
+  readonly w: number | string | TagMode
   /** Null: not given. A majority journals by the configuration, other concerns do not. */
   readonly j: boolean | null
 }
@@ -29,6 +29,7 @@ export function writeConcernFault(config: ReplicaSetConfig, { w }: Pick<WriteCon
       ? null
       : new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
   }
+  if (typeof w === 'object') return tagsFault(config, w)
   const mode = modeOf(config, w)
   if (mode === null) {
     return new CommandError(
@@ -39,6 +40,14 @@ export function writeConcernFault(config: ReplicaSetConfig, { w }: Pick<WriteCon
   return isModeSatisfied(config.members, mode)
     ? null
     : new CommandError('UnsatisfiableWriteConcern', `Not enough nodes match write concern mode "${w}"`)
+}
+
+function tagsFault({ members }: ReplicaSetConfig, tags: TagMode): CommandError | null {
+  const missing = tags.find(([tag]) => !members.some((member) => member.tags.some(([name]) => name === tag)))
+  if (missing !== undefined) return new CommandError('NoSuchKey', `No replica set tag key ${missing[0]} in config`)
+  if (isModeSatisfied(members, tags)) return null
+  const text = tags.map(([tag, count]) => `${JSON.stringify(tag)}: ${count}`).join(', ')
+  return new CommandError('UnsatisfiableWriteConcern', `Not enough nodes match write concern mode "{${text}}"`)
 }
 
 const modeOf = ({ settings }: ReplicaSetConfig, name: string): TagMode | null =>
@@ -65,7 +74,8 @@ export function decideWriteConcern(
   return isSatisfied(state, target, w, j ?? (w === 'majority' && config!.majorityJournals)) ? 'satisfied' : 'waiting'
 }
 
-function isSatisfied(state: ProtocolState, target: OpTime, w: number | string, journaled: boolean): boolean {
+function isSatisfied(state: ProtocolState, target: OpTime, w: WriteConcern['w'], journaled: boolean): boolean {
+  if (typeof w === 'object') return haveTagsReached(state, target, w, journaled)
   if (typeof w === 'number') return haveMembersReached(state, target, w, journaled)
   if (w !== 'majority') return haveTagsReached(state, target, modeOf(state.config!, w)!, journaled)
   // Majority reads must see the write too.

@@ -1,6 +1,6 @@
 /** Waiting for the write concern of a command. Server: write_concern.cpp, waitForWriteConcern. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { unsatisfied, writeConcernErrorDocument } from '@shardlab/member'
+import { writeConcernErrorDocument } from '@shardlab/member'
 import { isImplicitMajority, type WriteConcern } from '@shardlab/replication'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 
@@ -21,7 +21,7 @@ export function awaitWriteConcern({ host, concerns, operation }: NodeInvocation)
 }
 
 interface NamedConcern {
-  readonly w: number | string | null
+  readonly w: WriteConcern['w']
   readonly document: Uint8Array
 }
 
@@ -30,8 +30,6 @@ async function awaitConcern(
   operation: NodeInvocation['operation'],
   { w, document }: NamedConcern,
 ): Waiting {
-  // Tags with counts are not compared with the members.
-  if (w === null) return writeConcernErrorDocument(unsatisfied(w)!, document, behaviours)
   const timeoutMs = Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0)
   const outcome = await set.awaitWriteConcern(
     set.lastApplied,
@@ -56,7 +54,7 @@ function journalOf(document: Uint8Array): WriteConcern['j'] {
 /** Of a command that names none, while the administrator has set no default. */
 function implicitConcern({ set, behaviours }: NodeHost): NamedConcern {
   const { config } = set.coordinator.state
-  const isMajority = behaviours.implicitDefaultConcerns && config !== null && isImplicitMajority(config)
+  const isMajority = behaviours.implicitMajorityWriteConcern && config !== null && isImplicitMajority(config)
   const writer = new DocumentWriter(64)
   if (isMajority) writer.string('w', 'majority')
   else writer.int32('w', 1)
