@@ -6,6 +6,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   memory: () => import('./memory.js'),
   migration: () => import('./migration.js'),
   operations: () => import('./operations.js'),
+  replication: () => import('./replication.js'),
   routing: () => import('./routing.js'),
   simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),

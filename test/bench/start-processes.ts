@@ -3,8 +3,8 @@
  * mongo-java-server if `MJS_CLASSPATH` names its classes. Also the memory of the processes with
  * documents.
  */
-import { readFileSync } from 'node:fs'
 import { encode } from '@shardlab/bson'
+import { residentBytes } from '../support/process-memory.js'
 import { RawClient } from '../support/raw-client.js'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
@@ -100,7 +100,7 @@ async function startToPing(start: Start): Promise<number> {
 
 async function residentMb(start: () => Promise<{ readonly pid: number; stop(): Promise<unknown> }>): Promise<number> {
   const server = await start()
-  const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${server.pid}/status`, 'latin1'))![1])
+  const bytes = residentBytes(server.pid)
   await server.stop()
-  return kilobytes / 1024
+  return bytes / 2 ** 20
 }

@@ -11,6 +11,7 @@ export { stepDownFailure, type StepDownArguments } from './commands/step-down.js
 export type { StatusFacts } from './status/status-document.js'
 export { electionIdOf, helloState, hostLists, type HelloOptions } from './status/hello.js'
 export { commonPoint } from './sync/common-point.js'
+export { samePositions } from './sync/positions.js'
 export { ReplicationCoordinator, type PrimaryOfOne, type StoredState } from './replication-coordinator.js'
 export type { ConfigChecker } from './config/validate.js'
 export { reconfigFault } from './config/reconfig.js'

@@ -49,6 +49,18 @@ export function positionReport(state: ProtocolState): PositionReport {
   return { term, positions }
 }
 
+/** A position is replaced when it changes. */
+export function samePositions({ positions: some }: PositionReport, { positions: others }: PositionReport): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ memberId, configVersion, applied, durable }, i) => {
+      const other = others[i]!
+      const isSameMember = memberId === other.memberId && configVersion === other.configVersion
+      return isSameMember && applied === other.applied && durable === other.durable
+    })
+  )
+}
+
 /** @returns false: a member is not in this configuration */
 export function positionsReceived(state: ProtocolState, { term, positions }: PositionReport): boolean {
   if (state.selfConfig === null) return false

@@ -101,9 +101,13 @@ export class MessageAnswers {
     const after = opTimeOf(request.after)
     let found = log.entriesAfter(after, request.bytesMax)
     const { committed } = coordinator
+    let { durable } = log
     if (this.#isSource && found.outcome === 'entries' && found.entries.length === 0 && request.awaitMs > 0) {
       // A new commit point is news for the reader, too.
       await this.#waits.within(request.awaitMs, () => {
+        // Asked after every message of the protocol.
+        if (log.durable === durable && coordinator.committed === committed && this.#isSource) return null
+        durable = log.durable
         found = log.entriesAfter(after, request.bytesMax)
         const isNews = found.outcome !== 'entries' || found.entries.length > 0 || coordinator.committed !== committed
         return isNews || !this.#isSource ? true : null

@@ -16,6 +16,7 @@ import {
   isNullOpTime,
   parseConfig,
   ReplicationCoordinator,
+  samePositions,
   stepDownFailure,
   uninitializedTerm,
   type PrimaryOfOne,
@@ -357,10 +358,9 @@ export class SetProtocol implements ProtocolParts {
   /** Positions that change during a report are in the next one. */
   async #sendPosition(to: string): Promise<void> {
     const report = this.coordinator.positionReport()
-    const sent = JSON.stringify(report.positions)
     await this.#ask(to, 'replication.report-positions', reportFields(report), reportTimeoutMs)
     this.#isReporting = false
-    if (JSON.stringify(this.coordinator.positionReport().positions) !== sent) this.#reportPosition()
+    if (!samePositions(report, this.coordinator.positionReport())) this.#reportPosition()
   }
 
   #countNewMember(memberId: number): void {
