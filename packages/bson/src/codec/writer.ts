@@ -18,7 +18,7 @@ const shortBytes = 40
 
 /**
  * Larger buffers grow in fewer steps, because each step copies them into memory that the process
- * has not used yet. What is not written costs no memory.
+ * has not used yet. Room without data costs no memory.
  */
 const largeBytes = 256 * 1024
 /** Room for the largest reply: 16 MB of documents and their frame. */

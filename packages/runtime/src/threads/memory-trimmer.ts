@@ -36,9 +36,10 @@ export interface MemoryTrimmerOptions {
 }
 
 /**
- * Collects the garbage of an idle thread, and of one with a large heap only when it hardly works. V8 collects while a thread allocates, so the memory of
- * dropped collections, closed cursors and large messages would stay until the next work arrives.
- * Collections that free little become rarer, from every 4 seconds to every 64.
+ * Collects the garbage of an idle thread, and of one with a large heap only when it hardly works.
+ * V8 collects while a thread allocates, so the memory of dropped collections, closed cursors and
+ * large messages would stay until the next work arrives. Collections that free little become rarer,
+ * from every 4 seconds to every 64.
  *
  * A busy thread with a small heap collects when much memory outside of the heap may be garbage.
  */
