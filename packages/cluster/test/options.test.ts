@@ -100,6 +100,28 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ shards: 2.5 }, 'shards is 2.5; it must be a whole number from 0 to 1000.'],
   [{ shards: '3' }, 'shards is "3"; it must be a whole number from 0 to 1000.'],
   [{ mongos: 0 }, 'mongos is 0; it must be a whole number from 1 to 100.'],
+  [
+    { members: 0 },
+    'members is 0; it must be a whole number from 1 to 7, or a list of members such as [{ priority: 2 }, {}, {}].',
+  ],
+  [{ members: [3] }, 'members[0] is 3; it must be options such as { priority: 2 }.'],
+  [{ members: [{ prioritty: 1 }] }, 'members[0] has prioritty, which is no option of a member; did you mean priority?'],
+  [{ members: [{ priority: -1 }] }, 'members[0].priority is -1; it must be a number from 0 to 1000.'],
+  [{ members: [{}, { hidden: true }] }, 'members[1].priority must be 0, because the member is hidden.'],
+  [{ members: [{}, { arbiterOnly: true }] }, 'members[1].arbiterOnly must be false: a config server has no arbiters.'],
+  [{ sets: { shard4: 3 } }, 'sets has shard4, which is no set of this cluster; did you mean shard01?'],
+  [
+    { initiate: false },
+    "initiate: false needs topology: 'replica-set', or standby sets of several members; remove initiate.",
+  ],
+  [
+    { topology: 'standalone', members: 3 },
+    "members is an option of replica sets: remove it, or topology: 'standalone'.",
+  ],
+  [
+    { sets: { shard01: [{}, {}, { arbiterOnly: true }] } },
+    'shard01 has so many arbiters that its default write concern is { w: 1 }, and 7.0 adds no such shard: start it with standby, set a default by setDefaultRWConcern, and add it by addShard.',
+  ],
   [{ mongos: 101 }, 'mongos is 101; it must be a whole number from 1 to 100.'],
   [{ port: -1 }, 'port is -1; it must be a whole number from 0 to 65535.'],
   [{ port: 65_536 }, 'port is 65536; it must be a whole number from 0 to 65535.'],
