@@ -81,6 +81,31 @@ t.test('seeds that once found a defect pass', { timeout: 600_000 }, async (t) =>
   }
 })
 
+t.test('runs with replica sets do not fail', { timeout: 600_000 }, async (t) => {
+  const { failed, runs } = await runSwarm({ members: 3, ...(isLong ? { seed: 1, runs: 100 } : { seed: 5, runs: 2 }) })
+  t.same(failed.map(failureText), [])
+  t.equal(runs, isLong ? 100 : 2)
+})
+
+/** With three members, and the checker that finds them first. */
+const mutationsOfSets: Readonly<Partial<Record<MutationName, RegExp>>> = {
+  causalWaitOff: /^causality: /,
+}
+
+for (const [mutation, expected] of Object.entries(isLong ? mutationsOfSets : {})) {
+  t.test(`checkers find the mutation ${mutation} of replica sets`, { timeout: 600_000 }, async (t) => {
+    const { failed } = await runSwarm({
+      mutation: mutation as MutationName,
+      members: 3,
+      runs: 200,
+      untilFailure: true,
+      shrink: false,
+    })
+    const [{ checker, violations }] = failed as [SwarmReport['failed'][number]]
+    t.match(`${checker}: ${violations[0]!.sentence}`, expected)
+  })
+}
+
 for (const mutation of mutationNames) {
   // Found by the DDL fuzz (ddl/ddl-fuzz.test.ts).
   if (mutation === 'ddlLocksOff') continue
