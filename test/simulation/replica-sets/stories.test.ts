@@ -96,7 +96,7 @@ t.test('write concerns that no members can satisfy get the errors of the server'
   t.match(await set.command('rs-1', insert(2, { w: 'dc' })), {
     writeConcernError: { code: 79, errmsg: "No write concern mode named 'dc' found in replica set configuration" },
   })
-  t.match(await set.command('rs-1', insert(5, { w: { dc: 2 } })), { ok: 1, n: 1, writeConcernError: { code: 100 } })
+  t.match(await set.command('rs-1', insert(5, { w: { dc: 2 } })), { ok: 1, n: 1, writeConcernError: { code: 4 } })
   await set.runtime.crash('rs-2')
   await set.runtime.crash('rs-3')
   t.match(await set.command('rs-1', insert(3, { w: 2, wtimeout: 100 })), { ok: 1, writeConcernError: { code: 64 } })
