@@ -149,7 +149,7 @@ t.test('explain-balance explains every move', async (t) => {
     [['--uri', uri, '--ns', 'shop.none'], /^shardlab: the cluster has no sharded collection shop\.none\.\n$/],
     [
       ['--uri', shards[0]!.uri, '--ns', 'shop.orders'],
-      /is not a Shardlab cluster: it does not have the command shardlab\.\n$/,
+      /^shardlab: the cluster cannot explain shop\.orders: only routers explain the balance: connect to a mongos\.\n$/,
     ],
     [
       ['--uri', 'mongodb://127.0.0.1:1/', '--ns', 'shop.orders'],

@@ -103,6 +103,7 @@ export class StorageNode implements NodeHost {
   readonly #mode: 'primary' | 'secondary'
   readonly #observers = new Set<() => void>()
   #hasEnded = false
+  readonly #objectIds: ReturnType<typeof createObjectIdFactory>
   #cursorIds: Random
 
   constructor(
@@ -138,8 +139,9 @@ export class StorageNode implements NodeHost {
       () => cursorId(this.#cursorIds),
       (limit, value) => this.limitReached(limit, value),
     )
-    const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
-    this.newObjectId = () => objectIds(context.now())
+    // Two nodes of one member that began with the same numbers would make the same ids.
+    this.#objectIds = previous === null ? createObjectIdFactory(context.random.fork('object-ids')) : previous.#objectIds
+    this.newObjectId = () => this.#objectIds(context.now())
     this.processId = previous?.processId ?? this.newObjectId()
     if (previous !== null) {
       this.sessions.adopt(previous.sessions)
