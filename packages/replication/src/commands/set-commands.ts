@@ -2,7 +2,13 @@
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ReplicaSetConfig } from '../config/replica-set-config.js'
 import type { ProtocolState } from '../state/protocol-state.js'
-import { awaitsTopology, writeHello, writeReplStatus, writeTopologyVersion, type HelloOptions } from '../status/hello.js'
+import {
+  awaitsTopology,
+  writeHello,
+  writeReplStatus,
+  writeTopologyVersion,
+  type HelloOptions,
+} from '../status/hello.js'
 import { statusDocument, type StatusFacts } from '../status/status-document.js'
 import { uninitializedFault, type CommandAnswer } from './answer.js'
 import { freeze } from './freeze.js'
