@@ -129,9 +129,12 @@ t.test('a member joins a running set with an initial sync, and leaves it', async
   const { id, host, uri } = await cluster.addMember('rs0')
   t.equal(id, 'rs0-4')
   const admin = client.db('admin')
-  const { config } = (await admin.command({ replSetGetConfig: 1 })) as {
-    config: { version: number; members: { _id: number; host: string }[] }
-  }
+  const currentConfig = async () =>
+    (await admin.command({ replSetGetConfig: 1 }))['config'] as {
+      version: number
+      members: { _id: number; host: string }[]
+    }
+  const config = await currentConfig()
   await admin.command({
     replSetReconfig: { ...config, version: config.version + 1, members: [...config.members, { _id: 3, host }] },
   })
@@ -141,7 +144,9 @@ t.test('a member joins a running set with an initial sync, and leaves it', async
   t.strictSame(await find(), [{ _id: 1 }, { _id: 2 }, { _id: 3 }])
   t.equal(cluster.set!.members.length, 4)
   t.match(cluster.uri, new RegExp(host))
-  const joined = (await admin.command({ replSetGetConfig: 1 }))['config'] as typeof config
+  let joined = await currentConfig()
+  // The primary changes it once more when it counts the new member's vote.
+  while (joined.version < config.version + 2) joined = await currentConfig()
   await admin.command({ replSetReconfig: { ...joined, version: joined.version + 1, members: config.members } })
   await rows.insertOne({ _id: 4 }, { writeConcern: { w: 3 } })
   await t.rejects(rows.insertOne({ _id: 5 }, { writeConcern: { w: 4, wtimeoutMS: 100 } }), { code: 100 })
