@@ -52,7 +52,7 @@ t.test('the primary is the one of the moment at which the fault begins', async (
   t.same(cluster.faults.list(), [])
 })
 
-t.test('a fault waits for a primary during an election, and is an error if there is none in time', async (t) => {
+t.test('a fault waits for a primary during an election, and fails if no member is elected in time', async (t) => {
   const { cluster, applied } = await start(t)
   await cluster.faults.apply('crash the primary of shard01')
   const waiting = cluster.faults.apply('pause the primary of shard01')

@@ -70,6 +70,9 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
 
 const everything: Access = { ownership: null }
 
+/** One array, because the command table is kept for it. */
+const noRows: readonly [] = []
+
 function unlessUnreachable(error: unknown): void {
   if (!(error instanceof RequestFailedError)) throw error
 }
@@ -105,7 +108,7 @@ class ConfigServer extends RoleActor {
         name: 'config-server',
         setName: context.address,
         memberName: context.address,
-        rows: [],
+        rows: noRows,
         enter: (ns, invocation) => {
           checkClientCommand(ns, invocation)
           if (ns === 'config.chunks' && mayWrite(invocation)) this.#catalog.placements.noteEdit()

@@ -87,7 +87,7 @@ export class ReplicationCoordinator {
     keepAlive(state)
   }
 
-  /** For a copy of a primary that is alone in its set; null: this member is none. */
+  /** For a copy of a primary that is alone in its set; null: this member is not such a primary. */
   exportPrimary(): PrimaryOfOne | null {
     const { config, term, electionTime, candidateMetrics } = this.state
     return this.isAlone && this.isWritablePrimary ? { config: config!, term, electionTime, candidateMetrics } : null

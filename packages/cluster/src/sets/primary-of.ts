@@ -4,7 +4,7 @@ import type { Runtime } from '@shardlab/runtime'
 const timeoutMs = 1000
 
 /**
- * The member of a set that accepts writes. Null: there is none now.
+ * The member of a set that accepts writes. Null: the set has no primary now.
  * @param set may be the address of a member that is its only one
  */
 export async function primaryOf(runtime: Runtime, set: Address): Promise<Address | null> {

@@ -127,7 +127,7 @@ export class NodeLog {
     return { optime: { ts: this.#lastTs, term: this.#lastTerm }, wallMs: this.#lastWallMs }
   }
 
-  /** The time of {@link lastApplied}; `[0, 0]`: there is none. */
+  /** The time of {@link lastApplied}; `[0, 0]` while the log is empty. */
   get lastTs(): LogEntry['ts'] {
     return this.#lastTs ?? noTime
   }

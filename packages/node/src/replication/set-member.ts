@@ -147,7 +147,7 @@ export class SetMember implements Actor {
         isConfigServer: this.#options.isConfigServer,
         replicaSetId: createObjectIdFactory(this.#context.random.fork('replica-set-id'))(this.#context.now()),
       })
-    // The only member is primary by now.
+    // The only member of a set serves already: it is primary.
     if (this.#serving === null) this.#replaceServing('secondary')
   }
 

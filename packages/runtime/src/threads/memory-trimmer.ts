@@ -41,7 +41,7 @@ export interface MemoryTrimmerOptions {
  * large messages would stay until the next work arrives. Collections that free little become rarer,
  * from every 4 seconds to every 64.
  *
- * A busy thread with a small heap collects when much memory outside of the heap may be garbage.
+ * Other threads with a heap of medium size collect when much memory outside of it may be garbage.
  */
 export class MemoryTrimmer {
   readonly #options: MemoryTrimmerOptions
@@ -74,16 +74,13 @@ export class MemoryTrimmer {
     const { utilization, active } = performance.eventLoopUtilization(now, this.#lastCheck)
     this.#lastCheck = now
     this.#workedMs += active
-    if (utilization > idleShare) {
-      if (this.#options.whenBusy === true) this.#checkBusy()
-      return
-    }
+    if (utilization > idleShare) return this.#checkBusy()
     if (this.#workedMs > workMs) {
       this.#waitMs = waitMsMin
       this.#options.onIdle?.()
     }
+    if (utilization > quietShare && getHeapStatistics().used_heap_size > unnoticedHeapBytesMax) return this.#checkBusy()
     const atMs = performance.now()
-    if (utilization > quietShare && getHeapStatistics().used_heap_size > unnoticedHeapBytesMax) return
     if (this.#uncountedBytes < uncountedBytesMin) {
       const hasGrown = heldBytes() - this.#startBytes >= this.#options.growthBytesMin
       if (!hasGrown || atMs - this.#collectedAtMs < this.#waitMs) return
@@ -92,6 +89,7 @@ export class MemoryTrimmer {
   }
 
   #checkBusy(): void {
+    if (this.#options.whenBusy !== true) return
     const hasReleased = this.#uncountedBytes >= uncountedBytesMin
     if (!hasReleased && !this.#hasGrownOutside()) return
     if (getHeapStatistics().used_heap_size > busyHeapBytesMax) return

@@ -46,7 +46,7 @@ async function stateOf({ address, state }: MemberInfo, runtime: Runtime): Promis
     const { state: ofSet, term } = await runtime.describe(address)
     return { address, state: String(ofSet), term: Number(term) }
   } catch {
-    // It ended meanwhile.
+    // The member ended while it was asked.
     return { ...without, state: runtime.member(address)?.state ?? state }
   }
 }

@@ -48,7 +48,7 @@ async function endOf(
   return 'missing' in chosen ? chosen : { end: chosen.members, members: chosen.members }
 }
 
-/** @throws OptionError if there is none */
+/** @throws OptionError if no member fits */
 function inNeededState(
   { verb, target }: ResolvedFault,
   members: readonly Address[],

@@ -34,7 +34,7 @@ export class MessageAnswers {
     for (const retry of this.#afterStepDown.splice(0)) retry()
   }
 
-  /** Answers a message of another member; null: it is none of the protocol. */
+  /** Answers a message of another member; null: not a message of the protocol. */
   receive(kind: MessageKind, request: unknown): Promise<unknown> | object | null {
     switch (kind) {
       case 'replication.heartbeat':

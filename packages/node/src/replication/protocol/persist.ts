@@ -10,8 +10,8 @@ export async function roomFor(context: ActorContext, log: Pick<ReplicaLog, 'hasR
 }
 
 /**
- * Repeats work on the disk until there is room for it. Meanwhile the member lags, does not vote, or
- * is not elected. A server would end its process.
+ * Repeats work on the disk until there is room for it. Until then the member lags, does not vote,
+ * or is not elected. A server would end its process.
  */
 export async function persist<T>(context: ActorContext, work: () => Promise<T>): Promise<T> {
   for (;;) {

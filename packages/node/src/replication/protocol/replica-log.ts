@@ -19,7 +19,7 @@ export type FetchOutcome =
  * that are applied; an entry is shown to other members once it is on the disk.
  */
 export interface ReplicaLog {
-  /** The newest applied entry; the null optime: there is none. */
+  /** The newest applied entry; the null optime while the log is empty. */
   readonly last: TimedOpTime
   /** The newest entry on the disk. */
   readonly durable: TimedOpTime

@@ -373,7 +373,7 @@ export class SetProtocol implements ProtocolParts {
     this.carryOut()
   }
 
-  /** Answers a message of another member; null: it is none of the protocol. */
+  /** Answers a message of another member; null: not a message of the protocol. */
   receive(kind: MessageKind, request: unknown): Promise<unknown> | object | null {
     if (kind === 'replication.relocate')
       return relocate(this, this.#rules, request as RequestOf<'replication.relocate'>)

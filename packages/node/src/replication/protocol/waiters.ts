@@ -39,7 +39,7 @@ export class Waiters {
       if (decision !== null) waiter.deferred.resolve(decision)
       return decision === null
     })
-    // Waiters that were added meanwhile come after those that waited before.
+    // A decision may add waiters. They come after those that waited before.
     this.#waiting = [...undecided, ...this.#waiting]
   }
 }

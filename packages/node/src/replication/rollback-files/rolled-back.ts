@@ -41,7 +41,7 @@ export function rolledBackBy(entries: Iterable<Uint8Array>, engine: StorageEngin
     if (op !== 'i' && op !== 'u' && op !== 'd') continue
     const uuid = findField(entry, 'ui')
     const collection = uuid === undefined ? undefined : byUuid.get(hexOf(uuid.asBinary()))
-    // The collection may have another name by now.
+    // The collection may have been renamed since the entry was written.
     const group = groupOf(collection?.ns ?? findField(entry, 'ns')!.asString())
     group.entries++
     if (collection === undefined) continue
