@@ -19,8 +19,9 @@ export function dropLocalNamespace(node: NodeHost, ns: string): Dropped | null {
 /**
  * Returns the number of indexes; null: there was no collection. Call {@link NodeHost.flush}
  * afterwards.
+ * @param fromMigrate whether change streams do not show the drop: another shard has the event
  */
-export function dropLocalCollection(node: NodeHost, ns: string): number | null {
+export function dropLocalCollection(node: NodeHost, ns: string, fromMigrate = false): number | null {
   const collection = node.collection(ns)
   if (collection === undefined) return null
   const [db, name] = splitNamespace(ns)
@@ -32,12 +33,17 @@ export function dropLocalCollection(node: NodeHost, ns: string): number | null {
     object: new DocumentWriter(64).string('drop', name).finish(),
     id: null,
     session: null,
+    fromMigrate,
   })
   invalidateCursorsOfDropped(node, collection)
   return indexCount
 }
 
-/** Drops the views too. */
-export function dropLocalDatabase(node: NodeHost, db: string): void {
-  for (const collection of node.engine.collections(db)) dropLocalCollection(node, collection.ns)
+/** Drops the views too. @param fromMigrate as for {@link dropLocalCollection} */
+export function dropLocalDatabase(node: NodeHost, db: string, fromMigrate = false): void {
+  const collections = node.engine.collections(db)
+  for (const { ns } of collections) dropLocalCollection(node, ns, fromMigrate)
+  if (collections.length === 0) return
+  const object = new DocumentWriter(32).int32('dropDatabase', 1).finish()
+  node.apply({ op: 'c', ns: `${db}.$cmd`, uuid: null, object, id: null, session: null, fromMigrate })
 }

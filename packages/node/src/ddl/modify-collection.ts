@@ -1,5 +1,5 @@
 /** Server: coll_mod.cpp, coll_mod_index.cpp. */
-import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument, sameBytes } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
@@ -12,15 +12,36 @@ import { buildIndex, dropIndex } from './index-specs.js'
  */
 export function modifyCollection(
   node: NodeHost,
-  { ns, uuid }: Collection,
+  collection: Collection,
   index: Uint8Array | null,
   options: Uint8Array,
 ): void {
   if (index === null && isEmptyDocument(options)) return
+  const { ns, uuid } = collection
   const [db, name] = splitNamespace(ns)
   const writer = new DocumentWriter(256).string('collMod', name)
   if (index !== null) writer.document('index', index)
-  node.apply({ op: 'c', ns: `${db}.$cmd`, uuid, object: writer.fields(options).finish(), id: null, session: null })
+  const object = writer.fields(options).finish()
+  const o2 = stateBefore(collection, index)
+  node.apply({ op: 'c', ns: `${db}.$cmd`, uuid, object, id: null, session: null, o2 })
+}
+
+/** Change streams report it as stateBeforeChange. Server: OpObserverImpl::onCollMod. */
+function stateBefore(collection: Collection, change: Uint8Array | null): Uint8Array {
+  const writer = new DocumentWriter(256)
+  writer.startDocument('collectionOptions_old').uuid('uuid', collection.uuid).fields(collection.options).end()
+  if (change === null) return writer.finish()
+  const name = findField(change, 'name')?.asString()
+  const key = findField(change, 'keyPattern')?.slice()
+  const index = collection.indexes().find((each) => each.name === name || (key && sameBytes(each.key, key)))
+  writer.startDocument('indexOptions_old')
+  for (const option of ['expireAfterSeconds', 'hidden', 'prepareUnique']) {
+    if (index === undefined || findField(change, option) === undefined) continue
+    const old = findField(index.spec, option)
+    if (old !== undefined) writer.value(option, old)
+    else if (option !== 'expireAfterSeconds') writer.bool(option, false)
+  }
+  return writer.end().finish()
 }
 
 /** @throws CommandError 359 CannotConvertIndexToUnique with the `_id`s of duplicates */

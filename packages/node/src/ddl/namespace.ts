@@ -123,6 +123,8 @@ export interface NewCollection {
   readonly isOwn?: boolean
   /** Default: that of the emulated version. */
   readonly idIndexVersion?: IndexVersion | undefined
+  /** Change streams do not show it: another shard has the event. Default false. */
+  readonly fromMigrate?: boolean
 }
 
 /**
@@ -133,7 +135,7 @@ export function createCollection(
   node: NodeHost,
   ns: string,
   options: Uint8Array,
-  { uuid, isOwn = false, idIndexVersion = node.behaviours.defaultIndexVersion }: NewCollection = {},
+  { uuid, isOwn = false, idIndexVersion = node.behaviours.defaultIndexVersion, fromMigrate }: NewCollection = {},
 ): Collection {
   const [db, name] = splitNamespace(ns)
   refuseOplogCreation(ns)
@@ -147,6 +149,7 @@ export function createCollection(
     object: object.finish(),
     id: null,
     session: null,
+    fromMigrate,
   })
   return node.collection(ns)!
 }

@@ -12,8 +12,15 @@ import { buildIndex } from './index-specs.js'
  * one it is copied, as on the server. Call {@link NodeHost.flush} afterwards. Server:
  * rename_collection.cpp.
  * @param stayTemp whether a temporary collection stays temporary; default false
+ * @param fromMigrate whether change streams do not show the rename: another shard has the event
  */
-export function renameLocalCollection(node: NodeHost, collection: Collection, to: string, stayTemp = false): void {
+export function renameLocalCollection(
+  node: NodeHost,
+  collection: Collection,
+  to: string,
+  stayTemp = false,
+  fromMigrate = false,
+): void {
   const from = collection.ns
   const [db] = splitNamespace(from)
   if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to, stayTemp)
@@ -30,6 +37,7 @@ export function renameLocalCollection(node: NodeHost, collection: Collection, to
       .finish(),
     id: null,
     session: null,
+    fromMigrate,
   })
   if (replaced !== undefined) releaseCursorsOf(node, replaced)
   invalidateCursorsOfRenamed(node, from, to)

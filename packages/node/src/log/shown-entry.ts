@@ -11,18 +11,21 @@ type Layout = Behaviours['oplogEntries']
 
 /** Fields that an entry does not have are left out. */
 const orders: Readonly<Record<Layout, readonly string[]>> = {
-  hashes: ['ts', 'h', 'v', 'op', 'ns', 'b', 'o2', 'o'],
-  'o last': ['ts', 't', 'h', 'v', 'op', 'ns', 'ui', 'o2', 'wall', 'lsid', 'txnNumber', 'stmtId', 'prevOpTime', 'o'],
+  hashes: ['ts', 'h', 'v', 'op', 'ns', 'fromMigrate', 'b', 'o2', 'o'],
+  'o last': [
+    ...['ts', 't', 'h', 'v', 'op', 'ns', 'ui', 'fromMigrate', 'o2', 'wall'],
+    ...['lsid', 'txnNumber', 'stmtId', 'prevOpTime', 'o'],
+  ],
   'wall first': [
     ...['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'ts', 't', 'wall', 'v'],
-    ...['stmtId', 'prevOpTime'],
+    ...['fromMigrate', 'stmtId', 'prevOpTime'],
   ],
   'statements last': [
     ...['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'ts', 't', 'v', 'wall'],
-    ...['stmtId', 'prevOpTime'],
+    ...['fromMigrate', 'stmtId', 'prevOpTime'],
   ],
   'statements first': [
-    ...['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'needsRetryImage', 'stmtId'],
+    ...['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'needsRetryImage', 'stmtId', 'fromMigrate'],
     ...['ts', 't', 'v', 'wall', 'prevOpTime'],
   ],
 }

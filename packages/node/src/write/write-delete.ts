@@ -48,7 +48,7 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
         const image =
           session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
         host.requireRoom(document.length)
-        removeDocument(host, collection, document, image)
+        removeDocument(host, collection, document, image, scope.access.ownership)
         deleted++
         last = document
       }

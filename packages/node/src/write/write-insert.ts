@@ -1,5 +1,6 @@
 /** Server: collection_write_path.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import type { OwnershipFilter } from '@shardlab/sharding'
 import type { Collection, LogSession } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
 import { checkDocument } from '../validation/check-document.js'
@@ -31,12 +32,15 @@ function removeOverflow(host: NodeHost, collection: Collection): void {
   for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
 }
 
+/** @param ownership of a sharded collection: its document keys have the fields of the shard key */
 export function removeDocument(
   host: NodeHost,
   { ns, uuid }: Collection,
   document: Uint8Array,
   session: LogSession | null,
+  ownership: OwnershipFilter | null = null,
 ): void {
   const id = findField(document, '_id')!
-  host.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session })
+  const key = ownership?.placement.shardKey.documentKey(document) ?? null
+  host.apply({ op: 'd', ns, uuid, object: key ?? new DocumentWriter(64).value('_id', id).finish(), id, session })
 }

@@ -138,6 +138,7 @@ function replaceStored(
     id: findField(before, '_id')!,
     session: withImage(session, kept),
     difference: change.isReplacement ? null : change.difference(before, object),
+    o2: access.ownership?.placement.shardKey.documentKey(before) ?? undefined,
   })
   return object
 }

@@ -54,7 +54,7 @@ async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void>
     throw error
   }
   coordinator.decide(attemptId, requestId, recipient)
-  if (request.before !== null) removeOld(host, ns, placement.uuid, request.before)
+  if (request.before !== null) removeOld(host, ns, placement, request.before)
   recordConversion(node, ns, session)
   documentMoves.arm()
   await coordinator.commit(attemptId)
@@ -115,9 +115,15 @@ async function prepare(
   }
 }
 
-function removeOld({ node }: DocumentMoveHost, ns: string, uuid: Uint8Array, before: Uint8Array): void {
+function removeOld(
+  { node }: DocumentMoveHost,
+  ns: string,
+  { shardKey, uuid }: CollectionPlacement,
+  before: Uint8Array,
+): void {
   const id = findField(before, '_id')!
-  node.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+  const object = shardKey.documentKey(before) ?? new DocumentWriter(64).value('_id', id).finish()
+  node.apply({ op: 'd', ns, uuid, object, id, session: null })
 }
 
 function documentChanged(): CommandError {

@@ -16,7 +16,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import type { LogSession } from '@shardlab/storage'
+import type { Collection, LogSession } from '@shardlab/storage'
 import type { PreparedDocuments } from '../host/host.js'
 import { RecordStore } from '../common/record-store.js'
 import { readSession, type MoveSession } from './move-session.js'
@@ -81,7 +81,8 @@ export class PreparedInserts implements PreparedDocuments {
   /** The caller flushes the node. @throws CommandError of the engine */
   prepare(insert: PreparedInsert, document: Uint8Array): void {
     const { ns, collectionUuid, id } = insert
-    this.#node.apply({ op: 'i', ns, uuid: collectionUuid, object: document, id, session: null })
+    // Change streams report it when it is decided.
+    this.#node.apply({ op: 'i', ns, uuid: collectionUuid, object: document, id, session: null, fromMigrate: true })
     this.#records.put(writeRecord(insert))
     this.#add(insert)
   }
@@ -94,11 +95,20 @@ export class PreparedInserts implements PreparedDocuments {
     const collection = this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, insert.collectionUuid))
     if (collection !== undefined && !committed) {
       const object = new DocumentWriter(64).value('_id', insert.id).finish()
-      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id: insert.id, session: null })
+      const { ns, uuid } = collection
+      this.#node.apply({ op: 'd', ns, uuid, object, id: insert.id, session: null, fromMigrate: true })
     }
+    const document = committed ? collection?.findById(insert.id)?.document : undefined
+    if (document !== undefined) this.#report(collection!, document)
     this.#records.remove(attemptValue(attemptId))
     if (committed) recordConversion(this.#node, insert.ns, readSession(insert.session))
     this.#remove(insert)
+  }
+
+  /** For change streams: the document is inserted now. */
+  #report({ ns, uuid }: Collection, document: Uint8Array): void {
+    const o2 = new DocumentWriter(document.length + 32).document('preparedInsert', document).finish()
+    this.#node.apply({ op: 'n', ns, uuid, object: emptyDocument, id: null, session: null, o2 })
   }
 
   #add(insert: PreparedInsert): void {

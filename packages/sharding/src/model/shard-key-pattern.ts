@@ -220,6 +220,22 @@ export class ShardKeyPattern {
     return this.boundDocument(this.fields.map((_, i) => given[i]?.[1] ?? filler))
   }
 
+  /**
+   * The fields of the key that the document has, as they are, and `_id`. Null: `_id` alone. Server:
+   * `CollectionMetadata::extractDocumentKey`.
+   */
+  documentKey(document: Uint8Array): Uint8Array | null {
+    if (this.isId) return null
+    const writer = new DocumentWriter(64)
+    for (const { path, parts } of this.fields) {
+      const value = extractField(document, parts)
+      if (value !== undefined && value !== 'array') writer.value(path, value)
+    }
+    const id = findField(document, '_id')
+    if (id !== undefined && !this.paths.includes('_id')) writer.value('_id', id)
+    return writer.finish()
+  }
+
   /** Server: isUniqueIndexCompatible. */
   allowsUniqueIndex(indexPattern: Uint8Array): boolean {
     const names = fieldsOf(indexPattern).map(([name]) => name)

@@ -59,6 +59,13 @@ export interface LogEntry {
   readonly wallMs: number
   /** u: the difference that the disk has in place of {@link object}, see `compileDelta`. */
   readonly difference: Uint8Array | null
+  /**
+   * u: the document key, if it has more fields than `_id`. c, n: what change streams report.
+   * Written, and not needed to apply the entry.
+   */
+  readonly o2?: Uint8Array | undefined
+  /** Change streams do not show the entry: it moves documents between shards. */
+  readonly fromMigrate?: boolean | undefined
   /** u, d: the document before the change. Never encoded. */
   readonly preImage?: Uint8Array
 }
@@ -72,8 +79,10 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   if (entry.uuid !== null) writer.uuid('ui', entry.uuid)
   if (entry.difference === null) writer.document('o', entry.object)
   else writer.startDocument('o').int32('$v', 2).document('diff', entry.difference).end()
-  if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
+  if (entry.o2 !== undefined) writer.document('o2', entry.o2)
+  else if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
   if (entry.session !== null) writeStatement(writer, entry.session)
+  if (entry.fromMigrate === true) writer.bool('fromMigrate', true)
   writer.timestamp('ts', entry.ts[0], entry.ts[1])
   if (entry.term !== uninitializedTerm) writer.int64('t', entry.term)
   writer.int64('v', 2).date('wall', entry.wallMs)

@@ -23,8 +23,10 @@ const prefixesMax = 1024
  * Size in bytes of {@link encodeLogEntry}'s result; -1: {@link writePlainEntry} does not support
  * the entry.
  */
-export function plainEntryLength({ op, ns, uuid, object, id, session, difference, term }: LogEntry): number {
+export function plainEntryLength(entry: LogEntry): number {
+  const { op, ns, uuid, object, id, session, difference, term } = entry
   if (session !== null || uuid?.length !== uuidBytes || op === 'n' || term === uninitializedTerm) return -1
+  if (entry.o2 !== undefined || entry.fromMigrate === true) return -1
   const objectBytes = difference === null ? object.length : deltaBytes + difference.length
   const rest = objectHeaderBytes + objectBytes + tail.length
   return prefixOf(ns).length + uuidBytes + rest + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)

@@ -30,11 +30,12 @@ async function createLocalCollection(
 ): Promise<ReplyOf<'shard.create-local-collection'>> {
   const stale = node.collection(ns)
   // A leftover of an earlier collection of this name has another UUID and no owner.
-  if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns)
+  if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns, true)
   const collection =
-    node.collection(ns) ?? createCollection(node, ns, options, { uuid, idIndexVersion: idIndexVersionOf(indexes) })
+    node.collection(ns) ??
+    createCollection(node, ns, options, { uuid, idIndexVersion: idIndexVersionOf(indexes), fromMigrate: true })
   for (const spec of indexes) {
-    if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
+    if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec, true)
   }
   placements.forgetCollection(ns)
   await node.flushToMajority()
@@ -46,7 +47,7 @@ async function dropLocal(
   { ns }: RequestOf<'shard.drop-local-collection'>,
 ): Promise<ReplyOf<'shard.drop-local-collection'>> {
   migrations.abortReceiving((each) => each === ns)
-  const indexCount = dropLocalCollection(node, ns)
+  const indexCount = dropLocalCollection(node, ns, true)
   placements.forgetCollection(ns)
   await node.flushToMajority()
   return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
@@ -68,7 +69,7 @@ async function dropDatabase(
   { db }: RequestOf<'shard.drop-local-database'>,
 ): Promise<ReplyOf<'shard.drop-local-database'>> {
   migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
-  dropLocalDatabase(node, db)
+  dropLocalDatabase(node, db, true)
   placements.forgetDatabase(db)
   await node.flushToMajority()
   return {}

@@ -195,8 +195,8 @@ export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'s
     return collection !== undefined && sameBytes(collection.uuid, uuid)
   }
   if (sameUuid(to)) return
-  if (sameUuid(ns)) renameLocalCollection(node, node.collection(ns)!, to)
-  else dropLocalCollection(node, to)
+  if (sameUuid(ns)) renameLocalCollection(node, node.collection(ns)!, to, false, true)
+  else dropLocalCollection(node, to, true)
 }
 
 /**
@@ -208,5 +208,5 @@ export function adoptRename(node: NodeHost, ns: string, { uuid }: CollectionPlac
   if (local !== undefined && sameBytes(local.uuid, uuid)) return
   const [db] = splitNamespace(ns)
   const renamed = node.engine.collections(db).find((collection) => sameBytes(collection.uuid, uuid))
-  if (renamed !== undefined) renameLocalCollection(node, renamed, ns)
+  if (renamed !== undefined) renameLocalCollection(node, renamed, ns, false, true)
 }

@@ -61,7 +61,10 @@ export async function receiveDocuments(
   for (const document of documents) {
     // The bytes of the message belong to its packet.
     const object = document.slice()
-    node.apply({ op: 'i', ns, uuid: collection.uuid, object, id: findField(object, '_id')!, session: null })
+    node.apply({
+      ...{ op: 'i', ns, uuid: collection.uuid, object, id: findField(object, '_id')!, session: null },
+      fromMigrate: true,
+    })
   }
   await node.flushToMajority()
   return { error: null }

@@ -118,7 +118,7 @@ async function commit({ node }: DdlHost, { ns: db, to }: MovePrimaryRecord, plan
 /** The caller flushes the node. */
 function dropOriginals({ node, placements }: DdlHost, record: MovePrimaryRecord): void {
   for (const ns of record.namespaces) {
-    dropLocalCollection(node, ns)
+    dropLocalCollection(node, ns, true)
     placements.forgetCollection(ns)
   }
 }

@@ -31,6 +31,7 @@ export function prepareCollection(node: NodeHost, donor: DonorCollection, ownsNo
     createCollection(node, donor.ns, donor.options, {
       uuid: donor.uuid,
       idIndexVersion: idIndexVersionOf(donor.indexes),
+      fromMigrate: true,
     })
   const missing = donor.indexes.filter((spec) => collection.index(nameOf(spec)) === undefined)
   if (missing.length > 0 && collection.count > 0) {
@@ -39,7 +40,7 @@ export function prepareCollection(node: NodeHost, donor: DonorCollection, ownsNo
       `aborting, shard is missing ${missing.length} indexes and collection is not empty. Non-trivial index creation should be scheduled manually`,
     )
   }
-  for (const spec of missing) buildIndex(node, collection, spec)
+  for (const spec of missing) buildIndex(node, collection, spec, true)
 }
 
 function dropForeignIndexes(node: NodeHost, collection: Collection, wanted: readonly Uint8Array[]): void {

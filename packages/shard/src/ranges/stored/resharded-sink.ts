@@ -101,7 +101,15 @@ export class ReshardedSink implements ReshardingSink {
     try {
       if (local === undefined) this.#insert(document)
       else {
-        this.#node.apply({ op: 'u', ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+        this.#node.apply({
+          op: 'u',
+          ns: this.#ns,
+          uuid: this.#uuid,
+          object: document,
+          id,
+          session: null,
+          fromMigrate: true,
+        })
         this.updated++
       }
     } catch (error) {
@@ -114,13 +122,21 @@ export class ReshardedSink implements ReshardingSink {
 
   #insert(document: Uint8Array): void {
     const id = findField(document, '_id')!
-    this.#node.apply({ op: 'i', ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+    this.#node.apply({
+      op: 'i',
+      ns: this.#ns,
+      uuid: this.#uuid,
+      object: document,
+      id,
+      session: null,
+      fromMigrate: true,
+    })
     this.inserted++
   }
 
   #delete(id: RawValue): void {
     const object = new DocumentWriter(64).value('_id', id).finish()
-    this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null })
+    this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null, fromMigrate: true })
     this.deleted++
   }
 

@@ -120,7 +120,10 @@ export class StoredRanges implements CollectionRanges {
       const id = findField(document, '_id')!
       bytes += document.length
       const object = new DocumentWriter(64).value('_id', id).finish()
-      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null })
+      this.#node.apply({
+        ...{ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null },
+        fromMigrate: true,
+      })
     }
     return { documents: recordIds.length, bytes, turns: 1 }
   }

@@ -52,7 +52,7 @@ export class StoredSink implements RangeSink {
         )
       }
       const op = local === undefined ? 'i' : 'u'
-      this.#node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null })
+      this.#node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null, fromMigrate: true })
       bytes += document.length
     }
     return { documents: documents.length, bytes }
@@ -66,7 +66,7 @@ export class StoredSink implements RangeSink {
       const local = collection.findById(id)?.document
       if (local === undefined || !this.#contains(local)) continue
       const object = new DocumentWriter(64).value('_id', id).finish()
-      this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null })
+      this.#node.apply({ op: 'd', ns: this.#ns, uuid: this.#uuid, object, id, session: null, fromMigrate: true })
     }
   }
 

@@ -173,13 +173,13 @@ export class Reshardings {
       if (placement === null || !sameBytes(placement.uuid, sourceUuid)) break
     }
     const old = node.collection(ns)
-    if (old !== undefined && sameBytes(old.uuid, sourceUuid)) dropLocalCollection(node, ns)
+    if (old !== undefined && sameBytes(old.uuid, sourceUuid)) dropLocalCollection(node, ns, true)
   }
 
   #dropTemporary({ id, tempNs }: ReshardingFacts): void {
     const { node, placements } = this.#host
     const temporary = node.collection(tempNs)
-    if (temporary !== undefined && sameBytes(temporary.uuid, id)) dropLocalCollection(node, tempNs)
+    if (temporary !== undefined && sameBytes(temporary.uuid, id)) dropLocalCollection(node, tempNs, true)
     placements.forgetCollection(tempNs)
   }
 
