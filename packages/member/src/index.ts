@@ -132,6 +132,7 @@ export { killSessionsHere } from './sessions/kill-sessions.js'
 export { SessionCatalog, sessionTimeoutMinutes, type SessionId, type SessionKey } from './sessions/session-catalog.js'
 export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'
 export { type SessionOptions, readSessionOptions } from './sessions/session-options.js'
+export { endsTransaction } from './sessions/transaction-commands.js'
 export {
   noUserDigest,
   sessionsByPattern,

@@ -262,6 +262,7 @@ t.test(
       'sharding',
       'shardingStatistics',
       'storageEngine',
+      'transactions',
       'mem',
       'metrics',
       'ok',

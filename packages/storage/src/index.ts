@@ -34,14 +34,17 @@ export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } fr
 export { encodeInsertEntries, type InsertEntries } from './log/insert-entries.js'
 export {
   decodeLogEntry,
+  decodeOperation,
   encodeLogEntry,
   opTimeOf,
   uninitializedTerm,
   type LogEntry,
   type LogOperation,
+  type LogOperationFields,
   type LogSession,
   type OpTime,
   type RetryImage,
+  writeOperation,
 } from './log/log-entry.js'
 export { plainEntryLength, writePlainEntry } from './log/plain-entry.js'
 export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.js'

@@ -357,3 +357,30 @@ const retriable: ReadonlySet<number> = new Set<number>([
 export function isRetriableErrorCode(code: number): boolean {
   return retriable.has(code)
 }
+
+const transientInTransactions: ReadonlySet<number> = new Set<number>([
+  ErrorCodes.WriteConflict,
+  ErrorCodes.LockTimeout,
+  ErrorCodes.PreparedTransactionInProgress,
+  ErrorCodes.ShardCannotRefreshDueToLocksHeld,
+  ErrorCodes.StaleDbVersion,
+  ErrorCodes.SnapshotTooOld,
+  ErrorCodes.SnapshotUnavailable,
+  ErrorCodes.StaleChunkHistory,
+  ErrorCodes.MigrationConflict,
+  ErrorCodes.StaleConfig,
+  ErrorCodes.StaleEpoch,
+])
+
+/**
+ * Whether the whole transaction may be run again after a failed statement, commit or abort. Server:
+ * isTransientTransactionError in error_labels.cpp.
+ * @param ends the command is a commit or an abort
+ * @param hasWriteConcernError its reply has one, so that its effect may still be rolled back
+ */
+export function isTransientTransactionError(code: number, ends: boolean, hasWriteConcernError = false): boolean {
+  if (code === ErrorCodes.InternalTransactionNotSupported) return false
+  if (transientInTransactions.has(code)) return true
+  if (code === ErrorCodes.NoSuchTransaction) return !ends || !hasWriteConcernError
+  return !ends && retriable.has(code)
+}

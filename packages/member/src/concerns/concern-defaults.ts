@@ -131,6 +131,7 @@ export function withDefaultConcerns(
 ): Uint8Array | null {
   const given = args.document('readConcern')
   const read =
+    (!args.has('autocommit') || args.has('startTransaction')) &&
     (given === undefined || isEmptyDocument(given)) &&
     Object.hasOwn(levelsRefused, row.name) &&
     row.name !== 'explain' &&

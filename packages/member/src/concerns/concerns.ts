@@ -24,6 +24,7 @@ import {
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { writeCode, type CodeNames } from '../replies/code-name.js'
+import { endsTransaction } from '../sessions/transaction-commands.js'
 import { checkReadPreference } from './read-preference.js'
 import { parseWriteConcern, type WriteConcern } from './write-concern.js'
 
@@ -59,7 +60,8 @@ export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviour
   if (readPreference !== undefined) checkReadPreference(readPreference)
   if (readConcern === undefined && writeConcern === undefined) return noConcerns
   const read = readConcern === undefined ? noReadConcern : parseReadConcern(readConcern)
-  if (readConcern !== undefined) checkLevel(row, args, read, readConcern, behaviours)
+  if (args.has('autocommit')) checkConcernsInTransaction(row.name, args, read)
+  else if (readConcern !== undefined) checkLevel(row, args, read, readConcern, behaviours)
   const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern, behaviours)
   if (write !== null && !takesWriteConcern(row, args))
     throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
@@ -197,6 +199,22 @@ export function localStage(name: string, args: CommandArguments): string | null 
   return stage !== undefined && localStages.has(stage) ? stage : null
 }
 
+const levelsInTransactions: ReadonlySet<ReadConcernLevel | null> = new Set([null, 'local', 'majority', 'snapshot'])
+
+/** Server: validateWriteConcernForTransaction, isReadConcernLevelAllowedInTransaction. */
+function checkConcernsInTransaction(name: string, args: CommandArguments, { level }: ReadConcern): void {
+  if (args.has('writeConcern') && !endsTransaction(name))
+    throw new CommandError('InvalidOptions', 'writeConcern is not allowed within a multi-statement transaction')
+  if (!args.has('readConcern')) return
+  if (!args.has('startTransaction'))
+    throw new CommandError('InvalidOptions', 'Only the first command in a transaction may specify a readConcern')
+  if (!levelsInTransactions.has(level))
+    throw new CommandError(
+      'InvalidOptions',
+      "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction",
+    )
+}
+
 /** null: there is no writing stage, or the command is another one */
 export function writingStage(name: string, args: CommandArguments): string | null {
   const last = name === 'aggregate' ? args.pipeline()?.at(-1) : undefined
@@ -234,7 +252,9 @@ const writingCommands: ReadonlySet<string> = new Set([
   'updateZoneKeyRange',
 ])
 
+/** Statements of transactions take none; their commit and abort do. */
 export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
+  if (args.has('autocommit') && !endsTransaction(name)) return false
   return name === 'aggregate' ? writingStage(name, args) !== null : access === 'write' || writingCommands.has(name)
 }
 

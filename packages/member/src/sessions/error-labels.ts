@@ -3,8 +3,15 @@
  * core/retryable-writes.
  */
 import type { Cancellation } from '@shardlab/actor'
-import { CommandError, findField, isRetriableErrorCode } from '@shardlab/bson'
+import {
+  CommandError,
+  findField,
+  firstFieldName,
+  isRetriableErrorCode,
+  isTransientTransactionError,
+} from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import { endsTransaction } from './transaction-commands.js'
 
 const shutdownCodes: ReadonlySet<number> = new Set([91, 11600])
 
@@ -15,17 +22,25 @@ export interface LabellingMember {
 }
 
 /**
- * Adds `RetryableWriteError` where the client may retry its write. A router has already retried
- * errors of shards, so it adds the label only to its own shutdown errors.
+ * Adds `TransientTransactionError` where the client may run its transaction again, and else
+ * `RetryableWriteError` where it may retry its write, commit or abort. A router has already retried
+ * errors of shards, so it adds the second label only to its own shutdown errors.
  */
 export function withErrorLabels(error: CommandError, body: Uint8Array, member: LabellingMember): CommandError {
-  if (!member.behaviours.retryableWriteErrorLabel) return error
   const { code } = error
+  const isInTransaction = findField(body, 'autocommit') !== undefined
+  const ends = isInTransaction && endsTransaction(firstFieldName(body) ?? '')
+  if (isInTransaction && member.behaviours.transactions && isTransientTransactionError(code, ends))
+    return labelled(error, 'TransientTransactionError')
+  if (!member.behaviours.retryableWriteErrorLabel || (isInTransaction && !ends)) return error
   const retriable =
     member.process === 'mongos' ? member.stopping.signal.aborted && shutdownCodes.has(code) : isRetriableErrorCode(code)
-  if (!retriable || error.errorLabels.includes('RetryableWriteError') || findField(body, 'txnNumber') === undefined)
-    return error
-  return relabelled(error, [...error.errorLabels, 'RetryableWriteError'])
+  if (!retriable || findField(body, 'txnNumber') === undefined) return error
+  return labelled(error, 'RetryableWriteError')
+}
+
+function labelled(error: CommandError, label: string): CommandError {
+  return error.errorLabels.includes(label) ? error : relabelled(error, [...error.errorLabels, label])
 }
 
 /** Whether a client may retry a write whose write concern failed with this code. */

@@ -2,14 +2,17 @@
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from './session-catalog.js'
+import { checkRunsInTransaction, type TransactionSupport } from './transaction-commands.js'
 
 export interface SessionOptions {
   readonly session: SessionId | null
-  /** null: the command is no retryable write */
+  /** null: the command is neither a retryable write nor in a transaction */
   readonly txnNumber: bigint | null
+  /** Whether the command begins its transaction, or continues it. Null: it is not in one. */
+  readonly transaction: 'starts' | 'continues' | null
 }
 
-const noSession: SessionOptions = { session: null, txnNumber: null }
+const noSession: SessionOptions = { session: null, txnNumber: null, transaction: null }
 
 /**
  * @throws CommandError 72 InvalidOptions for options that exclude each other, 263
@@ -19,6 +22,8 @@ const noSession: SessionOptions = { session: null, txnNumber: null }
 export function readSessionOptions(
   args: CommandArguments,
   row: Pick<CommandRow<never>, 'name' | 'retryable'>,
+  db: string,
+  behaviours: TransactionSupport,
 ): SessionOptions {
   const lsid = args.document('lsid')
   const number = args.value('txnNumber')
@@ -37,12 +42,9 @@ export function readSessionOptions(
       throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
     if (args.bool('startTransaction') === false)
       throw new CommandError('InvalidOptions', 'Specifying startTransaction=false is not allowed.')
-    // Servers without transactions answer IllegalOperation, which drivers replace by an error about
-    // retryable writes.
-    throw new CommandError(
-      'OperationNotSupportedInTransaction',
-      `Cannot run '${row.name}' in a multi-document transaction.`,
-    )
+    const starts = args.has('startTransaction')
+    checkRunsInTransaction(row.name, args, db, behaviours, starts)
+    return { session, txnNumber, transaction: starts ? 'starts' : 'continues' }
   }
   if (args.has('startTransaction'))
     throw new CommandError(
@@ -55,5 +57,5 @@ export function readSessionOptions(
       `txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and ${row.name} is not a retryable write command.`,
     )
   }
-  return { session, txnNumber }
+  return { session, txnNumber, transaction: null }
 }

@@ -282,6 +282,8 @@ function newOperation(host: DispatchHost, { body, connectionId, remote }: Client
   return operation
 }
 
+const noTransactions = { transactions: false, transactionsCreateCollections: false }
+
 /** @throws CommandError if a check that all commands share fails */
 function prepare(
   host: MongosHost,
@@ -296,7 +298,7 @@ function prepare(
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
   operation.args = args
   const concerns = args.fixed(row, host.behaviours, (fixed) => checkedConcerns(row, fixed, host.behaviours))
-  const { session, txnNumber } = readSessionOptions(args, row)
+  const { session, txnNumber } = readSessionOptions(args, row, db, noTransactions)
   if (session !== null) {
     host.sessions.touch(session, operation.startedAtMs)
     operation.session = session

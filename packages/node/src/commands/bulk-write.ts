@@ -23,10 +23,12 @@ import { fixDocumentForInsert } from '../write/fix-document.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
 import { newSlice } from '../read/new-slice.js'
-import { failsBatch, isStaleError } from '../write/write-errors.js'
+import { isStaleError } from '../write/write-errors.js'
 import { insertDocument } from '../write/write-insert.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
-import { StatementExecutedError, yieldBetween } from '../write/yield-write.js'
+import { failsBatch } from '../write/fails-batch.js'
+import { StatementExecutedError, yieldBetween, yieldToTransaction } from '../write/yield-write.js'
+import { TransactionConflict } from '../transactions/write-keys.js'
 import { prepareUpdate, type UpdateOutcome } from '../write/write-update.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -55,7 +57,8 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
     const sampling = host.sampling?.isActive === true ? host.sampling : null
     const slice = newSlice(host)
     for (const scope of scopes) if (scope !== undefined) scope.slice = slice
-    for (const [index, op] of ops.entries()) {
+    for (let index = 0; index < ops.length; index++) {
+      const op = ops[index]!
       try {
         const scope = scopes[op.namespace]!
         if (slice.isOver) await yieldBetween(scope)
@@ -83,7 +86,12 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
           continue
         }
         if (!(error instanceof CommandError)) throw error
-        if (failsBatch(error)) {
+        if (error instanceof TransactionConflict) {
+          await yieldToTransaction(scopes[op.namespace]!, error.holder)
+          index--
+          continue
+        }
+        if (failsBatch(error, invocation)) {
           await host.flush()
           throw error
         }
@@ -158,14 +166,20 @@ function isUpsert(upsertedId: RawValue | null | undefined): boolean {
  * its own cursor.
  */
 function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): DocumentWriter {
-  const { host, session, routed } = invocation
+  const { host, session, routed, transaction } = invocation
   const fit = routed === null ? countOfFirstBatch(items, bulkWriteBatchSize(invocation)) : items.length
   let id = 0n
   if (fit < items.length) {
     let next = fit
     const source = { next: () => items[next++] ?? null }
     id = host.cursors.open(
-      { ns: bulkWriteNs, source, session: session?.key ?? null, noTimeout: false },
+      {
+        ns: bulkWriteNs,
+        source,
+        session: session?.key ?? null,
+        txnNumber: transaction?.txnNumber ?? null,
+        noTimeout: false,
+      },
       host.context.now(),
     ).id
   }

@@ -22,7 +22,8 @@ import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
 import { isStaleError } from '../write/write-errors.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
-import { StatementExecutedError } from '../write/yield-write.js'
+import { TransactionConflict } from '../transactions/write-keys.js'
+import { StatementExecutedError, yieldToTransaction } from '../write/yield-write.js'
 import { prepareUpdate, type UpdateOutcome } from '../write/write-update.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -57,6 +58,10 @@ export const findAndModify: CommandRow<NodeInvocation> = {
           : earlierAnswer(invocation, request, executed)
       answer = modifying instanceof Promise ? await modifying : modifying
     } catch (error) {
+      if (error instanceof TransactionConflict) {
+        await yieldToTransaction(scope, error.holder)
+        return findAndModify.run(invocation)
+      }
       if (!(error instanceof StatementExecutedError)) throw error
       isRepeated = true
       answer = earlierAnswer(invocation, request, error.executed)
@@ -125,7 +130,7 @@ function withExecutionContext<T>(
 }
 
 function inContext(error: unknown, behaviours: Behaviours): unknown {
-  if (!(error instanceof CommandError) || isStaleError(error)) return error
+  if (!(error instanceof CommandError) || isStaleError(error) || error instanceof TransactionConflict) return error
   return withExecutorContext(error, behaviours, 'Plan executor error during findAndModify')
 }
 

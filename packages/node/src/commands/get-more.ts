@@ -30,6 +30,7 @@ export const getMore: CommandRow<NodeInvocation> = {
     checkCollectionOfCursor(host, ns, host.cursors.find(id))
     const cursor = host.cursors.get(id)
     checkSession(invocation, cursor)
+    checkTransaction(invocation, cursor)
     if (cursor.ns !== ns)
       throw new CommandError(
         'Unauthorized',
@@ -176,4 +177,14 @@ function checkSession({ session }: NodeInvocation, { id, session: owner }: OpenC
   if (owner === null) throw new CommandError(50736, `${cannot} not created in a session, in session ${text(caller!)}`)
   if (caller === null) throw new CommandError(50737, `${cannot} created in session ${text(owner)}, without an lsid`)
   throw new CommandError(50738, `${cannot} created in session ${text(owner)}, in session ${text(caller)}`)
+}
+
+/** @throws CommandError 50739 to 50741 if another transaction opened the cursor, or none */
+function checkTransaction({ transaction }: NodeInvocation, { id, txnNumber: owner }: OpenCursor): void {
+  const caller = transaction?.txnNumber ?? null
+  if (owner === caller) return
+  const cannot = `Cannot run getMore on cursor ${id}, which was`
+  if (owner === null) throw new CommandError(50739, `${cannot} not created in a transaction, in transaction ${caller}`)
+  if (caller === null) throw new CommandError(50740, `${cannot} created in transaction ${owner}, without a txnNumber`)
+  throw new CommandError(50741, `${cannot} created in transaction ${owner}, in transaction ${caller}`)
 }

@@ -47,6 +47,11 @@ const sections: readonly StatusSection<NodeHost>[] = [
     },
   },
   {
+    name: 'transactions',
+    exists: ({ behaviours, isStandalone }) => behaviours.transactions && !isStandalone,
+    write: (writer, { transactions }) => transactions.writeStatistics(writer),
+  },
+  {
     name: 'storageEngine',
     write(writer) {
       writer
@@ -99,7 +104,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D700', 'D705', 'D870'],
   lacks:
-    'most parts of metrics; sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have, and those about concerns, elections, index builds, security and transactions; durations and estimates of the parts of a resharding',
+    'most parts of metrics; sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have, and those about concerns, elections, index builds and security; durations and estimates of the parts of a resharding',
   summary: 'Reports the state and the counters of the member.',
   run({ args, host }) {
     const { role } = host

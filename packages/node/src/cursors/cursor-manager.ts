@@ -53,6 +53,8 @@ export interface CursorOptions {
   readonly ns: string
   readonly source: CursorSource
   readonly session: SessionKey | null
+  /** Of the transaction that opens the cursor. Default: none. */
+  readonly txnNumber?: bigint | null
   readonly noTimeout: boolean
   readonly tailable?: TailableMode
   /** Of the command that opens the cursor, paused. Default: none. */
@@ -61,6 +63,7 @@ export interface CursorOptions {
 
 export interface OpenCursor extends CursorOptions {
   readonly id: bigint
+  readonly txnNumber: bigint | null
   readonly tailable: TailableMode
   /** Replaced when its collection is dropped. */
   source: CursorSource
@@ -133,6 +136,7 @@ export class CursorManager {
     const cursor: OpenCursor = {
       ...options,
       tailable: options.tailable ?? 'no',
+      txnNumber: options.txnNumber ?? null,
       id,
       lastUsedMs: nowMs,
       pending: null,

@@ -41,7 +41,7 @@ export function writeFirstBatch(
 }
 
 function withCursor(
-  { host, session, cursorNs, operation }: NodeInvocation,
+  { host, session, cursorNs, operation, transaction }: NodeInvocation,
   writer: DocumentWriter,
   collectionNs: string,
   source: CursorSource,
@@ -55,7 +55,15 @@ function withCursor(
     const { timeLimit } = operation
     timeLimit?.pause()
     const cursor = host.cursors.open(
-      { ns, source, session: session?.key ?? null, noTimeout, tailable, timeLimit },
+      {
+        ns,
+        source,
+        session: session?.key ?? null,
+        txnNumber: transaction?.txnNumber ?? null,
+        noTimeout,
+        tailable,
+        timeLimit,
+      },
       host.context.now(),
     )
     cursor.pending = batch.pending

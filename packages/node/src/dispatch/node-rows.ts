@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { memberRows } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
+import { abortTransaction } from '../commands/abort-transaction.js'
 import { aggregate } from '../commands/aggregate.js'
 import { applyOps } from '../commands/apply-ops.js'
 import { bulkWrite } from '../commands/bulk-write.js'
 import { cloneCollectionAsCapped } from '../commands/clone-collection-as-capped.js'
 import { collMod } from '../commands/coll-mod.js'
 import { collStats } from '../commands/coll-stats.js'
+import { commitTransaction } from '../commands/commit-transaction.js'
 import { compact } from '../commands/compact.js'
 import { convertToCapped } from '../commands/convert-to-capped.js'
 import { count } from '../commands/count.js'
@@ -70,12 +72,14 @@ import { getLastError } from '../commands/get-last-error.js'
 
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   ...(memberRows as readonly CommandRow<NodeInvocation>[]),
+  abortTransaction,
   aggregate,
   applyOps,
   bulkWrite,
   cloneCollectionAsCapped,
   collMod,
   collStats,
+  commitTransaction,
   compact,
   convertToCapped,
   count,

@@ -43,6 +43,8 @@ import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
+import { afterTransactions, definitionsOf } from '../transactions/await-transactions.js'
+import { runInTransaction } from '../transactions/run-in-transaction.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
@@ -110,6 +112,13 @@ class CommandRun {
   }
 
   #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const invocation = this.#invocation!
+    if (invocation.transaction !== undefined)
+      return this.#settle(runInTransaction(this.#row!, invocation, (inside) => this.#runRow(inside)))
+    if (this.#row!.access === 'admin' || this.#row!.access === 'write') {
+      const covers = definitionsOf(this.#row!.name, invocation)
+      if (covers !== null) return this.#settle(afterTransactions(invocation, covers, () => this.#runRow(invocation)))
+    }
     if (this.#row!.access !== 'read') return this.#run()
     const host = hostForRead(this.#invocation!)
     if (!(host instanceof Promise)) return this.#runOn(host)
@@ -126,15 +135,22 @@ class CommandRun {
 
   #run(): Promise<DocumentWriter | null> | DocumentWriter | null {
     try {
-      const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
-      if (running instanceof DocumentWriter) return this.#result(running)
-      return running.then(
-        (writer) => this.#result(writer),
-        (error: unknown) => this.#fail(error),
-      )
+      const running = this.#runRow(this.#invocation!)
+      return running instanceof DocumentWriter ? this.#result(running) : this.#settle(running)
     } catch (error) {
       return this.#fail(error)
     }
+  }
+
+  #runRow(invocation: NodeInvocation): Promise<DocumentWriter> | DocumentWriter {
+    return helpOf(this.#row!, invocation.args) ?? runResolvingViews(this.#row!, invocation)
+  }
+
+  #settle(running: Promise<DocumentWriter>): Promise<DocumentWriter | null> {
+    return running.then(
+      (writer) => this.#result(writer),
+      (error: unknown) => this.#fail(error),
+    )
   }
 
   #result(writer: DocumentWriter): Promise<DocumentWriter | null> | DocumentWriter | null {
@@ -162,7 +178,8 @@ class CommandRun {
     const { read } = concerns
     let reply = writer
     let failedCode = waited === null ? 0 : findField(waited, 'code')!.asNumber()
-    if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
+    if (read.atClusterTime !== null && this.#invocation!.transaction === undefined)
+      reply = withAtClusterTime(writer, read.atClusterTime)
     else {
       if (waited !== null) writer.document('writeConcernError', waited)
       if (this.#failable !== null && takesWriteConcern(this.#row!, args)) {
@@ -285,12 +302,12 @@ function prepare(
   if (completed !== null) return prepare(node, { body: completed, sequences, db, routed, client }, row, operation)
   const { atClusterTime } = concerns.read
   if (node.isStandalone) checkTransactionNumber(args)
-  const options = readSessionOptions(args, row)
+  const options = readSessionOptions(args, row, db, node.behaviours)
   const { session } = options
   if (session !== null) node.sessions.touch(session, node.context.now())
   operation.session = session
-  return {
-    host: atClusterTime === null ? node : nodeAtTime(node, atClusterTime),
+  const invocation: NodeInvocation = {
+    host: atClusterTime === null || options.transaction !== null ? node : nodeAtTime(node, atClusterTime),
     db,
     body,
     args,
@@ -303,6 +320,9 @@ function prepare(
     connectionId: operation.connectionId,
     remote: operation.remote,
   }
+  if (options.transaction === null) return invocation
+  const [starts, txnNumber] = [options.transaction === 'starts', options.txnNumber!]
+  return { ...invocation, transaction: { session: session!, txnNumber, starts, open: null } }
 }
 
 /**
@@ -314,6 +334,7 @@ function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: Comma
   if (node.isStandalone) checkConcernsOnStandalone(concerns)
   const { read } = concerns
   checkReadTime(read, node.clock.time)
+  if (args.has('autocommit')) return concerns
   checkSnapshotReads(read, node.behaviours)
   return read.level === 'snapshot'
     ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } }
@@ -339,10 +360,11 @@ function withDefaultsOfSet(
 /** @throws CommandError 225 TransactionTooOld */
 function retryableWriteOf(
   node: NodeHost,
-  { session, txnNumber }: SessionOptions,
+  { session, txnNumber, transaction }: SessionOptions,
   routed: NodeCommand | null,
 ): RetryableWrite | null {
-  if (txnNumber === null || session === null) return null
+  if (txnNumber === null || session === null || transaction !== null) return null
+  if (!node.transactions.isEmpty) node.transactions.beginRetryableWrite(session.key, txnNumber)
   node.retries.begin(session.key, txnNumber, node.context.now())
   const stmtIds = routed?.stmtIds ?? null
   return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }

@@ -39,6 +39,8 @@ import type { CollectionSizes, KeyBounds } from '../statistics/collection-sizes.
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeStatistics } from '../statistics/node-statistics.js'
+import type { TransactionStatement } from '../transactions/transaction.js'
+import type { Transactions } from '../transactions/transactions.js'
 
 /** Reads the current collections, or those at the time of a snapshot. */
 export interface CollectionReader {
@@ -127,6 +129,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly options: StorageNodeOptions
   readonly role: NodeRole
   readonly retries: RetryHistory
+  /** Commands outside of transactions cost nothing while there are none. */
+  readonly transactions: Transactions
   readonly snapshots: SnapshotHistory
   readonly cursors: CursorManager
   readonly insertWaiters: InsertWaiters
@@ -165,6 +169,8 @@ export interface NodeInvocation extends MemberInvocation {
   /** The router's message; null when a client sent the command directly. */
   readonly routed: NodeCommand | null
   readonly retryable: RetryableWrite | null
+  /** Absent: the command is not in a transaction. */
+  readonly transaction?: TransactionStatement
   readonly concerns: Concerns
   /**
    * The view that the client named, when the command runs on the collection below it. The cursor

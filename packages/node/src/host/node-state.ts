@@ -5,6 +5,7 @@ import { applyLogParameters, type ConnectionTable, type ParameterValue, SessionC
 import type { NodeLog } from '../log/node-log.js'
 import type { Oplog } from '../log/oplog.js'
 import type { RetryHistory } from '../retry/retry-history.js'
+import type { LoggedTransactions } from '../transactions/log/logged-transactions.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { NodeHost } from './node-host.js'
 
@@ -18,6 +19,7 @@ export interface NodeState {
   readonly oplog: Oplog
   readonly time: TimestampPair
   readonly retries: RetryHistory
+  readonly transactions: LoggedTransactions
   readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
   readonly parameters: ReadonlyMap<string, ParameterValue>
@@ -47,6 +49,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
     oplog: log.oplog.clone(),
     time: node.clock.time,
     retries: node.retries.clone(),
+    transactions: log.transactions.clone(),
     sessions,
     snapshots,
     parameters: node.parameters.export(),
@@ -59,6 +62,7 @@ export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void
   log.resume(state.unwritten, state.oplog)
   node.clock.advance(state.time)
   node.retries.adopt(state.retries)
+  log.transactions.adopt(state.transactions)
   node.sessions.adopt(state.sessions)
   node.snapshots.adopt(state.snapshots)
   node.parameters.import(state.parameters)

@@ -57,6 +57,8 @@ import { tableOf } from '../dispatch/role-table.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
+import { transactionsCollection } from '../transactions/transactions-collection.js'
+import { Transactions, transactionsTimer } from '../transactions/transactions.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
 /** What a node serves, after others have and before others will: see `SetMember`. */
@@ -79,6 +81,7 @@ export class StorageNode implements NodeHost {
   readonly engine: StorageEngine
   readonly clock: ClusterClock
   readonly retries: RetryHistory
+  readonly transactions: Transactions
   readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
   readonly cursors: CursorManager
@@ -129,6 +132,7 @@ export class StorageNode implements NodeHost {
     this.connections = previous?.connections ?? new ConnectionTable()
     this.isStandalone = options.isStandalone ?? false
     this.snapshots = new SnapshotHistory(this.engine)
+    this.transactions = new Transactions(this, { write: (entries) => this.#applyTransaction(entries) })
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
@@ -201,6 +205,7 @@ export class StorageNode implements NodeHost {
   /** Returns false for timers of the role. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
+    if (timer === transactionsTimer) return this.transactions.wake()
     if (timer !== 'housekeeping') return false
     const now = this.context.now()
     this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
@@ -220,6 +225,7 @@ export class StorageNode implements NodeHost {
 
   /** Its work is over, and the next node on the same data begins. */
   end(): void {
+    this.transactions.end()
     this.#hasEnded = true
     this.cursors.closeWhere(() => true)
     for (const removeObserver of this.#observers) removeObserver()
@@ -231,7 +237,8 @@ export class StorageNode implements NodeHost {
 
   readable(ns: string): Collection | undefined {
     const own = this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
-    return own ?? (this.isStandalone ? undefined : configCollection(this.set, ns))
+    if (own !== undefined || this.isStandalone) return own
+    return configCollection(this.set, ns) ?? transactionsCollection(this.retries, ns)
   }
 
   get featureCompatibilityVersion(): string {
@@ -256,6 +263,7 @@ export class StorageNode implements NodeHost {
 
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void {
     this.cursors.closeWhere(({ session }) => session !== null && fits(session))
+    this.transactions.abortWhere(fits)
   }
 
   evaluation(): EvaluationContext {
@@ -274,12 +282,24 @@ export class StorageNode implements NodeHost {
 
   apply(change: LogChange): LogEntry {
     this.#checkMayChange()
+    if (!this.transactions.isEmpty) this.transactions.checkChange(change)
     const entry = this.#storage.log.apply(change)
     this.snapshots.recordChange(entry.ts)
+    this.#noteChange(entry)
+    return entry
+  }
+
+  #noteChange(entry: LogEntry): void {
     this.statistics.changed(entry)
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
     else if (entry.op === 'c') this.ttl.invalidate()
-    return entry
+  }
+
+  #applyTransaction(entries: readonly LogChange[]): LogEntry {
+    this.#checkMayChange()
+    const last = this.#storage.log.applyTransaction(entries, (change) => this.#noteChange(change))
+    this.snapshots.recordChange(last.ts)
+    return last
   }
 
   insertEach(

@@ -3,7 +3,7 @@
  * the engine and written to the disk. Recovery is replay. The newest entries are the oplog.
  */
 import { bytesOfImage, type ClusterClock, type Disk, type DiskImage } from '@shardlab/actor'
-import { findField, readUint32, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, findField, readUint32, type RawValue } from '@shardlab/bson'
 import {
   createMemoryEngine,
   decodeLogEntry,
@@ -16,6 +16,7 @@ import {
 } from '@shardlab/storage'
 import type { SessionKey } from '@shardlab/member'
 import type { RetryHistory } from '../retry/retry-history.js'
+import { applyLogged, LoggedTransactions, operationsIn } from '../transactions/log/logged-transactions.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
 import { checkpointImage, oplogPartOf, readCheckpointImage, type OplogPart } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
@@ -40,6 +41,7 @@ export class NodeLog {
   /** Of the entries that this member writes. */
   term: () => number = firstTerm
   readonly #retries: RetryHistory
+  readonly transactions = new LoggedTransactions()
   /** Not called during recovery. */
   readonly observers = new Set<ChangeObserver>()
   /** Of the newest applied entry. Null: there is none. */
@@ -102,6 +104,7 @@ export class NodeLog {
     const { engine, sessions, oplog, time } = readCheckpointImage(image)
     this.#engine.restore(engine)
     this.#retries.import(decodeSessionsImage(sessions))
+    this.transactions.read(sessions)
     this.#clock.advance(time)
     this.oplog.replace(oplog)
     this.#writer.schedule.written(oplog.length)
@@ -112,7 +115,7 @@ export class NodeLog {
   #replay(entries: Uint8Array, at: number): { readonly entry: LogEntry; readonly length: number } {
     const length = readUint32(entries, at)
     const entry = decodeLogEntry(entries.slice(at, at + length), this.#stored)
-    this.#engine.apply(entry)
+    applyLogged(entry, this.#engine, this.transactions)
     this.#retries.record(entry)
     this.#clock.advance(entry.ts)
     this.#noteApplied(entry.ts, entry.term, entry.wallMs)
@@ -197,6 +200,7 @@ export class NodeLog {
   clear(): Promise<void> {
     this.#engine.adopt(createMemoryEngine())
     this.#retries.clear()
+    this.transactions.clear()
     this.oplog.replace(new Uint8Array(0))
     this.#lastTs = null
     return this.#writer.checkpoint()
@@ -241,6 +245,34 @@ export class NodeLog {
     this.#noteApplied(entry.ts, term, entry.wallMs)
     for (const observer of this.observers) observer(entry, preImage)
     return entry
+  }
+
+  /**
+   * Writes entries of a transaction, and applies the operations that take effect with the last one,
+   * all with its time. They have been checked: none fails. Call {@link flush} before acknowledging
+   * them.
+   * @param onChange called after each operation
+   */
+  applyTransaction(entries: readonly LogChange[], onChange: (change: LogEntry) => void): LogEntry {
+    let last: LogEntry | null = null
+    let parts: readonly Uint8Array[] = []
+    for (const each of entries) {
+      last = stamped(each, this.#clock.tick(), this.term(), this.#now())
+      parts = this.transactions.record(last) ?? []
+      const prevOpTime = this.#retries.record(last)
+      this.#writer.queue(pendingOf(prevOpTime === undefined ? last : { ...last, prevOpTime }))
+    }
+    if (last === null) throw new Error('a transaction has no log entry')
+    this.#noteApplied(last.ts, last.term, last.wallMs)
+    for (const part of parts)
+      for (const each of operationsIn(part, last, this.#engine)) this.#applyOperation(each, onChange)
+    return last
+  }
+
+  #applyOperation(entry: LogEntry, onChange: (change: LogEntry) => void): void {
+    const preImage = entry.op === 'c' ? this.#applyCatalog(entry) : this.#engine.apply(entry)
+    onChange(entry)
+    for (const observer of this.observers) observer(entry, preImage)
   }
 
   #applyCatalog(entry: LogEntry): null {
@@ -344,7 +376,10 @@ export class NodeLog {
   }
 
   #imageWith(oplog: OplogPart): DiskImage {
-    const sessions = encodeSessionsImage(this.#retries.export())
+    const encoded = encodeSessionsImage(this.#retries.export())
+    const sessions = this.transactions.isEmpty
+      ? encoded
+      : this.transactions.write(new DocumentWriter(encoded.length + 1024).fields(encoded)).finish()
     return checkpointImage(this.#engine.checkpoint(), sessions, this.#clock.time, oplog)
   }
 }

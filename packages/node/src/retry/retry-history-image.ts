@@ -10,6 +10,9 @@ export interface StatementsImage {
   readonly runs: readonly InsertedRun[]
 }
 
+/** Server: `state` of config.transactions. */
+export type TransactionState = 'inProgress' | 'prepared' | 'committed' | 'aborted'
+
 export interface SessionImage {
   readonly key: SessionKey
   readonly txnNumber: bigint
@@ -19,6 +22,8 @@ export interface SessionImage {
   readonly lastOpTime: OpTime | null
   /** Some of its statements were dropped. */
   readonly isIncomplete: boolean
+  /** Null: a retryable write. */
+  readonly transaction: TransactionState | null
   readonly namespaces: readonly StatementsImage[]
 }
 

@@ -3,14 +3,15 @@
  * run again. Built from the log alone, so replay rebuilds it. Server: transaction_participant,
  * session_catalog; manual: core/retryable-writes.
  */
-import { CommandError, findField } from '@shardlab/bson'
+import { CommandError, findField, firstFieldName } from '@shardlab/bson'
 import type { LogEntry, OpTime } from '@shardlab/storage'
-import { noUserDigest, SessionCatalog, uuidText, type SessionKey } from '@shardlab/member'
+import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
 import type { ExecutedStatement } from './executed-statement.js'
-import type { RetryHistoryImage, SessionImage } from './retry-history-image.js'
+import type { RetryHistoryImage, SessionImage, TransactionState } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
 import { SessionHistory } from './session-history.js'
+import { sessionText } from './session-text.js'
 
 /** Statements that were inserted together, one per document. */
 export interface InsertedStatements {
@@ -71,6 +72,17 @@ export class RetryHistory {
       this.#replace(key, new SessionHistory(this.#owner, txnNumber, nowMs))
   }
 
+  /** The newest number that the session has used, and for what; undefined: none is known. */
+  newest(key: SessionKey): { readonly txnNumber: bigint; readonly transaction: TransactionState | null } | undefined {
+    return this.#sessions.get(key)
+  }
+
+  /** The session has used the number for a transaction. The log records outcomes of its own. */
+  noteTransaction(key: SessionKey, txnNumber: bigint, transaction: TransactionState, nowMs: number): void {
+    const history = this.#writable(key, txnNumber, nowMs)
+    if (history !== null) history.transaction = transaction
+  }
+
   /**
    * Called in the turn in which the statement would be executed: since {@link begin}, the session
    * may have used a newer number.
@@ -99,12 +111,16 @@ export class RetryHistory {
   record(entry: LogEntry): OpTime | undefined {
     if (entry.op === 'n' && isSessionsImage(entry.object))
       for (const session of decodeSessionsImage(entry.object)) this.#merge(session)
-    if (entry.session === null || entry.op === 'c') return undefined
+    if (entry.session === null) return undefined
     const { key } = SessionCatalog.parse(entry.session.lsid)
     const history = this.#writable(key, entry.session.txnNumber, entry.wallMs)
     if (history === null) return undefined
     const previous = history.lastOpTime ?? undefined
     history.lastOpTime = { ts: entry.ts, term: entry.term }
+    if (entry.op === 'c') {
+      history.transaction = stateAfter(entry.object)
+      return previous
+    }
     const image = entry.session.image ?? null
     const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
     const before = history.sizeBytes
@@ -249,17 +265,17 @@ export class RetryHistory {
   }
 }
 
-function checkNotOlder(history: SessionHistory | undefined, txnNumber: bigint): void {
-  if (history === undefined || txnNumber >= history.txnNumber) return
-  throw new CommandError(
-    'TransactionTooOld',
-    `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
-  )
+function stateAfter(command: Uint8Array): TransactionState {
+  if (firstFieldName(command) === 'abortTransaction') return 'aborted'
+  if (findField(command, 'prepare') !== undefined) return 'prepared'
+  return findField(command, 'partialTxn') === undefined ? 'committed' : 'inProgress'
 }
 
-/** As the server's, for sessions that are not part of a transaction. */
-function sessionText(key: SessionKey): string {
-  const bytes = Buffer.from(key, 'latin1')
-  const user = bytes.length > 16 ? bytes.subarray(16) : noUserDigest
-  return `${uuidText(bytes.subarray(0, 16))} - ${Buffer.from(user).toString('base64')} -  - `
+function checkNotOlder(history: SessionHistory | undefined, txnNumber: bigint): void {
+  if (history === undefined || txnNumber >= history.txnNumber) return
+  const newer = history.transaction === null ? 'retryable write' : 'transaction'
+  throw new CommandError(
+    'TransactionTooOld',
+    `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer ${newer} with txnNumber ${history.txnNumber} has already started on this session.`,
+  )
 }

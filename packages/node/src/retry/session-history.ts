@@ -1,7 +1,7 @@
 import type { SessionKey } from '@shardlab/member'
 import type { OpTime } from '@shardlab/storage'
 import type { ExecutedStatement } from './executed-statement.js'
-import type { SessionImage, StatementsImage } from './retry-history-image.js'
+import type { SessionImage, StatementsImage, TransactionState } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
 
 type Known = ExecutedStatement | InsertedRun
@@ -24,6 +24,8 @@ export class SessionHistory {
   lastWriteAtMs: number
   /** Of the last entry of the write. Null: this member has logged none. */
   lastOpTime: OpTime | null = null
+  /** Null: a retryable write. */
+  transaction: TransactionState | null = null
   /** Statements were dropped, so an unknown one may have been executed. */
   readonly isIncomplete: boolean
   /** An estimate of the memory of its statements. */
@@ -42,6 +44,7 @@ export class SessionHistory {
   incomplete(owner: object): SessionHistory {
     const emptied = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, true)
     emptied.lastOpTime = this.lastOpTime
+    emptied.transaction = this.transaction
     for (const { ns } of this.#namespaces) emptied.#namespaces.push({ ns, known: new Map() })
     return emptied
   }
@@ -50,6 +53,7 @@ export class SessionHistory {
     const copy = new SessionHistory(owner, this.txnNumber, this.lastWriteAtMs, this.isIncomplete || isIncomplete)
     copy.sizeBytes = this.sizeBytes
     copy.lastOpTime = this.lastOpTime
+    copy.transaction = this.transaction
     for (const { ns, known } of this.#namespaces) copy.#namespaces.push({ ns, known: new Map(known) })
     return copy
   }
@@ -73,6 +77,7 @@ export class SessionHistory {
    * statement of its command, and a no-op entry records it.
    */
   get isConvertedToTransaction(): boolean {
+    if (this.transaction !== null) return true
     for (const { known } of this.#namespaces)
       for (const statement of known.values()) return !(statement instanceof InsertedRun) && statement.op === 'n'
     return false
@@ -90,8 +95,9 @@ export class SessionHistory {
   }
 
   /** Statements that are already known stay. */
-  merge({ namespaces, lastOpTime }: SessionImage): void {
+  merge({ namespaces, lastOpTime, transaction }: SessionImage): void {
     this.lastOpTime ??= lastOpTime
+    this.transaction ??= transaction
     for (const { ns, statements, runs } of namespaces) {
       const known = this.#on(ns)
       for (const { stmtId, ...executed } of statements) if (!known.has(stmtId)) this.add(ns, stmtId, executed)
@@ -113,9 +119,9 @@ export class SessionHistory {
     const isWanted = (each: NamespaceStatements) => ns === null || each.ns === ns || this.isConvertedToTransaction
     const wanted = this.#namespaces.filter(isWanted)
     if (wanted.length === 0 && ns !== null) return null
-    const { txnNumber, lastWriteAtMs, isIncomplete } = this
+    const { txnNumber, lastWriteAtMs, isIncomplete, transaction } = this
     const lastOpTime = ns === null ? this.lastOpTime : null
-    return { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, namespaces: wanted.map(imageOf) }
+    return { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, transaction, namespaces: wanted.map(imageOf) }
   }
 
   #on(ns: string): Map<number, Known> {

@@ -10,7 +10,7 @@ import {
 } from '@shardlab/bson'
 import { opTimeOf, type OpTime, type RetryImage } from '@shardlab/storage'
 import type { ExecutedStatement } from './executed-statement.js'
-import type { RetryHistoryImage, SessionImage, StatementsImage } from './retry-history-image.js'
+import type { RetryHistoryImage, SessionImage, StatementsImage, TransactionState } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
 
 export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
@@ -24,13 +24,14 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
 
 function writeSession(
   writer: DocumentWriter,
-  { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, namespaces }: SessionImage,
+  { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, transaction, namespaces }: SessionImage,
 ): void {
   writer
     .binary('key', 0, Buffer.from(key, 'latin1'))
     .int64('txnNumber', txnNumber)
     .date('lastWriteDate', lastWriteAtMs)
     .bool('incomplete', isIncomplete)
+  if (transaction !== null) writer.string('state', transaction)
   if (lastOpTime !== null) {
     const { ts, term } = lastOpTime
     writer.startDocument('lastWriteOpTime').timestamp('ts', ts[0], ts[1]).int64('t', term).end()
@@ -65,6 +66,7 @@ export function decodeSessionsImage(bytes: Uint8Array): RetryHistoryImage {
     txnNumber: findField(session, 'txnNumber')!.asBigInt(),
     lastWriteAtMs: Number(findField(session, 'lastWriteDate')!.asBigInt()),
     isIncomplete: findField(session, 'incomplete')?.isTruthy() === true,
+    transaction: (findField(session, 'state')?.asString() as TransactionState | undefined) ?? null,
     namespaces: documentsOf(findField(session, 'namespaces')!).map(readStatements),
   }))
 }

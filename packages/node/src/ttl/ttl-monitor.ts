@@ -12,7 +12,9 @@ import {
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import { giveUpTurn } from '@shardlab/member'
 import type { Access, NodeHost, TtlCounters } from '../host/node-host.js'
+import type { LogChange } from '../log/log-change.js'
 import { newSlice } from '../read/new-slice.js'
+import { TransactionConflict } from '../transactions/write-keys.js'
 
 export const ttlTimer = 'ttl-monitor'
 
@@ -95,8 +97,18 @@ export class TtlMonitor {
       if (access?.ownership?.owns(document) === false) continue
       const id = findField(document, '_id')!
       const object = new DocumentWriter(64).value('_id', id).finish()
-      node.apply({ op: 'd', ns, uuid, object, id, session: null })
-      this.counters.deletedDocuments++
+      if (this.#delete({ op: 'd', ns, uuid, object, id, session: null })) this.counters.deletedDocuments++
+    }
+  }
+
+  /** @returns false: a transaction has written the document, which is left to the next round */
+  #delete(change: LogChange): boolean {
+    try {
+      this.#node.apply(change)
+      return true
+    } catch (error) {
+      if (error instanceof TransactionConflict) return false
+      throw error
     }
   }
 

@@ -22,6 +22,8 @@ export function insertRun(
   retryable: RetryableWrite | null,
 ): number {
   const { host } = invocation
+  // A document may have to wait for a transaction.
+  if (!host.transactions.keys.isEmpty && invocation.transaction === undefined) return 0
   const collection = host.collection(ns)
   if (collection === undefined || collection.capped !== null || (!bypassValidation && hasValidator(host, collection)))
     return 0

@@ -8,9 +8,11 @@ import { checkStages, type WriteKind, statementsOf, writeRetriedStmtIds } from '
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
-import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
+import { isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
 import { sliceOf, writeScope, type WriteScope } from './write-scope.js'
-import { StatementExecutedError, yieldBetween } from './yield-write.js'
+import { TransactionConflict } from '../transactions/write-keys.js'
+import { failsBatch } from './fails-batch.js'
+import { StatementExecutedError, yieldBetween, yieldToTransaction } from './yield-write.js'
 import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
 
 /** Limits of the statements that one call of `runMany` receives. */
@@ -88,7 +90,12 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
         continue
       }
       if (!(error instanceof CommandError)) throw error
-      if (failsBatch(error)) {
+      if (error instanceof TransactionConflict) {
+        await yieldToTransaction(scope, error.holder)
+        index--
+        continue
+      }
+      if (failsBatch(error, invocation)) {
         await host.flush()
         throw error
       }

@@ -1,5 +1,5 @@
 /** Server: write_ops_exec.cpp. */
-import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
 export interface WriteError {
@@ -13,27 +13,6 @@ export interface WriteError {
  */
 export function isStaleError(error: CommandError): boolean {
   return error.code === 13388 || error.code === 249
-}
-
-/** Server: the category `Interruption` of error_codes.yml. */
-const interruptions: ReadonlySet<number> = new Set([
-  ErrorCodes.MaxTimeMSExpired,
-  ErrorCodes.CursorKilled,
-  ErrorCodes.ClientDisconnect,
-  ErrorCodes.InterruptedAtShutdown,
-  ErrorCodes.Interrupted,
-  ErrorCodes.InterruptedDueToReplStateChange,
-])
-
-/** Server: `TransactionParticipant`, which is asked before a statement runs. */
-const refusedBySession: ReadonlySet<number> = new Set([
-  ErrorCodes.TransactionTooOld,
-  ErrorCodes.IncompleteTransactionHistory,
-])
-
-/** The error ends the command instead of becoming a write error. Earlier writes stay. */
-export function failsBatch({ code }: CommandError): boolean {
-  return interruptions.has(code) || refusedBySession.has(code)
 }
 
 /**

@@ -12,6 +12,8 @@ import type { OwnershipFilter } from '@shardlab/sharding'
 import { executePlan, planQuery, type Collection, type LogSession, type StoredRecord } from '@shardlab/storage'
 import { parseQuerySort, type ModifyStatement } from '@shardlab/member'
 import { SourceReads } from '../cursors/source-reads.js'
+import type { Transaction } from '../transactions/transaction.js'
+import { TransactionConflict } from '../transactions/write-keys.js'
 import { checkTableScan } from '../read/table-scan.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
 import { yieldWithin } from './yield-write.js'
@@ -87,6 +89,8 @@ class FoundDocuments<T> {
   #modified = 0
   /** Whether documents may have changed since they were found. */
   #isOld = false
+  /** The transaction that has written the next document; null: none is known. */
+  #holder: Transaction | null = null
 
   constructor(options: ModifiedDocuments<T>) {
     this.#options = options
@@ -119,7 +123,15 @@ class FoundDocuments<T> {
       const record = this.#found[this.#next++]!
       const document = this.#isOld ? this.#current(record) : record.document
       if (document === null) continue
-      modify(document)
+      try {
+        modify(document)
+      } catch (error) {
+        // Before its first change the statement is repeated as a whole.
+        if (!(error instanceof TransactionConflict) || this.#modified === 0) throw error
+        this.#holder = error.holder
+        this.#next--
+        return false
+      }
       this.#modified++
       slice.worked()
       if (!statement.multi) break
@@ -134,7 +146,9 @@ class FoundDocuments<T> {
       this.#executor.freeze()
       this.#isOld = true
       const isPartial = statement.kind === 'update' && statement.multi && this.#modified > 0
-      await yieldWithin(scope, { reads, session, isPartial })
+      const holder = this.#holder
+      this.#holder = null
+      await yieldWithin(scope, { reads, session, isPartial, holder })
     } while (!this.advance())
     // The only document that was found does not match any more: there may be another one.
     const mayFindAnother = !statement.multi && this.#modified === 0 && this.#found.length > 0

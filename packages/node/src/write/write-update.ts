@@ -78,13 +78,13 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement, com
       if (collection === undefined) return complete()
       const modify = (document: Uint8Array): void => {
         evaluation.checkForInterrupt?.()
-        matched++
-        before = document
         const changed = change.apply(document, filter)
         after =
           changed === null
             ? document
             : replaceStored(scope, collection, { before: document, after: changed, change, statement }, session, image)
+        matched++
+        before = document
         if (changed !== null) modified++
       }
       return modifyDocuments({ scope, collection, statement, filter, context, session, modify, complete })

@@ -8,6 +8,8 @@ import type { LogSession } from '@shardlab/storage'
 import { giveUpTurn } from '@shardlab/member'
 import type { SourceReads } from '../cursors/source-reads.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
+import { awaitEnd } from '../transactions/await-transactions.js'
+import type { Transaction } from '../transactions/transaction.js'
 import { isStaleError } from './write-errors.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
 
@@ -37,11 +39,24 @@ export async function yieldBetween(scope: WriteScope): Promise<void> {
   scope.announce?.()
 }
 
+/**
+ * Waits until a transaction ends that has written the document or a unique key of it. The caller
+ * repeats the statement, of which nothing is done.
+ * @throws CommandError as {@link yieldBetween}
+ */
+export async function yieldToTransaction(scope: WriteScope, holder: Transaction): Promise<void> {
+  await scope.invocation.host.flush()
+  await awaitEnd(scope.invocation, holder)
+  await yieldBetween(scope)
+}
+
 export interface PausedStatement {
   readonly reads: SourceReads
   readonly session: LogSession | null
   /** Whether it cannot be sent again when the placement changes: a part of its updates is done. */
   readonly isPartial: boolean
+  /** The transaction that has written the next document. Null: none is known. */
+  readonly holder: Transaction | null
 }
 
 /**
@@ -50,11 +65,15 @@ export interface PausedStatement {
  *   changed in the middle of an update of many documents; 225 TransactionTooOld
  * @throws StatementExecutedError
  */
-export async function yieldWithin(scope: WriteScope, { reads, session, isPartial }: PausedStatement): Promise<void> {
+export async function yieldWithin(
+  scope: WriteScope,
+  { reads, session, isPartial, holder }: PausedStatement,
+): Promise<void> {
   const { host, retryable } = scope.invocation
   host.cursors.pausedReads.add(reads)
   try {
-    await yieldBetween(scope)
+    if (holder === null) await yieldBetween(scope)
+    else await yieldToTransaction(scope, holder)
   } catch (error) {
     if (!isPartial || !(error instanceof CommandError) || !isStaleError(error)) throw error
     throw new CommandError('QueryPlanKilled', `query plan killed :: ${error.message}`, { cause: error })

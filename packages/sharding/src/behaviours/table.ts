@@ -21,6 +21,7 @@ import { reshardingBehaviours } from './topics/resharding.js'
 import { shardingBehaviours } from './topics/sharding.js'
 import { statisticsBehaviours } from './topics/statistics.js'
 import { targetingBehaviours } from './topics/targeting.js'
+import { transactionBehaviours } from './topics/transactions.js'
 import { writeBehaviours } from './topics/writes.js'
 import { emulatedVersions, type EmulatedVersion } from './versions.js'
 
@@ -44,6 +45,7 @@ export const behaviourTable = {
   ...reshardingBehaviours,
   ...statisticsBehaviours,
   ...targetingBehaviours,
+  ...transactionBehaviours,
   ...writeBehaviours,
 } satisfies Record<string, Omit<BehaviourRow<unknown>, 'name'>>
 

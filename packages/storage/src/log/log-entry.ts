@@ -29,6 +29,7 @@ export type LogOperation = 'i' | 'u' | 'd' | 'c' | 'n'
 export interface LogSession {
   readonly lsid: Uint8Array
   readonly txnNumber: bigint
+  /** Empty: the entry belongs to a transaction. */
   readonly stmtIds: readonly number[]
   /** The document in the reply to a findAndModify, for a retry. Absent: the reply had none. */
   readonly image?: RetryImage
@@ -75,12 +76,7 @@ export function encodeLogEntry(entry: LogEntry): Uint8Array {
   if (entry.session !== null) {
     writer.document('lsid', entry.session.lsid).int64('txnNumber', entry.session.txnNumber)
   }
-  writer.string('op', entry.op).string('ns', entry.ns)
-  if (entry.uuid !== null) writer.uuid('ui', entry.uuid)
-  if (entry.difference === null) writer.document('o', entry.object)
-  else writer.startDocument('o').int32('$v', 2).document('diff', entry.difference).end()
-  if (entry.o2 !== undefined) writer.document('o2', entry.o2)
-  else if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
+  writeOperation(writer, entry)
   if (entry.session !== null) writeStatement(writer, entry.session)
   if (entry.fromMigrate === true) writer.bool('fromMigrate', true)
   writer.timestamp('ts', entry.ts[0], entry.ts[1])
@@ -99,6 +95,7 @@ const noOpTime: OpTime = { ts: [0, 0], term: uninitializedTerm }
 
 function writeStatement(writer: DocumentWriter, { stmtIds, image }: LogSession): void {
   if (image !== undefined) writer.string('needsRetryImage', image.kind)
+  if (stmtIds.length === 0) return
   if (stmtIds.length === 1) writer.int32('stmtId', stmtIds[0]!)
   else {
     writer.startArray('stmtId')
@@ -115,6 +112,24 @@ export function decodeLogEntry(
   bytes: Uint8Array,
   stored: (ns: string, id: RawValue) => Uint8Array | undefined,
 ): LogEntry {
+  const operation = decodeOperation(bytes, stored)
+  return {
+    ...opTimeOf(bytes),
+    ...operation,
+    session: decodeSession(bytes, operation.object),
+    ...decodePrevOpTime(bytes),
+    wallMs: Number(required(bytes, 'wall').asBigInt()),
+  }
+}
+
+/** What an entry, or an operation of a transaction, changes. */
+export type LogOperationFields = Pick<LogEntry, 'op' | 'ns' | 'uuid' | 'object' | 'id' | 'difference' | 'o2'>
+
+/** @param stored and errors as of {@link decodeLogEntry} */
+export function decodeOperation(
+  bytes: Uint8Array,
+  stored: (ns: string, id: RawValue) => Uint8Array | undefined,
+): LogOperationFields {
   const op = required(bytes, 'op').asString() as LogOperation
   const logged = required(bytes, 'o')
   const difference = op === 'u' ? differenceIn(logged.slice()) : null
@@ -122,17 +137,27 @@ export function decodeLogEntry(
   const ui = findField(bytes, 'ui')
   const idSource = op === 'u' ? findField(bytes, 'o2')?.slice() : op === 'd' ? object : undefined
   return {
-    ...opTimeOf(bytes),
     op,
     ns: required(bytes, 'ns').asString(),
     uuid: ui === undefined ? null : ui.asBinary(),
     object,
     id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
-    session: decodeSession(bytes, object),
-    ...decodePrevOpTime(bytes),
-    wallMs: Number(required(bytes, 'wall').asBigInt()),
     difference,
   }
+}
+
+/** As `op`, `ns`, `ui`, `o`, `o2` of an entry. */
+export function writeOperation(
+  writer: DocumentWriter,
+  { op, ns, uuid, object, id, difference, o2 }: LogOperationFields,
+): DocumentWriter {
+  writer.string('op', op).string('ns', ns)
+  if (uuid !== null) writer.uuid('ui', uuid)
+  if (difference === null) writer.document('o', object)
+  else writer.startDocument('o').int32('$v', 2).document('diff', difference).end()
+  if (o2 !== undefined) writer.document('o2', o2)
+  else if (op === 'u' && id !== null) writer.startDocument('o2').value('_id', id).end()
+  return writer
 }
 
 /** @param start of the entry */
@@ -171,13 +196,17 @@ function changed(
 function decodeSession(bytes: Uint8Array, object: Uint8Array): LogSession | null {
   const lsid = findField(bytes, 'lsid')
   if (lsid === undefined) return null
-  const stmtId = required(bytes, 'stmtId')
   return {
     lsid: lsid.slice(),
     txnNumber: required(bytes, 'txnNumber').asBigInt(),
-    stmtIds: stmtId.type === BsonType.array ? elementsOf(stmtId).map((value) => value.asNumber()) : [stmtId.asNumber()],
+    stmtIds: stmtIdsOf(findField(bytes, 'stmtId')),
     ...decodeImage(bytes, object),
   }
+}
+
+function stmtIdsOf(value: RawValue | undefined): readonly number[] {
+  if (value === undefined) return []
+  return value.type === BsonType.array ? elementsOf(value).map((each) => each.asNumber()) : [value.asNumber()]
 }
 
 function decodeImage(bytes: Uint8Array, object: Uint8Array): { image?: RetryImage } {

@@ -2,7 +2,7 @@
  * What a rollback removes, by collection. Server: RollbackImpl::_processRollbackOp,
  * _namespacesForOp, _writeRollbackFiles.
  */
-import { BsonType, fieldsOf, findField, hexOf } from '@shardlab/bson'
+import { BsonType, documentsOf, fieldsOf, findField, hexOf } from '@shardlab/bson'
 import type { Collection, StorageEngine } from '@shardlab/storage'
 
 export interface RolledBack {
@@ -35,7 +35,7 @@ export function rolledBackBy(entries: Iterable<Uint8Array>, engine: StorageEngin
     groups.set(ns, group)
     return group
   }
-  for (const entry of entries) {
+  for (const entry of operationsOf(entries)) {
     const op = findField(entry, 'op')!.asString()
     if (op === 'c') for (const ns of namespacesOfCommand(entry)) groupOf(ns).entries++
     if (op !== 'i' && op !== 'u' && op !== 'd') continue
@@ -57,6 +57,16 @@ export function rolledBackBy(entries: Iterable<Uint8Array>, engine: StorageEngin
     entries: count,
     documents: [...documents.values()],
   }))
+}
+
+/** With the operations of transactions in place of their entries. */
+function* operationsOf(entries: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+  for (const entry of entries) {
+    const isCommand = findField(entry, 'op')!.asString() === 'c'
+    const operations = isCommand ? findField(entry, 'applyOps', findField(entry, 'o')!.start) : undefined
+    if (operations === undefined) yield entry
+    else yield* documentsOf(operations)
+  }
 }
 
 /** None for dropDatabase. */

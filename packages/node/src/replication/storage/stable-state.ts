@@ -7,6 +7,7 @@ import { compareOpTimes, isNullOpTime, nullOpTime, type OpTime } from '@shardlab
 import { decodeLogEntry, type StorageEngine } from '@shardlab/storage'
 import type { NodeStorage } from '../../host/node-storage.js'
 import type { RetryHistory } from '../../retry/retry-history.js'
+import { applyLogged, type LoggedTransactions } from '../../transactions/log/logged-transactions.js'
 
 /** Clones share pages with the live data, which then copies a page at its first change. */
 const cloneEveryMs = 1000
@@ -15,6 +16,7 @@ const batchBytes = 1024 * 1024
 interface State {
   readonly engine: StorageEngine
   readonly retries: RetryHistory
+  readonly transactions: LoggedTransactions
   optime: OpTime
 }
 
@@ -79,6 +81,7 @@ export class StableState {
     this.#candidate = null
     engine.adopt(this.#stable.engine)
     retries.adopt(this.#stable.retries.clone())
+    log.transactions.adopt(this.#stable.transactions)
     log.oplog.truncateAfter(position)
     return true
   }
@@ -94,9 +97,14 @@ export class StableState {
   }
 
   #clone(): State {
-    const { engine, retries } = this.#storage
+    const { engine, log, retries } = this.#storage
     this.#clonedAtMs = this.#now()
-    return { engine: engine.clone(), retries: retries.clone(), optime: this.#lastApplied }
+    return {
+      engine: engine.clone(),
+      retries: retries.clone(),
+      transactions: log.transactions.clone(),
+      optime: this.#lastApplied,
+    }
   }
 
   /** @returns false: the oplog does not have all entries up to there */
@@ -108,7 +116,7 @@ export class StableState {
       for (let at = 0; at < found.length && compareOpTimes(state.optime, position) < 0;) {
         const length = readUint32(found, at)
         const entry = decodeLogEntry(found.slice(at, at + length), stored)
-        state.engine.apply(entry)
+        applyLogged(entry, state.engine, state.transactions)
         state.retries.record(entry)
         state.optime = { ts: entry.ts, term: entry.term }
         at += length

@@ -1,0 +1,26 @@
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { NodeInvocation } from '../host/node-host.js'
+import { hasCommitted } from '../transactions/transaction-errors.js'
+
+export const abortTransaction: CommandRow<NodeInvocation> = {
+  name: 'abortTransaction',
+  access: 'admin',
+  adminOnly: true,
+  apiVersion1: true,
+  manual: 'reference/command/abortTransaction',
+  behaviour: 'transactions',
+  fields: { recoveryToken: 'object' },
+  routing: 'local',
+  status: 'full',
+  summary: 'Aborts a transaction.',
+  run({ host, transaction: statement }) {
+    if (statement === undefined)
+      throw new CommandError('CommandFailed', 'abortTransaction must be run within a transaction')
+    const { transactions, behaviours } = host
+    const transaction = transactions.find(statement.session, statement.txnNumber)
+    if (transaction === null) throw hasCommitted(statement.txnNumber, behaviours)
+    transactions.abort(transaction)
+    return new DocumentWriter(64)
+  },
+}

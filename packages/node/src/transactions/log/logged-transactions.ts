@@ -1,0 +1,151 @@
+/**
+ * Transactions of which the log has entries but no outcome: parts of large ones, and prepared ones.
+ * Server: transaction_oplog_application.cpp.
+ */
+import { CommandError, documentsOf, DocumentWriter, findField, firstFieldName, type RawValue } from '@shardlab/bson'
+import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { decodeOperation, opTimeOf, type LogEntry, type OpTime, type StorageEngine } from '@shardlab/storage'
+
+export interface LoggedTransaction {
+  readonly key: SessionKey
+  readonly lsid: Uint8Array
+  readonly txnNumber: bigint
+  /** Documents `{ applyOps, … }`, oldest first. */
+  readonly parts: readonly Uint8Array[]
+  /** Null: not prepared. */
+  readonly preparedAt: OpTime | null
+}
+
+const nothing: readonly Uint8Array[] = []
+
+export class LoggedTransactions {
+  readonly #open = new Map<SessionKey, LoggedTransaction>()
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  prepared(): LoggedTransaction[] {
+    return [...this.#open.values()].filter(({ preparedAt }) => preparedAt !== null)
+  }
+
+  /**
+   * Notes an entry of kind c.
+   * @returns the parts whose operations take effect with it; null: it does not belong to a
+   *   transaction
+   */
+  record(entry: LogEntry): readonly Uint8Array[] | null {
+    const command = firstFieldName(entry.object)
+    const { session } = entry
+    if (session === null) return command === 'applyOps' ? [entry.object] : null
+    const { key } = SessionCatalog.parse(session.lsid)
+    if (command === 'abortTransaction') this.#open.delete(key)
+    else if (command === 'commitTransaction') return this.#take(key)
+    else if (command === 'applyOps') return this.#recordPart(entry, key)
+    else return null
+    return nothing
+  }
+
+  #recordPart(entry: LogEntry, key: SessionKey): readonly Uint8Array[] {
+    const { lsid, txnNumber } = entry.session!
+    const known = this.#open.get(key)
+    const earlier = known?.txnNumber === txnNumber ? known.parts : nothing
+    const isPrepare = isSet(entry.object, 'prepare')
+    if (!isPrepare && !isSet(entry.object, 'partialTxn')) {
+      this.#open.delete(key)
+      return [...earlier, entry.object]
+    }
+    // Copied: a view would keep its whole message or log block alive.
+    const parts = [...earlier, new Uint8Array(entry.object)]
+    const preparedAt = isPrepare ? { ts: entry.ts, term: entry.term } : null
+    this.#open.set(key, { key, lsid: new Uint8Array(lsid), txnNumber, parts, preparedAt })
+    return nothing
+  }
+
+  #take(key: SessionKey): readonly Uint8Array[] {
+    const taken = this.#open.get(key)
+    if (taken === undefined) throw new Error('a log entry commits a transaction that is not prepared')
+    this.#open.delete(key)
+    return taken.parts
+  }
+
+  clear(): void {
+    this.#open.clear()
+  }
+
+  adopt(other: LoggedTransactions): void {
+    this.#open.clear()
+    for (const [key, transaction] of other.#open) this.#open.set(key, transaction)
+  }
+
+  clone(): LoggedTransactions {
+    const copy = new LoggedTransactions()
+    copy.adopt(this)
+    return copy
+  }
+
+  /** Appends the field `transactions`. */
+  write(writer: DocumentWriter): DocumentWriter {
+    writer.startArray('transactions')
+    let index = 0
+    for (const { lsid, txnNumber, parts, preparedAt } of this.#open.values()) {
+      writer.startDocument(String(index++)).document('lsid', lsid).int64('txnNumber', txnNumber)
+      writer.documents('parts', parts)
+      if (preparedAt !== null) {
+        const { ts, term } = preparedAt
+        writer.startDocument('preparedAt').timestamp('ts', ts[0], ts[1]).int64('t', term).end()
+      }
+      writer.end()
+    }
+    return writer.end()
+  }
+
+  /** Replaces everything by the field `transactions`; without it there are none. */
+  read(document: Uint8Array): void {
+    this.#open.clear()
+    const value = findField(document, 'transactions')
+    if (value === undefined) return
+    for (const each of documentsOf(value)) {
+      const lsid = findField(each, 'lsid')!.slice()
+      const { key } = SessionCatalog.parse(lsid)
+      const preparedAt = findField(each, 'preparedAt')
+      this.#open.set(key, {
+        key,
+        lsid,
+        txnNumber: findField(each, 'txnNumber')!.asBigInt(),
+        parts: documentsOf(findField(each, 'parts')!),
+        preparedAt: preparedAt === undefined ? null : opTimeOf(preparedAt.bytes, preparedAt.start),
+      })
+    }
+  }
+}
+
+function isSet(object: Uint8Array, name: string): boolean {
+  return findField(object, name)?.isTruthy() === true
+}
+
+/**
+ * Applies an entry of any kind to an engine, in the order of the log.
+ * @throws CommandError, Error as {@link StorageEngine.apply}
+ */
+export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions: LoggedTransactions): void {
+  const parts = entry.op === 'c' ? transactions.record(entry) : null
+  if (parts === null) engine.apply(entry)
+  else for (const part of parts) for (const each of operationsIn(part, entry, engine)) engine.apply(each)
+}
+
+/**
+ * As entries with the time of `entry`. Each has to be applied before the next one is read, because
+ * an update is the difference to the stored document.
+ */
+export function* operationsIn(
+  part: Uint8Array,
+  { ts, term, wallMs }: Pick<LogEntry, 'ts' | 'term' | 'wallMs'>,
+  engine: StorageEngine,
+): Generator<LogEntry, void, void> {
+  const stored = (ns: string, id: RawValue) => engine.collection(ns)?.findById(id)?.document
+  const operations = findField(part, 'applyOps')
+  if (operations === undefined) throw new CommandError('FailedToParse', 'a log entry has no applyOps')
+  for (const operation of documentsOf(operations))
+    yield { ts, term, wallMs, session: null, ...decodeOperation(operation, stored) }
+}

@@ -1,0 +1,108 @@
+/**
+ * A command that belongs to a transaction. Server: service_entry_point_shard_role.cpp,
+ * CheckoutSessionAndInvokeCommand.
+ */
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import { hostForRead } from '../replication/concerns/read-concern.js'
+import type { Transaction, TransactionStatement } from './transaction.js'
+import { transactionHost } from './transaction-host.js'
+import { hasAborted } from './transaction-errors.js'
+
+type Row = CommandRow<NodeInvocation>
+type Run = (invocation: NodeInvocation) => Promise<DocumentWriter> | DocumentWriter
+
+/** These end the transaction; the others run in it. */
+export const endingCommands: ReadonlySet<string> = new Set([
+  'commitTransaction',
+  'abortTransaction',
+  'prepareTransaction',
+])
+
+/**
+ * @param run the command, on the snapshot of the transaction
+ * @throws CommandError of the command, after which the transaction is aborted, and those of
+ *   `Transactions.start` and `Transactions.continue`
+ */
+export async function runInTransaction(row: Row, invocation: NodeInvocation, run: Run): Promise<DocumentWriter> {
+  const { host, operation, routed } = invocation
+  const statement = invocation.transaction!
+  const { checkout } = host.transactions
+  const { key } = statement.session
+  await checkout.acquire(key, operation)
+  try {
+    if (endingCommands.has(row.name)) return await run(invocation)
+    const transaction = transactionOf(host, statement)
+    const reply = await runStatement(transaction, invocation, run)
+    // Routers skip the participants that have written nothing.
+    return routed === null ? reply : reply.bool('readOnly', transaction.isReadOnly)
+  } finally {
+    checkout.release(key)
+  }
+}
+
+function transactionOf({ transactions }: NodeHost, { session, txnNumber, starts }: TransactionStatement): Transaction {
+  return starts ? transactions.start(session, txnNumber) : transactions.continue(session, txnNumber)
+}
+
+async function runStatement(transaction: Transaction, invocation: NodeInvocation, run: Run): Promise<DocumentWriter> {
+  const { host, operation } = invocation
+  transaction.operation = operation
+  try {
+    if (transaction.snapshot === null) await openSnapshot(transaction, invocation)
+    await awaitDefinitions(invocation)
+    checkOpen(transaction, host)
+    const statement = { ...invocation.transaction!, open: transaction }
+    const inside = transactionHost(host, host.transactions, transaction, transaction.snapshot!.engine)
+    const reply = await run({ ...invocation, host: inside, transaction: statement })
+    operation.checkForInterrupt()
+    checkOpen(transaction, host)
+    if (transaction.hasFailed) host.transactions.abort(transaction)
+    return reply
+  } catch (error) {
+    if (!(error instanceof CommandError) || !leavesOpen(error)) host.transactions.abort(transaction)
+    throw error
+  } finally {
+    transaction.operation = null
+  }
+}
+
+/** The router resolves a view, or moves the document, and continues. */
+function leavesOpen({ code }: CommandError): boolean {
+  return code === commandOnView || code === wouldChangeOwningShard
+}
+
+const commandOnView = 169
+const wouldChangeOwningShard = 283
+
+/** @throws CommandError 251 NoSuchTransaction: it has been aborted meanwhile */
+function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost): void {
+  if (!isOpen) throw hasAborted(txnNumber, behaviours)
+}
+
+/** Read concern majority reads the newest data, too: the commit waits until a majority has it. */
+async function openSnapshot(transaction: Transaction, invocation: NodeInvocation): Promise<void> {
+  const { host, concerns, operation } = invocation
+  const { read } = concerns
+  const waiting = hostForRead({ ...invocation, concerns: { ...concerns, read: { ...read, level: 'local' } } })
+  if (waiting instanceof Promise) await waiting
+  operation.checkForInterrupt()
+  checkOpen(transaction, host)
+  const { atClusterTime } = read
+  const engine = atClusterTime === null ? host.engine : host.snapshots.at(atClusterTime, host.context.now())
+  transaction.snapshot = { engine: engine.clone(), time: atClusterTime ?? host.set.appliedTs }
+}
+
+/** @throws CommandError 24 LockTimeout */
+async function awaitDefinitions({ host, args, db, operation }: NodeInvocation): Promise<void> {
+  const { definitions } = host.transactions
+  if (definitions.isEmpty) return
+  const ns = args.namedCollection(db)
+  const released = ns === null ? null : definitions.released(ns)
+  if (released === null) return
+  const timeoutMs = host.parameters.number('maxTransactionLockRequestTimeoutMillis')
+  const waits = timeoutMs < 0 ? [released] : [released, host.context.sleep(timeoutMs, operation.signal)]
+  await operation.interruptible(Promise.race(waits))
+  if (definitions.released(ns!) !== null) throw definitions.timedOut(ns!)
+}

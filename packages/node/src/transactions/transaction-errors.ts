@@ -1,0 +1,82 @@
+/** Server: transaction_participant.cpp (beginOrContinue, _checkIsCommandValidWithTxnState). */
+import { CommandError } from '@shardlab/bson'
+import type { SessionId } from '@shardlab/member'
+import type { Behaviours } from '@shardlab/sharding'
+import type { TransactionState } from '../retry/retry-history-image.js'
+import { sessionText } from '../retry/session-text.js'
+
+type Texts = Pick<Behaviours, 'transactionTextsAreStructured'>
+
+export interface NewestNumber {
+  readonly txnNumber: bigint
+  readonly transaction: TransactionState | null
+}
+
+/** @throws CommandError 225 TransactionTooOld */
+export function checkNumber(
+  { key }: SessionId,
+  txnNumber: bigint,
+  newest: NewestNumber | undefined,
+  { transactionTextsAreStructured: isStructured }: Texts,
+): void {
+  if (newest === undefined || txnNumber >= newest.txnNumber) return
+  const what = newest.transaction === null ? 'retryable write' : 'transaction'
+  const [mine, theirs] = isStructured
+    ? [
+        `with { txnNumber: ${txnNumber} }`,
+        `txnNumberAndRetryCounter { txnNumber: ${newest.txnNumber}, txnRetryCounter: 0 }`,
+      ]
+    : [String(txnNumber), `txnNumber ${newest.txnNumber}`]
+  throw new CommandError(
+    'TransactionTooOld',
+    `Cannot start transaction ${mine} on session ${sessionText(key)} because a newer ${what} with ${theirs} has already started on this session.`,
+  )
+}
+
+/**
+ * For a transaction with the newest number. Routers start one again on a shard.
+ * @throws CommandError 117 ConflictingOperationInProgress, 50911
+ */
+export function checkRestart(txnNumber: bigint, state: TransactionState | null, role: string): void {
+  if (role === 'mongod')
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      'Only servers in a sharded cluster can start a new transaction at the active transaction number',
+    )
+  if (state === 'aborted') return
+  throw new CommandError(
+    50_911,
+    `Cannot start a transaction at given transaction number ${txnNumber} a transaction with the same number is in state ${stateText(state)}`,
+  )
+}
+
+function stateText(state: TransactionState | null): string {
+  if (state === null) return 'TxnState::ExecutedRetryableWrite'
+  return `TxnState::${state[0]!.toUpperCase()}${state.slice(1)}`
+}
+
+export function noSuchTransaction(txnNumber: bigint, newest: bigint): CommandError {
+  return new CommandError(
+    'NoSuchTransaction',
+    `Given transaction number ${txnNumber} does not match any in-progress transactions. The active transaction number is ${newest}`,
+  )
+}
+
+export function hasAborted(txnNumber: bigint, texts: Texts): CommandError {
+  return new CommandError('NoSuchTransaction', `${named(txnNumber, texts)} has been aborted.`)
+}
+
+export function hasCommitted(txnNumber: bigint, texts: Texts): CommandError {
+  return new CommandError('TransactionCommitted', `${named(txnNumber, texts)} has been committed.`)
+}
+
+function named(txnNumber: bigint, { transactionTextsAreStructured }: Texts): string {
+  return transactionTextsAreStructured ? `Transaction with { txnNumber: ${txnNumber} }` : `Transaction ${txnNumber}`
+}
+
+export function commandOnPrepared(): CommandError {
+  return new CommandError(
+    'PreparedTransactionInProgress',
+    'Cannot call any operation other than abort, prepare or commit on a prepared transaction',
+  )
+}

@@ -1,0 +1,70 @@
+import { createDeferred, type TimestampPair } from '@shardlab/actor'
+import type { RunningOperation, SessionId } from '@shardlab/member'
+import type { LogSession, StorageEngine } from '@shardlab/storage'
+
+/** What the transaction reads and changes: a clone of the data, with its own writes. */
+export interface Snapshot {
+  readonly engine: StorageEngine
+  /** Of the last change that the clone includes. */
+  readonly time: TimestampPair
+}
+
+/** A command of a transaction, as its session options name it. */
+export interface TransactionStatement {
+  readonly session: SessionId
+  readonly txnNumber: bigint
+  readonly starts: boolean
+  /** In which the command runs. Null: it has not begun to, or it ends the transaction. */
+  readonly open: Transaction | null
+}
+
+export class Transaction {
+  readonly session: SessionId
+  readonly txnNumber: bigint
+  readonly startedAtMs: number
+  state: 'in-progress' | 'prepared' | 'committed' | 'aborted' = 'in-progress'
+  /** Null: its first statement has not begun to read. */
+  snapshot: Snapshot | null = null
+  /** As in the oplog. */
+  readonly operations: Uint8Array[] = []
+  sizeBytes = 0
+  /** Of collections that it has used. */
+  readonly namespaces = new Set<string>()
+  readonly createdNamespaces = new Set<string>()
+  /** See `WriteKeys`. */
+  readonly keys = new Set<string>()
+  /** The statement that runs. Null: it is inactive. */
+  operation: RunningOperation | null = null
+  /** A statement has failed for some of its documents. */
+  hasFailed = false
+  readonly #ended = createDeferred<void>()
+
+  constructor(session: SessionId, txnNumber: bigint, startedAtMs: number) {
+    this.session = session
+    this.txnNumber = txnNumber
+    this.startedAtMs = startedAtMs
+  }
+
+  get isOpen(): boolean {
+    return this.state === 'in-progress' || this.state === 'prepared'
+  }
+
+  get isReadOnly(): boolean {
+    return this.operations.length === 0
+  }
+
+  get logSession(): LogSession {
+    return { lsid: this.session.document, txnNumber: this.txnNumber, stmtIds: [] }
+  }
+
+  /** Resolves when it has committed or aborted. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  end(state: 'committed' | 'aborted'): void {
+    this.state = state
+    this.snapshot = null
+    this.#ended.resolve()
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * The transactions of a primary: at most one open one for each session. Server:
+ * transaction_participant.cpp.
+ */
+import type { ActorContext } from '@shardlab/actor'
+import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
+import { databaseNameOf, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
+import type { Behaviours } from '@shardlab/sharding'
+import type { Collection, LogEntry } from '@shardlab/storage'
+import type { CursorManager } from '../cursors/cursor-manager.js'
+import type { LogChange } from '../log/log-change.js'
+import type { NodeParameterName } from '../parameters/node-parameters.js'
+import type { RetryHistory } from '../retry/retry-history.js'
+import { DefinitionLocks } from './definition-locks.js'
+import { applyOpsEntries } from './log/transaction-entries.js'
+import { SessionCheckout } from './session-checkout.js'
+import { Transaction } from './transaction.js'
+import {
+  checkNumber,
+  checkRestart,
+  commandOnPrepared,
+  hasAborted,
+  hasCommitted,
+  noSuchTransaction,
+} from './transaction-errors.js'
+import { TransactionStatistics } from './transaction-statistics.js'
+import { TransactionConflict, WriteKeys } from './write-keys.js'
+
+export const transactionsTimer = 'transactions'
+
+export interface TransactionsNode {
+  readonly behaviours: Behaviours
+  readonly context: ActorContext
+  readonly cursors: CursorManager
+  readonly parameters: ParameterSet<NodeParameterName>
+  readonly retries: RetryHistory
+  readonly role: { readonly name: string }
+  readonly set: { readonly isWritablePrimary: boolean }
+  collection(ns: string): Collection | undefined
+}
+
+/** What the node does for its transactions. */
+export interface TransactionLog {
+  /** See `NodeLog.applyTransaction`. */
+  write(entries: readonly LogChange[]): LogEntry
+}
+
+export class Transactions {
+  readonly keys = new WriteKeys()
+  readonly definitions: DefinitionLocks
+  readonly checkout = new SessionCheckout()
+  readonly statistics = new TransactionStatistics()
+  readonly #node: TransactionsNode
+  readonly #log: TransactionLog
+  readonly #open = new Map<SessionKey, Transaction>()
+  /** Infinite: the timer is not armed. */
+  #dueMs = Number.POSITIVE_INFINITY
+
+  constructor(node: TransactionsNode, log: TransactionLog) {
+    this.#node = node
+    this.#log = log
+    this.definitions = new DefinitionLocks(() => node.parameters.number('maxTransactionLockRequestTimeoutMillis'))
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  all(): Transaction[] {
+    return [...this.#open.values()]
+  }
+
+  /**
+   * @throws CommandError 225 TransactionTooOld, 117 ConflictingOperationInProgress, 50911, 267
+   *   PreparedTransactionInProgress, 10107 NotWritablePrimary
+   */
+  start(session: SessionId, txnNumber: bigint): Transaction {
+    const node = this.#node
+    const nowMs = node.context.now()
+    this.#checkPrimary()
+    const newest = node.retries.newest(session.key)
+    checkNumber(session, txnNumber, newest, node.behaviours)
+    const open = this.#open.get(session.key)
+    if (newest?.txnNumber === txnNumber) {
+      checkRestart(txnNumber, newest.transaction, node.role.name)
+      if (open !== undefined) this.abort(open)
+    } else this.#supersede(open)
+    node.retries.noteTransaction(session.key, txnNumber, 'inProgress', nowMs)
+    const transaction = new Transaction(session, txnNumber, nowMs)
+    this.#open.set(session.key, transaction)
+    this.statistics.started++
+    this.#arm(nowMs + this.#lifetimeMs)
+    return transaction
+  }
+
+  /**
+   * @param command that does not end the transaction
+   * @throws CommandError 225, 251 NoSuchTransaction, 256 TransactionCommitted, 267, 10107
+   */
+  continue(session: SessionId, txnNumber: bigint): Transaction {
+    const transaction = this.find(session, txnNumber)
+    if (transaction === null) throw hasCommitted(txnNumber, this.#node.behaviours)
+    if (transaction.state === 'prepared') throw commandOnPrepared()
+    return transaction
+  }
+
+  /**
+   * @returns null: it has committed
+   * @throws CommandError 225, 251, 10107
+   */
+  find(session: SessionId, txnNumber: bigint): Transaction | null {
+    this.#checkPrimary()
+    const { behaviours, retries } = this.#node
+    const newest = retries.newest(session.key)
+    checkNumber(session, txnNumber, newest, behaviours)
+    if (newest?.txnNumber !== txnNumber || newest.transaction === null)
+      throw noSuchTransaction(txnNumber, newest?.txnNumber ?? -1n)
+    const open = this.#open.get(session.key)
+    if (open?.txnNumber === txnNumber) return open
+    if (newest.transaction === 'committed') return null
+    throw hasAborted(txnNumber, behaviours)
+  }
+
+  /**
+   * Called before a retryable write uses the number.
+   * @throws CommandError 267 PreparedTransactionInProgress
+   */
+  beginRetryableWrite(key: SessionKey, txnNumber: bigint): void {
+    const open = this.#open.get(key)
+    if (open !== undefined && txnNumber > open.txnNumber) this.#supersede(open)
+  }
+
+  #supersede(open: Transaction | undefined): void {
+    if (open === undefined) return
+    if (open.state === 'prepared')
+      throw new CommandError(
+        'PreparedTransactionInProgress',
+        `Cannot start a new transaction while transaction ${open.txnNumber} of the session is prepared`,
+      )
+    this.abort(open)
+  }
+
+  /** All its operations take effect in this turn. The caller flushes the node. */
+  commit(transaction: Transaction): void {
+    const { operations, logSession } = transaction
+    if (operations.length > 0) {
+      const operationsMax = this.#node.parameters.number('maxNumberOfTransactionOperationsInSingleOplogEntry')
+      this.#log.write(applyOpsEntries(operations, logSession, false, { operationsMax }))
+    }
+    this.statistics.committed(operations.length, transaction.sizeBytes)
+    this.#end(transaction, 'committed')
+  }
+
+  /** Not for prepared ones. */
+  abort(transaction: Transaction): void {
+    if (!transaction.isOpen) return
+    this.statistics.aborted++
+    this.#end(transaction, 'aborted')
+  }
+
+  #end(transaction: Transaction, state: 'committed' | 'aborted'): void {
+    const { session, txnNumber } = transaction
+    const { cursors, context, retries } = this.#node
+    this.keys.release(transaction)
+    this.#open.delete(session.key)
+    retries.noteTransaction(session.key, txnNumber, state, context.now())
+    transaction.end(state)
+    cursors.closeWhere((cursor) => cursor.session === session.key && cursor.txnNumber === txnNumber)
+  }
+
+  /** The sessions are killed. Prepared transactions stay. */
+  abortWhere(fits: (session: SessionKey) => boolean): void {
+    for (const transaction of this.all())
+      if (transaction.state === 'in-progress' && fits(transaction.session.key)) this.abort(transaction)
+  }
+
+  /**
+   * Called before a change outside of transactions, while there are any.
+   * @throws TransactionConflict for what an open transaction has written
+   */
+  checkChange(change: LogChange): void {
+    if (change.op === 'c') this.#checkDefinition(change)
+    else if (!this.keys.isEmpty) this.keys.checkFree(change, this.#node.collection(change.ns))
+  }
+
+  /**
+   * Commands that change definitions have waited for transactions. Other work, such as that of
+   * coordinators, aborts those that are not prepared.
+   * @throws TransactionConflict
+   */
+  #checkDefinition({ ns: commandNs, object }: LogChange): void {
+    const command = firstFieldName(object)!
+    const target = findField(object, command)!
+    const db = databaseNameOf(commandNs)
+    const name = target.type === BsonType.string ? target.asString() : null
+    const ns = command === 'renameCollection' ? name : `${db}.${name}`
+    if (command === 'create') {
+      const creator = this.all().find(({ createdNamespaces }) => createdNamespaces.has(ns!))
+      if (creator !== undefined) throw new TransactionConflict(creator)
+      return
+    }
+    const to = findField(object, 'to')?.asString()
+    const covers =
+      name === null ? (each: string) => each.startsWith(`${db}.`) : (each: string) => each === ns || each === to
+    for (const user of this.usersOf(covers)) {
+      if (user.state === 'prepared') throw new TransactionConflict(user)
+      this.abort(user)
+    }
+  }
+
+  isCreatedByAnother(ns: string, transaction: Transaction): boolean {
+    for (const other of this.#open.values()) if (other !== transaction && other.createdNamespaces.has(ns)) return true
+    return false
+  }
+
+  usersOf(covers: (ns: string) => boolean): Transaction[] {
+    return this.all().filter(({ namespaces, createdNamespaces }) =>
+      [...namespaces, ...createdNamespaces].some((ns) => covers(ns)),
+    )
+  }
+
+  /** `transactions` of serverStatus. */
+  writeStatistics(writer: DocumentWriter): void {
+    const all = this.all()
+    const active = all.filter(({ operation }) => operation !== null).length
+    const prepared = all.filter(({ state }) => state === 'prepared').length
+    this.statistics.write(writer, { open: all.length, active, prepared })
+  }
+
+  /** Aborts those that are too old. */
+  wake(): boolean {
+    this.#dueMs = Number.POSITIVE_INFINITY
+    const nowMs = this.#node.context.now()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const transaction of this.all()) {
+      if (transaction.state === 'prepared') continue
+      const endsAtMs = transaction.startedAtMs + this.#lifetimeMs
+      if (endsAtMs > nowMs) nextMs = Math.min(nextMs, endsAtMs)
+      else this.#expire(transaction)
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#arm(nextMs)
+    return true
+  }
+
+  #expire(transaction: Transaction): void {
+    transaction.operation?.interrupt(
+      new CommandError(
+        'TransactionExceededLifetimeLimitSeconds',
+        "operation was interrupted because the transaction exceeded the configured 'transactionLifetimeLimitSeconds'",
+      ),
+    )
+    this.abort(transaction)
+  }
+
+  /** This member serves as primary no more. */
+  end(): void {
+    this.abortWhere(() => true)
+  }
+
+  get #lifetimeMs(): number {
+    return this.#node.parameters.number('transactionLifetimeLimitSeconds') * 1000
+  }
+
+  #arm(atMs: number): void {
+    if (atMs >= this.#dueMs) return
+    this.#dueMs = atMs
+    this.#node.context.setTimer(transactionsTimer, Math.max(0, atMs - this.#node.context.now()))
+  }
+
+  #checkPrimary(): void {
+    if (!this.#node.set.isWritablePrimary)
+      throw new CommandError('NotWritablePrimary', 'Not primary so we cannot begin or continue a transaction')
+  }
+}
