@@ -69,6 +69,8 @@ export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> 
   readonly measured?: MeasuredCollections
   /** Must be a function of its arguments alone. Default: the server's policy. */
   readonly policy?: BalancePolicy
+  /** After so many {@link SimulatedCluster.turns} waiting calls reject. Default: no limit. */
+  readonly turnsMax?: number
 }
 
 export interface MeasuredCollections {
@@ -148,6 +150,11 @@ export class SimulatedCluster {
     return this.#runtime.advance(durationMs)
   }
 
+  /** Instants so far at which something happened or a call ended: a measure of a run's length. */
+  get turns(): number {
+    return this.#runtime.turns
+  }
+
   /** A hash of everything that happened so far: times, members, bytes. */
   traceHash(): string {
     return this.#runtime.traceHash()
@@ -222,7 +229,7 @@ export class SimulatedCluster {
 
   /**
    * Asks a member without using the network, for measurements: {@link SimulatedRuntime.peek}.
-   * Rejects if it is not running.
+   * Rejects if it is not running, or goes down before it answers.
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
@@ -276,7 +283,7 @@ export class SimulatedCluster {
  * @throws OptionError an option is wrong
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
-  const { latency, mutations = [], attaches = false, ...more } = options
+  const { latency, mutations = [], attaches = false, turnsMax, ...more } = options
   const { measured, checkpointAfterBytes, samplesQueries, reportsSizes, policy, ...others } = more
   for (const name of mutations)
     if (!allMutationNames.includes(name))
@@ -296,7 +303,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
     outside: outsideActor(() => ({ runtime, faults, copies: null })),
     mutations,
     attaches,
-    ...(latency === undefined ? {} : { latency }),
+    ...defined({ latency, turnsMax }),
   })
   await loadFaultSchema()
   const faults = new Faults(runtime, resolved)

@@ -174,6 +174,13 @@ t.test('cursors of a dropped collection hold no snapshot until their getMore rep
   t.match(await node.run({ getMore: other, collection: 'other' }), { cursor: { nextBatch: [{ x: 2 }, { x: 3 }] } })
 })
 
+t.test('D610: a cursor with a past snapshot ends with the drop of its collection', async (t) => {
+  const node = await filled('6.0')
+  const id = idOf(await node.ok({ ...find, readConcern: { level: 'snapshot' } }))
+  await drop(node)
+  t.match(await node.run({ getMore: id, collection: 'c' }), { code: 175, errmsg: /collection dropped\. UUID/ })
+})
+
 t.test('D610: of the cursors of dropped collections, 1,000 stay open', async (t) => {
   const node = new NodeUnderTest()
   const documents = [{ x: 1 }, { x: 2 }, { x: 3 }]

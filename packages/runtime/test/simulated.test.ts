@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Actor, ActorFactory, Disk, RequestFailedError } from '@shardlab/actor'
 import t from 'tap'
-import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
+import { createSimulatedRuntime, SimulationFailedError, TurnLimitError, type SimulatedRuntime } from '../src/index.js'
 import { replicaSetSuite } from './support/replica-set-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
-import { toyRequest, toyRoles } from './support/toy-roles.js'
+import { toyAnswer, toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
 
 setFlagsFromString('--expose-gc')
@@ -145,6 +145,33 @@ t.test('a request that no event can answer rejects', async (test) => {
     ask(runtime, 'a', 'never'),
     /seed deaf: a has not answered node.command, and nothing is left to happen/,
   )
+})
+
+t.test('a peek takes no time, unless the member waits, and rejects when the member goes down', async (test) => {
+  const runtime = create()
+  await runtime.start([spec('a', 'echo')])
+  const began = runtime.now()
+  const peek = async (operation: string, argument: unknown = null) =>
+    toyAnswer(await runtime.peek('a', 'node.command', toyRequest(operation, argument)))
+  test.match(await peek('echo', 1), { value: 1 })
+  test.equal(runtime.now(), began)
+  test.equal(await peek('after', 10), 'slept')
+  test.equal(runtime.now(), began + 10)
+  const unanswered = peek('after', 1000)
+  await runtime.crash('a')
+  await test.rejects(unanswered, { message: 'a is not running' })
+  await test.rejects(peek('echo'), { message: 'a is not running' })
+})
+
+t.test('waiting calls reject after the last turn', async (test) => {
+  const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 1, turnsMax: 1000 })
+  await runtime.start([spec('b', 'echo')])
+  const endless = async () => {
+    for (;;) await ask(runtime, 'b', 'echo')
+  }
+  await test.rejects(endless(), TurnLimitError)
+  test.equal(runtime.turns, 1001)
+  await test.rejects(runtime.advance(1), { message: 'the simulation has not ended after 1000 turns' })
 })
 
 t.test('an exception of a handler ends the simulation with its seed', async (test) => {

@@ -6,6 +6,7 @@ import { CommandError, sameBytes } from '@shardlab/bson'
 import { stagesOf, type Collection, type QueryPlan, type StorageEngine } from '@shardlab/storage'
 import { uuidText } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
+import { liveNode } from '../read/snapshots/live-node.js'
 
 export interface Collections {
   readonly behaviours: Behaviours
@@ -29,7 +30,8 @@ export class SourceReads {
     indexes: ReadonlySet<string> = new Set(),
     leavesOutOrphans = false,
   ) {
-    this.#host = host
+    // A drop ends cursors with a past snapshot, too.
+    this.#host = liveNode(host)
     this.ns = ns
     this.uuid = uuid
     this.leavesOutOrphans = leavesOutOrphans

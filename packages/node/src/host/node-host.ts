@@ -86,7 +86,8 @@ export interface ChangeWriter {
   flush(): Promise<void>
   /**
    * Resolves when no failover can undo the changes applied so far: a majority has them. For states
-   * that other members learn. @throws CommandError 14031 OutOfDiskSpace, 189 PrimarySteppedDown
+   * that other members learn. Never settles once this node has ended. @throws CommandError 14031
+   * OutOfDiskSpace
    */
   flushToMajority(): Promise<void>
   /** @returns a function that removes the observer */

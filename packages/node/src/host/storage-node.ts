@@ -368,9 +368,9 @@ export class StorageNode implements NodeHost {
 
   async flushToMajority(): Promise<void> {
     await this.flush()
-    if (this.set.isCommitted) return
-    const [error] = await this.context.all([this.set.awaitMajority(this.set.lastApplied)])
-    if (error !== null) throw error
+    // Unlike the wait of a client's write, it outlasts an attempt to step down. After a step-down
+    // the context never resumes the caller: the next primary completes its work.
+    if (!this.set.isCommitted) await this.context.all([this.set.awaitCommitted(this.set.appliedTs)])
   }
 
   /** Returns undefined for kinds that only a role serves. */

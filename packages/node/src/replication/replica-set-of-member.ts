@@ -103,11 +103,6 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.#protocol.waits.awaitWriteConcern(target, concern, limits)
   }
 
-  awaitMajority(target: OpTime, signal?: CancelSignal): Promise<CommandError | null> {
-    this.#protocol.update()
-    return this.#protocol.waits.awaitMajority(target, signal)
-  }
-
   awaitTopology(counter: number, timeoutMs: number, signal: CancelSignal): Promise<boolean> {
     return this.#protocol.waits.awaitTopology(counter, timeoutMs, signal)
   }
@@ -116,7 +111,7 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.#protocol.waits.awaitApplied(ts, signal)
   }
 
-  awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void> {
+  awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void> {
     this.#protocol.update()
     return this.#protocol.waits.awaitCommitted(ts, signal)
   }

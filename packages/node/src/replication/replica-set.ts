@@ -41,17 +41,12 @@ export interface ReplicaSet {
     concern: WriteConcern,
     limits: { readonly timeoutMs: number | null; readonly signal?: CancelSignal },
   ): Promise<CommandError | null | 'late'>
-  /**
-   * Resolves when a majority has the entry.
-   * @returns the error that ends the wait; null: they have it
-   */
-  awaitMajority(target: OpTime, signal?: CancelSignal): Promise<CommandError | null>
   /** @returns whether the topology has another counter now */
   awaitTopology(counter: number, timeoutMs: number, signal: CancelSignal): Promise<boolean>
   /** @returns whether an entry of that time or a later one is applied; false: the signal aborted */
   awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean>
   /** Resolves when a majority has everything up to that time, or the signal aborts. */
-  awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void>
+  awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void>
   /** Adds an entry without effect, so that the applied time advances. On a primary only. */
   appendNoop(message: string): void
   /** @returns why this member may not be primary of its set now; null: a majority confirms it */

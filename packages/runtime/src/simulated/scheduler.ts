@@ -1,4 +1,5 @@
 import type { VirtualClock } from '../host/time/virtual-clock.js'
+import { TurnLimitError } from './turn-limit-error.js'
 
 interface Waiter {
   isDone(): boolean
@@ -26,11 +27,17 @@ export class Scheduler {
   readonly #turnEnds: (() => void)[] = []
   #turnEndCount = 0
   #running = false
+  readonly #turnsMax: number
   #turns = 0
   #failure: Error | null = null
 
-  constructor(clock: VirtualClock) {
+  constructor(clock: VirtualClock, turnsMax: number) {
     this.#clock = clock
+    this.#turnsMax = turnsMax
+  }
+
+  get turns(): number {
+    return this.#turns
   }
 
   /** Runs `flush` after all promise jobs of this turn. */
@@ -92,7 +99,8 @@ export class Scheduler {
    * timers and sockets of the process.
    */
   #afterAllJobs(): void {
-    if (++this.#turns % turnsInARow === 0) setImmediate(this.#turn)
+    if (++this.#turns > this.#turnsMax) this.fail(new TurnLimitError(this.#turnsMax))
+    if (this.#turns % turnsInARow === 0) setImmediate(this.#turn)
     // Node runs ticks when no promise job is left. But a tick that is added inside a tick runs
     // before the jobs that the first one has made, so add it inside a job.
     else void settled.then(this.#tick)

@@ -17,6 +17,10 @@ export interface SimulatedRuntimeOptions extends RuntimeHooks {
    * the content of attachments. Default false.
    */
   readonly attaches?: boolean
+  /**
+   * After so many turns each waiting call rejects with a `TurnLimitError`. Default: no limit.
+   */
+  readonly turnsMax?: number
   readonly limits?: Partial<HostLimits>
   /** Lower lines are dropped. Default `info`. */
   readonly logLevel?: LogLevel

@@ -25,11 +25,17 @@ export interface SimulatedRuntime extends Runtime {
   /** Breaks the connection of two members: packets under way are lost, unanswered requests fail. */
   sever(one: Address, other: Address): void
   /**
-   * Calls a member without the network: no time passes, and the trace hash does not change. Only
-   * for kinds that change nothing and need no other member.
-   * @throws Error when the member is not running
+   * Calls a member without the network, and the trace hash does not change. Only for kinds that
+   * change nothing and need no other member. Time passes only while the member waits for something,
+   * such as its next turn during long work.
+   * @throws Error when the member is not running, or goes down before it answers
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>>
+  /**
+   * Turns so far: instants at which something happened or a call ended. A measure of the length
+   * of a run.
+   */
+  readonly turns: number
   /**
    * A hash of times, members and bytes so far. Equal seeds and equal calls from outside give equal
    * hashes.

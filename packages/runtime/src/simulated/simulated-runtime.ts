@@ -7,6 +7,7 @@ import {
   type ActorContext,
   type Address,
   type ClusterEvent,
+  type Deferred,
   type MessageKind,
   type Random,
   type ReplyOf,
@@ -52,6 +53,8 @@ const stopWithinMs = 60_000
 /** So that messages arrive between two pieces of long work, which itself takes no virtual time. */
 const yieldMs = 0.1
 
+const notRunning = (address: Address): Error => new Error(`${address} is not running`)
+
 class Simulation implements SimulatedRuntime {
   readonly kind = 'simulated'
   readonly seed: number | string
@@ -65,17 +68,20 @@ class Simulation implements SimulatedRuntime {
   readonly #hub = new EventHub()
   readonly #events: EventSink
   readonly #clock = new VirtualClock(beginMs)
-  readonly #scheduler = new Scheduler(this.#clock)
+  readonly #scheduler: Scheduler
   readonly #trace = new TraceHash()
   readonly #network: Network
   readonly #members: MemberTable<SimulatedPlace>
   readonly #outside: { readonly host: ActorHost; readonly cell: ActorCell }
+  /** Unanswered calls of {@link peek}, by the member's number. */
+  readonly #peeks = new Map<number, Set<Deferred<never>>>()
   #lastHostId = 0
 
   constructor(options: SimulatedRuntimeOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
     this.seed = options.seed
+    this.#scheduler = new Scheduler(this.#clock, options.turnsMax ?? Infinity)
     this.#random = createRandom(options.seed)
     this.#events = new EventSink(this.#hub.emit, options.logLevel ?? 'info')
     this.#network = new Network(
@@ -196,8 +202,16 @@ class Simulation implements SimulatedRuntime {
 
   async peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const { index, state } = this.#members.get(to)
-    if (state !== 'running') throw new Error(`${to} is ${state}`)
-    return this.#network.node(index)!.host.peek(index, kind, request) as Promise<ReplyOf<K>>
+    if (state !== 'running') throw notRunning(to)
+    const answer = this.#network.node(index)!.host.peek(index, kind, request) as Promise<ReplyOf<K>> | ReplyOf<K>
+    if (!(answer instanceof Promise)) return answer
+    const gone = createDeferred<never>()
+    const peeks = this.#peeks.get(index) ?? new Set()
+    this.#peeks.set(index, peeks.add(gone))
+    const settled = Promise.race([answer, gone.promise])
+    // An answer that needs no time comes before the turn at which `during` notices it.
+    const waited = this.#scheduler.during(settled, () => this.#stuck(`${to} has not answered ${kind}`))
+    return Promise.race([settled, waited]).finally(() => peeks.delete(gone))
   }
 
   resolve(name: Address): readonly Address[] {
@@ -262,6 +276,10 @@ class Simulation implements SimulatedRuntime {
     if (first !== undefined && second !== undefined && first !== second) this.#network.sever(first, second)
   }
 
+  get turns(): number {
+    return this.#scheduler.turns
+  }
+
   traceHash(): string {
     return this.#trace.digest()
   }
@@ -321,7 +339,9 @@ class Simulation implements SimulatedRuntime {
 
   #leave(index: number): void {
     const node = this.#network.node(index)
-    if (node !== undefined) this.#network.leave(node)
+    if (node === undefined) return
+    this.#network.leave(node)
+    for (const gone of this.#peeks.get(index) ?? []) gone.reject(notRunning(node.address))
   }
 
   #stuck(what: string): Error {

@@ -1,5 +1,5 @@
 import { createDeferred } from '@shardlab/actor'
-import type { ClusterEvent } from '@shardlab/cluster'
+import { TurnLimitError, type ClusterEvent } from '@shardlab/cluster'
 import { activitiesOf } from './activities/all.js'
 import type { Activity } from './activities/activity.js'
 import { Convergence } from './checkers/convergence.js'
@@ -69,6 +69,7 @@ class Run {
     } catch (error) {
       if (error instanceof WrongAnswerError)
         verdicts.violated('answers', finding(error.message, namespacesOf(error.command).find(isCollection) ?? null))
+      else if (error instanceof TurnLimitError) verdicts.failed('answers', this.#unended())
       else verdicts.failed('invariants', describe(error))
     }
   }
@@ -87,6 +88,7 @@ class Run {
       unknown: this.#documents.unknown,
       done: Object.fromEntries(this.#activities.flatMap(({ done }) => [...done])),
       virtualMs: cluster.now() - this.#beganMs,
+      turns: cluster.turns,
     }
   }
 
@@ -153,14 +155,19 @@ class Run {
 
   /** Work that has not completed by then is stuck. */
   async #withTimeLimit(work: Promise<void>): Promise<void> {
-    const { cluster, waiting, verdicts } = this.#world
+    const { cluster, verdicts } = this.#world
     const late = createDeferred<'late'>()
     const alarm = cluster.alarm(longestMs, () => late.resolve('late'))
-    const end = await Promise.race([work, late.promise])
+    // Time passes also while the work waits for nothing that lets it pass.
+    const end = await cluster.during(Promise.race([work, late.promise]))
     alarm.cancel()
     if (end !== 'late') return
-    verdicts.failed('answers', `the run did not end; unanswered commands: ${[...waiting].join('; ') || 'none'}`)
+    verdicts.failed('answers', this.#unended())
     verdicts.violated('convergence', ...(await this.#convergence.unfinished()))
+  }
+
+  #unended(): string {
+    return `the run did not end; unanswered commands: ${[...this.#world.waiting].join('; ') || 'none'}`
   }
 
   #note(event: ClusterEvent): void {

@@ -123,6 +123,8 @@ export interface SwarmRun {
   readonly unknown: number
   readonly done: Counts
   readonly virtualMs: number
+  /** Of the simulation: how long the run is, as the machine sees it. */
+  readonly turns: number
 }
 
 export interface TimelineEntry {

@@ -16,7 +16,12 @@ export interface SwarmWorldOptions {
   readonly mutation: MutationName | null
   /** The finding for which a timeline is recorded; null: none. */
   readonly recorded: Pick<Finding, 'ns' | 'ids'> | null
+  /** Turns of the simulation after which the run fails. Default: many more than a run needs. */
+  readonly turnsMax?: number
 }
+
+/** TODO */
+const defaultTurnsMax = 50_000_000
 
 export class SwarmWorld {
   readonly plan: SwarmPlan
@@ -41,7 +46,10 @@ export class SwarmWorld {
     this.verdicts = new Verdicts(({ checker, sentence }) => this.timeline?.close(`${checker}: ${sentence}`))
   }
 
-  static async create(plan: SwarmPlan, { mutation, recorded }: SwarmWorldOptions): Promise<SwarmWorld> {
+  static async create(
+    plan: SwarmPlan,
+    { mutation, recorded, turnsMax = defaultTurnsMax }: SwarmWorldOptions,
+  ): Promise<SwarmWorld> {
     const {
       seed,
       emulate,
@@ -63,6 +71,7 @@ export class SwarmWorld {
       balancerRoundIntervalMs,
       networkTimeoutMs,
       findReplicaSetHostTimeoutMs,
+      turnsMax,
       ...(chunkSizeBytes === null ? {} : { chunkSize: formatSize(chunkSizeBytes) }),
       ...(mutation === null ? {} : { mutations: [mutation] }),
     })

@@ -2,13 +2,11 @@
 import type { TimestampPair } from '@shardlab/actor'
 import type { StorageEngine } from '@shardlab/storage'
 import type { NodeHost } from '../../host/node-host.js'
-
-/** By their node at a past time. */
-const liveNodes = new WeakMap<NodeHost, NodeHost>()
+import { linkToLive } from './live-node.js'
 
 /**
  * Reading commands find the collections of that time; everything else is current. The node cannot
- * be written to, because it lacks the live node's private state; see {@link liveNode}.
+ * be written to, because it lacks the live node's private state; see `liveNode`.
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
@@ -22,10 +20,6 @@ export function nodeWithEngine(node: NodeHost, engine: StorageEngine): NodeHost 
     oplog: { value: node.oplog },
     collection: { value: (ns: string) => engine.collection(ns) },
   }) as NodeHost
-  liveNodes.set(past, node)
+  linkToLive(past, node)
   return past
-}
-
-export function liveNode(node: NodeHost): NodeHost {
-  return liveNodes.get(node) ?? node
 }

@@ -67,7 +67,7 @@ export class SetWaits {
   }
 
   /** Resolves when a majority has everything up to that time, or the signal aborts. */
-  async awaitCommitted(ts: OpTime['ts'], signal: CancelSignal): Promise<void> {
+  async awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void> {
     const committed = () => {
       const { ts: newest } = this.#set.coordinator.committed.optime
       return newest[0] > ts[0] || (newest[0] === ts[0] && newest[1] >= ts[1]) ? true : null

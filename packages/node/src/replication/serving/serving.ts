@@ -82,8 +82,7 @@ export class Serving {
         if (this.#running.delete(running)) running.answer.resolve(reply)
       },
       (error: unknown) => {
-        if (this.#running.delete(running))
-          running.answer.reject(isStateChange(error) ? new NotPrimaryError(false) : error)
+        if (this.#running.delete(running)) running.answer.reject(error)
       },
     )
     return running.answer.promise as Promise<T>
@@ -119,14 +118,6 @@ export class Serving {
     else answer.reject(new NotPrimaryError(false, null))
   }
 }
-
-/** Of a wait for a majority: this member is, or will be, a secondary. */
-function isStateChange(error: unknown): boolean {
-  return error instanceof CommandError && (error.code === primarySteppedDown || error.code === interruptedByStateChange)
-}
-
-const primarySteppedDown = 189
-const interruptedByStateChange = 11_602
 
 const stateChange = (): CommandError => new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
 

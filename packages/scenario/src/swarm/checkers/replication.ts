@@ -19,7 +19,7 @@ const everything = 1_000_000
 const $readPreference = { mode: 'secondaryPreferred' }
 
 /** Reads a member without the network. */
-type Reader = Pick<SimulatedCluster, 'peek' | 'advance'>
+type Reader = Pick<SimulatedCluster, 'peek'>
 
 /** At this moment; time passes only while a member with much data gives up its turn. */
 export async function replicationViolations({ sets, cluster }: SwarmWorld): Promise<Finding[]> {
@@ -51,7 +51,7 @@ async function contentOf(reader: Reader, member: string): Promise<Content> {
   const ask = async (command: Document): Promise<Uint8Array> => {
     const body = encode({ ...command, $readPreference })
     const request = { connectionId: 1, body, sequences: [], legacy: false, remote: 'checker' }
-    const reply = (await settled(reader, reader.peek(member, 'client.command', request))).body
+    const reply = (await reader.peek(member, 'client.command', request)).body
     if (findField(reply, 'ok')?.isTruthy() !== true)
       throw new Error(`${member} refuses ${JSON.stringify(command)}: ${toExtendedJson(reply)}`)
     return reply
@@ -75,16 +75,6 @@ async function contentOf(reader: Reader, member: string): Promise<Content> {
   }
   const oplog = await all({ find: 'oplog.rs', batchSize: everything, $db: 'local' })
   return { member, lines, oplog: oplog.map(textOf) }
-}
-
-async function settled<T>(reader: Reader, work: Promise<T>): Promise<T> {
-  let isSettled = false
-  const settle = (): void => {
-    isSettled = true
-  }
-  work.then(settle, settle)
-  for (let durationMs = 0; !isSettled; durationMs = 1) await reader.advance(durationMs)
-  return work
 }
 
 const textOf = (document: Uint8Array): string => toExtendedJson(document, { canonical: true })

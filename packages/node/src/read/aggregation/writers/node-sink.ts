@@ -4,7 +4,7 @@ import type { EvaluationContext } from '@shardlab/query'
 import { temporaryOptions, uuidText, ConnectionClosedError, type WriteSink, collationOf } from '@shardlab/member'
 import { createCollection } from '../../../ddl/namespace.js'
 import { runCommand } from '../../../dispatch/run-command.js'
-import { liveNode } from '../../snapshots/snapshot-read.js'
+import { liveNode } from '../../snapshots/live-node.js'
 import type { NodeInvocation } from '../../../host/node-host.js'
 
 /** For clients that are connected to this node directly. */
