@@ -143,6 +143,17 @@ for (const mutation of mutationNames) {
   })
 }
 
+t.test('a run that does not end fails', { timeout: 300_000 }, async (t) => {
+  const { violations } = await playSwarm(planOf(1), { mutation: null, recorded: null, turnsMax: 500 })
+  t.match(violations, [{ checker: 'answers', sentence: /^the run did not end; unanswered commands: / }])
+  t.equal(violations.length, 1)
+  const { failed } = await runSwarm({ runs: 2, threads: 2, runMsMax: 1, shrink: false })
+  t.match(
+    failed.map(({ seed, violations: [first] }) => [seed, first!.checker, first!.sentence]),
+    [1, 2].map((seed) => [seed, 'answers', 'the run did not end within 0.001 seconds of real time']),
+  )
+})
+
 t.test('shrinking leaves out everything that a failure does not need', { timeout: 300_000 }, async (t) => {
   const shown: SwarmProgress[] = []
   const options = { mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 } as const

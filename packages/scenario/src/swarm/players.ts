@@ -1,5 +1,7 @@
 /** On worker threads, each run in a world of its own, or in this thread if there is only one. */
 import { Piscina } from 'piscina'
+import { finding } from './finding.js'
+import { planOf } from './plan.js'
 import { playSwarmTask, type SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'
 
@@ -8,10 +10,46 @@ export interface Players {
   end(): Promise<void>
 }
 
-export function createPlayers(threads: number): Players {
+/**
+ * @param runMsMax real time after which a run on a worker thread fails: a member may compute without
+ *   end, so that no other limit is noticed
+ */
+export function createPlayers(threads: number, runMsMax: number): Players {
   if (threads === 1) return { play: playSwarmTask, async end() {} }
   // Loaders of the caller, such as a test runner's, would run in each thread.
   const filename = new URL('./swarm.worker.js', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [] })
-  return { play: (task) => pool.run(task) as Promise<SwarmRun>, end: () => pool.destroy() }
+  return {
+    async play(task) {
+      const cancellation = new AbortController()
+      const alarm = setTimeout(() => cancellation.abort(), runMsMax)
+      try {
+        return (await pool.run(task, { signal: cancellation.signal })) as SwarmRun
+      } catch (error) {
+        if (!cancellation.signal.aborted) throw error
+        return endlessRun(task, runMsMax)
+      } finally {
+        clearTimeout(alarm)
+      }
+    },
+    end: () => pool.destroy(),
+  }
+}
+
+function endlessRun({ seed, reduction }: SwarmTask, runMsMax: number): SwarmRun {
+  const sentence = `the run did not end within ${runMsMax / 1000} seconds of real time`
+  return {
+    seed,
+    plan: planOf(seed, reduction),
+    violations: [{ checker: 'answers', ...finding(sentence, null) }],
+    traceHash: '',
+    timeline: [],
+    steps: {},
+    verbs: {},
+    acknowledged: 0,
+    unknown: 0,
+    done: {},
+    virtualMs: 0,
+    turns: Infinity,
+  }
 }

@@ -9,6 +9,7 @@ import { shrink, type Shrunk } from './shrink.js'
 import type { FailedRun, Reduction, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
 
 const defaultRuns = 100
+const defaultRunMsMax = 30 * 60_000
 /** Further failures are not shrunk: shrinking one takes as long as a dozen runs. */
 const shrunkMax = 3
 
@@ -21,7 +22,7 @@ export async function runSwarm(
   const { seed = 1, minutes, runs = minutes === undefined ? defaultRuns : Infinity, mutation = null } = options
   const reduction = reductionOf(options)
   const threads = Math.min(runs, options.threads ?? availableParallelism())
-  const players = createPlayers(threads)
+  const players = createPlayers(threads, options.runMsMax ?? defaultRunMsMax)
   const beganAt = performance.now()
   const spent = (): number => (minutes === undefined ? 0 : (performance.now() - beganAt) / (minutes * 60_000))
   const played: SwarmRun[] = []
@@ -116,11 +117,12 @@ async function explain(
   const { reduction, run } =
     options.shrink === false || !isShrunk ? first : await shrink(play, first.reduction, failed, onAttempt)
   const { violations, plan } = run
-  const { timeline } = await players.play({ seed, reduction, mutation, recorded: violations[0]! })
+  const recorded = violations[0]!
+  const { timeline } = run.turns === Infinity ? run : await players.play({ seed, reduction, mutation, recorded })
   const words = [`shardlab swarm --seed ${seed} --runs 1`, reductionText(reduction)]
   if (mutation !== null) words.push(`--mutation ${mutation}`)
   const replay = words.filter((word) => word !== '').join(' ')
-  return { seed, checker: violations[0]!.checker, replay, violations, timeline, plan }
+  return { seed, checker: recorded.checker, replay, violations, timeline, plan }
 }
 
 function reductionOf(options: SwarmOptions): Reduction {

@@ -2,8 +2,9 @@ import { isSameViolation } from './same-violation.js'
 import { limitNames } from './reduction.js'
 import type { Reduction, SwarmPlan, SwarmRun, Violation } from './types.js'
 
-/** A shrunk run may take as long as the first. */
 const attemptsMax = 60
+/** Of all attempts together: a run that does not end takes long each time. */
+const turnsMax = 10_000_000
 
 export interface Shrunk {
   readonly reduction: Reduction
@@ -25,10 +26,12 @@ export async function shrink(
   const violation = failed.violations[0]!
   let smallest: Shrunk = { reduction: first, run: failed }
   let attempts = 0
+  let turns = 0
   const fails = async (reduction: Reduction): Promise<boolean> => {
-    if (attempts === attemptsMax) return false
+    if (attempts === attemptsMax || turns >= turnsMax) return false
     onAttempt(++attempts, attemptsMax)
     const run = await play(reduction)
+    turns += run.turns
     if (!failsLike(run, violation)) return false
     smallest = { reduction, run }
     return true

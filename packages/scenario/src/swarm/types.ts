@@ -99,6 +99,8 @@ export interface SwarmOptions extends Reduction {
   readonly mutation?: MutationName | null
   /** Default: one per core. */
   readonly threads?: number
+  /** With several threads: real time after which a run fails. Default: 30 minutes. */
+  readonly runMsMax?: number
   /** End with the first failed run. Default false. */
   readonly untilFailure?: boolean
   /** Repeat failed runs with as few parts as possible. Default true. */

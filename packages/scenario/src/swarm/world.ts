@@ -16,12 +16,12 @@ export interface SwarmWorldOptions {
   readonly mutation: MutationName | null
   /** The finding for which a timeline is recorded; null: none. */
   readonly recorded: Pick<Finding, 'ns' | 'ids'> | null
-  /** Turns of the simulation after which the run fails. Default: many more than a run needs. */
+  /** Turns of the simulation after which the run fails. Default {@link defaultTurnsMax}. */
   readonly turnsMax?: number
 }
 
-/** TODO */
-const defaultTurnsMax = 50_000_000
+/** Runs that end take at most some hundred thousand. */
+const defaultTurnsMax = 5_000_000
 
 export class SwarmWorld {
   readonly plan: SwarmPlan
