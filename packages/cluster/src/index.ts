@@ -22,6 +22,8 @@ export type { TopologyName } from './topology-name.js'
 export { resolveOptions } from './resolve-options.js'
 export type { ResolvedOptions } from './resolved-options.js'
 export type { RollbackFile } from './rollback-files.js'
+export { EmulatedServer } from './server/emulated-server.js'
+export type { EmulatedServerOptions } from './server/server-options.js'
 export { ShardedCluster } from './sharded-cluster.js'
 export type { SetInfo, ShardInfo, StandbyInfo } from './shard-info.js'
 export {

@@ -1,3 +1,4 @@
+import type { CommandError } from '@shardlab/bson'
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import type { FailPoints } from './fail-points/fail-points.js'
@@ -22,6 +23,13 @@ export interface MemberHost {
   replicaSets?(): Iterable<string>
   /** Of a replica set; absent: this is a router. */
   readonly isPrimary?: boolean
+  /** Without a replica set. Absent: false. */
+  readonly isStandalone?: boolean
+  /**
+   * Steps down before a shutdown, for which a secondary may catch up for this time.
+   * @returns the error; absent, or null instead of a promise: there is no other member
+   */
+  stepDownForShutdown?(catchUpSeconds: number): Promise<CommandError | null> | null
   readonly clock: ClusterClock
   readonly sessions: SessionCatalog
   readonly statistics: MemberStatistics

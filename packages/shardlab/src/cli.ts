@@ -48,6 +48,10 @@ const program = createProgram({
     const { rollbackFiles } = await import('./commands/rollback-files.js')
     await rollbackFiles(options)
   },
+  which: async (name) => {
+    const { which } = await import('./commands/which.js')
+    which(name)
+  },
 })
 
 try {

@@ -21,6 +21,7 @@ const runners = {
   explainBalance: nothing,
   simulate: nothing,
   swarm: nothing,
+  which: nothing,
 }
 
 async function helpOf(...args: string[]): Promise<string> {

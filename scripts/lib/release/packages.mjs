@@ -29,6 +29,8 @@ export async function packShardlab(folder) {
     entryPoints: {
       index: built('shardlab/dist/src/index.js'),
       cli: built('shardlab/dist/src/cli.js'),
+      mongod: built('shardlab/dist/src/servers/mongod.js'),
+      mongos: built('shardlab/dist/src/servers/mongos.js'),
       entry: built('cluster/dist/src/workers/entry.js'),
       'lane.worker': built('load/dist/src/run/lane.worker.js'),
       'swarm.worker': built('scenario/dist/src/swarm/swarm.worker.js'),
@@ -46,8 +48,13 @@ export async function packShardlab(folder) {
   mkdirSync(join(dist, 'library'))
   for (const file of readdirSync(join(root, 'test', 'scenarios')))
     if (file.endsWith('.yaml')) cpSync(join(root, 'test', 'scenarios', file), join(dist, 'library', file))
-  mkdirSync(join(stage, 'bin'))
+  const servers = join(stage, 'bin', 'servers')
+  mkdirSync(servers, { recursive: true })
   writeFileSync(join(stage, 'bin', 'shardlab.js'), "#!/usr/bin/env node\nimport '../dist/cli.js'\n", { mode: 0o755 })
+  // Tools expect these names, without an extension.
+  for (const name of ['mongod', 'mongos'])
+    writeFileSync(join(servers, name), `#!/usr/bin/env node\nimport('../../dist/${name}.js')\n`, { mode: 0o755 })
+  writeFileSync(join(servers, 'package.json'), '{ "type": "commonjs" }\n')
   const manifest = manifestOf('shardlab')
   const versions = thirdPartyOf('shardlab')
   writeManifest(stage, manifest, {

@@ -70,6 +70,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   shardlab: {
     commander: { reason: 'the command line' },
     'cli-progress': { reason: 'how far a long command is, on a terminal' },
+    yaml: { reason: 'configuration files of mongod, with positions of errors' },
     zod: { reason: 'what a topology file may say' },
   },
 }

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
-import { checkLeavesPrimary } from '../operations/leave-primary.js'
+import { leavePrimary } from '../operations/leave-primary.js'
 
 const localHosts = /^(127\.|::1|::ffff:127\.|localhost)/
 
@@ -15,14 +15,14 @@ export const shutdown: CommandRow<MemberInvocation> = {
   status: 'partial',
   deviations: ['D720'],
   summary:
-    'Ends the member without a reply; `cluster.restart` or the fault `restart` starts it again. Since 3.0 a mongod that is primary needs force, because no other member can be elected.',
+    'Ends the member without a reply; `cluster.restart` or the fault `restart` starts it again. Since 3.0 a primary steps down first; with force it also leaves when no other member can be elected.',
   fields: { force: 'bool', timeoutSecs: 'number' },
   async run({ args, host, operation, remote }) {
     if (!localHosts.test(remote))
       throw new CommandError('Unauthorized', 'shutdown must run from localhost when running db without auth')
     const timeoutSeconds = args.number('timeoutSecs') ?? host.behaviours.shutdownTimeoutSeconds
-    if (host.behaviours.shutdownNeedsSecondary && args.bool('force') !== true)
-      await checkLeavesPrimary(host, operation, timeoutSeconds)
+    if (host.behaviours.shutdownNeedsSecondary)
+      await leavePrimary(host, operation, { seconds: timeoutSeconds, force: args.bool('force') === true })
     host.context.exit()
     return operation.interruptible(new Promise<never>(() => {}))
   },

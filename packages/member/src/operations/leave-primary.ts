@@ -3,16 +3,37 @@ import { CommandError, DocumentWriter, noCode } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import type { RunningOperation } from './running-operation.js'
 
+type LeavingHost = Pick<
+  MemberHost,
+  'behaviours' | 'clock' | 'context' | 'isPrimary' | 'isStandalone' | 'stepDownForShutdown'
+>
+
 /**
- * Waits in vain for another member that could be elected. One that is no primary may leave at once.
+ * Before a primary shuts down. Alone it waits in vain for another member that could be elected; a
+ * standalone may leave at once, as a member that is no primary. With `force` it leaves after the
+ * attempt.
  * @throws CommandError 262 ExceededTimeLimit; without a code in 2.6
  */
-export async function checkLeavesPrimary(
-  { behaviours, clock, context, isPrimary }: Pick<MemberHost, 'behaviours' | 'clock' | 'context' | 'isPrimary'>,
+export async function leavePrimary(
+  host: LeavingHost,
+  operation: RunningOperation,
+  { seconds, force }: { readonly seconds: number; readonly force: boolean },
+): Promise<void> {
+  if (host.isPrimary !== true || host.isStandalone === true) return
+  const steppedDown = host.stepDownForShutdown?.(seconds) ?? null
+  if (steppedDown !== null) {
+    const error = await operation.interruptible(steppedDown)
+    if (error !== null && !force) throw error
+    return
+  }
+  if (!force) await waitInVain(host, operation, seconds)
+}
+
+async function waitInVain(
+  { behaviours, clock, context }: LeavingHost,
   operation: RunningOperation,
   seconds: number,
 ): Promise<void> {
-  if (isPrimary !== true) return
   const { stepDownError } = behaviours
   if (stepDownError === 'optime') throw noOtherOptime(clock.time[0])
   await operation.sleep(context, seconds * 1000)

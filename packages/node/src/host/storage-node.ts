@@ -2,6 +2,7 @@
  * One mongod without sharding. Its role (shard, config server) decides which documents a command
  * may use.
  */
+import type { CommandError } from '@shardlab/bson'
 import {
   Cancellation,
   type ClusterClock,
@@ -70,6 +71,9 @@ export interface NodeOfSet {
   /** Its connections, sessions, parameters and counters are taken over. Null: this is the first. */
   readonly previous: StorageNode | null
 }
+
+/** A member that shuts down is not elected meanwhile. */
+const shutdownStepDownSeconds = 120
 
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
@@ -161,6 +165,11 @@ export class StorageNode implements NodeHost {
 
   get isPrimary(): boolean {
     return this.set.isWritablePrimary
+  }
+
+  stepDownForShutdown(catchUpSeconds: number): Promise<CommandError | null> | null {
+    if (this.set.isAlone) return null
+    return this.set.stepDown({ seconds: catchUpSeconds + shutdownStepDownSeconds, catchUpSeconds, force: false })
   }
 
   start(): void {

@@ -1,0 +1,3 @@
+import { runServer } from './server-main.js'
+
+await runServer('mongod', process.argv.slice(2))

@@ -1,0 +1,3 @@
+import { runServer } from './server-main.js'
+
+await runServer('mongos', process.argv.slice(2))

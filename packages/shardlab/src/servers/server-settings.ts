@@ -1,0 +1,122 @@
+/** Server: mongod_options.cpp, mongos_options.cpp, server_options_helpers.cpp. */
+import { parseHosts } from './config-db.js'
+import type { GivenOptions } from './given-options.js'
+import type { ServerName } from './option-table.js'
+import { ServerOptionError } from './server-error.js'
+
+export interface ServerSettings {
+  readonly server: ServerName
+  readonly role: 'mongod' | 'shard' | 'config-server' | 'mongos'
+  /** 0: any free port. */
+  readonly port: number
+  /** Addresses to listen on, at least one. */
+  readonly hosts: readonly string[]
+  /** Null: a standalone mongod, or mongos. */
+  readonly setName: string | null
+  /** Of mongos. */
+  readonly configDb: { readonly setName: string; readonly hosts: readonly string[] } | null
+  /** Null: not given. */
+  readonly dbPath: string | null
+  /** Null: standard output. */
+  readonly logPath: string | null
+  readonly logAppend: boolean
+  readonly pidFilePath: string | null
+  readonly fork: boolean
+  readonly parameters: Readonly<Record<string, string>>
+  readonly given: GivenOptions
+}
+
+/** Later options of the command line win over those of the file. @throws ServerOptionError */
+export function resolveSettings(server: ServerName, given: GivenOptions): ServerSettings {
+  refuseUnsupported(given)
+  const clusterRole = clusterRoleOf(given)
+  const setName = text(given, 'replSet') ?? text(given, 'replication.replSetName')
+  if (clusterRole !== null && setName === null)
+    throw bad(
+      `Cannot start a ${clusterRole} as a standalone server. Please use the option --replSet to start the node as a replica set.`,
+    )
+  const port = (value(given, 'port') as number | undefined) ?? defaultPorts[clusterRole ?? 'none']
+  if (port < 0) throw bad('net.port must be greater than or equal to 0')
+  if (port > 65_535) throw bad('net.port must be less than or equal to 65535')
+  const configDb = text(given, 'configdb')
+  if (server === 'mongos' && configDb === null) throw bad('error: no args for --configdb')
+  const logPath = text(given, 'logpath')
+  if (isOn(given, 'fork') && logPath === null && !isOn(given, 'syslog'))
+    throw bad('--fork has to be used with --logpath or --syslog')
+  if (text(given, 'systemLog.destination') === 'file' && logPath === null)
+    throw bad('systemLog.destination is set to file but systemLog.path is not specified')
+  return {
+    server,
+    role: server === 'mongos' ? 'mongos' : clusterRole === null ? 'mongod' : rolesByName[clusterRole],
+    port,
+    hosts: hostsOf(given),
+    setName: setName === null ? null : setName.split('/')[0]!,
+    configDb: configDb === null ? null : parseHosts(configDb),
+    dbPath: text(given, 'dbpath'),
+    logPath,
+    logAppend: isOn(given, 'logappend'),
+    pidFilePath: text(given, 'pidfilepath'),
+    fork: isOn(given, 'fork'),
+    parameters: (value(given, 'setParameter') ?? {}) as Record<string, string>,
+    given,
+  }
+}
+
+type ClusterRole = 'shardsvr' | 'configsvr'
+
+const defaultPorts = { none: 27_017, shardsvr: 27_018, configsvr: 27_019 } as const
+const rolesByName = { shardsvr: 'shard', configsvr: 'config-server' } as const
+
+function clusterRoleOf(given: GivenOptions): ClusterRole | null {
+  const inFile = text(given, 'sharding.clusterRole')
+  if (inFile !== null && inFile !== 'shardsvr' && inFile !== 'configsvr')
+    throw bad(`Bad value for sharding.clusterRole: ${inFile}.  Supported modes are: (configsvr|shardsvr)`)
+  const names = (['shardsvr', 'configsvr'] as const).filter((name) => isOn(given, name) || inFile === name)
+  if (names.length > 1) throw bad('Cannot specify both shardsvr and configsvr')
+  return names[0] ?? null
+}
+
+function hostsOf(given: GivenOptions): string[] {
+  const listed = text(given, 'bind_ip')
+  if (isOn(given, 'bind_ip_all')) {
+    if (listed !== null) throw bad('Cannot specify both net.bindIp and net.bindIpAll')
+    return [isOn(given, 'ipv6') ? '::' : '0.0.0.0']
+  }
+  const names = (listed ?? 'localhost').split(',').map((each) => each.trim())
+  const hosts = names.flatMap((name) => {
+    if (name === 'localhost') return isOn(given, 'ipv6') ? ['127.0.0.1', '::1'] : ['127.0.0.1']
+    if (name === '*') return [isOn(given, 'ipv6') ? '::' : '0.0.0.0']
+    // Unix domain sockets are not emulated.
+    return name === '' || name.startsWith('/') ? [] : [name]
+  })
+  return hosts.length === 0 ? ['127.0.0.1'] : [...new Set(hosts)]
+}
+
+/** Answers without authentication or encryption would be wrong. */
+function refuseUnsupported(given: GivenOptions): void {
+  for (const [{ name, path, effect }, value] of given) {
+    if (effect === 'refused' && value !== false && value !== 'disabled')
+      throw bad(`${name === '' ? path : `--${name}`} is not emulated: remove it.`)
+  }
+  if (text(given, 'security.authorization') === 'enabled')
+    throw bad('security.authorization: enabled is not emulated: remove it.')
+}
+
+/** @param name of the command line, or a path that only files have */
+function value(given: GivenOptions, name: string): unknown {
+  for (const [option, each] of given)
+    if (option.name === name || (option.name === '' && option.path === name)) return each
+  return undefined
+}
+
+function text(given: GivenOptions, name: string): string | null {
+  return (value(given, name) as string | undefined) ?? null
+}
+
+function isOn(given: GivenOptions, name: string): boolean {
+  return value(given, name) === true
+}
+
+function bad(reason: string): ServerOptionError {
+  return new ServerOptionError(`BadValue: ${reason}`)
+}

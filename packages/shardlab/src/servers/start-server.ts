@@ -1,0 +1,101 @@
+/** Runs a server until a signal or the command `shutdown`. */
+import { EmulatedServer } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
+import { hostname } from 'node:os'
+import { buildInfoOf } from './build-info.js'
+import { claimDataDirectory } from './data-directory.js'
+import { nestedByPath } from './given-options.js'
+import { forwardFrom } from './further-addresses.js'
+import { applyParameters } from './server-parameters.js'
+import { ServerLog } from './server-log.js'
+import { nameProcess, ServerProcess } from './server-process.js'
+import { serverExitCodes } from './server-error.js'
+import type { ServerSettings } from './server-settings.js'
+
+export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
+  const { server: name, port, hosts, setName, dbPath } = settings
+  nameProcess(name)
+  const log = new ServerLog(settings)
+  const serverProcess = new ServerProcess(log, settings)
+  const main = name === 'mongos' ? 'mongosMain' : 'initandlisten'
+  logBuild(log, main, settings, emulate)
+  const refusal = dbPath === null ? null : claimDataDirectory(dbPath)
+  if (refusal !== null) {
+    log.add({
+      ...{ severity: 'E', component: 'CONTROL', id: 20557, context: main },
+      ...{ message: 'DBException in initAndListen, terminating', attributes: { error: refusal } },
+    })
+    return serverProcess.exit(serverExitCodes.uncaught)
+  }
+  try {
+    const server = await EmulatedServer.start({
+      ...{ setName, host: hosts[0]!, port, emulate },
+      onEvent: (event) => serverProcess.note(event),
+      onWritable: () => serverProcess.noteWritable(),
+    })
+    const boundPort = Number(server.endpoint.split(':').at(-1))
+    for (const host of hosts.slice(1)) await forwardFrom(host, boundPort, hosts[0]!)
+    await applyParameters(server, settings, log)
+    serverProcess.stopWith(() => server.stop())
+    for (const address of hosts)
+      log.add({ ...listener, id: 23015, message: 'Listening on', attributes: { address: `${address}:${boundPort}` } })
+    log.add({
+      ...{ ...listener, context: name === 'mongos' ? main : 'listener', id: 23016 },
+      ...{ message: 'Waiting for connections', attributes: { port: boundPort, ssl: 'off' } },
+    })
+    // To the parent of `--fork`.
+    process.send?.('ready')
+  } catch (error) {
+    const reason = listenProblem(error)
+    if (reason === null) throw error
+    log.add({
+      ...{ severity: 'E', component: 'CONTROL', id: name === 'mongos' ? 22856 : 20568, context: main },
+      message: 'Error setting up listener',
+      attributes: { error: { code: 9001, codeName: 'SocketException', errmsg: reason } },
+    })
+    serverProcess.exit(serverExitCodes.netError)
+  }
+}
+
+const listener = { component: 'NETWORK', context: 'listener' }
+
+function logBuild(
+  log: ServerLog,
+  context: string,
+  { server, port, dbPath, given }: ServerSettings,
+  emulate: EmulatedVersion,
+): void {
+  const starting = { pid: process.pid, port, ...(server === 'mongod' ? { dbPath } : {}), architecture: '64-bit' }
+  if (server === 'mongod')
+    log.add({
+      ...{ component: 'CONTROL', id: 4615611, context, message: 'MongoDB starting' },
+      attributes: { ...starting, host: hostname() },
+    })
+  log.add({
+    component: 'CONTROL',
+    id: 23403,
+    context,
+    message: 'Build Info',
+    attributes: { buildInfo: buildInfoOf(emulate) },
+  })
+  log.add({
+    ...{ component: 'CONTROL', id: 21951, context, message: 'Options set by command line' },
+    attributes: { options: nestedByPath(given) },
+  })
+}
+
+/** Null: another error. */
+function listenProblem(error: unknown): string | null {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return 'Address already in use'
+    case 'EACCES':
+      return 'Permission denied'
+    case 'EADDRNOTAVAIL':
+      return 'Cannot assign requested address'
+    case 'ENOTFOUND':
+      return 'Could not find address'
+    default:
+      return null
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * mongodb-memory-server starts `shardlab-mongod` as its binary: only an environment variable
+ * differs from a project that downloads a server.
+ */
+import t from 'tap'
+import { join } from 'node:path'
+import { run } from '../../support/up.js'
+import { client, missing } from '../../release/support/project.js'
+import { serversFolder } from './server-process.js'
+
+const program = `
+const { MongoMemoryServer, MongoMemoryReplSet } = require('.')
+const { MongoClient } = require('mongodb')
+const count = Number(process.argv[1])
+async function use(server) {
+  const client = await MongoClient.connect(server.getUri())
+  const orders = client.db('shop').collection('orders')
+  await orders.insertOne({ total: 5 }, { writeConcern: { w: 'majority' } })
+  const { setName } = await client.db('admin').command({ hello: 1 })
+  const found = await orders.countDocuments()
+  await client.close()
+  return { setName, found, stopped: await server.stop() }
+}
+async function main() {
+  const single = await use(await MongoMemoryServer.create())
+  const set = await use(await MongoMemoryReplSet.create({ replSet: { count } }))
+  console.log(JSON.stringify({ single, set }))
+}
+main().catch((error) => { console.error(error); process.exit(1) })
+`
+
+for (const version of ['10', '11']) {
+  t.test(`MongoMemoryServer and MongoMemoryReplSet ${version} run unchanged`, { timeout: 120_000 }, async (t) => {
+    const folder = client(`mongodb-memory-server${version}`)
+    if (folder === null) return void t.pass('installed', { skip: missing(`mongodb-memory-server${version}`) })
+    const env = { ...process.env, MONGOMS_SYSTEM_BINARY: join(serversFolder, 'mongod') }
+    const { code, stdout, stderr } = await run(process.execPath, ['-e', program, '1'], { cwd: folder, env })
+    t.equal(code, 0, stderr)
+    t.match(JSON.parse(stdout), {
+      single: { setName: undefined, found: 1, stopped: true },
+      set: { setName: 'testset', found: 1, stopped: true },
+    })
+  })
+}
