@@ -11,8 +11,8 @@ export interface Players {
 }
 
 /**
- * @param runMsMax real time after which a run on a worker thread fails: a member may compute without
- *   end, so that no other limit is noticed
+ * @param runMsMax real time after which a run on a worker thread fails: while a member computes
+ *   without end, no other limit is noticed
  */
 export function createPlayers(threads: number, runMsMax: number): Players {
   if (threads === 1) return { play: playSwarmTask, async end() {} }
