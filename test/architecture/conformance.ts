@@ -72,7 +72,7 @@ export function conformancePage(notice: string, files: RecordedFiles, exceptions
     '',
     '## Tests of features that Shardlab refuses',
     '',
-    'Besides these, the tests of transactions (deviation D504) and change streams (D201).',
+    'Besides these, the tests of change streams (deviation D201).',
     '',
     ...exceptionTable(files, exceptions, 'feature'),
     '',

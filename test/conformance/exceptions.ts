@@ -5,9 +5,11 @@
 import type { Exception } from './exception.js'
 import { isBefore, type ServerFacts } from './requirements.js'
 import type { Skip } from './skip-kinds.js'
+import { transactionExceptions } from './transaction-exceptions.js'
 import { wireExceptions } from './wire-exceptions.js'
 
 const exceptionsOfAllVersions: readonly Exception[] = [
+  ...transactionExceptions,
   {
     path: 'crud/unified/bypassDocumentValidation.json',
     tests: [

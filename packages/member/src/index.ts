@@ -25,6 +25,7 @@ export {
   checkConcerns,
   checkReadTime,
   noConcerns,
+  supportsWriteConcern,
   takesWriteConcern,
   unsatisfied,
   writeConcernErrorDocument,
@@ -151,6 +152,8 @@ export {
   readStatement,
 } from './specs/bulk-write.js'
 export { cloneCollectionAsCappedSpec } from './specs/clone-collection-as-capped.js'
+export { abortTransactionSpec } from './specs/abort-transaction.js'
+export { commitTransactionSpec } from './specs/commit-transaction.js'
 export { collModSpec } from './specs/coll-mod.js'
 export { chunksNamespace, chunksOfFile, fileMd5Spec } from './specs/file-md5.js'
 export { collStatsSpec } from './specs/coll-stats.js'

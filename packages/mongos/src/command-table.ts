@@ -4,6 +4,7 @@ import type { MongosInvocation } from './host/mongos-host.js'
 import { abortMoveCollection } from './commands/abort-move-collection.js'
 import { abortReshardCollection } from './commands/abort-reshard-collection.js'
 import { abortUnshardCollection } from './commands/abort-unshard-collection.js'
+import { abortTransaction } from './commands/abort-transaction.js'
 import { addShardToZone } from './commands/add-shard-to-zone.js'
 import { addShard } from './commands/add-shard.js'
 import { aggregate } from './commands/aggregate.js'
@@ -20,6 +21,7 @@ import { cloneCollectionAsCapped } from './commands/clone-collection-as-capped.j
 import { collMod } from './commands/coll-mod.js'
 import { collStats } from './commands/coll-stats.js'
 import { commitReshardCollection } from './commands/commit-reshard-collection.js'
+import { commitTransaction } from './commands/commit-transaction.js'
 import { compact } from './commands/compact.js'
 import { configureCollectionBalancing } from './commands/configure-collection-balancing.js'
 import { configureQueryAnalyzer } from './commands/configure-query-analyzer.js'
@@ -98,6 +100,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortMoveCollection,
   abortReshardCollection,
   abortUnshardCollection,
+  abortTransaction,
   addShard,
   addShardToZone,
   aggregate,
@@ -114,6 +117,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   collMod,
   collStats,
   commitReshardCollection,
+  commitTransaction,
   compact,
   configureCollectionBalancing,
   configureQueryAnalyzer,

@@ -60,6 +60,7 @@ import { mongosParameters, type MongosParameterName } from './parameters/mongos-
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
 import { Statistics } from './statistics/statistics.js'
+import { RouterTransactions } from './transactions/router-transactions.js'
 
 const pingTimer = 'ping'
 const housekeepingTimer = 'housekeeping'
@@ -85,6 +86,7 @@ export class Mongos implements Actor, DispatchHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
+  readonly transactions = new RouterTransactions()
   readonly sampling: QuerySampler | null
   /** As of the last ping. */
   querySettings: QuerySettingsTable | null = null
@@ -119,7 +121,10 @@ export class Mongos implements Actor, DispatchHost {
     followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
-    this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSessions((session) => session === key))
+    this.sessions = new SessionCatalog(undefined, (key) => {
+      this.cursors.killOfSessions((session) => session === key)
+      this.transactions.drop(key)
+    })
     this.remote = new Remote(context, this.clock, {
       findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
       limits: this.limits,

@@ -23,12 +23,11 @@ t.test('every command is checked for its database, arguments, concerns and sessi
     ],
     [
       'transactions',
-      { insert: 'c', documents: [{}], lsid, txnNumber: Long.ONE, autocommit: false, startTransaction: true },
-      // D504
+      { drop: 'c', lsid, txnNumber: Long.ONE, autocommit: false, startTransaction: true },
       {
         code: 263,
         codeName: 'OperationNotSupportedInTransaction',
-        errmsg: "Cannot run 'insert' in a multi-document transaction.",
+        errmsg: "Cannot run 'drop' in a multi-document transaction.",
       },
     ],
     ['txnNumber on a read', { find: 'c', lsid, txnNumber: Long.ONE }, { code: 50768 }],

@@ -254,3 +254,14 @@ t.test('a large transaction has a chain of entries', async (t) => {
   )
   t.equal((await node.restarted().all('c')).length, 5)
 })
+
+t.test('D504: a document that was changed back does not conflict', async (t) => {
+  const node = newNode()
+  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 0 }] })
+  const txn = transaction(node, 1)
+  await txn({ find: 'c' })
+  for (const a of [1, 0]) await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a } } }] })
+  t.match(await txn({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { a: 5 } } }] }), { nModified: 1 })
+  t.match(await txn.commit(), { ok: 1 })
+  t.same(await node.all('c'), [{ _id: 1, a: 5 }])
+})

@@ -253,8 +253,12 @@ const writingCommands: ReadonlySet<string> = new Set([
 ])
 
 /** Statements of transactions take none; their commit and abort do. */
-export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
-  if (args.has('autocommit') && !endsTransaction(name)) return false
+export function takesWriteConcern(row: CheckedRow, args: CommandArguments): boolean {
+  return (!args.has('autocommit') || endsTransaction(row.name)) && supportsWriteConcern(row, args)
+}
+
+/** Whether the command takes a write concern outside of transactions. */
+export function supportsWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
   return name === 'aggregate' ? writingStage(name, args) !== null : access === 'write' || writingCommands.has(name)
 }
 

@@ -1,5 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
+import { Operation } from '../dispatch/operation.js'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 
 const sections: readonly StatusSection<MongosHost>[] = [
@@ -22,6 +23,16 @@ const sections: readonly StatusSection<MongosHost>[] = [
         .int64('numCollectionEntries', catalog.collectionCount)
         .int64('countStaleConfigErrors', catalog.staleConfigCount)
       catalog.refreshes.write(writer).end()
+    },
+  },
+  {
+    name: 'transactions',
+    exists: ({ behaviours }) => behaviours.shardedTransactions,
+    write(writer, { transactions, operations }) {
+      let open = 0
+      for (const { isKnown, outcome } of transactions.all()) if (isKnown && outcome === 'open') open++
+      const active = [...operations].filter((each) => each instanceof Operation && each.transaction !== null).length
+      transactions.statistics.write(writer, { open, active: Math.min(open, active) })
     },
   },
 ]
@@ -48,7 +59,7 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   status: 'partial',
   deviations: ['D700', 'D705', 'D870'],
   lacks:
-    'most parts of metrics; what an emulated member does not have: connection pools, the operating system; sections about concerns, hedged reads, security and transactions',
+    'most parts of metrics; what an emulated member does not have: connection pools, the operating system; sections about concerns, hedged reads and security',
   summary: 'Reports on the router: its connections, cursors and commands, and how commands were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

@@ -29,7 +29,7 @@ import {
   noteLastError,
   readSessionOptions,
   relabelled,
-  takesWriteConcern,
+  supportsWriteConcern,
   withDefaultConcerns,
   withErrorLabels,
   withFailedWriteConcern,
@@ -42,6 +42,7 @@ import { checkOpQueryCommand } from '@shardlab/wire'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { withSettingsOfCommand } from '../routing/settings-of-command.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
+import { runInTransaction } from '../transactions/run-in-transaction.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'
@@ -115,6 +116,7 @@ class Dispatch {
   #perform(): Promise<ClientReply> | ClientReply {
     const row = this.#row!
     const invocation = this.#invocation!
+    if (invocation.args.has('autocommit')) return this.#performInTransaction(row, invocation)
     const result = helpOf(row, invocation.args) ?? this.#run(row, invocation)
     return result instanceof DocumentWriter
       ? this.#complete(result)
@@ -122,6 +124,13 @@ class Dispatch {
           (writer) => this.#result(writer),
           (error: unknown) => this.#failed(error),
         )
+  }
+
+  #performInTransaction(row: CommandRow<MongosInvocation>, invocation: MongosInvocation): Promise<ClientReply> {
+    return runInTransaction(row, invocation, this.#findRow).then(
+      (writer) => this.#result(writer),
+      (error: unknown) => this.#fail(error),
+    )
   }
 
   #run(row: CommandRow<MongosInvocation>, invocation: MongosInvocation): Promise<DocumentWriter> | DocumentWriter {
@@ -156,8 +165,9 @@ class Dispatch {
   #complete(result: DocumentWriter): ClientReply {
     const { args, concerns } = this.#invocation!
     let writer = withConcernError(result, this.#row!, concerns, this.#host)
-    if (this.#failable !== null && takesWriteConcern(this.#row!, args))
+    if (this.#failable !== null && supportsWriteConcern(this.#row!, args))
       writer = withFailedWriteConcern(this.#failable, writer)
+    if (this.#row!.name !== 'abortTransaction') this.#operation!.transaction?.writeRecoveryToken(writer)
     writer.double('ok', 1)
     return this.#reply(writer, null)
   }
@@ -282,8 +292,6 @@ function newOperation(host: DispatchHost, { body, connectionId, remote }: Client
   return operation
 }
 
-const noTransactions = { transactions: false, transactionsCreateCollections: false }
-
 /** @throws CommandError if a check that all commands share fails */
 function prepare(
   host: MongosHost,
@@ -298,7 +306,10 @@ function prepare(
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
   operation.args = args
   const concerns = args.fixed(row, host.behaviours, (fixed) => checkedConcerns(row, fixed, host.behaviours))
-  const { session, txnNumber } = readSessionOptions(args, row, db, noTransactions)
+  const { shardedTransactions: transactions, transactionsCreateCollections } = host.behaviours
+  const options = readSessionOptions(args, row, db, { transactions, transactionsCreateCollections })
+  const { session } = options
+  const txnNumber = options.transaction === null ? options.txnNumber : null
   if (session !== null) {
     host.sessions.touch(session, operation.startedAtMs)
     operation.session = session
@@ -324,7 +335,7 @@ function checkedConcerns(
   behaviours: MongosHost['behaviours'],
 ): Concerns {
   const concerns = checkConcerns(row, args, behaviours)
-  checkSnapshotReads(concerns.read, behaviours)
+  if (!args.has('autocommit')) checkSnapshotReads(concerns.read, behaviours)
   return concerns
 }
 

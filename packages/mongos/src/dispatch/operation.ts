@@ -1,9 +1,12 @@
 import { compareTimestamps, type Address, type TimestampPair } from '@shardlab/actor'
+import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
 export class Operation extends RunningOperation {
   /** That have replied; null: not noted. */
   members: Set<Address> | null = null
+  /** Null: none. */
+  transaction: RouterTransaction | null = null
   #deadlineMs: number | null = null
   #operationTime: TimestampPair = [0, 0]
 

@@ -24,6 +24,7 @@ import type { MongosLimits, MongosOptions } from '../options.js'
 import type { MongosParameterName } from '../parameters/mongos-parameters.js'
 import type { Remote } from '../remote/remote.js'
 import type { Statistics } from '../statistics/statistics.js'
+import type { RouterTransactions } from '../transactions/router-transactions.js'
 
 export interface LimitsHost {
   readonly context: ActorContext
@@ -166,6 +167,7 @@ export interface MongosHost extends MemberHost, RoutingHost {
   /** Null until the config server has replied for the first time. */
   readonly clusterId: Uint8Array | null
   /** As of the last refresh. */
+  readonly transactions: RouterTransactions
   readonly concernDefaults: ConcernDefaults
   readonly chunkSizeBytes: number
   readonly newObjectId: () => Uint8Array

@@ -20,6 +20,7 @@ import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCo
 import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
+import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { isOk } from './command-reply.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
 
@@ -120,6 +121,13 @@ export class Remote {
     idempotent: boolean,
     pinned = false,
   ): Promise<NodeReply> {
+    const transaction = requester?.transaction ?? null
+    if (transaction !== null)
+      return this.#sendInTransaction(
+        transaction,
+        { to, receiver: to, command, requester, idempotent, pinned },
+        unchangedReply,
+      )
     return this.#send({ to, receiver: to, command, requester, idempotent, pinned }, unchangedReply, null, 0)
   }
 
@@ -131,7 +139,29 @@ export class Remote {
     idempotent: boolean,
     use: UseOfReply<R>,
   ): Promise<R> {
+    const transaction = requester?.transaction ?? null
+    if (transaction !== null)
+      return this.#sendInTransaction(
+        transaction,
+        { to, receiver: to, command, requester, idempotent, pinned: false },
+        use,
+      )
     return this.#send({ to, receiver: to, command, requester, idempotent, pinned: false }, use, null, 0)
+  }
+
+  /** A statement is sent once: sent again, it would find another state of the transaction. */
+  async #sendInTransaction<R>(transaction: RouterTransaction, sent: SentCommand, use: UseOfReply<R>): Promise<R> {
+    const { to, command, pinned } = sent
+    if (transaction.ready !== null) await this.#context.all([transaction.ready])
+    const ends = transaction.isEnding(command.body)
+    const body = ends ? command.body : transaction.bodyFor(to, command.body, pinned)
+    const once = { ...sent, command: { ...command, body }, idempotent: ends && sent.idempotent }
+    return this.#send(
+      once,
+      (reply, receiver) => use({ ...reply, body: transaction.noteReply(to, reply.body) }, receiver),
+      null,
+      0,
+    )
   }
 
   #send<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {

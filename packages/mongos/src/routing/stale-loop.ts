@@ -3,6 +3,7 @@ import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
+import { abortOn } from '../transactions/end-transaction.js'
 import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
@@ -74,7 +75,14 @@ export function refuseUuid({ args }: MongosInvocation, ns: string): void {
   if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }
 
-export function noteStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
+/** @throws CommandError the error itself in a transaction that cannot be routed again */
+export function noteStale(invocation: MongosInvocation, ns: string, route: Route, error: CommandError): void {
+  markStale(invocation, ns, route, error)
+  const { transaction } = invocation.operation
+  transaction?.restart(error, (shards) => abortOn(invocation, transaction, shards))
+}
+
+function markStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   host.catalog.staleConfigCount++
   if (error.code === 249) {
     if (route.kind === 'unsharded') host.catalog.markDatabaseStale(db, route.database)

@@ -1,16 +1,12 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { abortTransactionSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 import { hasCommitted } from '../transactions/transaction-errors.js'
 
 export const abortTransaction: CommandRow<NodeInvocation> = {
-  name: 'abortTransaction',
-  access: 'admin',
-  adminOnly: true,
-  apiVersion1: true,
-  manual: 'reference/command/abortTransaction',
+  ...abortTransactionSpec,
   behaviour: 'transactions',
-  fields: { recoveryToken: 'object' },
   routing: 'local',
   status: 'full',
   summary: 'Aborts a transaction.',

@@ -1,15 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { commitTransactionSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const commitTransaction: CommandRow<NodeInvocation> = {
-  name: 'commitTransaction',
-  access: 'admin',
-  adminOnly: true,
-  apiVersion1: true,
-  manual: 'reference/command/commitTransaction',
+  ...commitTransactionSpec,
   behaviour: 'transactions',
-  fields: { recoveryToken: 'object' },
   routing: 'local',
   status: 'full',
   summary: 'Commits a transaction.',

@@ -25,6 +25,7 @@ import {
   readSessionOptions,
   relabelled,
   RunningOperation,
+  supportsWriteConcern,
   takesWriteConcern,
   TimeLimit,
   withAtClusterTime,
@@ -182,7 +183,7 @@ class CommandRun {
       reply = withAtClusterTime(writer, read.atClusterTime)
     else {
       if (waited !== null) writer.document('writeConcernError', waited)
-      if (this.#failable !== null && takesWriteConcern(this.#row!, args)) {
+      if (this.#failable !== null && supportsWriteConcern(this.#row!, args)) {
         reply = withFailedWriteConcern(this.#failable, writer)
         if (reply !== writer) {
           const body = reply.finish()

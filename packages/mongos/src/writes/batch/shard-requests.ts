@@ -95,6 +95,8 @@ export function batchError(
 ): CommandError | 'stale' | null {
   const { error } = answer
   if (error === null) return null
+  // The shard has aborted the transaction.
+  if (invocation.operation.transaction !== null && !(answer.answered && isStaleCode(error.code))) throw error
   if (error.code === 50) throw error
   if (answer.answered) {
     if (!isStaleCode(error.code)) return error

@@ -1,0 +1,10 @@
+import type { CommandSpec } from './command-spec.js'
+
+export const commitTransactionSpec = {
+  name: 'commitTransaction',
+  access: 'admin',
+  adminOnly: true,
+  apiVersion1: true,
+  manual: 'reference/command/commitTransaction',
+  fields: { recoveryToken: 'object' },
+} as const satisfies CommandSpec

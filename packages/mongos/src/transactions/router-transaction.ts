@@ -1,0 +1,171 @@
+/**
+ * A transaction of this router: the shards that take part in it. Server: transaction_router.cpp;
+ * manual: core/sharded-transactions.
+ */
+import type { Address, TimestampPair } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
+import type { SessionId } from '@shardlab/member'
+import { isOk } from '../remote/command-reply.js'
+import type { RouterTransactionStatistics } from './router-transaction-statistics.js'
+
+export interface Participant {
+  readonly shard: Address
+  readonly isCoordinator: boolean
+  /** The statement of the transaction that was sent to it first. */
+  readonly since: number
+  /** Whether it has written nothing. Null: it has not answered yet. */
+  isReadOnly: boolean | null
+  /** Its last reply was an error, after which it has aborted. */
+  hasFailed: boolean
+}
+
+/** How a transaction ends on this router. */
+export type RouterOutcome = 'open' | 'committing' | 'aborted'
+
+/** These already have the fields of the transaction. */
+const endingCommands: ReadonlySet<string> = new Set([
+  'abortTransaction',
+  'commitTransaction',
+  'coordinateCommitTransaction',
+])
+
+const transactionFields: ReadonlySet<string> = new Set([
+  'autocommit',
+  'coordinator',
+  'lsid',
+  'readConcern',
+  'startTransaction',
+  'txnNumber',
+])
+
+export class RouterTransaction {
+  readonly session: SessionId
+  readonly txnNumber: bigint
+  /** Whether this router has run statements of it. Otherwise it is only asked to commit. */
+  readonly isKnown: boolean
+  outcome: RouterOutcome = 'open'
+  /** Of the shards, in the order of their first statement. */
+  #participants = new Map<Address, Participant>()
+  /** The first shard that has written. Null: none. */
+  recoveryShard: Address | null = null
+  #statement = 0
+  #readConcern: Uint8Array | null = null
+  /** Participants of a statement that is routed again are aborting. */
+  #cleaning: Promise<unknown> | null = null
+
+  readonly #statistics: RouterTransactionStatistics
+
+  constructor(session: SessionId, txnNumber: bigint, isKnown: boolean, statistics: RouterTransactionStatistics) {
+    this.#statistics = statistics
+    this.session = session
+    this.txnNumber = txnNumber
+    this.isKnown = isKnown
+  }
+
+  get participants(): readonly Participant[] {
+    return [...this.#participants.values()]
+  }
+
+  /** Null: no shard takes part. */
+  get coordinator(): Participant | null {
+    return this.participants.find(({ isCoordinator }) => isCoordinator) ?? null
+  }
+
+  /**
+   * Called before each statement.
+   * @param snapshotTime the one time of all shards; null: each shard selects its own
+   */
+  beginStatement(readConcern: Uint8Array | null, snapshotTime: TimestampPair | null): void {
+    this.#statement++
+    if (this.#statement > 1) return
+    if (snapshotTime === null) this.#readConcern = readConcern
+    else {
+      const [seconds, increment] = snapshotTime
+      const writer = new DocumentWriter(96).string('level', 'snapshot')
+      this.#readConcern = writer.timestamp('atClusterTime', seconds, increment).finish()
+    }
+  }
+
+  /** Resolves when the shards have aborted what a statement did before it was routed again. */
+  get ready(): Promise<unknown> | null {
+    return this.#cleaning
+  }
+
+  /** Whether the command has the fields of the transaction already. */
+  isEnding(body: Uint8Array): boolean {
+    return endingCommands.has(firstFieldName(body) ?? '')
+  }
+
+  /**
+   * The command as it is sent to a shard, or to a member of one.
+   * @param pinned a getMore to the member with the cursor
+   */
+  bodyFor(to: Address, body: Uint8Array, pinned: boolean): Uint8Array {
+    this.#statistics.requestsTargeted++
+    const known = pinned || this.#participants.has(to)
+    const writer = new DocumentWriter(body.length + 160)
+    for (const it = new FieldIterator(body); it.next();)
+      if (!transactionFields.has(it.name())) writer.value(it.name(), it.value())
+    if (!known) {
+      this.#statistics.contactedParticipants++
+      if (this.#readConcern !== null) writer.document('readConcern', this.#readConcern)
+      writer.bool('startTransaction', true)
+      const isCoordinator = this.#participants.size === 0
+      if (isCoordinator) writer.bool('coordinator', true)
+      this.#participants.set(to, {
+        shard: to,
+        isCoordinator,
+        since: this.#statement,
+        isReadOnly: null,
+        hasFailed: false,
+      })
+    }
+    return this.writeFields(writer).finish()
+  }
+
+  writeFields(writer: DocumentWriter): DocumentWriter {
+    return writer.document('lsid', this.session.document).int64('txnNumber', this.txnNumber).bool('autocommit', false)
+  }
+
+  /** @returns the reply without the fields for routers */
+  noteReply(from: Address, body: Uint8Array): Uint8Array {
+    const participant = this.#participants.get(from)
+    const readOnly = findField(body, 'readOnly')
+    if (participant !== undefined && this.outcome === 'open') {
+      participant.hasFailed = !isOk(body)
+      if (readOnly?.isTruthy() === false) {
+        participant.isReadOnly = false
+        this.recoveryShard ??= from
+      } else if (readOnly !== undefined) participant.isReadOnly ??= true
+    }
+    if (readOnly === undefined) return body
+    const writer = new DocumentWriter(body.length)
+    for (const it = new FieldIterator(body); it.next();)
+      if (it.name() !== 'readOnly') writer.value(it.name(), it.value())
+    return writer.finish()
+  }
+
+  /**
+   * The routing of the statement was stale. Only the first statement may be routed again: no shard
+   * has a snapshot that another one has to match.
+   * @param abort sends the abort to shards
+   * @throws CommandError the stale error
+   */
+  restart(error: CommandError, abort: (shards: readonly Address[]) => Promise<unknown>): void {
+    if (this.#statement > 1) throw error
+    const shards = [...this.#participants.keys()]
+    this.#participants = new Map()
+    this.recoveryShard = null
+    if (shards.length === 0) return
+    const cleaning = abort(shards).finally(() => {
+      if (this.#cleaning === cleaning) this.#cleaning = null
+    })
+    this.#cleaning = cleaning
+  }
+
+  writeRecoveryToken(writer: DocumentWriter): void {
+    writer.startDocument('recoveryToken')
+    if (this.recoveryShard !== null) writer.string('recoveryShardId', this.recoveryShard)
+    writer.end()
+  }
+}

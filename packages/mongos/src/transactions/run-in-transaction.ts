@@ -1,0 +1,76 @@
+/** A command of a transaction. Server: strategy.cpp, the router's service_entry_point. */
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, documentsOf, DocumentWriter, findField } from '@shardlab/bson'
+import { endsTransaction, helpOf } from '@shardlab/member'
+import type { MongosInvocation } from '../host/mongos-host.js'
+import { runOnResolved } from '../views/run-resolving-views.js'
+import { abortImplicitly } from './end-transaction.js'
+import type { RouterTransaction } from './router-transaction.js'
+
+type Row = CommandRow<MongosInvocation>
+
+/**
+ * Begins a statement, or finds the transaction that the command ends.
+ * @throws CommandError those of `RouterTransactions`, 72 InvalidOptions
+ */
+function transactionOf({ host, args, concerns, session }: MongosInvocation, row: Row): RouterTransaction {
+  const txnNumber = args.value('txnNumber')!.asBigInt()
+  if (endsTransaction(row.name)) return host.transactions.find(session!, txnNumber)
+  const preference = args.document('$readPreference')
+  if (preference !== undefined && findField(preference, 'mode')?.asString() !== 'primary')
+    throw new CommandError('InvalidOptions', 'read preference in a transaction must be primary')
+  const transaction = args.has('startTransaction')
+    ? host.transactions.start(session!, txnNumber)
+    : host.transactions.continue(session!, txnNumber)
+  const { level, atClusterTime } = concerns.read
+  const time = level === 'snapshot' ? (atClusterTime ?? host.clock.time) : null
+  transaction.beginStatement(args.document('readConcern') ?? null, time)
+  return transaction
+}
+
+/** Null: no statement of the batch has failed. */
+function codeOfWriteError(reply: Uint8Array): number | null {
+  const errors = findField(reply, 'writeErrors')
+  const first = errors === undefined ? undefined : documentsOf(errors)[0]
+  if (first !== undefined) return findField(first, 'code')!.asNumber()
+  return (findField(reply, 'nErrors')?.asNumber() ?? 0) > 0 ? 1 : null
+}
+
+/**
+ * A failed statement aborts the transaction on all shards.
+ * @throws CommandError of the command, and those of `RouterTransactions`
+ */
+export async function runInTransaction(
+  row: Row,
+  invocation: MongosInvocation,
+  findRow: (name: string) => Row | undefined,
+): Promise<DocumentWriter> {
+  const transaction = transactionOf(invocation, row)
+  invocation.operation.transaction = transaction
+  if (endsTransaction(row.name)) return row.run(invocation)
+  try {
+    const reply = (helpOf(row, invocation.args) ?? (await runOnViews(row, invocation, findRow))).finish()
+    const code = codeOfWriteError(reply)
+    if (code !== null) await abortImplicitly(invocation, transaction, code)
+    return new DocumentWriter(reply.length + 256).fields(reply)
+  } catch (error) {
+    await abortImplicitly(invocation, transaction, error instanceof CommandError ? error.code : internalError)
+    throw error
+  }
+}
+
+const internalError = 1
+
+async function runOnViews(
+  row: Row,
+  invocation: MongosInvocation,
+  findRow: (name: string) => Row | undefined,
+): Promise<DocumentWriter> {
+  try {
+    return await row.run(invocation)
+  } catch (error) {
+    const onView = runOnResolved(row, invocation, error, findRow)
+    if (onView === null) throw error
+    return onView
+  }
+}

@@ -1,0 +1,88 @@
+import type { Document } from '@shardlab/bson'
+import type { SimulatedCluster } from '@shardlab/cluster'
+import t from 'tap'
+import { admin, ask, start } from '../two-shard-cluster.js'
+import { transaction } from './transaction.js'
+
+const set = (x: number, value: number): Document => ({
+  update: 'things',
+  updates: [{ q: { x }, u: { $set: { value } } }],
+})
+
+async function values(cluster: SimulatedCluster): Promise<Document> {
+  const { cursor } = await ask(cluster, { find: 'things', sort: { x: 1 } }, 'mongos02')
+  const found = (cursor as { firstBatch: Document[] }).firstBatch
+  return Object.fromEntries(found.map(({ x, value }) => [x, value ?? null]))
+}
+
+const commitTypes = async (cluster: SimulatedCluster): Promise<Document> => {
+  const { transactions } = await admin(cluster, { serverStatus: 1 })
+  const types = (transactions as Document)['commitTypes'] as Record<string, Document>
+  return Object.fromEntries(
+    Object.entries(types).flatMap(([name, { successful }]) =>
+      Number(successful) > 0 ? [[name, Number(successful)]] : [],
+    ),
+  )
+}
+
+t.test('a transaction on one shard', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1)
+  t.match(await txn(set(1, 5)), { ok: 1, nModified: 1, recoveryToken: { recoveryShardId: 'shard02' } })
+  t.match(await txn({ find: 'things', filter: { x: 1 } }), { cursor: { firstBatch: [{ value: 5 }] } })
+  t.same(await values(cluster), { '-2': null, '-1': null, '1': null, '2': null })
+  t.match(await txn.commit(), { ok: 1, recoveryToken: { recoveryShardId: 'shard02' } })
+  t.match(await txn.commit(), { ok: 1 })
+  t.same(await values(cluster), { '-2': null, '-1': null, '1': 5, '2': null })
+  t.match(await txn({ find: 'things' }), { code: 256 })
+  t.same(await commitTypes(cluster), { singleShard: 1 })
+})
+
+t.test('reads on two shards, and one shard that writes', async (t) => {
+  const cluster = await start(t)
+  const reads = transaction(cluster, 1)
+  t.match(await reads({ find: 'things' }), { ok: 1, recoveryToken: {} })
+  t.match(await reads.commit(), { ok: 1 })
+  const writes = transaction(cluster, 2)
+  t.match(await writes({ aggregate: 'things', pipeline: [{ $match: {} }], cursor: {} }), { ok: 1 })
+  t.match(await writes(set(-1, 7)), { ok: 1, recoveryToken: { recoveryShardId: 'shard01' } })
+  t.match(await writes.commit(), { ok: 1 })
+  t.same(await values(cluster), { '-2': null, '-1': 7, '1': null, '2': null })
+  const nothing = transaction(cluster, 3)
+  t.match(await nothing({ find: 'none', $db: 'nowhere' }), { ok: 1 })
+  t.match(await nothing.commit(), { ok: 1 })
+  t.same(await commitTypes(cluster), { noShards: 1, readOnly: 1, singleWriteShard: 1 })
+})
+
+t.test('an error on one shard aborts on all', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1)
+  t.match(await txn(set(-1, 1)), { ok: 1 })
+  t.match(await txn({ insert: 'things', documents: [{ _id: 1, x: 1 }] }), { writeErrors: [{ code: 11000 }] })
+  t.match(await txn(set(-1, 2)), { ok: 0, code: 251, errorLabels: ['TransientTransactionError'] })
+  t.match(await txn.commit(), { ok: 0, code: 251 })
+  t.match(await ask(cluster, set(-1, 3)), { ok: 1, nModified: 1 }, 'no transaction holds the document')
+  const aborted = transaction(cluster, 2)
+  await aborted(set(1, 1))
+  t.match(await aborted.abort(), { ok: 1 })
+  t.match(await aborted.commit(), { ok: 0, code: 251 })
+  t.same(await values(cluster), { '-2': null, '-1': 3, '1': null, '2': null })
+})
+
+t.test('conflicts are transient', async (t) => {
+  const cluster = await start(t)
+  const [one, two] = [transaction(cluster, 1), transaction(cluster, 2)]
+  await one(set(1, 1))
+  t.match(await two(set(1, 2), 'mongos02'), { ok: 0, code: 112, errorLabels: ['TransientTransactionError'] })
+  t.match(await one.commit(), { ok: 1 })
+})
+
+t.test('the first statement is routed again when the router is stale', async (t) => {
+  const cluster = await start(t)
+  t.match(await ask(cluster, { find: 'things' }, 'mongos02'), { ok: 1 })
+  await admin(cluster, { moveChunk: 'app.things', find: { x: 1 }, to: 'shard01', _waitForDelete: true })
+  const txn = transaction(cluster, 1)
+  t.match(await txn(set(1, 1), 'mongos02'), { ok: 1, nModified: 1 })
+  t.match(await txn.commit('mongos02'), { ok: 1 })
+  t.match(await values(cluster), { '1': 1 })
+})
