@@ -56,6 +56,7 @@ const foundLate: Readonly<Record<number, string>> = {
 
 /** Like `found`, with sets of three members. */
 const foundWithSets: Readonly<Record<number, string>> = {
+  11: 'a secondary used a placement from before a migration',
   30: 'a majority read ended early when its collection was dropped between two batches',
   38: 'work of the config server that waited for a majority crashed it when it stepped down',
 }

@@ -11,6 +11,7 @@ import { ShardIdentity } from './membership/identity.js'
 import { ClusterChunkSize } from './membership/chunk-size.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
+import { SecondaryPlacements } from './metadata/secondary-placements.js'
 import { VersionCheck } from './metadata/version-check.js'
 import { MigrationStatistics } from './migration/migration-statistics.js'
 import { Migrations } from './migration/migrations.js'
@@ -66,7 +67,10 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
   const version = behavioursOf(options.emulate)
   const { autoSplit = version.autoSplit } = options
   const behaviours = autoSplit === version.autoSplit ? version : { ...version, autoSplit }
-  const placements = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
+  const isSecondary = ofSet.mode === 'secondary'
+  const placements = new PlacementState(context, (ns, placement) => {
+    if (!isSecondary) adoptRename(node, ns, placement)
+  })
   const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(
     context,
@@ -82,7 +86,8 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
     ownershipFilterOff: context.mutated('ownershipFilterOff'),
     versionCheckOff: context.mutated('versionCheckOff'),
   }
-  const versions = new VersionCheck(identity, behaviours, placements, critical, hiddenIn, mutations)
+  const secondary = isSecondary ? new SecondaryPlacements(node, placements) : null
+  const versions = new VersionCheck(identity, behaviours, placements, critical, hiddenIn, mutations, secondary)
   const ranges = measured === null ? new StoredRangeStore(node) : new MeasuredRangeStore(node, measured)
   const migrationStatistics = new MigrationStatistics()
   const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)
@@ -92,6 +97,7 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
   const orphans = new OrphanCounts(node)
   const parts: ShardParts = {
     ...host,
+    secondary,
     documentMoves,
     migrations,
     samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,

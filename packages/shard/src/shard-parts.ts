@@ -7,6 +7,7 @@ import type { PreparedInserts } from './document-moves/prepared-inserts.js'
 import type { ClusterChunkSize } from './membership/chunk-size.js'
 import type { CriticalSections } from './metadata/critical-sections.js'
 import type { PlacementState } from './metadata/placement-state.js'
+import type { SecondaryPlacements } from './metadata/secondary-placements.js'
 import type { VersionCheck } from './metadata/version-check.js'
 import type { MigrationStatistics } from './migration/migration-statistics.js'
 import type { Migrations } from './migration/migrations.js'
@@ -25,6 +26,8 @@ export interface ShardParts {
   readonly databaseCopies: DatabaseCopies
   readonly ddl: DdlCoordinators
   readonly versions: VersionCheck
+  /** null: a primary. */
+  readonly secondary: SecondaryPlacements | null
   readonly documentMoves: DocumentMoves
   readonly preparedInserts: PreparedInserts
   readonly ranges: RangeStore

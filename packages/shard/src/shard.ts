@@ -8,6 +8,7 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { SetContext } from '@shardlab/member'
+import type { LogEntry } from '@shardlab/storage'
 import {
   createSetMember,
   RoleActor,
@@ -96,6 +97,10 @@ class Shard extends RoleActor {
 
   override configChanged(): void {
     reportHosts(this.node)
+  }
+
+  override applied(entry: LogEntry): void {
+    this.#parts.secondary?.applied(entry)
   }
 
   unfinished(): UnfinishedWork[] {

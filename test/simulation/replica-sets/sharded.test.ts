@@ -52,6 +52,31 @@ t.test('reads with a preference for secondaries return what this router has writ
     t.strictSame(await xs(cluster, { $readPreference: { mode: 'secondary' } }), [-2, -1, 1, 2])
 })
 
+t.test('after a migration, a secondary of the donor refuses the routes from before', async (t) => {
+  const cluster = await createSimulatedCluster({ seed: 1, shards: 2, mongos: 2, members: 3, serverTimings: false })
+  t.teardown(() => cluster.stop())
+  const [one, other] = cluster.mongos as [string, string]
+  const run = async (command: Document, to: string): Promise<Document> =>
+    decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }))
+  await run({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' }, one)
+  await run({ shardCollection: 'app.things', key: { x: 1 }, $db: 'admin' }, one)
+  await run({ split: 'app.things', middle: { x: 0 }, $db: 'admin' }, one)
+  const read = {
+    find: 'things',
+    filter: { x: { $gt: 0 } },
+    readConcern: { level: 'majority' },
+    $readPreference: { mode: 'secondary' },
+  }
+  // Each secondary has a placement then.
+  for (let i = 0; i < 20; i++) t.match(await run(read, other), { cursor: { firstBatch: [] } })
+  t.match(await run(move(1, 'shard02'), one), { ok: 1 })
+  const { operationTime, $clusterTime } = await run(insert(1), one)
+  for (let i = 0; i < 20; i++) {
+    const readConcern = { level: 'majority', afterClusterTime: operationTime }
+    t.match(await run({ ...read, readConcern, $clusterTime }, other), { cursor: { firstBatch: [{ x: 1 }] } })
+  }
+})
+
 /** Crashes members, also primaries, while ranges move; every third one restarts at once. */
 async function breakMembers(cluster: SimulatedCluster, random: Random, rounds: number): Promise<void> {
   const names = ['shard01', 'shard02', 'config'].flatMap((set) => [1, 2, 3].map((i) => `${set}-${i}`))

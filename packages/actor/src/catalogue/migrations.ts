@@ -69,7 +69,10 @@ export const migrationExchanges = {
     },
     { error: null },
   ),
-  /** Donor to recipient. Server: _recvChunkStart. */
+  /**
+   * Donor to recipient. Operations that the recipient then serves are later than `clusterTime`, at
+   * which the donor's secondaries learn of the migration. Server: _recvChunkStart.
+   */
   'shard.receive-range': exchange<
     {
       migrationId: Uint8Array
@@ -81,6 +84,7 @@ export const migrationExchanges = {
       keyPattern: Uint8Array
       min: Uint8Array
       max: Uint8Array
+      clusterTime: TimestampPair
     },
     { error: ErrorField }
   >(
@@ -94,6 +98,7 @@ export const migrationExchanges = {
       keyPattern: emptyDocument,
       min: emptyDocument,
       max: emptyDocument,
+      clusterTime: [1, 1],
     },
     { error: null },
   ),

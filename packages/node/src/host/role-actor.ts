@@ -8,6 +8,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
+import type { LogEntry } from '@shardlab/storage'
 import { SetMember, type SetOptions } from '../replication/set-member.js'
 import type { StorageNodeOptions } from './node-host.js'
 import type { NodeClients } from './node-state.js'
@@ -23,6 +24,9 @@ export abstract class RoleActor implements Actor {
 
   /** The configuration of the set has changed while this is primary. */
   configChanged(): void {}
+
+  /** An entry of another member was applied. */
+  applied(_entry: LogEntry): void {}
 
   abstract receive<K extends MessageKind>(
     kind: K,

@@ -371,14 +371,12 @@ export class StorageNode implements NodeHost {
   flush(): Promise<void> {
     const { log } = this.#storage
     const flushed = log.flush()
-    // The context of an ended node never resumes the caller.
     return log.isWritten ? flushed : this.context.all([flushed]).then(() => {})
   }
 
   async flushToMajority(): Promise<void> {
     await this.flush()
-    // Unlike the wait of a client's write, it outlasts an attempt to step down. After a step-down
-    // the context never resumes the caller: the next primary completes its work.
+    // Outlasts attempts to step down; once stepped down, the context never resumes the caller.
     if (!this.set.isCommitted) await this.context.all([this.set.awaitCommitted(this.set.appliedTs)])
   }
 

@@ -308,7 +308,9 @@ export class SetMember implements Actor {
 
   /** An entry of another member was applied. */
   #applied(entry: LogEntry): void {
-    noteApplied(this.#current.role.node, entry)
+    const { role } = this.#current
+    noteApplied(role.node, entry)
+    role.applied?.(entry)
   }
 }
 

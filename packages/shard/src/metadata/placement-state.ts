@@ -98,6 +98,11 @@ export class PlacementState implements Placements {
     for (const ns of [...this.#collections.keys()]) if (ns.startsWith(`${db}.`)) this.forgetCollection(ns)
   }
 
+  forgetAll(): void {
+    for (const ns of [...this.#collections.keys()]) this.forgetCollection(ns)
+    for (const db of [...this.#databases.keys(), ...this.#databaseRefreshes.keys()]) this.forgetDatabase(db)
+  }
+
   export(): KnownPlacements {
     return { collections: new Map(this.collections()), databases: new Map(this.#databases) }
   }
@@ -115,6 +120,18 @@ export class PlacementState implements Placements {
     // Send first: the refresh must not end before `refreshing` is set.
     const asked = this.#askCollection(ns, since)
     return (entry.refreshing = this.#learnCollection(entry, known, asked))
+  }
+
+  /** By a request that is sent after this call. @throws CommandError 133 */
+  async refreshCollectionAnew(ns: string): Promise<CollectionPlacement | null> {
+    await this.#known(ns)?.refreshing?.catch(ignore)
+    return this.refreshCollection(ns)
+  }
+
+  /** As {@link refreshCollectionAnew}. */
+  async refreshDatabaseAnew(db: string): Promise<DatabasePlacement | null> {
+    await this.#databaseRefreshes.get(db)?.placement.catch(ignore)
+    return this.refreshDatabase(db)
   }
 
   /**
@@ -221,6 +238,8 @@ export class PlacementState implements Placements {
     }
   }
 }
+
+function ignore(): void {}
 
 function unanswered(error: unknown): unknown {
   if (!(error instanceof RequestFailedError)) return error

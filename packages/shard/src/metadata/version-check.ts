@@ -27,6 +27,7 @@ import type {
   VersionedEntry,
   VersionErrors,
 } from '../host/host.js'
+import type { SecondaryPlacements } from './secondary-placements.js'
 
 const everything: Access = { ownership: null }
 
@@ -43,9 +44,13 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
   readonly #rules: OwnershipRules
+  readonly #secondary: SecondaryPlacements | null
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
-  /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
+  /**
+   * @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID
+   * @param secondary null: a primary
+   */
   constructor(
     identity: { readonly shardId: string },
     rules: OwnershipRules,
@@ -53,7 +58,9 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     critical: BlockedNamespaces,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
     mutations: VersionCheckMutations = { ownershipFilterOff: false, versionCheckOff: false },
+    secondary: SecondaryPlacements | null = null,
   ) {
+    this.#secondary = secondary
     this.#identity = identity
     this.#placements = placements
     this.#critical = critical
@@ -70,6 +77,8 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
+    if (this.#secondary?.isUnsettled(ns) === true)
+      return this.#enterUnsettled(this.#secondary, ns, shardVersion, databaseVersion)
     if (this.#critical.blocking(ns, command) !== undefined)
       return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
     const database = databaseVersion === null ? undefined : this.#placements.database(databaseNameOf(ns))
@@ -113,6 +122,27 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     return access
   }
 
+  async #enterUnsettled(
+    secondary: SecondaryPlacements,
+    ns: string,
+    shardVersion: ShardVersionField,
+    databaseVersion: DatabaseVersionTuple | null,
+  ): Promise<Access> {
+    if (databaseVersion !== null) {
+      const db = databaseNameOf(ns)
+      this.#requireDatabase(db, databaseVersion, await secondary.databaseNow(db))
+    }
+    if (shardVersion === null) return everything
+    const placement = await secondary.collectionNow(ns)
+    const access = this.#accept(placement, shardVersion)
+    if (access !== undefined) return access
+    throw staleConfig(ns, this.#shard, shardVersion, this.#versionIn(placement))
+  }
+
+  #versionIn(placement: CollectionPlacement | null): PlacementVersionTuple | 'UNSHARDED' {
+    return placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard)
+  }
+
   async #enterSlowly(
     ns: string,
     shardVersion: ShardVersionField,
@@ -132,12 +162,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
       if (access !== undefined) return access
       // Refresh only for a router that may have a newer version; an older one fails at once.
       if (known !== undefined && (refreshed || !this.#mayBeNewer(known, shardVersion)))
-        throw staleConfig(
-          ns,
-          this.#shard,
-          shardVersion,
-          known === null ? 'UNSHARDED' : known.table.versionOn(this.#shard),
-        )
+        throw staleConfig(ns, this.#shard, shardVersion, this.#versionIn(known))
       await this.#placements.refreshCollection(ns)
       refreshed = true
     }
@@ -148,8 +173,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   }
 
   stale(ns: string, message: string): CommandError {
-    const placement = this.#placements.collection(ns) ?? null
-    const wanted = placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard)
+    const wanted = this.#versionIn(this.#placements.collection(ns) ?? null)
     return staleConfig(ns, this.#shard, 'IGNORED', wanted, message)
   }
 
@@ -167,6 +191,10 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     let known = this.#placements.database(db)
     if (known === undefined || known === null || isOlderDatabase(known, received))
       known = await this.#placements.refreshDatabase(db)
+    this.#requireDatabase(db, received, known)
+  }
+
+  #requireDatabase(db: string, received: DatabaseVersionTuple, known: DatabasePlacement | null): void {
     if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard)
       throw staleDatabase(db, received, known)
   }

@@ -70,6 +70,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
   /** Starts to receive a range. A repeated request has no effect. @throws CommandError 117 */
   receive(request: RequestOf<'shard.receive-range'>): void {
     if (this.#recipient !== null && sameBytes(this.#recipient.request.migrationId, request.migrationId)) return
+    this.#host.node.clock.advance(request.clusterTime)
     const recipient = new MigrationRecipient(this.#host, request)
     const end = this.#active.receive({ ns: request.ns, range: recipient.range, from: request.donor })
     this.#recipient = recipient

@@ -17,6 +17,7 @@ import {
 } from '@shardlab/actor'
 import { NotPrimaryError } from '@shardlab/actor'
 import { CommandError, firstFieldName } from '@shardlab/bson'
+import type { LogEntry } from '@shardlab/storage'
 import { answerClientWithError, answerMemberWithError } from '../../dispatch/member-messages.js'
 import type { StorageNode } from '../../host/storage-node.js'
 import type { RevocableContext } from './revocable-context.js'
@@ -29,6 +30,8 @@ export interface ServedRole extends Actor {
   start(): void
   /** Called after each change of the set's configuration while this serves as primary. */
   configChanged?(): void
+  /** Called after each entry of another member that was applied. */
+  applied?(entry: LogEntry): void
 }
 
 interface Running {

@@ -176,7 +176,7 @@ export class MigrationDonor {
   }
 
   async #startRecipient({ shardKey, uuid }: CollectionPlacement, { min, max }: KeyRange): Promise<void> {
-    const { context } = this.#host.node
+    const { clock, context } = this.#host.node
     const { ns, to } = this.#request
     const { collection } = this.source!
     const indexes = collection.indexes().map(({ spec }) => spec)
@@ -190,6 +190,7 @@ export class MigrationDonor {
       keyPattern: shardKey.document,
       min,
       max,
+      clusterTime: clock.time,
     })
     raiseError(error)
     await context.reach('shard.migration.recipient-asked', { ns, to })
