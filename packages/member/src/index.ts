@@ -252,3 +252,24 @@ export { setClusterParameterSpec } from './specs/set-cluster-parameter.js'
 export { lastErrorOf, noteLastError, unsatisfiedW, writeLastError } from './connections/last-error.js'
 export { checkLastErrors, getLastErrorSpec } from './specs/get-last-error.js'
 export { leavePrimary } from './operations/leave-primary.js'
+export {
+  checkConcernOfStream,
+  checkStagesOfStream,
+  isChangeStream,
+  parseChangeStream,
+  startingAt,
+  type ChangeStreamSpec,
+} from './change-streams/change-stream-spec.js'
+export {
+  eventToken,
+  highWaterMark,
+  parseToken,
+  tokenDocument,
+  tokenText,
+  tokenTime,
+  type ParsedToken,
+  type ResumeToken,
+  type TokenVersion,
+} from './change-streams/resume-token.js'
+export { covers, coversDatabase, type StreamScope } from './change-streams/stream-scope.js'
+export { checkTokenIsKept, tokenNotFound, withStreamLabel } from './change-streams/stream-errors.js'

@@ -30,7 +30,7 @@ function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; req
     const { before, after, session, requestId } = request
     requests.push({ shard, kind, before: decode(before), after: decode(after), session: decode(session), requestId })
     const answer = answers.shift()
-    return { error: answer === null || answer === undefined ? null : errorDocument(answer) }
+    return { error: answer === null || answer === undefined ? null : errorDocument(answer), clusterTime: [1, 1] }
   }
   return { cluster, requests }
 }

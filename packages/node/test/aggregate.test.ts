@@ -168,15 +168,6 @@ t.test('D200 the cached chunks are empty, and the oplog can be joined', async (t
   t.same(await joined({ db: 'local', coll: 'oplog.rs' }), [{ op: 'n', msg: 'initiating set' }])
 })
 
-t.test('D201 change streams are refused', async (t) => {
-  const node = await filled()
-  for (const aggregate of ['c', 1])
-    t.match(await node.run({ aggregate, pipeline: [{ $changeStream: {} }], cursor: {} }), {
-      code: 40573,
-      errmsg: 'The $changeStream stage is only supported on replica sets',
-    })
-})
-
 t.test('$out and $merge write into collections of the node', async (t) => {
   const node = await filled()
   const write = (stage: Document, more: Document = {}) =>

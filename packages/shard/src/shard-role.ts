@@ -1,5 +1,5 @@
-import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
+import { CommandError, DocumentWriter, sameBytes } from '@shardlab/bson'
+import type { Behaviours, CollectionPlacement } from '@shardlab/sharding'
 import type { ShardRole } from './host/shard-of.js'
 import type { ShardIdentity } from './membership/identity.js'
 import { enterCollection } from './metadata/entrance.js'
@@ -74,6 +74,12 @@ export function shardRole(
     *placements() {
       for (const [ns, placement] of placements.collections())
         yield [ns, placement?.table.versionOn(identity.shardId) ?? null] as const
+    },
+    shardKeyOf(ns, uuid) {
+      const known = placements.collection(ns)
+      const keyOf = (placement: CollectionPlacement | null) =>
+        placement !== null && sameBytes(placement.uuid, uuid) ? placement.shardKey : null
+      return known === undefined ? placements.refreshCollection(ns).then(keyOf) : keyOf(known)
     },
     sizesOf: (collection, bounds) =>
       parts()

@@ -25,15 +25,18 @@ const seen = async (shards: Shards) => [
   await shards.ids('shard02', { find: 'c' }, versionOf(shards, 'shard02')),
 ]
 
-const move = (shards: Shards, requestId: string, before: Document | null, after: Document) =>
-  shards.send('shard01', 'shard.move-document', {
+const move = async (shards: Shards, requestId: string, before: Document | null, after: Document) => {
+  const { error } = await shards.send('shard01', 'shard.move-document', {
     requestId,
     ns: 'db.c',
     before: before === null ? null : encode(before),
     after: encode(after),
     shardVersion: shards.config.version('db.c', 'shard01'),
     session,
+    clusterTime: [1, 1],
   })
+  return { error }
+}
 
 async function reached(shards: Shards, step: string): Promise<void> {
   for (let turns = 0; turns < 1000; turns++) {

@@ -100,4 +100,12 @@ export const commandExchanges = {
   ),
   /** Ends the reads of a router's operation that was killed. Served as `node.command`. */
   'node.kill-operation': exchange<{ operationKey: number }, Record<never, never>>({ operationKey: 2 ** 40 }, {}),
+  /**
+   * A router holds events back until this change stream has passed the time. A primary without a
+   * later entry writes a no-op. `cursorId` as text; null: only the no-op. Served as `node.command`.
+   */
+  'node.advance-stream': exchange<{ cursorId: string | null; clusterTime: TimestampPair }, Record<never, never>>(
+    { cursorId: '1', clusterTime: [1, 2] },
+    {},
+  ),
 }

@@ -1,9 +1,10 @@
 import type { PlacementVersionTuple } from './commands.js'
-import { emptyDocument, exchange, type ErrorField } from './exchange.js'
+import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
 /**
  * Moves a document whose shard key changes. The donor, which has the document, coordinates a
- * two-phase commit; the recipient prepares the insert. `session`: `{ lsid, txnNumber, stmtId }` of
+ * two-phase commit; the recipient prepares the insert. Cluster times travel with the move, so that
+ * the insert is later than the delete. `session`: `{ lsid, txnNumber, stmtId }` of
  * the retryable write.
  */
 export const documentMoveExchanges = {
@@ -21,8 +22,9 @@ export const documentMoveExchanges = {
       after: Uint8Array
       shardVersion: PlacementVersionTuple
       session: Uint8Array
+      clusterTime: TimestampPair
     },
-    { error: ErrorField }
+    { error: ErrorField; clusterTime: TimestampPair }
   >(
     {
       requestId: '0123456789abcdef01234567',
@@ -31,8 +33,9 @@ export const documentMoveExchanges = {
       after: emptyDocument,
       shardVersion: ['0123456789abcdef01234567', 1, 2, 3, 4],
       session: emptyDocument,
+      clusterTime: [1, 2],
     },
-    { error: null },
+    { error: null, clusterTime: [1, 2] },
   ),
   /** The recipient inserts the document, invisible to readers until `shard.decide-insert`. */
   'shard.prepare-insert': exchange<
@@ -61,16 +64,19 @@ export const documentMoveExchanges = {
   /**
    * No effect when the recipient has no such prepared insert, or has received the decision before.
    */
-  'shard.decide-insert': exchange<{ attemptId: string; committed: boolean }, { error: ErrorField }>(
-    { attemptId: '0123456789abcdef01234567', committed: true },
-    { error: null },
+  'shard.decide-insert': exchange<
+    { attemptId: string; committed: boolean; clusterTime: TimestampPair },
+    { error: ErrorField; clusterTime: TimestampPair }
+  >(
+    { attemptId: '0123456789abcdef01234567', committed: true, clusterTime: [1, 2] },
+    { error: null, clusterTime: [1, 2] },
   ),
   /**
    * Sent to the coordinator by a recipient without a decision. `outcome`: `pending`, `committed` or
    * `aborted`.
    */
-  'shard.document-move-outcome': exchange<{ attemptId: string }, { outcome: string }>(
+  'shard.document-move-outcome': exchange<{ attemptId: string }, { outcome: string; clusterTime: TimestampPair }>(
     { attemptId: '0123456789abcdef01234567' },
-    { outcome: 'pending' },
+    { outcome: 'pending', clusterTime: [1, 2] },
   ),
 }

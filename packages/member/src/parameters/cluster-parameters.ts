@@ -53,7 +53,7 @@ export const clusterParameters: readonly ClusterParameter[] = [
     type: 'ChangeStreamOptions',
     inside: 'preAndPostImages',
     behaviour: 'clusterParameters',
-    effect: 'none: there are no change streams',
+    effect: 'none: pre-images are not stored',
     fields: [
       { name: 'expireAfterSeconds', types: ['string', ...whole], initial: stringValue('off'), check: checkExpiry },
     ],

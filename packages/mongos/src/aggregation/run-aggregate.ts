@@ -7,6 +7,7 @@ import {
   commandOnView,
   documentOrder,
   emptySource,
+  isChangeStream,
   evaluationOf,
   listSource,
   namespaceOfAggregate,
@@ -21,6 +22,7 @@ import {
 } from '@shardlab/member'
 import { compilePipeline, evaluateDocuments, parseSort, type PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { openChangeStream } from '../change-streams/open-change-stream.js'
 import { readCursorReply, writeEmptyCursor } from '../cursors/cursor-reply.js'
 import type { DocumentStream } from '../cursors/document-stream.js'
 import { PipelineStream } from '../cursors/pipeline-stream.js'
@@ -41,6 +43,7 @@ import { routerSink } from './router-sink.js'
 
 /** @throws CommandError of parsing, routing and the shards */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
+  if (isChangeStream(invocation.args.pipeline()!)) return openChangeStream(invocation, openAggregate)
   // The client may have named a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
   const batchSize = batchSizeOf(invocation.args)

@@ -153,7 +153,7 @@ export async function openMerged(
   return cursor.writePartial(writer, invocation).int64('id', id).string('ns', ns).end()
 }
 
-function openOptions(
+export function openOptions(
   { args, session, operation }: MongosInvocation,
   cursor: ClusterCursor,
   traits: CursorTraits,

@@ -13,6 +13,7 @@ import {
   wantsSingleReply,
   withSingleReply,
 } from '@shardlab/member'
+import { openChangeStream } from '../change-streams/open-change-stream.js'
 import { bindPipeline, openPipeline } from '../read/aggregation/open-pipeline.js'
 import { nodeSink } from '../read/aggregation/writers/node-sink.js'
 import type { CursorSource } from '../cursors/cursor-manager.js'
@@ -49,6 +50,11 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   const { args, host } = invocation
   const batchSize = batchSizeOf(args)
   const bound = bindPipeline(invocation, ns, args.pipeline()!)
+  if (bound.pipeline.source?.name === '$changeStream') {
+    const stream = openChangeStream(invocation, ns, bound.pipeline)
+    const options = { batchSize: batchSize ?? defaultFirstBatch, singleBatch: false, noTimeout: false }
+    return await writeFirstBatch(invocation, ns, stream, { ...options, tailable: 'await-data' })
+  }
   const source = await openPipeline(invocation, ns, bound)
   try {
     const { writer } = bound.pipeline

@@ -8,10 +8,13 @@ import {
   withContext,
   checkGetMoreAfterCheckout,
   getMoreSpec,
+  withStreamLabel,
 } from '@shardlab/member'
 import type { OpenCursor } from '../cursors/cursor-manager.js'
 import { hasPaused, resumeSource } from '../cursors/resume-source.js'
-import { writeBatch, type WrittenBatch } from '../cursors/write-batch.js'
+import { writeResumeToken } from '../cursors/cursor-reply.js'
+import { writeBatch } from '../cursors/write-batch.js'
+import type { WrittenBatch } from '../cursors/written-batch.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -39,6 +42,7 @@ export const getMore: CommandRow<NodeInvocation> = {
     if (args.has('maxTimeMS') && cursor.tailable !== 'await-data')
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
     checkReads(invocation, cursor)
+    if (cursor.source.postBatchResumeToken !== undefined) return resumableBatch(invocation, cursor, batchSize)
     if (cursor.tailable === 'await-data') return awaitBatch(invocation, cursor, batchSize)
     return nextBatch(invocation, cursor, batchSize)
   },
@@ -58,6 +62,19 @@ function checkReads({ host, operation, routed }: NodeInvocation, { id, source }:
   }
 }
 
+/** Of a change stream. */
+async function resumableBatch(
+  invocation: NodeInvocation,
+  cursor: OpenCursor,
+  batchSize: number,
+): Promise<DocumentWriter> {
+  try {
+    return await awaitBatch(invocation, cursor, batchSize)
+  } catch (error) {
+    throw withStreamLabel(error, invocation.host.behaviours)
+  }
+}
+
 async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   const { host, args, operation } = invocation
   cursor.source.slice?.begin()
@@ -69,15 +86,33 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
       continue
     }
     const leftMs = untilMs - host.context.now()
-    if (cursor.pending !== null || leftMs <= 0) break
+    if (cursor.pending !== null || leftMs <= 0 || cursor.source.isEOF || cursor.source.hasAdvanced === true) break
     cursor.waiting = operation
     try {
-      if (!(await host.insertWaiters.wait(host.context, operation, cursor.ns, leftMs))) break
+      if (!(await waitForMore(invocation, cursor, leftMs))) break
     } finally {
       cursor.waiting = null
     }
   }
   return nextBatch(invocation, cursor, batchSize)
+}
+
+/** A change stream reads the new entries at once: most do not concern it, and it waits on. */
+function waitForMore({ host, operation }: NodeInvocation, cursor: OpenCursor, leftMs: number): Promise<boolean> {
+  const { source } = cursor
+  const { awaits } = source
+  if (awaits === undefined) return host.insertWaiters.wait(host.context, operation, cursor.ns, leftMs)
+  const isReady = () => {
+    try {
+      source.slice?.begin()
+      cursor.pending ??= source.next()
+    } catch {
+      // It is thrown again by the read that follows.
+      return true
+    }
+    return cursor.pending !== null || hasPaused(source) || source.hasAdvanced === true
+  }
+  return host.insertWaiters.wait(host.context, operation, awaits, leftMs, isReady)
 }
 
 async function resume(invocation: NodeInvocation, cursor: OpenCursor): Promise<void> {
@@ -145,7 +180,8 @@ function finishBatch(
   cursor.pending = batch.pending
   cursor.lastUsedMs = host.context.now()
   cursor.timeLimit?.pause()
-  const done = batch.exhausted && cursor.tailable === 'no'
+  const done = batch.exhausted && (cursor.tailable === 'no' || cursor.source.isEOF === true)
+  writeResumeToken(writer, cursor.source, batch)
   if (done) host.cursors.close(cursor.id)
   operation.repeats = !done && host.behaviours.nodesStreamGetMores
   return writer

@@ -13,6 +13,7 @@ import {
   DroppedCursors,
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
+import type { WrittenBatch } from './written-batch.js'
 
 export interface FillingCommand {
   readonly host: { readonly context: ActorContext; readonly cursors: CursorManager }
@@ -24,6 +25,12 @@ export interface FillingCommand {
 export interface CursorSource extends DocumentSource {
   /** Called after each batch. */
   recordCost?(): void
+  /** What a getMore waits for. Absent: inserts into the collection. */
+  readonly awaits?: string
+  /** Whether a waiting getMore returns although there are no documents. Absent: never. */
+  readonly hasAdvanced?: boolean
+  /** For resuming after a batch. Absent: the source cannot be resumed. */
+  postBatchResumeToken?(batch: WrittenBatch): Uint8Array
   /** The collection and indexes that must still exist at the next batch. Absent: none. */
   readonly reads?: SourceReads | undefined
   /**

@@ -1,7 +1,8 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { TailableMode } from '@shardlab/member'
 import type { CursorSource } from './cursor-manager.js'
-import { writeBatch, type WrittenBatch } from './write-batch.js'
+import { writeBatch } from './write-batch.js'
+import type { WrittenBatch } from './written-batch.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export interface FirstBatchOptions {
@@ -40,6 +41,12 @@ export function writeFirstBatch(
     : withCursor(invocation, writer, collectionNs, source, options, batch)
 }
 
+/** For change streams, whose replies name the point at which they resume. */
+export function writeResumeToken(writer: DocumentWriter, source: CursorSource, batch: WrittenBatch): void {
+  if (source.postBatchResumeToken !== undefined)
+    writer.document('postBatchResumeToken', source.postBatchResumeToken(batch))
+}
+
 function withCursor(
   { host, session, cursorNs, operation, transaction }: NodeInvocation,
   writer: DocumentWriter,
@@ -49,9 +56,11 @@ function withCursor(
   batch: WrittenBatch,
 ): DocumentWriter {
   const ns = cursorNs ?? collectionNs
+  writeResumeToken(writer, source, batch)
   host.statistics.documents.returned += batch.count
   let id = 0n
-  if ((!batch.exhausted || tailable !== 'no') && !singleBatch) {
+  const isOpen = tailable === 'no' ? !batch.exhausted : source.isEOF !== true || batch.pending !== null
+  if (isOpen && !singleBatch) {
     const { timeLimit } = operation
     timeLimit?.pause()
     const cursor = host.cursors.open(

@@ -5,22 +5,39 @@
 import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { RunningOperation } from '@shardlab/member'
 
+/** The key of those that wait for entries of the oplog that a majority has. */
+export const committedEntries = 'committed entries'
+
+interface Waiting {
+  readonly end: LinkedAbort
+  readonly isReady: (() => boolean) | undefined
+}
+
 export class InsertWaiters {
-  readonly #waiting = new Map<string, Set<LinkedAbort>>()
+  readonly #waiting = new Map<string, Set<Waiting>>()
 
   /**
+   * @param key a namespace, or {@link committedEntries}
+   * @param isReady decides at each notification whether the wait ends; absent: at the first one
    * @returns whether to read again; false: the time is over, or the member shuts down
    * @throws CommandError with which the operation was killed
    */
-  async wait(context: ActorContext, operation: RunningOperation, ns: string, durationMs: number): Promise<boolean> {
+  async wait(
+    context: ActorContext,
+    operation: RunningOperation,
+    key: string,
+    durationMs: number,
+    isReady?: () => boolean,
+  ): Promise<boolean> {
     const { signal } = operation
     if (signal.aborted) {
       operation.checkForInterrupt()
       return false
     }
     const end = new LinkedAbort(signal)
-    const waiting = this.#waiting.get(ns) ?? new Set()
-    this.#waiting.set(ns, waiting.add(end))
+    const waiting = this.#waiting.get(key) ?? new Set()
+    const waiter = { end, isReady }
+    this.#waiting.set(key, waiting.add(waiter))
     try {
       await context.sleep(durationMs, end.signal)
       return false
@@ -30,13 +47,14 @@ export class InsertWaiters {
       return !signal.aborted
     } finally {
       end.unlink()
-      waiting.delete(end)
-      if (waiting.size === 0) this.#waiting.delete(ns)
+      waiting.delete(waiter)
+      if (waiting.size === 0) this.#waiting.delete(key)
     }
   }
 
-  notify(ns: string): void {
-    const waiting = this.#waiting.get(ns)
-    if (waiting !== undefined) for (const end of waiting) end.abort()
+  notify(key: string): void {
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) return
+    for (const { end, isReady } of waiting) if (isReady === undefined || isReady()) end.abort()
   }
 }

@@ -1,13 +1,8 @@
 import type { DocumentWriter } from '@shardlab/bson'
 import { batchBytesMax, checkBuilt, type TimeLimit } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from './cursor-manager.js'
+import type { WrittenBatch } from './written-batch.js'
 import { hasPaused, resumeSource } from './resume-source.js'
-
-export interface WrittenBatch {
-  readonly count: number
-  readonly exhausted: boolean
-  readonly pending: Uint8Array | null
-}
 
 export interface BatchRequest {
   readonly command: FillingCommand

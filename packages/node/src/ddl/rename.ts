@@ -25,16 +25,13 @@ export function renameLocalCollection(
   const [db] = splitNamespace(from)
   if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to, stayTemp)
   const replaced = node.collection(to)
+  const object = new DocumentWriter(128).string('renameCollection', from).string('to', to).bool('stayTemp', stayTemp)
+  if (replaced !== undefined) object.uuid('dropTarget', replaced.uuid)
   node.apply({
     op: 'c',
     ns: `${db}.$cmd`,
     uuid: collection.uuid,
-    object: new DocumentWriter(128)
-      .string('renameCollection', from)
-      .string('to', to)
-      .bool('stayTemp', stayTemp)
-      .bool('dropTarget', replaced !== undefined)
-      .finish(),
+    object: object.finish(),
     id: null,
     session: null,
     fromMigrate,

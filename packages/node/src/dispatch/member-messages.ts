@@ -19,6 +19,7 @@ import {
   withErrorLabels,
   writeFailure,
 } from '@shardlab/member'
+import { advanceStream } from '../change-streams/advance-stream.js'
 import { runCommand, type CommandRequest } from './run-command.js'
 import { writeTopologyVersion } from './topology-version.js'
 import type { NodeHost } from '../host/node-host.js'
@@ -41,6 +42,9 @@ export function serveMessage(
       return {}
     case 'node.kill-operation':
       killOfRouter(node, (request as RequestOf<'node.kill-operation'>).operationKey)
+      return {}
+    case 'node.advance-stream':
+      advanceStream(node, request as RequestOf<'node.advance-stream'>)
       return {}
     default:
       return undefined

@@ -26,7 +26,7 @@ import type {
   UpdateStatement,
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
-import type { Behaviours, OwnershipFilter, PlacementVersion } from '@shardlab/sharding'
+import type { Behaviours, OwnershipFilter, PlacementVersion, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
 import type { InsertWaiters } from '../cursors/insert-waiters.js'
@@ -287,6 +287,11 @@ export interface NodeRole {
   chunkSizeBytes?(): number
   /** Reads it again, for serverStatus. Absent: it is always the current one. */
   refreshChunkSize?(): Promise<void>
+  /**
+   * The shard key of a collection; null: it is not sharded. Absent: no collection is.
+   * @throws CommandError when it is unknown
+   */
+  shardKeyOf?(ns: string, uuid: Uint8Array): ShardKeyPattern | null | Promise<ShardKeyPattern | null>
   /** Appends the role's counters to shardingStatistics of serverStatus. Absent: none. */
   writeShardingStatistics?(writer: DocumentWriter): void
   /** Number of documents of a collection that belong to other members. Absent: 0. */

@@ -40,7 +40,7 @@ import {
 import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
-import { InsertWaiters } from '../cursors/insert-waiters.js'
+import { committedEntries, InsertWaiters } from '../cursors/insert-waiters.js'
 import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
@@ -156,7 +156,10 @@ export class StorageNode implements NodeHost {
       this.parameters.import(previous.parameters.export())
     }
     const { durable } = storage.log
-    const notifyReaders = () => this.insertWaiters.notify(oplogNs)
+    const notifyReaders = () => {
+      this.insertWaiters.notify(oplogNs)
+      if (set.isAlone) this.insertWaiters.notify(committedEntries)
+    }
     durable.add(notifyReaders)
     this.#observers.add(() => durable.delete(notifyReaders))
     this.role = makeRole(this)

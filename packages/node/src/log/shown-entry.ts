@@ -66,8 +66,8 @@ function shownObject(op: string, object: Uint8Array, layout: Layout): Uint8Array
   return object
 }
 
-/** A clustered collection has no `_id` index. */
-function withIdIndex(object: Uint8Array): Uint8Array {
+/** Of a `create`. A clustered collection has no `_id` index. */
+export function withIdIndex(object: Uint8Array): Uint8Array {
   if (findField(object, 'idIndex') !== undefined || findField(object, 'clusteredIndex') !== undefined) return object
   return new DocumentWriter(object.length + 96).fields(object).document('idIndex', idIndexSpec(object, 2)).finish()
 }

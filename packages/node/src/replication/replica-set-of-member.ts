@@ -57,6 +57,10 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.#protocol.log.last.optime
   }
 
+  get committed(): OpTime {
+    return this.isAlone ? this.#protocol.log.durable.optime : this.#coordinator.committed.optime
+  }
+
   get appliedTs(): OpTime['ts'] {
     return this.#parts.storage.log.lastTs
   }

@@ -19,7 +19,9 @@ export interface ReplicaSet {
   readonly coordinator: ReplicationCoordinator
   /** The newest applied entry. */
   readonly lastApplied: OpTime
-  /** Its time; of all fields the cheapest. */
+  /** The newest entry that a majority has, as far as this member knows. */
+  readonly committed: OpTime
+  /** The time of {@link lastApplied}; of all fields the cheapest. */
   readonly appliedTs: OpTime['ts']
   /** True also while it does not accept writes yet, or any more. */
   readonly isPrimary: boolean

@@ -14,6 +14,7 @@ import {
 } from '@shardlab/actor'
 import type { MemberState, PrimaryOfOne, ReplicaSetConfig, ReplicationRules } from '@shardlab/replication'
 import { uninitializedTerm, type LogEntry } from '@shardlab/storage'
+import { committedEntries } from '../cursors/insert-waiters.js'
 import type { StorageNodeOptions } from '../host/node-host.js'
 import type { NodeClients } from '../host/node-state.js'
 import { NodeStorage } from '../host/node-storage.js'
@@ -262,7 +263,9 @@ export class SetMember implements Actor {
       topologyChanged: () => this.#topologyChanged(),
       committed: (point) => {
         // The entries of the only member are never rolled back.
-        if (!this.#protocol.coordinator.isAlone) this.#stable.advance(point.optime)
+        if (this.#protocol.coordinator.isAlone) return
+        this.#stable.advance(point.optime)
+        this.#serving?.role.node.insertWaiters.notify(committedEntries)
       },
       elected: (result) => this.#events.elected(result),
       woken: () => this.#lagWatch.check(this.#context.steadyNow()).forEach((lag) => this.#events.lagging(lag)),

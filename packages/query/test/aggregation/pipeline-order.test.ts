@@ -34,7 +34,9 @@ t.test('stages are refused in positions that the server does not allow', (t) => 
     [[{ $currentOp: 1 }], 'none', 14, '$currentOp options must be specified in an object, but found: int'],
     [[{ $indexStats: { a: 1 } }], 'collection', 28803],
     [[{ $collStats: 1 }], 'collection', 5447000, '$collStats must take a nested object but found: $collStats: 1'],
-    [[{ $changeStream: {} }], 'none', 40573],
+    [[{ $changeStream: {} }], 'none', 0],
+    [[{ $changeStream: 1 }], 'none', 50808],
+    [[{ $match: {} }, { $changeStream: {} }], 'collection', 40602],
     [[{ $search: {} }], 'collection', 31082],
     [[{ $listSearchIndexes: {} }], 'collection', 31082],
     [

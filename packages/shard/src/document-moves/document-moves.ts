@@ -127,13 +127,14 @@ export class DocumentMoves {
     for (const { attemptId, coordinator, collectionUuid } of this.preparedInserts.all()) {
       if (uuid !== undefined && !sameBytes(uuid, collectionUuid)) continue
       try {
-        const { outcome } = await this.#context.request(
+        const { outcome, clusterTime } = await this.#context.request(
           coordinator,
           'shard.document-move-outcome',
           { attemptId },
           { timeoutMs: outcomeTimeoutMs },
         )
         if (outcome === 'pending') continue
+        this.#node.clock.advance(clusterTime)
         this.preparedInserts.decide(attemptId, outcome === 'committed')
         await this.#node.flushToMajority()
       } catch (error) {

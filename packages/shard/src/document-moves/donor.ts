@@ -22,12 +22,14 @@ export async function moveDocument(
   host: DocumentMoveHost,
   request: MoveRequest,
 ): Promise<ReplyOf<'shard.move-document'>> {
+  const { clock } = host.node
   const { coordinator } = host.documentMoves
+  clock.advance(request.clusterTime)
   const id = findField(request.after, '_id')!
   await coordinator.once(request.requestId, () =>
     coordinator.inTurn(`${request.ns} ${keyOf(id)}`, () => move(host, request)),
   )
-  return { error: null }
+  return { error: null, clusterTime: clock.time }
 }
 
 async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void> {
@@ -134,8 +136,8 @@ function documentChanged(): CommandError {
 }
 
 export function documentMoveOutcome(
-  { documentMoves }: DocumentMoveHost,
+  { documentMoves, node }: DocumentMoveHost,
   { attemptId }: RequestOf<'shard.document-move-outcome'>,
 ): ReplyOf<'shard.document-move-outcome'> {
-  return { outcome: documentMoves.coordinator.outcomeOf(attemptId) }
+  return { outcome: documentMoves.coordinator.outcomeOf(attemptId), clusterTime: node.clock.time }
 }

@@ -106,7 +106,10 @@ export class MoveCoordinator {
   /** The recipient is informed now, or when it asks. */
   abort(attemptId: string, recipient: string): void {
     this.#pending.delete(attemptId)
-    this.#node.context.send(recipient, 'shard.decide-insert', { attemptId, committed: false })
+    this.#node.context.send(recipient, 'shard.decide-insert', {
+      ...{ attemptId, committed: false },
+      clusterTime: this.#node.clock.time,
+    })
   }
 
   /** Apply the deletion before {@link commit}, so that both are in one append. */
@@ -136,13 +139,14 @@ export class MoveCoordinator {
   async finish(attemptId: string): Promise<boolean> {
     const decision = this.#decisions.get(attemptId)
     if (decision === undefined || decision.finishedAtMs !== null) return true
-    const { context } = this.#node
+    const { clock, context } = this.#node
     try {
-      const request = { attemptId, committed: true }
-      const { error } = await context.request(decision.recipient, 'shard.decide-insert', request, {
+      const request = { attemptId, committed: true, clusterTime: clock.time }
+      const { error, clusterTime } = await context.request(decision.recipient, 'shard.decide-insert', request, {
         timeoutMs: decisionTimeoutMs,
       })
       if (error !== null) return false
+      clock.advance(clusterTime)
     } catch (error) {
       if (error instanceof RequestFailedError) return false
       throw error

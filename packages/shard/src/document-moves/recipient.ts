@@ -48,12 +48,13 @@ export async function prepareInsert(
 
 export async function decideInsert(
   { node, documentMoves }: DocumentMoveHost,
-  { attemptId, committed }: RequestOf<'shard.decide-insert'>,
+  { attemptId, committed, clusterTime }: RequestOf<'shard.decide-insert'>,
 ): Promise<ReplyOf<'shard.decide-insert'>> {
   const detail = { ns: documentMoves.preparedInserts.get(attemptId)?.ns, committed }
   await node.context.reach('shard.document-move.deciding', detail)
+  node.clock.advance(clusterTime)
   documentMoves.preparedInserts.decide(attemptId, committed)
   await node.flushToMajority()
   await node.context.reach('shard.document-move.insert-decided', detail)
-  return { error: null }
+  return { error: null, clusterTime: node.clock.time }
 }

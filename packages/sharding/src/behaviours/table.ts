@@ -7,6 +7,7 @@ import type { BehaviourRow } from './row.js'
 import { administrationBehaviours } from './topics/administration.js'
 import { balancerBehaviours } from './topics/balancer.js'
 import { catalogBehaviours } from './topics/catalog.js'
+import { changeStreamBehaviours } from './topics/change-streams.js'
 import { chunkBehaviours } from './topics/chunks.js'
 import { collectionBehaviours } from './topics/collections.js'
 import { commandBehaviours } from './topics/commands.js'
@@ -33,6 +34,7 @@ export const behaviourTable = {
   ...releaseBehaviours,
   ...shardingBehaviours,
   ...catalogBehaviours,
+  ...changeStreamBehaviours,
   ...chunkBehaviours,
   ...collectionBehaviours,
   ...languageBehaviours,

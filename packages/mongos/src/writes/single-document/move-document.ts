@@ -53,11 +53,15 @@ export async function moveDocument(
     after,
     shardVersion: route.placement.table.versionOn(shard),
     session: sessionOf(invocation),
+    clusterTime: host.clock.time,
   }
   let error: CommandError
   try {
     const reply = await host.remote.request(shard, 'shard.move-document', request, operation)
-    if (reply.error === null) return null
+    if (reply.error === null) {
+      host.clock.advance(reply.clusterTime)
+      return null
+    }
     error = commandErrorFrom(reply.error)
   } catch (failure) {
     if (!(failure instanceof CommandError) || failure.code === 50) throw failure

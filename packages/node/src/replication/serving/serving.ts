@@ -44,6 +44,7 @@ interface Running {
 const servedBySecondaries: ReadonlySet<MessageKind> = new Set([
   'client.command',
   'client.disconnected',
+  'node.advance-stream',
   'node.command',
   'node.kill-operation',
 ])

@@ -1,0 +1,237 @@
+/**
+ * Merges the change streams of all shards by their resume tokens. Server: async_results_merger.cpp,
+ * document_source_change_stream_handle_topology_change.cpp.
+ */
+import { LinkedAbort, RequestFailedError } from '@shardlab/actor'
+import { DocumentWriter, findField } from '@shardlab/bson'
+import {
+  batchBytesMax,
+  checkTokenIsKept,
+  tokenDocument,
+  tokenNotFound,
+  tokenText,
+  tokenTime,
+  withStreamLabel,
+  type ParsedToken,
+} from '@shardlab/member'
+import type { PipelineRun } from '@shardlab/query'
+import type { BatchRequest, ClusterCursor, MongosInvocation, RoutingHost } from '../host/mongos-host.js'
+import type { RemoteEvent, StreamRemote } from './stream-remote.js'
+
+export interface StreamParts {
+  readonly ns: string
+  readonly start: ParsedToken
+  readonly remotes: readonly StreamRemote[]
+  /** On the config server: the shards that join. Null: they are not watched. */
+  readonly joins: StreamRemote | null
+  /** The stages of the client that run here; null: they run on the shards. */
+  readonly run: PipelineRun | null
+  /** @returns the stream on a shard that has joined at the time of this event */
+  openOn(shard: string, event: RemoteEvent, invocation: MongosInvocation): Promise<StreamRemote | null>
+  /** The event with its document. Null: events are complete. */
+  readonly complete: ((document: Uint8Array, invocation: MongosInvocation) => Promise<Uint8Array>) | null
+}
+
+export class ChangeStreamCursor implements ClusterCursor {
+  readonly ns: string
+  readonly multiTarget = true
+  readonly #parts: StreamParts
+  readonly #remotes: StreamRemote[]
+  #exhausted = false
+  #isStarted: boolean
+  #hasFoundStart = false
+  #lastToken: Uint8Array
+  /** Ends the wait of a getMore; null: no getMore waits. */
+  #wake: (() => void) | null = null
+  /** It did not fit into the last batch. */
+  #pending: Uint8Array | null = null
+
+  constructor(parts: StreamParts) {
+    this.ns = parts.ns
+    this.#parts = parts
+    this.#remotes = [...parts.remotes, ...(parts.joins === null ? [] : [parts.joins])]
+    this.#isStarted = parts.start.isHighWaterMark
+    this.#lastToken = tokenDocument(parts.start, parts.start.fragmentNum)
+  }
+
+  get exhausted(): boolean {
+    return this.#exhausted && this.#pending === null
+  }
+
+  /** The reply to the aggregate. Events come with the first getMore. */
+  firstReply(id: bigint): DocumentWriter {
+    return new DocumentWriter(512)
+      .startDocument('cursor')
+      .startArray('firstBatch')
+      .end()
+      .document('postBatchResumeToken', this.#lastToken)
+      .int64('id', id)
+      .string('ns', this.ns)
+      .end()
+  }
+
+  async next(invocation: MongosInvocation, request: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
+    try {
+      return await this.#next(invocation, request, ownId)
+    } catch (error) {
+      throw withStreamLabel(error, invocation.host.behaviours)
+    }
+  }
+
+  async #next(
+    invocation: MongosInvocation,
+    { batchSize, awaitMs = 0 }: BatchRequest,
+    ownId: bigint,
+  ): Promise<DocumentWriter> {
+    const { context } = invocation.host
+    const untilMs = context.now() + awaitMs
+    const countMax = batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize
+    const writer = new DocumentWriter(4096).startDocument('cursor').startArray('nextBatch')
+    let isFull = false
+    for (;;) {
+      this.#check()
+      const written = await this.#write(writer, invocation, countMax)
+      isFull = written.isFull
+      const leftMs = untilMs - context.now()
+      if (written.count > 0 || this.#exhausted || leftMs <= 0) break
+      this.#askAll(invocation, leftMs)
+      await this.#change(invocation, leftMs)
+    }
+    if (this.#exhausted) this.kill(invocation.host)
+    else if (!isFull) this.#advanceToken()
+    return writer
+      .end()
+      .document('postBatchResumeToken', this.#lastToken)
+      .int64('id', this.exhausted ? 0n : ownId)
+      .string('ns', this.ns)
+      .end()
+  }
+
+  #check(): void {
+    for (const remote of this.#remotes) remote.check()
+  }
+
+  async #write(
+    writer: DocumentWriter,
+    invocation: MongosInvocation,
+    countMax: number,
+  ): Promise<{ readonly count: number; readonly isFull: boolean }> {
+    const start = writer.length
+    let count = 0
+    while (count < countMax) {
+      const document = this.#pending ?? (this.#exhausted ? null : await this.#nextDocument(invocation))
+      this.#pending = null
+      if (document === null) return { count, isFull: false }
+      if (count > 0 && writer.length - start + document.length > batchBytesMax) {
+        this.#pending = document
+        break
+      }
+      this.#lastToken = new Uint8Array(findField(document, '_id')!.slice())
+      writer.document(String(count++), document)
+    }
+    return { count, isFull: true }
+  }
+
+  /** Null: no event can be returned yet. */
+  async #nextDocument(invocation: MongosInvocation): Promise<Uint8Array | null> {
+    for (let remote = this.#releasable(); remote !== null; remote = this.#releasable()) {
+      const event = remote.head!
+      remote.take()
+      if (remote === this.#parts.joins) {
+        await this.#join(event, invocation)
+        continue
+      }
+      if (this.#isSwallowed(event, invocation)) continue
+      const isEnd = findField(event.document, 'operationType')?.asString() === 'invalidate'
+      const document = await this.#finish(event.document, invocation)
+      if (isEnd) this.#exhausted = true
+      if (document !== null || isEnd) return document
+    }
+    return null
+  }
+
+  /** The remote with the first event, if no other one can have an earlier one. */
+  #releasable(): StreamRemote | null {
+    const first = this.#first
+    if (first === null) return null
+    const { hex } = first.head!
+    for (const remote of this.#remotes) if (remote.head === null && remote.promise < hex) return null
+    return first
+  }
+
+  get #first(): StreamRemote | null {
+    let first: StreamRemote | null = null
+    for (const remote of this.#remotes)
+      if (remote.head !== null && (first === null || remote.head.hex < first.head!.hex)) first = remote
+    return first
+  }
+
+  /** @throws CommandError 280 ChangeStreamFatalError: no shard has the event of the start token */
+  #isSwallowed({ hex, document }: RemoteEvent, { host }: MongosInvocation): boolean {
+    if (this.#isStarted) return false
+    if (hex === this.#parts.start.hex) {
+      // Several shards may have it.
+      this.#hasFoundStart = true
+      return true
+    }
+    if (!this.#hasFoundStart) throw tokenNotFound(findField(document, '_id')!.slice(), host.behaviours)
+    this.#isStarted = true
+    return false
+  }
+
+  async #join(event: RemoteEvent, invocation: MongosInvocation): Promise<void> {
+    const shard = findField(findField(event.document, 'fullDocument')!.slice(), '_id')!.asString()
+    if (this.#remotes.some((remote) => remote.shard === shard)) return
+    const remote = await this.#parts.openOn(shard, event, invocation)
+    if (remote !== null) this.#remotes.push(remote)
+  }
+
+  /** @returns null: the stages leave the event out */
+  async #finish(document: Uint8Array, invocation: MongosInvocation): Promise<Uint8Array | null> {
+    const { run, complete } = this.#parts
+    const whole = complete === null ? document : await complete(document, invocation)
+    if (run === null) return whole
+    run.push(whole)
+    while (run.hasWork) run.step()
+    const result = run.output[0] ?? null
+    run.output.length = 0
+    if (result !== null) checkTokenIsKept(result, findField(document, '_id')!.slice(), invocation.host.behaviours)
+    return result
+  }
+
+  #askAll(invocation: MongosInvocation, awaitMs: number): void {
+    for (const remote of this.#remotes) remote.ask(invocation, awaitMs, () => this.#wake?.())
+    const hex = this.#first?.head!.hex
+    if (hex === undefined) return
+    const time = tokenTime(hex)
+    for (const remote of this.#remotes)
+      if (remote.head === null && remote.promise < hex) remote.advance(invocation.host, time)
+  }
+
+  async #change({ host, operation }: MongosInvocation, durationMs: number): Promise<void> {
+    const end = new LinkedAbort(operation.signal)
+    this.#wake = end.abort
+    try {
+      await host.context.sleep(durationMs, end.signal)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      operation.checkForInterrupt()
+    } finally {
+      end.unlink()
+      this.#wake = null
+    }
+  }
+
+  /** Up to the token that all shards promise. */
+  #advanceToken(): void {
+    let least: StreamRemote | null = null
+    for (const remote of this.#remotes) if (least === null || remote.promise < least.promise) least = remote
+    if (least !== null && least.promise > tokenText(this.#lastToken)) this.#lastToken = least.promiseToken
+  }
+
+  detach(): void {}
+
+  kill(host: RoutingHost): void {
+    for (const remote of this.#remotes) remote.kill(host)
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * The cursor of a change stream on one node: it reads the oplog as far as a majority has it.
+ * Server: the stages that `$changeStream` expands to, plan_executor_pipeline.cpp.
+ */
+import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, hexOf } from '@shardlab/bson'
+import {
+  checkTokenIsKept,
+  highWaterMark,
+  tokenDocument,
+  tokenNotFound,
+  type ChangeStreamSpec,
+  type ParsedToken,
+  type TimeSlice,
+  type TokenVersion,
+} from '@shardlab/member'
+import type { PipelineRun } from '@shardlab/query'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import { opTimeOf } from '@shardlab/storage'
+import type { CursorSource } from '../cursors/cursor-manager.js'
+import type { WrittenBatch } from '../cursors/written-batch.js'
+import type { NodeHost } from '../host/node-host.js'
+import { committedEntries } from '../cursors/insert-waiters.js'
+import { newSlice } from '../read/new-slice.js'
+import { EventWriter, isClassic, partsOf, type StreamEvent } from './event.js'
+import type { EventParts } from './event-parts.js'
+import { imagesOf, type ImageSource } from './images.js'
+import type { Operation } from './operation.js'
+import { StreamFilter } from './stream-filter.js'
+import { historyLost, startPosition } from './stream-start.js'
+
+export interface ChangeStreamOptions {
+  readonly host: NodeHost
+  readonly spec: ChangeStreamSpec
+  readonly start: ParsedToken
+  /** The stages of the client. */
+  readonly run: PipelineRun
+  /** A router merges the stream with those of other shards and looks up documents. */
+  readonly isRouted: boolean
+  readonly images: ImageSource
+}
+
+/** The shard key of an inserted document's collection is unknown. */
+class UnknownKey extends Error {
+  readonly ns: string
+  readonly uuid: Uint8Array
+
+  constructor(ns: string, uuid: Uint8Array) {
+    super(`the shard key of ${ns} is unknown`)
+    this.ns = ns
+    this.uuid = uuid
+  }
+}
+
+export class ChangeStreamSource implements CursorSource {
+  readonly slice: TimeSlice
+  readonly awaits = committedEntries
+  readonly #options: ChangeStreamOptions
+  readonly #filter: StreamFilter
+  readonly #writer: EventWriter
+  /** Of the next entry in the oplog. */
+  #position: number
+  /** The newest entry that was read; null: none. */
+  #scanned: Uint8Array | null = null
+  #operations: Operation[] = []
+  #events: StreamEvent[] = []
+  /** By UUID; null: unsharded. */
+  readonly #shardKeys = new Map<string, ShardKeyPattern | null>()
+  #unknown: UnknownKey | null = null
+  /** Whether the event of the start token was found, or need not be. */
+  #isStarted: boolean
+  #hasFoundStart = false
+  #skipsInvalidate: boolean
+  #ended = false
+  /** Of the last event that was returned, and of the one before it. */
+  #lastToken: Uint8Array
+  #previousToken: Uint8Array
+  /** Of the newest event or high-water mark in {@link #lastToken}. */
+  #latestTime: TimestampPair
+  #wantedTime: TimestampPair | null = null
+
+  /** @throws CommandError 286 ChangeStreamHistoryLost */
+  constructor(options: ChangeStreamOptions) {
+    const { host, spec, start, isRouted } = options
+    this.#options = options
+    this.slice = newSlice(host)
+    this.#filter = new StreamFilter(spec)
+    this.#writer = new EventWriter(spec, host.behaviours)
+    this.#position = startPosition(host, start.clusterTime)
+    this.#isStarted = start.isHighWaterMark || isRouted
+    this.#skipsInvalidate = start.fromInvalidate
+    this.#lastToken = this.#previousToken = tokenDocument(start, start.fragmentNum)
+    this.#latestTime = start.clusterTime
+  }
+
+  get isEOF(): boolean {
+    return this.#ended && this.#events.length === 0
+  }
+
+  /** Whether {@link fill} must learn a shard key. */
+  get dry(): boolean {
+    return this.#unknown !== null
+  }
+
+  async fill(): Promise<void> {
+    const { ns, uuid } = this.#unknown!
+    this.#unknown = null
+    this.#shardKeys.set(hexOf(uuid), (await this.#options.host.role.shardKeyOf?.(ns, uuid)) ?? null)
+  }
+
+  /**
+   * Null at the end of the entries that a majority has, or if the slice is over.
+   * @throws CommandError 136 CappedPositionLost, 280 ChangeStreamFatalError, 47
+   *   NoMatchingDocument
+   */
+  next(): Uint8Array | null {
+    for (let event = this.#nextEvent(); event !== null; event = this.#nextEvent()) {
+      if (event.isStart === true) return event.document
+      const result = this.#throughStages(event)
+      if (event.type === 'invalidate') this.#ended = true
+      if (result === null && event.type !== 'invalidate') continue
+      if (result !== null) checkTokenIsKept(result, event.token, this.#options.host.behaviours)
+      if (this.#isSwallowed(event)) continue
+      this.#note(event.token, event.clusterTime)
+      if (result !== null) return result
+    }
+    return null
+  }
+
+  #note(token: Uint8Array, time: TimestampPair): void {
+    this.#previousToken = this.#lastToken
+    this.#lastToken = token
+    this.#latestTime = time
+  }
+
+  /** Called after each batch. */
+  postBatchResumeToken({ exhausted, pending }: WrittenBatch): Uint8Array {
+    if (pending !== null) return this.#previousToken
+    if (exhausted && !this.#ended) this.#advanceTime()
+    return this.#lastToken
+  }
+
+  /** Without events the token stands for the time up to which the oplog was read. */
+  #advanceTime(): void {
+    const time = this.#scannedTime
+    if (time === null || compareTimestamps(time, this.#latestTime) <= 0) return
+    this.#note(tokenDocument(highWaterMark(time, this.#version)), time)
+  }
+
+  get #version(): TokenVersion {
+    return this.#options.host.behaviours.changeStreamTokenVersion
+  }
+
+  get #scannedTime(): TimestampPair | null {
+    return this.#scanned === null ? null : opTimeOf(this.#scanned).ts
+  }
+
+  /** A router waits for the stream to pass this time: an empty batch suffices then. */
+  advanceTo(time: TimestampPair): void {
+    this.#wantedTime = time
+  }
+
+  /** Whether a waiting getMore returns without events. */
+  get hasAdvanced(): boolean {
+    const scanned = this.#scannedTime
+    if (this.#wantedTime === null || scanned === null) return false
+    return compareTimestamps(scanned, this.#wantedTime) > 0 && compareTimestamps(scanned, this.#latestTime) > 0
+  }
+
+  /** Null: there is none yet. */
+  #nextEvent(): StreamEvent | null {
+    for (;;) {
+      const event = this.#events.shift()
+      if (event !== undefined) return event
+      if (this.#ended || this.slice.isOver) return null
+      const operation = this.#operations[0]
+      if (operation === undefined) {
+        if (!this.#readEntry()) return null
+        continue
+      }
+      try {
+        this.#addEvents(operation)
+      } catch (error) {
+        if (!(error instanceof UnknownKey)) throw error
+        this.#unknown = error
+        return null
+      }
+      this.#operations.shift()
+    }
+  }
+
+  /** @returns false: a majority has no further entry */
+  #readEntry(): boolean {
+    const { oplog, set, behaviours } = this.#options.host
+    const window = oplog.window()
+    if (this.#position < window.start) throw this.#scanned === null ? historyLost(behaviours) : positionLost()
+    for (;;) {
+      const entry = window.entryAt(this.#position)
+      if (entry === undefined) return false
+      if (!set.isAlone && compareTimestamps(opTimeOf(entry).ts, set.committed.ts) > 0) return false
+      this.#position += entry.length
+      this.#scanned = entry
+      this.slice.worked()
+      const operations = this.#filter.operationsIn(entry, window)
+      if (operations.length > 0) {
+        this.#operations = [...operations]
+        return true
+      }
+      if (this.slice.isOver) return false
+    }
+  }
+
+  #addEvents(operation: Operation): void {
+    const { spec, start } = this.#options
+    const parts = partsOf(operation, this.#keyOf)
+    if (parts === null || !this.#isShown(parts)) return
+    const version = this.#versionAt(operation)
+    const token = this.#writer.token(operation, parts, version)
+    const isAtStart = this.#isAtStart(operation)
+    if (!isAtStart || token.hex >= start.hex) {
+      const tokenOfEvent = tokenDocument(token)
+      const images = imagesOf(operation, parts, spec, this.#options.images)
+      this.#events.push({
+        ...{ type: parts.type, hex: token.hex, token: tokenOfEvent, clusterTime: operation.clusterTime },
+        document: this.#writer.event(operation, parts, tokenOfEvent, images),
+      })
+    }
+    if (this.#endsWith(parts)) this.#addInvalidate(operation, parts, version, isAtStart)
+  }
+
+  #addInvalidate(operation: Operation, parts: EventParts, version: TokenVersion, isAtStart: boolean): void {
+    const event = this.#writer.invalidate(operation, parts, version)
+    const { start } = this.#options
+    if (!this.#skipsInvalidate) {
+      if (!isAtStart || event.hex >= start.hex) this.#events.push(event)
+      return
+    }
+    this.#skipsInvalidate = false
+    if (event.hex !== start.hex) return
+    this.#hasFoundStart = true
+    if (this.#options.isRouted) this.#events.push({ ...event, isStart: true })
+  }
+
+  /** Whether its token may be compared with that of the start, in whose version it is written. */
+  #isAtStart({ clusterTime, transaction }: Operation): boolean {
+    const { start } = this.#options
+    return (
+      !start.isHighWaterMark &&
+      compareTimestamps(clusterTime, start.clusterTime) <= 0 &&
+      (transaction?.txnOpIndex ?? 0) <= start.txnOpIndex
+    )
+  }
+
+  #versionAt(operation: Operation): TokenVersion {
+    return this.#isAtStart(operation) ? this.#options.start.version : this.#version
+  }
+
+  #isShown({ type }: EventParts): boolean {
+    const { host, spec } = this.#options
+    if (isClassic(type)) return true
+    const isKeyChange = type === 'refineCollectionShardKey' || type === 'reshardCollection'
+    return spec.showExpandedEvents && (!isKeyChange || host.behaviours.changeStreamKeyChanges)
+  }
+
+  /** Whether the stream ends after the event. */
+  #endsWith({ type }: EventParts): boolean {
+    const { scope } = this.#options.spec
+    if (scope.kind === 'cluster') return false
+    return type === 'dropDatabase' || (scope.kind === 'collection' && (type === 'drop' || type === 'rename'))
+  }
+
+  readonly #keyOf = (ns: string, uuid: Uint8Array, document: Uint8Array): Uint8Array => {
+    const key = this.#shardKeys.get(hexOf(uuid))
+    if (key === undefined) throw new UnknownKey(ns, uuid)
+    return key?.documentKey(document) ?? new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
+  }
+
+  /** @returns null: the stages leave the event out */
+  #throughStages(event: StreamEvent): Uint8Array | null {
+    const { run } = this.#options
+    run.push(event.document)
+    while (run.hasWork) run.step()
+    const result = run.output[0] ?? null
+    run.output.length = 0
+    return result
+  }
+
+  /**
+   * Whether the client has the event: it resumes after it.
+   * @throws CommandError 280 ChangeStreamFatalError: the stream has no such event
+   */
+  #isSwallowed(event: StreamEvent): boolean {
+    if (this.#isStarted) return false
+    if (event.hex === this.#options.start.hex) {
+      this.#hasFoundStart = true
+      return true
+    }
+    if (!this.#hasFoundStart) throw tokenNotFound(event.token, this.#options.host.behaviours)
+    this.#isStarted = true
+    return false
+  }
+}
+
+function positionLost(): CommandError {
+  return new CommandError(
+    'CappedPositionLost',
+    'CollectionScan died due to position in capped collection being deleted. ',
+  )
+}

@@ -1,0 +1,5 @@
+export interface WrittenBatch {
+  readonly count: number
+  readonly exhausted: boolean
+  readonly pending: Uint8Array | null
+}

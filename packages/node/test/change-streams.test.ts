@@ -1,0 +1,281 @@
+import { decode, encode, Timestamp, type Document, type Long } from '@shardlab/bson'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import t from 'tap'
+import { NodeUnderTest, plainRole } from './support/harness.js'
+
+/** As a client of the member, without a router. */
+async function run(node: NodeUnderTest, command: Document): Promise<Document> {
+  const body = encode({ ...command, $db: (command['$db'] as string | undefined) ?? 'test' })
+  return decode(
+    (await node.node.clientCommand({ connectionId: 1, body, sequences: [], legacy: false, remote: '' })).body,
+  )
+}
+
+async function ok(node: NodeUnderTest, command: Document): Promise<Document> {
+  const reply = await run(node, command)
+  if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
+  return reply
+}
+
+interface Batch {
+  readonly id: Long
+  readonly documents: Document[]
+  readonly postBatchResumeToken: Document
+}
+
+class Stream {
+  readonly node: NodeUnderTest
+  readonly collection: string
+  id: Long
+  token: Document
+  readonly first: Document[]
+
+  private constructor(node: NodeUnderTest, collection: string, { id, documents, postBatchResumeToken }: Batch) {
+    this.node = node
+    this.collection = collection
+    this.id = id
+    this.token = postBatchResumeToken
+    this.first = documents
+  }
+
+  static async open(node: NodeUnderTest, collection: string | 1, options: Document = {}, stages: Document[] = []) {
+    const pipeline = [{ $changeStream: options }, ...stages]
+    const reply = await ok(node, { aggregate: collection, pipeline, cursor: {} })
+    const cursor = reply['cursor'] as Document
+    const name = collection === 1 ? '$cmd.aggregate' : collection
+    return new Stream(node, name, batchOf(cursor, 'firstBatch'))
+  }
+
+  async read(): Promise<Document[]> {
+    const reply = await ok(this.node, { getMore: this.id, collection: this.collection, maxTimeMS: 1 })
+    const { id, documents, postBatchResumeToken } = batchOf(reply['cursor'] as Document, 'nextBatch')
+    this.id = id
+    this.token = postBatchResumeToken
+    return documents
+  }
+}
+
+function batchOf(cursor: Document, name: string): Batch {
+  return {
+    id: cursor['id'] as Long,
+    documents: cursor[name] as Document[],
+    postBatchResumeToken: cursor['postBatchResumeToken'] as Document,
+  }
+}
+
+const types = (events: Document[]) => events.map(({ operationType }) => operationType as string)
+
+t.test('a stream on a collection has its inserts, updates, replacements and deletes', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const stream = await Stream.open(node, 'c')
+  const long = 'x'.repeat(100)
+  const b = Array.from({ length: 40 }, (_, i) => i)
+  await ok(node, { insert: 'c', documents: [{ _id: 1, a: { b }, x: 1, long }] })
+  await ok(node, { insert: 'other', documents: [{ _id: 1 }] })
+  const set = { $set: { 'a.b.0': 9, y: 2 }, $unset: { x: 1 } }
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: set }] })
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: [{ $set: { 'a.b': { $slice: ['$a.b', 8] } } }] }] })
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: { z: 1 } }] })
+  await ok(node, { delete: 'c', deletes: [{ q: { _id: 1 }, limit: 1 }] })
+  await ok(node, { insert: 'other', documents: [{ _id: 2 }] })
+  const events = await stream.read()
+  t.same(types(events), ['insert', 'update', 'update', 'replace', 'delete'])
+  t.match(events, [
+    { fullDocument: { _id: 1, a: { b }, x: 1 }, documentKey: { _id: 1 }, ns: { db: 'test', coll: 'c' } },
+    { updateDescription: { updatedFields: { y: 2, 'a.b.0': 9 }, removedFields: ['x'], truncatedArrays: [] } },
+    { updateDescription: { updatedFields: {}, truncatedArrays: [{ field: 'a.b', newSize: 8 }] } },
+    { fullDocument: { _id: 1, z: 1 } },
+    { documentKey: { _id: 1 } },
+  ])
+  t.same(Object.keys(events[0]!), [
+    '_id',
+    'operationType',
+    'clusterTime',
+    'wallTime',
+    'fullDocument',
+    'ns',
+    'documentKey',
+  ])
+  t.same(Object.keys(events[4]!), ['_id', 'operationType', 'clusterTime', 'wallTime', 'ns', 'documentKey'])
+  t.ok(stream.token['_data'] > events[4]!['_id']._data, 'the token has passed the insert into the other collection')
+})
+
+t.test('tokens are those of the server', async (t) => {
+  for (const [version, event, mark] of [
+    ['6.0', /^82[0-9A-F]{16}2B022C0100296E5A1004[0-9A-F]{32}461E5F6964002B020004$/, /^82[0-9A-F]{16}2B0229296E04$/],
+    [
+      '7.0',
+      /^82[0-9A-F]{16}2B042C0100296E5A1004[0-9A-F]{32}463C6F7065726174696F6E54797065003C696E736572740046646F63756D656E744B657900461E5F6964002B02000004$/,
+      /^82[0-9A-F]{16}2B0429296E1404$/,
+    ],
+  ] as const) {
+    const node = new NodeUnderTest({ version })
+    const stream = await Stream.open(node, 'c')
+    t.match(stream.token, { _data: mark })
+    await ok(node, { insert: 'c', documents: [{ _id: 1 }] })
+    const [inserted] = await stream.read()
+    t.match(inserted, { _id: { _data: event } })
+    t.same(stream.token, inserted!['_id'])
+  }
+})
+
+t.test('a stream resumes after every token, and after the token of each batch', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  const stream = await Stream.open(node, 'c')
+  const start = stream.token
+  for (let i = 0; i < 5; i++) {
+    await ok(node, { insert: 'c', documents: [{ _id: i }, { _id: `${i}` }] })
+    await ok(node, { insert: 'other', documents: [{ _id: i }] })
+  }
+  const events = await stream.read()
+  t.equal(events.length, 10)
+  for (const option of ['resumeAfter', 'startAfter']) {
+    t.same((await Stream.open(node, 'c', { [option]: start })).first, events)
+    t.same((await Stream.open(node, 'c', { [option]: stream.token })).first, [])
+    for (const [i, event] of events.entries())
+      t.same((await Stream.open(node, 'c', { [option]: event['_id'] })).first, events.slice(i + 1))
+  }
+  const third = events[3]!['clusterTime'] as Timestamp
+  t.same((await Stream.open(node, 'c', { startAtOperationTime: third })).first, events.slice(3))
+})
+
+t.test('a drop invalidates a stream on the collection, which can be started after it', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const stream = await Stream.open(node, 'c')
+  const onDatabase = await Stream.open(node, 1)
+  await ok(node, { insert: 'c', documents: [{ _id: 1 }] })
+  await ok(node, { drop: 'c' })
+  await ok(node, { insert: 'c', documents: [{ _id: 2 }] })
+  const events = await stream.read()
+  t.same(types(events), ['insert', 'drop', 'invalidate'])
+  t.ok(stream.id.isZero())
+  t.same(stream.token, events[2]!['_id'])
+  t.same(Object.keys(events[2]!), ['_id', 'operationType', 'clusterTime', 'wallTime'])
+  const pipeline = (options: Document) => ({ aggregate: 'c', pipeline: [{ $changeStream: options }], cursor: {} })
+  t.match(await run(node, pipeline({ resumeAfter: events[2]!['_id'] })), { code: 260, codeName: 'InvalidResumeToken' })
+  t.same(types((await Stream.open(node, 'c', { resumeAfter: events[1]!['_id'] })).first), ['invalidate'])
+  t.same(types((await Stream.open(node, 'c', { startAfter: events[2]!['_id'] })).first), ['insert'])
+  t.same(types(await onDatabase.read()), ['insert', 'drop', 'insert'])
+  await ok(node, { dropDatabase: 1 })
+  t.same(types(await onDatabase.read()), ['drop', 'dropDatabase', 'invalidate'])
+})
+
+t.test('a rename invalidates streams on its source and on its target', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  await ok(node, { insert: 'a', documents: [{ _id: 1 }] })
+  const streams = [await Stream.open(node, 'a'), await Stream.open(node, 'b')]
+  await ok(node, { renameCollection: 'test.a', to: 'test.b', $db: 'admin' })
+  for (const stream of streams) {
+    const events = await stream.read()
+    t.same(types(events), ['rename', 'invalidate'])
+    t.match(events[0], { ns: { db: 'test', coll: 'a' }, to: { db: 'test', coll: 'b' } })
+  }
+})
+
+t.test('expanded events describe definitions', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  const stream = await Stream.open(node, 1, { showExpandedEvents: true })
+  await ok(node, { create: 'c', capped: true, size: 4096 })
+  await ok(node, { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
+  await ok(node, { collMod: 'c', index: { name: 'a_1', hidden: true } })
+  await ok(node, { dropIndexes: 'c', index: 'a_1' })
+  await ok(node, { create: 'v', viewOn: 'c', pipeline: [] })
+  await ok(node, { drop: 'v' })
+  const events = await stream.read()
+  t.same(types(events), ['create', 'createIndexes', 'modify', 'dropIndexes', 'create', 'drop'])
+  t.match(events, [
+    { collectionUUID: Object, operationDescription: { capped: true }, nsType: 'collection' },
+    { operationDescription: { indexes: [{ key: { a: 1 }, name: 'a_1' }] } },
+    { operationDescription: { index: { hidden: true } }, stateBeforeChange: { indexOptions: { hidden: false } } },
+    { operationDescription: { indexes: [{ key: { a: 1 }, name: 'a_1' }] } },
+    { ns: { db: 'test', coll: 'v' }, operationDescription: { viewOn: 'c' }, nsType: 'view' },
+    { ns: { db: 'test', coll: 'v' } },
+  ])
+  const classic = await Stream.open(node, 1)
+  await ok(node, { create: 'd' })
+  await ok(node, { createIndexes: 'd', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
+  t.same(await classic.read(), [])
+})
+
+t.test('updateLookup shows the current document, or null', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const stream = await Stream.open(node, 'c', { fullDocument: 'updateLookup' })
+  await ok(node, { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
+  await ok(node, { update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }] })
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 2 } } }] })
+  await ok(node, { delete: 'c', deletes: [{ q: { _id: 2 }, limit: 1 }] })
+  const events = await stream.read()
+  t.same(
+    events.slice(2, 5).map(({ fullDocument }) => fullDocument as unknown),
+    [{ _id: 1, a: 2 }, null, { _id: 1, a: 2 }],
+  )
+})
+
+t.test('stages select and change events, and must keep the token', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const stages = [{ $match: { operationType: 'insert' } }, { $project: { 'fullDocument.a': 1 } }]
+  const stream = await Stream.open(node, 'c', {}, stages)
+  await ok(node, { insert: 'c', documents: [{ _id: 1, a: 1, b: 1 }] })
+  await ok(node, { delete: 'c', deletes: [{ q: {}, limit: 0 }] })
+  t.match(await stream.read(), [{ _id: Object, fullDocument: { a: 1 } }])
+  const without = await Stream.open(node, 'c', {}, [{ $project: { _id: 0 } }])
+  await ok(node, { insert: 'c', documents: [{ _id: 2 }] })
+  t.match(await run(node, { getMore: without.id, collection: 'c' }), { code: 280, codeName: 'ChangeStreamFatalError' })
+  const lookup = { $lookup: { from: 'd', as: 'd', pipeline: [] } }
+  t.match(await run(node, { aggregate: 'c', pipeline: [{ $changeStream: {} }, lookup], cursor: {} }), { code: 20 })
+})
+
+t.test('an event that the stages leave out cannot be resumed', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const stream = await Stream.open(node, 'c')
+  await ok(node, { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
+  const [first] = await stream.read()
+  const pipeline = [{ $changeStream: { resumeAfter: first!['_id'] } }, { $match: { 'documentKey._id': 2 } }]
+  t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), { code: 280 })
+})
+
+t.test('refusals have the codes of the server', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const refused = async (options: unknown, wanted: Document, collection: string | 1 = 'c', db = 'test') =>
+    t.match(
+      await run(node, { aggregate: collection, pipeline: [{ $changeStream: options }], cursor: {}, $db: db }),
+      wanted,
+    )
+  await refused(1, { code: 50808 })
+  await refused({ x: 1 }, { code: 40415 })
+  await refused({ fullDocument: 'x' }, { code: 2 })
+  await refused({ allChangesForCluster: true }, { code: 72 })
+  await refused({}, { code: 73 }, 1, 'admin')
+  await refused({}, { code: 73 }, 1, 'local')
+  await refused({}, { code: 73 }, 'system.views')
+  await refused({ resumeAfter: { _data: 1 } }, { code: 40647 })
+  await refused({ resumeAfter: { _data: 'xy' } }, { code: 9 })
+  await refused({ resumeAfter: { _data: '' } }, { code: 40649 })
+  await refused({ resumeAfter: { _data: '82000000000000000104' } }, { code: 50796 })
+  await refused(
+    { startAtOperationTime: new Timestamp({ t: 1, i: 1 }), resumeAfter: { _data: '8200000001000000012B0229296E04' } },
+    { code: 40674 },
+  )
+  t.match(
+    await run(new NodeUnderTest({ version: '7.0' }), {
+      aggregate: 1,
+      pipeline: [{ $changeStream: { allChangesForCluster: true } }],
+      cursor: {},
+      $db: 'admin',
+    }),
+    { ok: 1 },
+  )
+})
+
+t.test('D201 an insert before the collection was sharded shows the shard key', async (t) => {
+  const shardKey = ShardKeyPattern.parse(encode({ k: 1 }), { compoundHashed: true })
+  let isSharded = false
+  const node = new NodeUnderTest({
+    version: '7.0',
+    role: { ...plainRole, shardKeyOf: () => (isSharded ? shardKey : null) },
+  })
+  const stream = await Stream.open(node, 'c')
+  await ok(node, { insert: 'c', documents: [{ _id: 1, k: 2 }] })
+  isSharded = true
+  t.match(await stream.read(), [{ documentKey: { k: 2, _id: 1 } }])
+})
