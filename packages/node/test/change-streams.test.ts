@@ -1,7 +1,7 @@
-import { decode, encode, Timestamp, type Document, type Long } from '@shardlab/bson'
+import { decode, encode, Long, Timestamp, type Document } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import t from 'tap'
-import { NodeUnderTest, plainRole } from './support/harness.js'
+import { NodeUnderTest, plainRole, session } from './support/harness.js'
 
 /** As a client of the member, without a router. */
 async function run(node: NodeUnderTest, command: Document): Promise<Document> {
@@ -278,4 +278,31 @@ t.test('D201 an insert before the collection was sharded shows the shard key', a
   await ok(node, { insert: 'c', documents: [{ _id: 1, k: 2 }] })
   isSharded = true
   t.match(await stream.read(), [{ documentKey: { k: 2, _id: 1 } }])
+})
+
+t.test('operations of a transaction are events of one time, in order, when it commits', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  await ok(node, { create: 'c' })
+  await ok(node, { create: 'd' })
+  const stream = await Stream.open(node, 'c')
+  const lsid = session(1)
+  const inTransaction = { lsid, txnNumber: Long.fromNumber(1), autocommit: false }
+  await ok(node, { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], ...inTransaction, startTransaction: true })
+  await ok(node, { insert: 'd', documents: [{ _id: 1 }], ...inTransaction })
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }], ...inTransaction })
+  t.same(await stream.read(), [])
+  await ok(node, { commitTransaction: 1, ...inTransaction, $db: 'admin' })
+  const events = await stream.read()
+  t.same(types(events), ['insert', 'insert', 'update'])
+  t.match(events, [{ txnNumber: Long.fromNumber(1), lsid: { id: lsid.id } }, {}, {}])
+  t.same(events[2]!['clusterTime'], events[0]!['clusterTime'])
+  const hexes = events.map((event) => event['_id']._data as string)
+  t.same(hexes, [...hexes].sort())
+  t.match(hexes[2], /^82.{16}2B042C01002B06/, 'the number of the operation counts those on other collections')
+  for (const [i, event] of events.entries())
+    t.same((await Stream.open(node, 'c', { resumeAfter: event['_id'] })).first, events.slice(i + 1))
+  const aborted = { lsid, txnNumber: Long.fromNumber(2), autocommit: false }
+  await ok(node, { insert: 'c', documents: [{ _id: 3 }], ...aborted, startTransaction: true })
+  await ok(node, { abortTransaction: 1, ...aborted, $db: 'admin' })
+  t.same(await stream.read(), [])
 })
