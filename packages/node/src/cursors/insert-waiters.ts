@@ -4,6 +4,7 @@
  */
 import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { RunningOperation } from '@shardlab/member'
+import { oplogNs } from '../log/oplog-collection.js'
 
 /** The key of those that wait for entries of the oplog that a majority has. */
 export const committedEntries = 'committed entries'
@@ -57,4 +58,22 @@ export class InsertWaiters {
     if (waiting === undefined) return
     for (const { end, isReady } of waiting) if (isReady === undefined || isReady()) end.abort()
   }
+}
+
+/**
+ * Notifies readers of the oplog of entries on the disk.
+ * @param set the entries of its only member are those that a majority has
+ * @returns a function that ends it
+ */
+export function notifyOfEntries(
+  durable: Set<() => void>,
+  waiters: InsertWaiters,
+  set: { readonly isAlone: boolean },
+): () => void {
+  const notify = (): void => {
+    waiters.notify(oplogNs)
+    if (set.isAlone) waiters.notify(committedEntries)
+  }
+  durable.add(notify)
+  return () => durable.delete(notify)
 }

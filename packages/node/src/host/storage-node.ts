@@ -40,12 +40,12 @@ import {
 import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
-import { committedEntries, InsertWaiters } from '../cursors/insert-waiters.js'
+import { InsertWaiters, notifyOfEntries } from '../cursors/insert-waiters.js'
 import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
 import type { Oplog } from '../log/oplog.js'
-import { oplogCollection, oplogNs } from '../log/oplog-collection.js'
+import { oplogCollection } from '../log/oplog-collection.js'
 import type { NodeStorage } from './node-storage.js'
 import { configCollection } from '../replication/config-collection.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
@@ -155,13 +155,7 @@ export class StorageNode implements NodeHost {
       this.sessions.adopt(previous.sessions)
       this.parameters.import(previous.parameters.export())
     }
-    const { durable } = storage.log
-    const notifyReaders = () => {
-      this.insertWaiters.notify(oplogNs)
-      if (set.isAlone) this.insertWaiters.notify(committedEntries)
-    }
-    durable.add(notifyReaders)
-    this.#observers.add(() => durable.delete(notifyReaders))
+    this.#observers.add(notifyOfEntries(storage.log.durable, this.insertWaiters, set))
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)
   }
