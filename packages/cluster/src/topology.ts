@@ -51,7 +51,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
   }
 }
 
-function configServerSpec(options: ResolvedOptions): MemberSpec {
+export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
   const { emulate, strict, findReplicaSetHostTimeoutMs } = options
   const server: ConfigServerOptions = {
     ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
@@ -68,7 +68,7 @@ function configServerSpec(options: ResolvedOptions): MemberSpec {
 /** Of a member with the name of the set. */
 export function specOf(options: ResolvedOptions, set: Address): MemberSpec {
   if (options.topology === 'replica-set') return mongodSpec(options, set)
-  return set === configAddress ? configServerSpec(options) : shardSpec(options, set)
+  return set === configAddress ? specOfConfigServer(options) : shardSpec(options, set)
 }
 
 export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedOptions): MemberSpec['listen'] {
@@ -115,7 +115,7 @@ export function describeTopology(options: ResolvedOptions): Topology {
     shards,
     mongos,
     storage: [
-      ...specsOfSet(configServerSpec(options), membersOf(options, configAddress)),
+      ...specsOfSet(specOfConfigServer(options), membersOf(options, configAddress)),
       ...[...shards, ...options.standby].flatMap((set) => specsOfSet(shardSpec(options, set), membersOf(options, set))),
     ],
     others: [

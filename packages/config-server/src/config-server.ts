@@ -162,7 +162,9 @@ class ConfigServer extends RoleActor {
     if (tellsPlacement.has(kind) && !this.node.isWritten && from !== clusterAddress)
       return this.#serveWritten(kind, request)
     this.#isInitialised ||= this.#catalog.isInitialised
-    return this.#isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
+    // Clients initiate the set before there can be a catalog.
+    const servesNow = this.#isInitialised || (kind.startsWith('client.') && !this.node.set.isPrimary)
+    return servesNow ? this.#serve(kind, request) : this.#serveLater(kind, request)
   }
 
   async #initialise<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {

@@ -29,12 +29,15 @@ async function main() {
 main().catch((error) => { console.error(error); process.exit(1) })
 `
 
-for (const version of ['10', '11']) {
-  t.test(`MongoMemoryServer and MongoMemoryReplSet ${version} run unchanged`, { timeout: 120_000 }, async (t) => {
+for (const [version, members] of [
+  ['10', 1],
+  ['11', 3],
+] as const) {
+  t.test(`MongoMemoryServer and MongoMemoryReplSet ${version} with ${members} members run unchanged`, { timeout: 120_000 }, async (t) => {
     const folder = client(`mongodb-memory-server${version}`)
     if (folder === null) return void t.pass('installed', { skip: missing(`mongodb-memory-server${version}`) })
     const env = { ...process.env, MONGOMS_SYSTEM_BINARY: join(serversFolder, 'mongod') }
-    const { code, stdout, stderr } = await run(process.execPath, ['-e', program, '1'], { cwd: folder, env })
+    const { code, stdout, stderr } = await run(process.execPath, ['-e', program, String(members)], { cwd: folder, env })
     t.equal(code, 0, stderr)
     t.match(JSON.parse(stdout), {
       single: { setName: undefined, found: 1, stopped: true },

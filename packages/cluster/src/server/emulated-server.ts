@@ -1,49 +1,79 @@
-/** One mongod as a process has it: with a port and the name of its set. */
-import { noAnswer, RequestFailedError, type ClusterEvent } from '@shardlab/actor'
+/**
+ * One mongod or mongos as a process has it: with a port, the name of its set, and without the rest
+ * of its cluster, which it finds by the ports of the other processes.
+ */
+import {
+  balancerAddress,
+  createObjectIdFactory,
+  createRandom,
+  noAnswer,
+  RequestFailedError,
+  type ClusterEvent,
+} from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createInlineRuntime, type InlineRuntime, type MemberInfo, type MemberSpec } from '@shardlab/runtime'
+import { createInlineRuntime, ProcessLinks, Rendezvous, type InlineRuntime, type MemberInfo } from '@shardlab/runtime'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Faults } from '../faults/faults.js'
-import { outsideActor } from '../outside-actor.js'
-import { resolveOptions } from '../resolve-options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { lazyRoles } from '../roles.js'
-import { memberSpec, mongodSpec, standaloneAddress } from '../topology.js'
+import { outsideServer } from './outside-server.js'
+import { balancerSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
 import type { EmulatedServerOptions } from './server-options.js'
 
 /** Of the commands of {@link EmulatedServer.command}: clients have lower numbers. */
 const ownConnectionId = 2 ** 31 - 1
+const writableAskMs = 5
+const configSearchMs = 50
 
 export class EmulatedServer {
   readonly #runtime: InlineRuntime
   readonly #member: MemberInfo
+  readonly #links: ProcessLinks | null
+  readonly #resolved: ResolvedOptions
+  readonly #options: EmulatedServerOptions
   #isPrimary = false
 
-  private constructor(runtime: InlineRuntime, member: MemberInfo) {
+  private constructor(
+    { runtime, links }: { readonly runtime: InlineRuntime; readonly links: ProcessLinks | null },
+    member: MemberInfo,
+    options: EmulatedServerOptions,
+    resolved: ResolvedOptions,
+  ) {
     this.#runtime = runtime
+    this.#links = links
     this.#member = member
+    this.#options = options
+    this.#resolved = resolved
   }
 
   /**
-   * Resolves when the server listens.
+   * Resolves when the server listens; a router waits for a config server before it does.
    * @throws OptionError an option is wrong
    * @throws Error of Node.js, such as EADDRINUSE, when it cannot listen
    */
   static async start(options: EmulatedServerOptions): Promise<EmulatedServer> {
     const resolved = resolvedOf(options)
-    const spec = specOf(options, resolved)
+    const port = options.port === 0 ? await freePort(options.host) : options.port
+    const spec = specOfServer(options, resolved, port)
+    const links = options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port)
     const runtime: InlineRuntime = createInlineRuntime({
-      roles: { [spec.role]: await lazyRoles[spec.role]!() },
+      roles: await rolesOf(options),
       seed: resolved.seed,
-      outside: outsideActor(() => ({ runtime, faults, copies: null })),
+      outside: outsideServer(() => ({ runtime, faults, copies: null }), links),
+      ...(links === null ? {} : { links }),
     })
     const faults = new Faults(runtime, { ...resolved, restart: async (member) => void (await runtime.restart(member)) })
     if (options.onEvent !== undefined) runtime.onEvent(options.onEvent)
     try {
+      if (options.role === 'mongos') await configServerOf(options, links!)
       const [member] = await runtime.start([spec])
-      const server = new EmulatedServer(runtime, member!)
-      runtime.onEvent((event) => server.#noteState(event, options))
+      await links?.open()
+      const server = new EmulatedServer({ runtime, links }, member!, options, resolved)
+      runtime.onEvent((event) => server.#noteState(event))
       return server
     } catch (error) {
+      links?.close()
       await runtime.stop()
       throw error
     }
@@ -69,44 +99,74 @@ export class EmulatedServer {
   }
 
   /** Ends connections in order. */
-  stop(): Promise<void> {
-    return this.#runtime.stop()
+  async stop(): Promise<void> {
+    await this.#runtime.stop()
+    this.#links?.close()
+  }
+
+  #noteState(event: ClusterEvent): void {
+    if (event.type !== 'member-state') return
+    this.#isPrimary = event.to === 'PRIMARY'
+    const work = this.#isPrimary ? this.#becomePrimary() : this.#leaveToOthers()
+    work.catch((error: unknown) => {
+      // The server has been stopped, or lost its set meanwhile.
+      if (!(error instanceof RequestFailedError)) throw error
+    })
   }
 
   /** A primary accepts writes only after it has caught up, and no event reports that. */
-  #noteState(event: ClusterEvent, { onWritable }: EmulatedServerOptions): void {
-    if (event.type !== 'member-state') return
-    this.#isPrimary = event.to === 'PRIMARY'
-    if (!this.#isPrimary || onWritable === undefined) return
-    const ask = async (): Promise<void> => {
+  async #becomePrimary(): Promise<void> {
+    for (;;) {
       const { isWritable } = await this.#runtime.request(this.#member.address, 'replication.find-primary', {})
-      if (isWritable) onWritable()
-      else if (this.#isPrimary) setTimeout(() => void ask().catch(ignoreEnd), writableAskMs)
+      if (isWritable) break
+      await sleep(writableAskMs)
+      if (!this.#isPrimary) return
     }
-    void ask().catch(ignoreEnd)
+    this.#options.onWritable?.()
+    if (this.#options.role === 'config-server') await this.#serveCatalog()
+  }
+
+  /** The primary of the config server makes the catalog of a new cluster, and has the balancer. */
+  async #serveCatalog(): Promise<void> {
+    const clusterId = createObjectIdFactory(createRandom(this.#resolved.seed).fork('cluster-id'))(this.#runtime.now())
+    const { chunkSizeBytes } = this.#resolved
+    await this.#runtime.request(this.#member.address, 'config.initialise', { clusterId, shards: [], chunkSizeBytes })
+    const balancer = this.#runtime.member(balancerAddress)
+    if (balancer === undefined) await this.#runtime.start([balancerSpec(this.#resolved)])
+    else if (balancer.state !== 'running') await this.#runtime.restart(balancerAddress)
+    this.#links!.announce()
+  }
+
+  async #leaveToOthers(): Promise<void> {
+    if (this.#runtime.member(balancerAddress) !== undefined) await this.#runtime.halt(balancerAddress)
   }
 }
 
-const writableAskMs = 5
-
-/** The server has been stopped. */
-function ignoreEnd(error: unknown): void {
-  if (!(error instanceof RequestFailedError)) throw error
+async function rolesOf({ role }: EmulatedServerOptions) {
+  const names = role === 'config-server' ? [role, 'balancer-of-sets'] : [role]
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lazyRoles[name]!()] as const)))
 }
 
-function resolvedOf({ setName, host, port, emulate, nativeWire }: EmulatedServerOptions): ResolvedOptions {
-  return resolveOptions({
-    ...{ runtime: 'inline', host, port, serverTimings: true },
-    ...(setName === null
-      ? { topology: 'standalone' }
-      : { topology: 'replica-set', members: [{}], setName, initiate: false }),
-    ...(emulate === undefined ? {} : { emulate }),
-    ...(nativeWire === undefined ? {} : { nativeWire }),
+function linksOf(options: EmulatedServerOptions, address: string, port: number): ProcessLinks {
+  const rendezvous = new Rendezvous(options.meetIn)
+  return new ProcessLinks(rendezvous, {
+    ...{ pid: process.pid, port, address, set: setOfServer(options), endpoint: `${options.host}:${port}` },
+    socket: rendezvous.socketOf(port),
   })
 }
 
-function specOf({ setName, host, port }: EmulatedServerOptions, resolved: ResolvedOptions): MemberSpec {
-  const listen = { host, port }
-  if (setName === null) return { ...mongodSpec(resolved, standaloneAddress), listen }
-  return { ...memberSpec(mongodSpec(resolved, setName), 1), listen }
+/** Resolves when a member of the config server runs, as a mongos waits for it. */
+async function configServerOf({ configDb }: EmulatedServerOptions, { directory }: ProcessLinks): Promise<void> {
+  while (configDb!.hosts.flatMap((host) => directory.resolve(host)).length === 0) await sleep(configSearchMs)
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port: 0 }, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }

@@ -2,8 +2,12 @@ import type { ClusterEvent } from '@shardlab/actor'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 export interface EmulatedServerOptions {
-  /** Null: standalone. */
+  /** `shard` and `config-server` need `setName`, `mongos` needs `configDb`. */
+  readonly role: 'mongod' | 'shard' | 'config-server' | 'mongos'
+  /** Null: a standalone mongod, or a mongos. */
   readonly setName: string | null
+  /** `host:port` of members of the config server, of which one must run. */
+  readonly configDb?: { readonly setName: string; readonly hosts: readonly string[] }
   /** Address to listen on. */
   readonly host: string
   /** 0: any free port. */
@@ -12,6 +16,8 @@ export interface EmulatedServerOptions {
   readonly emulate?: EmulatedVersion
   /** As in `ClusterOptions`. */
   readonly nativeWire?: boolean
+  /** Folder by which servers find one another. Default: one of this user. */
+  readonly meetIn?: string
   readonly onEvent?: (event: ClusterEvent) => void
   /** Called when the member of a set, as its primary, accepts writes. */
   readonly onWritable?: () => void

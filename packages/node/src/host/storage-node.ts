@@ -3,6 +3,7 @@
  * may use.
  */
 import type { CommandError } from '@shardlab/bson'
+import { stepDownForShutdown } from '../replication/step-down-for-shutdown.js'
 import {
   Cancellation,
   type ClusterClock,
@@ -71,9 +72,6 @@ export interface NodeOfSet {
   /** Its connections, sessions, parameters and counters are taken over. Null: this is the first. */
   readonly previous: StorageNode | null
 }
-
-/** A member that shuts down is not elected meanwhile. */
-const shutdownStepDownSeconds = 120
 
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
@@ -165,8 +163,7 @@ export class StorageNode implements NodeHost {
   }
 
   stepDownForShutdown(catchUpSeconds: number): Promise<CommandError | null> | null {
-    if (this.set.isAlone) return null
-    return this.set.stepDown({ seconds: catchUpSeconds + shutdownStepDownSeconds, catchUpSeconds, force: false })
+    return stepDownForShutdown(this.set, catchUpSeconds)
   }
 
   start(): void {

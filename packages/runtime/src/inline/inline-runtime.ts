@@ -2,10 +2,8 @@ import {
   AddressDirectory,
   clusterAddress,
   createRandom,
-  type ActorFactory,
   type Address,
   type ClusterEvent,
-  type LogLevel,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
@@ -14,16 +12,16 @@ import {
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
-import { openTcpGateway, type GatewayOpener } from '../host/clients/gateway-opener.js'
+import { openTcpGateway } from '../host/clients/gateway-opener.js'
 import { EventSink } from '../host/event-sink.js'
-import { defaultLimits, type HostLimits } from '../host/limits.js'
+import { defaultLimits } from '../host/limits.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import type { Alarm } from '../host/time/clock.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
 import { VirtualClock } from '../host/time/virtual-clock.js'
 import { threadMemory, type MemoryUsage } from '../memory-usage.js'
-import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
+import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
 import { waitAtMost, KeepAlive, settleAll } from '../supervisor/keep-alive.js'
@@ -32,38 +30,11 @@ import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../super
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { AutoAdvance } from './auto-advance.js'
-import { ConnectionGate, type CompleteReply } from './connection-gate.js'
+import { ConnectionGate } from './connection-gate.js'
+import type { InlineRuntimeOptions } from './inline-runtime-options.js'
 import { Quiescence } from './quiescence.js'
 import { restoreCopy } from './restore-copy.js'
 import { copyMember, type WorldCopy } from './world-copy.js'
-
-export interface InlineRuntimeOptions extends RuntimeHooks {
-  readonly roles: Readonly<Record<string, ActorFactory<never>>>
-  /** The root of all generators. */
-  readonly seed: number | string
-  readonly limits?: Partial<HostLimits>
-  /** Lower lines are dropped. Default `info`. */
-  readonly logLevel?: LogLevel
-  /** How long an actor may take to shut down. Default 10,000. */
-  readonly stopTimeoutMs?: number
-  /** `manual`: only {@link InlineRuntime.advance} moves the time. Default `real`. */
-  readonly clock?: 'real' | 'manual'
-  /**
-   * With a manual clock: move the time to the next alarm while a client or the API waits for an
-   * answer and only alarms are left. Awaitable hellos, which wait for a topology change by design,
-   * do not count. Default true.
-   */
-  readonly autoAdvance?: boolean
-  /**
-   * How long running work may take to end before a copy fails, on the machine's clock. Default
-   * 10,000.
-   */
-  readonly copyPatienceMs?: number
-  /** Completes the reply to a command `shardlab`, which its router has ended: copies need that. */
-  readonly completeReply?: CompleteReply
-  /** Default: TCP. */
-  readonly openGateway?: GatewayOpener
-}
 
 export interface InlineRuntime extends Runtime {
   readonly kind: 'inline'
@@ -107,7 +78,7 @@ class InlineWorld implements InlineRuntime {
   readonly faults: FaultRegistry
   readonly background = this
   readonly #options: InlineRuntimeOptions
-  readonly #directory = new AddressDirectory()
+  readonly #directory: AddressDirectory
   readonly #hub = new EventHub()
   readonly #host: ActorHost
   readonly #self: Peer
@@ -127,7 +98,8 @@ class InlineWorld implements InlineRuntime {
 
   constructor(options: InlineRuntimeOptions) {
     this.#options = options
-    const { openGateway = openTcpGateway } = options
+    const { openGateway = openTcpGateway, links } = options
+    this.#directory = links?.directory ?? new AddressDirectory()
     this.#gate = new ConnectionGate(options.completeReply)
     this.#ports = new PortHolds(openGateway === openTcpGateway)
     this.#manualClock = options.clock === 'manual' ? new VirtualClock(Date.now()) : null
@@ -138,6 +110,7 @@ class InlineWorld implements InlineRuntime {
     const autoAdvance = this.#autoAdvance
     this.#host = new ActorHost({
       ...(autoAdvance === null ? {} : { onClientWaiting: (answer, isGone) => autoAdvance.waitFor(answer, isGone) }),
+      ...(links === undefined ? {} : { findLink: (index) => links.find(index) }),
       hostId: 0,
       directory: this.#directory,
       clock: this.#manualClock ?? new LiveClock(),
@@ -168,6 +141,7 @@ class InlineWorld implements InlineRuntime {
     this.#self = new CallbackPeer(mailbox.packing, (peer) => mailbox.receiveInPlace(peer, peer.takeInPlace()))
     this.#outside = this.#host.addSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
     mailbox.route({ index: this.#outside.index, peer: this.#self })
+    links?.serve(mailbox)
     const { steps, faults } = localRegistries(() => [this.#host])
     this.steps = steps
     this.faults = faults

@@ -19,10 +19,6 @@ export async function runServer(server: ServerName, args: readonly string[]): Pr
     const emulate = emulatedVersion()
     if (has(given, 'version')) return void process.stdout.write(versionText(server, emulate))
     const settings = resolveSettings(server, await withConfigFile(server, given))
-    if (settings.role !== 'mongod')
-      throw new ServerOptionError(
-        'BadValue: sharded clusters of several processes are not emulated yet: use shardlab up.',
-      )
     if (settings.fork && process.env[forkedVariable] === undefined) return await forkServer(args)
     const { startServer } = await import('./start-server.js')
     await startServer(settings, emulate)

@@ -13,7 +13,7 @@ import { serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
-  const { server: name, port, hosts, setName, dbPath } = settings
+  const { server: name, role, port, hosts, setName, configDb, dbPath } = settings
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
@@ -29,7 +29,8 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
   }
   try {
     const server = await EmulatedServer.start({
-      ...{ setName, host: hosts[0]!, port, emulate },
+      ...{ role, setName, host: hosts[0]!, port, emulate },
+      ...(configDb === null ? {} : { configDb }),
       onEvent: (event) => serverProcess.note(event),
       onWritable: () => serverProcess.noteWritable(),
     })

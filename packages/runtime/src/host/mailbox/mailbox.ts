@@ -139,6 +139,14 @@ export class Mailbox extends Outbox {
     this.#acceptAll(peer, readPacket(packet))
   }
 
+  /** From a host with another directory. @param translate a number of its into one of ours */
+  receiveForeign(peer: Peer, packet: Uint8Array, translate: (index: number) => number): void {
+    const translated = readPacket(packet).map(([type, id, to, from, kind, payload]): MessageTuple => {
+      return [type, id, translate(to), translate(from), kind, payload]
+    })
+    this.#acceptAll(peer, translated)
+  }
+
   /** The packet never left this thread. */
   receiveInPlace(peer: Peer, packet: Packet): void {
     this.#acceptAll(peer, readPacketInPlace(packet))

@@ -1,0 +1,72 @@
+import { balancerAddress, configAddress, type Address } from '@shardlab/actor'
+import type { BalancerOptions } from '@shardlab/balancer'
+import type { MongosOptions } from '@shardlab/mongos'
+import type { MemberSpec } from '@shardlab/runtime'
+import { OptionError } from '../option-error.js'
+import { resolveOptions } from '../resolve-options.js'
+import type { ResolvedOptions } from '../resolved-options.js'
+import { memberSpec, mongodSpec, specOfConfigServer, shardSpec, standaloneAddress } from '../topology.js'
+import type { EmulatedServerOptions } from './server-options.js'
+
+/** @throws OptionError */
+export function resolvedOf({ role, setName, host, port, emulate, nativeWire }: EmulatedServerOptions): ResolvedOptions {
+  if ((role === 'shard' || role === 'config-server') && setName === null)
+    throw new OptionError(`the role ${role} needs setName.`)
+  const ofServer = { host, port, serverTimings: true, runtime: 'inline' } as const
+  return resolveOptions({
+    ...ofServer,
+    ...(setName === null || role === 'config-server'
+      ? { topology: 'standalone' }
+      : { topology: 'replica-set', members: [{}], setName, initiate: false }),
+    ...(emulate === undefined ? {} : { emulate }),
+    ...(nativeWire === undefined ? {} : { nativeWire }),
+  })
+}
+
+/**
+ * The name has the port, as it must be unique among all processes of a cluster.
+ * @param port not 0
+ */
+export function specOfServer(options: EmulatedServerOptions, resolved: ResolvedOptions, port: number): MemberSpec {
+  const listen = { host: options.host, port }
+  const { role, setName } = options
+  switch (role) {
+    case 'mongod':
+      if (setName === null) return { ...mongodSpec(resolved, standaloneAddress), listen }
+      return { ...memberSpec(mongodSpec({ ...resolved, topology: 'replica-set' }, setName), port), listen }
+    case 'shard':
+      return { ...memberSpec(shardSpec(resolved, setName!), port), listen }
+    case 'config-server': {
+      // Members send messages to the config server by this name, whatever the name of its set.
+      const spec = memberSpec(specOfConfigServer(resolved), port)
+      return { ...spec, options: { ...(spec.options as object), set: { name: setName! } }, listen }
+    }
+    case 'mongos':
+      return { ...mongosSpec(options, resolved, port), listen }
+  }
+}
+
+function mongosSpec({ configDb }: EmulatedServerOptions, resolved: ResolvedOptions, port: number): MemberSpec {
+  const { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = resolved
+  const options: MongosOptions = {
+    emulate,
+    nativeWire,
+    strict,
+    findReplicaSetHostTimeoutMs,
+    configHost: textOf(configDb!),
+  }
+  return { address: `mongos${port}`, role: 'mongos', options, listen: null, diskLimitBytes: 0 }
+}
+
+const textOf = ({ setName, hosts }: NonNullable<EmulatedServerOptions['configDb']>): string =>
+  `${setName}/${hosts.join(',')}`
+
+export function balancerSpec({ emulate, balancerRoundIntervalMs }: ResolvedOptions): MemberSpec {
+  const options: BalancerOptions = { roundIntervalMs: balancerRoundIntervalMs, emulate }
+  return { address: balancerAddress, role: 'balancer-of-sets', options, listen: null, diskLimitBytes: 0 }
+}
+
+/** In the directory of the cluster; null: the server is in no set. */
+export function setOfServer({ role, setName }: EmulatedServerOptions): Address | null {
+  return role === 'config-server' ? configAddress : setName
+}
