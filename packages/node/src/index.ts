@@ -41,6 +41,7 @@ export { connectionStringOf, setHostsOf, type SetHosts } from './replication/set
 export { checkDocument } from './validation/check-document.js'
 export { refuseView } from './views/refuse-view.js'
 export { viewOf } from './views/view-catalog.js'
+export { snapshotWindowSeconds } from './parameters/snapshot-window.js'
 export {
   storeClusterParameter,
   storedClusterParameter,

@@ -219,27 +219,6 @@ t.test('documents from a snapshot are written at the current time', async (t) =>
   ])
 })
 
-t.test('D501 a state that no read kept before the next change is gone', async (t) => {
-  const node = new NodeUnderTest()
-  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
-  const [seconds, increment] = node.node.clock.time
-  await node.ok({ insert: 'c', documents: [{ _id: 2 }] })
-  const readConcern = { level: 'snapshot', atClusterTime: new Timestamp({ t: seconds, i: increment }) }
-  t.match(await node.run({ find: 'c', readConcern }), {
-    code: 239,
-    codeName: 'SnapshotTooOld',
-    errmsg: `Read timestamp Timestamp(${seconds}, ${increment}) is older than the oldest available timestamp.`,
-  })
-  const kept = ((await node.ok({ find: 'c', readConcern: { level: 'snapshot' } }))['cursor'] as Document)[
-    'atClusterTime'
-  ]
-  await node.ok({ insert: 'c', documents: [{ _id: 3 }] })
-  t.match(await node.run({ find: 'c', readConcern: { level: 'snapshot', atClusterTime: kept } }), { ok: 1 })
-  node.context.nowMs += 301_000
-  t.match(await node.run({ find: 'c', readConcern: { level: 'snapshot', atClusterTime: kept } }), { code: 239 })
-  t.equal(node.node.snapshots.size, 0)
-})
-
 t.test('snapshots are for reads, since 5.0', async (t) => {
   const node = new NodeUnderTest()
   const readConcern = { level: 'snapshot' }

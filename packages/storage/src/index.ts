@@ -22,6 +22,7 @@ export {
   type IndexSpec,
   type IndexVersion,
 } from './index-specs/index-spec.js'
+export { UndoLog } from './history/undo-log.js'
 export { prepareIndex } from './index-specs/prepare-index.js'
 export {
   checkKeyPattern,

@@ -7,6 +7,7 @@ import {
   defaultAwaitMs,
   getMoreNamespace,
   getMoreSpec,
+  withAtClusterTime,
 } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
@@ -23,7 +24,7 @@ export const getMore: CommandRow<MongosInvocation> = {
     const ns = getMoreNamespace(args, db, host.behaviours)
     const batchSize = getMoreBatchSize(args, id, host.behaviours)
     host.statistics.opcounters.getmore++
-    const { cursor, tailable, leftMs } = host.cursors.pin(id, ns, invocation)
+    const { cursor, tailable, leftMs, atClusterTime } = host.cursors.pin(id, ns, invocation)
     let gone = true
     try {
       if (tailable !== 'await-data') {
@@ -38,7 +39,7 @@ export const getMore: CommandRow<MongosInvocation> = {
       const writer = await cursor.next(invocation, { batchSize, ...awaitMs }, id)
       gone = cursor.exhausted
       operation.repeats = !gone && host.behaviours.routersStreamGetMores
-      return writer
+      return atClusterTime === null ? writer : withAtClusterTime(writer, atClusterTime)
     } finally {
       host.cursors.unpin(id, gone)
     }

@@ -1,5 +1,5 @@
 /** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
-import type { CommandArguments } from '@shardlab/actor'
+import type { CommandArguments, TimestampPair } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
 import { cursorTimeoutMs, DroppedCursors, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
@@ -20,6 +20,7 @@ interface Entry {
   readonly noTimeout: boolean
   readonly tailable: TailableMode
   readonly api: Uint8Array
+  readonly atClusterTime: TimestampPair | null
   /** The rest of the opening command's maxTimeMS; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
@@ -64,7 +65,9 @@ export class ClusterCursorManager implements ClusterCursors {
     return this.#count((entry) => entry.cursor.multiTarget)
   }
 
-  open({ cursor, session, noTimeout, tailable = 'no', api = emptyDocument, operation }: OpenCursorOptions): bigint {
+  open(options: OpenCursorOptions): bigint {
+    const { cursor, session, noTimeout, operation } = options
+    const { tailable = 'no', api = emptyDocument, atClusterTime = null } = options
     const { cursorsMax } = this.#host.limits
     if (this.#entries.size >= cursorsMax) {
       this.#host.limitReached('cursorsMax', cursorsMax)
@@ -82,6 +85,7 @@ export class ClusterCursorManager implements ClusterCursors {
       tailable,
       // Copied: a view, as a Buffer's slice is, would keep a slab of 16 KB for each cursor.
       api: isEmptyDocument(api) ? emptyDocument : new Uint8Array(api),
+      atClusterTime,
       leftMs: leftOf(operation, now),
       lastUsedMs: now,
       user: null,

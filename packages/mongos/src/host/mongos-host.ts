@@ -2,7 +2,15 @@
  * `Mongos` implements these interfaces. A class or function that needs only a part of the router
  * takes the narrow one.
  */
-import type { ActorContext, Cancellation, ClientCommand, ClusterClock, CommandArguments, Random } from '@shardlab/actor'
+import type {
+  ActorContext,
+  Cancellation,
+  ClientCommand,
+  ClusterClock,
+  CommandArguments,
+  Random,
+  TimestampPair,
+} from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
 import type {
   Concerns,
@@ -86,6 +94,8 @@ export interface OpenCursorOptions {
   readonly api?: Uint8Array
   /** The cursor inherits the rest of its maxTimeMS. */
   readonly operation: Operation
+  /** Of a read with read concern snapshot; null: another read concern. Default: null. */
+  readonly atClusterTime?: TimestampPair | null
 }
 
 export interface PinnedCursor {
@@ -93,6 +103,8 @@ export interface PinnedCursor {
   readonly tailable: TailableMode
   /** The rest of the opening command's maxTimeMS; null: no limit. */
   readonly leftMs: number | null
+  /** As in {@link OpenCursorOptions}. */
+  readonly atClusterTime: TimestampPair | null
 }
 
 export interface IdleClusterCursor {

@@ -154,7 +154,7 @@ export async function openMerged(
 }
 
 export function openOptions(
-  { args, session, operation }: MongosInvocation,
+  { args, session, operation, concerns }: MongosInvocation,
   cursor: ClusterCursor,
   traits: CursorTraits,
 ): OpenCursorOptions {
@@ -165,6 +165,7 @@ export function openOptions(
     api: apiParameters(args),
     noTimeout: traits.noTimeout,
     tailable: traits.tailable ?? 'no',
+    atClusterTime: concerns.read.atClusterTime,
   }
 }
 

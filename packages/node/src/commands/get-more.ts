@@ -184,10 +184,10 @@ function finishBatch(
   writeResumeToken(writer, cursor.source, batch)
   if (done) host.cursors.close(cursor.id)
   operation.repeats = !done && host.behaviours.nodesStreamGetMores
-  return writer
-    .int64('id', done ? 0n : cursor.id)
-    .string('ns', cursor.ns)
-    .end()
+  writer.int64('id', done ? 0n : cursor.id).string('ns', cursor.ns)
+  const time = cursor.atClusterTime ?? null
+  if (time !== null) writer.timestamp('atClusterTime', time[0], time[1])
+  return writer.end()
 }
 
 function closingOnError<T>(invocation: NodeInvocation, cursor: OpenCursor, read: () => T): T {

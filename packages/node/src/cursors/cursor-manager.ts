@@ -1,5 +1,5 @@
 /** Server: cursor_manager.cpp, clientcursor.h. */
-import type { ActorContext } from '@shardlab/actor'
+import type { ActorContext, TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import {
   type RunningOperation,
@@ -66,6 +66,8 @@ export interface CursorOptions {
   readonly tailable?: TailableMode
   /** Of the command that opens the cursor, paused. Default: none. */
   readonly timeLimit?: TimeLimit | null
+  /** Of a read with read concern snapshot; null or absent: another read concern. */
+  readonly atClusterTime?: TimestampPair | null
 }
 
 export interface OpenCursor extends CursorOptions {

@@ -48,7 +48,7 @@ export function writeResumeToken(writer: DocumentWriter, source: CursorSource, b
 }
 
 function withCursor(
-  { host, session, cursorNs, operation, transaction }: NodeInvocation,
+  { host, session, cursorNs, operation, concerns, transaction }: NodeInvocation,
   writer: DocumentWriter,
   collectionNs: string,
   source: CursorSource,
@@ -63,6 +63,7 @@ function withCursor(
   if (isOpen && !singleBatch) {
     const { timeLimit } = operation
     timeLimit?.pause()
+    const { atClusterTime } = concerns.read
     const cursor = host.cursors.open(
       {
         ns,
@@ -72,6 +73,7 @@ function withCursor(
         noTimeout,
         tailable,
         timeLimit,
+        atClusterTime,
       },
       host.context.now(),
     )

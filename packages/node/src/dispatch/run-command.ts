@@ -38,8 +38,7 @@ import {
   type SessionOptions,
 } from '@shardlab/member'
 import { storedConcernDefaults } from '../commands/get-default-rw-concern.js'
-import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
-import { confirmRead, hostForRead } from '../replication/concerns/read-concern.js'
+import { confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
@@ -121,16 +120,20 @@ class CommandRun {
       if (covers !== null) return this.#settle(afterTransactions(invocation, covers, () => this.#runRow(invocation)))
     }
     if (this.#row!.access !== 'read') return this.#run()
-    const host = hostForRead(this.#invocation!)
-    if (!(host instanceof Promise)) return this.#runOn(host)
-    return host.then(
-      (found) => this.#runOn(found),
-      (error: unknown) => this.#fail(error),
-    )
+    try {
+      const prepared = prepareRead(this.#invocation!)
+      if (!(prepared instanceof Promise)) return this.#runPrepared(prepared)
+      return prepared.then(
+        (invocation) => this.#runPrepared(invocation),
+        (error: unknown) => this.#fail(error),
+      )
+    } catch (error) {
+      return this.#fail(error)
+    }
   }
 
-  #runOn(host: NodeHost): Promise<DocumentWriter | null> | DocumentWriter | null {
-    if (host !== this.#invocation!.host) this.#invocation = { ...this.#invocation!, host }
+  #runPrepared(invocation: NodeInvocation): Promise<DocumentWriter | null> | DocumentWriter | null {
+    this.#invocation = invocation
     return this.#run()
   }
 
@@ -301,14 +304,13 @@ function prepare(
   const concerns = concernsOf(node, row, args)
   const completed = client === null ? null : withDefaultsOfSet(node, row, body, args, concerns)
   if (completed !== null) return prepare(node, { body: completed, sequences, db, routed, client }, row, operation)
-  const { atClusterTime } = concerns.read
   if (node.isStandalone) checkTransactionNumber(args)
   const options = readSessionOptions(args, row, db, node.behaviours)
   const { session } = options
   if (session !== null) node.sessions.touch(session, node.context.now())
   operation.session = session
   const invocation: NodeInvocation = {
-    host: atClusterTime === null || options.transaction !== null ? node : nodeAtTime(node, atClusterTime),
+    host: node,
     db,
     body,
     args,
@@ -327,19 +329,14 @@ function prepare(
 }
 
 /**
- * Chooses the time of a snapshot.
  * @throws CommandError those of {@link checkConcerns} and {@link checkReadTime}
  */
 function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
   const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
   if (node.isStandalone) checkConcernsOnStandalone(concerns)
-  const { read } = concerns
-  checkReadTime(read, node.clock.time)
-  if (args.has('autocommit')) return concerns
-  checkSnapshotReads(read, node.behaviours)
-  return read.level === 'snapshot'
-    ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } }
-    : concerns
+  checkReadTime(concerns.read, node.clock.time)
+  if (!args.has('autocommit')) checkSnapshotReads(concerns.read, node.behaviours)
+  return concerns
 }
 
 /**

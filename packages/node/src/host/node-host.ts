@@ -121,6 +121,8 @@ export interface StorageNodeOptions {
   readonly oplogSizeBytes?: number
   /** See {@link RetryHistoryOptions.bytesMax}. Default: 64 MB. */
   readonly retryHistoryBytesMax?: number
+  /** For reads of the past: the memory of replaced and deleted documents. Default: 4 MB. */
+  readonly snapshotHistoryBytesMax?: number
 }
 
 export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {

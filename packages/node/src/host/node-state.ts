@@ -6,7 +6,7 @@ import type { NodeLog } from '../log/node-log.js'
 import type { Oplog } from '../log/oplog.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { LoggedTransactions } from '../transactions/log/logged-transactions.js'
-import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
+import type { ExportedHistory } from '../read/snapshots/snapshot-history.js'
 import type { NodeHost } from './node-host.js'
 
 /**
@@ -21,7 +21,7 @@ export interface NodeState {
   readonly retries: RetryHistory
   readonly transactions: LoggedTransactions
   readonly sessions: SessionCatalog
-  readonly snapshots: SnapshotHistory
+  readonly snapshots: ExportedHistory
   readonly parameters: ReadonlyMap<string, ParameterValue>
 }
 
@@ -41,8 +41,6 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
   engine.adopt(node.engine)
   const sessions = new SessionCatalog()
   sessions.adopt(node.sessions)
-  const snapshots = new SnapshotHistory(engine)
-  snapshots.adopt(node.snapshots)
   return {
     engine,
     unwritten: [...log.unwritten],
@@ -51,7 +49,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
     retries: node.retries.clone(),
     transactions: log.transactions.clone(),
     sessions,
-    snapshots,
+    snapshots: node.snapshots.export(),
     parameters: node.parameters.export(),
   }
 }

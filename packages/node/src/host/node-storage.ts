@@ -3,10 +3,13 @@ import { ClusterClock, type ActorContext } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { NodeLog } from '../log/node-log.js'
 import { RetryHistory } from '../retry/retry-history.js'
+import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { StorageNodeOptions } from './node-host.js'
 
 /** Room for a million inserts. On the server, the size of the oplog limits the history. */
 const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
+/** Room for ten thousand updates of small documents, and any number of inserts. */
+const defaultSnapshotHistoryBytesMax = 4 * 1024 * 1024
 /** Only clients read the oplog of a set with one member. */
 const defaultOplogSizeBytes = 4 * 1024 * 1024
 /** An image is never copied, but after it each page is copied at its first change. */
@@ -19,27 +22,24 @@ export class NodeStorage {
   readonly clock: ClusterClock
   readonly retries: RetryHistory
   readonly log: NodeLog
+  readonly snapshots: SnapshotHistory
 
   constructor(
     context: ActorContext,
     {
       retryHistoryBytesMax = defaultRetryHistoryBytesMax,
+      snapshotHistoryBytesMax = defaultSnapshotHistoryBytesMax,
       checkpointAfterBytes,
       oplogSizeBytes = Math.min(defaultOplogSizeBytes, checkpointAfterBytes ?? defaultOplogSizeBytes),
     }: StorageNodeOptions,
   ) {
+    const limitReached = (limit: string, value: number): void =>
+      context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.clock = new ClusterClock(() => context.now())
     this.retries = new RetryHistory({
       bytesMax: retryHistoryBytesMax,
       isForgetful: context.mutated('retryDedupeOff'),
-      onLimit: () =>
-        context.emit({
-          type: 'limit',
-          atMs: context.now(),
-          member: context.address,
-          limit: 'retryHistoryBytesMax',
-          value: retryHistoryBytesMax,
-        }),
+      onLimit: () => limitReached('retryHistoryBytesMax', retryHistoryBytesMax),
     })
     this.log = new NodeLog({
       engine: this.engine,
@@ -54,6 +54,11 @@ export class NodeStorage {
           (context.disk.keepsImages === true ? checkpointAfterBytesOfImages : checkpointAfterBytesOfCopies),
         oplogSizeBytes,
       },
+    })
+    this.snapshots = new SnapshotHistory(this.engine, {
+      now: () => context.now(),
+      bytesMax: snapshotHistoryBytesMax,
+      onLimit: () => limitReached('snapshotHistoryBytesMax', snapshotHistoryBytesMax),
     })
   }
 }

@@ -53,11 +53,12 @@ import type { ReplicaSet } from '../replication/replica-set.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
+import { snapshotWindowSeconds } from '../parameters/snapshot-window.js'
 import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
 import { tableOf } from '../dispatch/role-table.js'
 import type { RetryHistory } from '../retry/retry-history.js'
-import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
+import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { transactionsCollection } from '../transactions/transactions-collection.js'
 import { Transactions, transactionsTimer } from '../transactions/transactions.js'
@@ -133,9 +134,10 @@ export class StorageNode implements NodeHost {
     this.opcounters = this.statistics.opcounters
     this.connections = previous?.connections ?? new ConnectionTable()
     this.isStandalone = options.isStandalone ?? false
-    this.snapshots = new SnapshotHistory(this.engine)
+    this.snapshots = storage.snapshots
     this.transactions = new Transactions(this, { write: (entries) => this.#applyTransaction(entries) })
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
+    this.snapshots.windowSeconds = () => snapshotWindowSeconds(this)
     followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = previous?.logBuffer ?? new LogBuffer(() => logSamples.fraction())
@@ -168,7 +170,6 @@ export class StorageNode implements NodeHost {
 
   start(): void {
     this.refreshQuerySettings()
-    this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
     if (this.#mode === 'secondary') return
     dropTemporaryCollections(this)
@@ -214,7 +215,7 @@ export class StorageNode implements NodeHost {
     this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
     this.sessions.expire(now)
     this.retries.expire(now - sessionTimeoutMinutes * 60_000, (key) => this.sessions.has(key))
-    this.snapshots.expire(now)
+    this.snapshots.expire()
     this.context.setTimer('housekeeping', 60_000)
     return true
   }
@@ -287,7 +288,6 @@ export class StorageNode implements NodeHost {
     this.#checkMayChange()
     if (!this.transactions.isEmpty) this.transactions.checkChange(change)
     const entry = this.#storage.log.apply(change)
-    this.snapshots.recordChange(entry.ts)
     this.#noteChange(entry)
     return entry
   }
@@ -301,7 +301,6 @@ export class StorageNode implements NodeHost {
   #applyTransaction(entries: readonly LogChange[]): LogEntry {
     this.#checkMayChange()
     const last = this.#storage.log.applyTransaction(entries, (change) => this.#noteChange(change))
-    this.snapshots.recordChange(last.ts)
     return last
   }
 
@@ -311,10 +310,8 @@ export class StorageNode implements NodeHost {
     session: (LogSession & { readonly key: SessionKey }) | null,
   ): number {
     this.#checkMayChange()
-    const { inserted, ts } = this.#storage.log.insertEach(ns, uuid, documents, session)
+    const { inserted } = this.#storage.log.insertEach(ns, uuid, documents, session)
     if (inserted === 0) return 0
-    this.snapshots.recordChange(ts)
-    this.snapshots.recordChange(this.clock.time)
     this.statistics.documents.inserted += inserted
     this.insertWaiters.notify(ns)
     return inserted
@@ -322,9 +319,8 @@ export class StorageNode implements NodeHost {
 
   insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
     this.#checkMayChange()
-    const { count, ts } = this.#storage.log.insertAll(ns, uuid, documents)
+    const { count } = this.#storage.log.insertAll(ns, uuid, documents)
     if (count === 0) return
-    this.snapshots.recordChange(ts)
     this.statistics.documents.inserted += count
     this.insertWaiters.notify(ns)
   }

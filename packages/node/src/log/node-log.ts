@@ -300,6 +300,7 @@ export class NodeLog {
     const inserted = this.#engine.insertEach(ns, documents)
     if (inserted === 0) return { inserted, ts: this.#clock.time }
     const [ts, term, wallMs] = [this.#clock.tickOften(inserted), this.term(), this.#now()]
+    this.#engine.recordInserts(ns, ts, inserted)
     const last: OpTime = { ts: [ts[0], ts[1] + inserted - 1], term }
     this.#noteApplied(last.ts, term, wallMs)
     let prevOpTime: OpTime | undefined
@@ -344,6 +345,7 @@ export class NodeLog {
     const stored = this.#engine.insertAll(ns, documents)
     if (stored.count === 0) return { count: 0, ts: this.#clock.time }
     const [first, term, wallMs] = [this.#clock.tickOften(stored.count), this.term(), this.#now()]
+    this.#engine.recordInserts(ns, first, stored.count)
     const entryOf = (object: Uint8Array, index: number) =>
       stamped({ op: 'i', ns, uuid, object, id: null, session: null }, [first[0], first[1] + index], term, wallMs)
     const ts = this.#clock.time

@@ -65,6 +65,10 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.#parts.storage.log.lastTs
   }
 
+  get committedTs(): OpTime['ts'] {
+    return this.coordinator.committed.optime.ts
+  }
+
   get isPrimary(): boolean {
     return this.#coordinator.state.isPrimary
   }

@@ -130,11 +130,16 @@ export class SetMember implements Actor {
   start(): void {
     const { log } = this.#storage
     log.term = this.#term
-    const hasData = log.recover(() => this.#stable.reset())
+    const hasData = log.recover(() => this.#dataReplaced())
     const isAlone = 'isConfigServer' in this.#options
     // Server: initiating a set writes its first entry before the first election.
     if (!hasData && isAlone) log.apply(noopOf(initiatingSet), uninitializedTerm)
     this.#run()
+  }
+
+  #dataReplaced(): void {
+    this.#stable.reset()
+    this.#storage.snapshots.reset(this.#storage.log.lastTs)
   }
 
   /**

@@ -5,7 +5,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
-import { hostForRead } from '../replication/concerns/read-concern.js'
+import { prepareRead } from '../replication/concerns/read-concern.js'
 import type { Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
 import { hasAborted } from './transaction-errors.js'
@@ -85,12 +85,16 @@ function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost)
 async function openSnapshot(transaction: Transaction, invocation: NodeInvocation): Promise<void> {
   const { host, concerns, operation } = invocation
   const { read } = concerns
-  const waiting = hostForRead({ ...invocation, concerns: { ...concerns, read: { ...read, level: 'local' } } })
-  if (waiting instanceof Promise) await waiting
+  const { atClusterTime } = read
+  const waited = {
+    level: 'local',
+    afterClusterTime: read.afterClusterTime ?? atClusterTime,
+    atClusterTime: null,
+  } as const
+  await prepareRead({ ...invocation, concerns: { ...concerns, read: waited } })
   operation.checkForInterrupt()
   checkOpen(transaction, host)
-  const { atClusterTime } = read
-  const engine = atClusterTime === null ? host.engine : host.snapshots.at(atClusterTime, host.context.now())
+  const engine = atClusterTime === null ? host.engine : host.snapshots.open(atClusterTime)
   transaction.snapshot = { engine: engine.clone(), time: atClusterTime ?? host.set.appliedTs }
 }
 

@@ -14,7 +14,12 @@ export interface RunOptions {
   stmtIds?: readonly number[]
 }
 
-type Limits = Partial<Pick<StorageNodeOptions, 'checkpointAfterBytes' | 'oplogSizeBytes' | 'retryHistoryBytesMax'>>
+type Limits = Partial<
+  Pick<
+    StorageNodeOptions,
+    'checkpointAfterBytes' | 'oplogSizeBytes' | 'retryHistoryBytesMax' | 'snapshotHistoryBytesMax'
+  >
+>
 
 export const plainRole: NodeRole = {
   name: 'shard',

@@ -53,6 +53,15 @@ export function applyCommand(collections: Collections, entry: LogEntry): number 
   }
 }
 
+/** Full names of the collections that the command of an entry can replace, change or drop. */
+export function namesChangedBy(collections: Collections, { ns, object }: LogEntry): readonly string[] {
+  const db = ns.slice(0, ns.indexOf('.'))
+  const command = firstFieldName(object)!
+  if (command === 'dropDatabase') return [...collections.keys()].filter((name) => name.startsWith(`${db}.`))
+  const name = findField(object, command)!.asString()
+  return command === 'renameCollection' ? [name, findField(object, 'to')!.asString()] : [`${db}.${name}`]
+}
+
 function drop(collections: Collections, { ns, dataSizeBytes }: MemoryCollection): number {
   collections.delete(ns)
   return dataSizeBytes

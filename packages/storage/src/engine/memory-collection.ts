@@ -109,6 +109,14 @@ export class MemoryCollection implements Collection {
   get nextRecordId(): number {
     return this.#nextRecordId
   }
+  /** The last record that was stored, found or deleted. */
+  get lastRecordId(): number {
+    return this.#lastId
+  }
+  /** How often its documents have moved to new slabs. */
+  get moves(): number {
+    return this.#documents.moves
+  }
 
   indexes(): readonly MemoryIndex[] {
     return this.#indexes.list
@@ -152,9 +160,10 @@ export class MemoryCollection implements Collection {
 
   /**
    * @param separateUsage for a clone on another node, which counts the uses of its indexes itself
+   * @param isSeldomRead see {@link MemoryIndex.clone}
    */
-  clone(separateUsage = false): MemoryCollection {
-    return this.#copy(false, separateUsage)
+  clone(separateUsage = false, isSeldomRead = false): MemoryCollection {
+    return this.#copy(false, separateUsage, isSeldomRead)
   }
 
   /** @throws CommandError DuplicateKey and the errors of index keys; nothing has changed then */
@@ -239,6 +248,15 @@ export class MemoryCollection implements Collection {
     this.#dataSizeBytes -= document.length
     this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
     return document
+  }
+
+  /** Undoes {@link delete}. */
+  storeAgain(recordId: number, document: Uint8Array): void {
+    this.#beforeChange()
+    this.#documents.put(recordId, document)
+    for (const index of this.#indexes.list) index.addRemoved(document, recordId)
+    this.#byId?.add(recordId, this.#byId.hashOf(idOf(document)))
+    this.#dataSizeBytes += document.length
   }
 
   /** @throws CommandError DuplicateKey and the errors of index keys */
@@ -367,9 +385,9 @@ export class MemoryCollection implements Collection {
     return table
   }
 
-  #copy(frozen: boolean, separateUsage = false): MemoryCollection {
+  #copy(frozen: boolean, separateUsage = false, isSeldomRead = false): MemoryCollection {
     const records = this.#records.clone()
-    const indexes = this.#indexes.list.map((index) => index.clone(records, separateUsage))
+    const indexes = this.#indexes.list.map((index) => index.clone(records, separateUsage, isSeldomRead))
     const filters = separateUsage ? new IndexFilters() : this.indexFilters
     const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen, filters)
     copy.#dataSizeBytes = this.#dataSizeBytes

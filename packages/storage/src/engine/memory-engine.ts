@@ -1,6 +1,8 @@
 import { CommandError } from '@shardlab/bson'
 import { imageOf, readCheckpoint } from './checkpoint.js'
-import { applyCommand } from './apply-command.js'
+import { applyCommand, namesChangedBy } from './apply-command.js'
+import { undoChanges } from '../history/undo-changes.js'
+import type { UndoLog } from '../history/undo-log.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
 import type { LogEntry } from '../log/log-entry.js'
 import { MemoryCollection } from './memory-collection.js'
@@ -21,6 +23,7 @@ export function listingOf(ns: string, uuid: Uint8Array, documents: Iterable<Uint
 class MemoryEngine implements StorageEngine {
   readonly #collections: Map<string, MemoryCollection>
   droppedBytes = 0
+  undoLog: UndoLog | null = null
 
   constructor(collections: Map<string, MemoryCollection>) {
     this.#collections = collections
@@ -30,17 +33,59 @@ class MemoryEngine implements StorageEngine {
     switch (entry.op) {
       case 'i':
         this.#mustFind(entry).insert(entry.object)
+        this.recordInserts(entry.ns, entry.ts, 1)
         return null
       case 'u':
-        return this.#mustFind(entry).update(idOf(entry), entry.object)
+        return this.#update(entry)
       case 'd':
-        return this.#mustFind(entry).delete(idOf(entry))
+        return this.#delete(entry)
       case 'c':
-        this.droppedBytes += applyCommand(this.#collections, entry)
+        if (this.undoLog === null) this.droppedBytes += applyCommand(this.#collections, entry)
+        else this.#applyCommand(entry, this.undoLog)
         return null
       case 'n':
         return null
     }
+  }
+
+  #update(entry: LogEntry): Uint8Array {
+    const collection = this.#mustFind(entry)
+    const { moves } = collection
+    const before = collection.update(idOf(entry), entry.object)
+    this.undoLog?.updated(entry.ns, entry.ts, before)
+    if (collection.moves !== moves) this.#documentsMoved()
+    return before
+  }
+
+  #delete(entry: LogEntry): Uint8Array {
+    const collection = this.#mustFind(entry)
+    const { moves } = collection
+    const before = collection.delete(idOf(entry))
+    this.undoLog?.deleted(entry.ns, entry.ts, collection.lastRecordId, before)
+    if (collection.moves !== moves) this.#documentsMoved()
+    return before
+  }
+
+  /** The documents before earlier changes would keep all the old slabs alive. */
+  #documentsMoved(): void {
+    this.undoLog?.clear()
+  }
+
+  #applyCommand(entry: LogEntry, undoLog: UndoLog): void {
+    const collections = this.#collections
+    const before = new Map<string, MemoryCollection | null>()
+    for (const ns of namesChangedBy(collections, entry)) before.set(ns, collections.get(ns)?.clone(false, true) ?? null)
+    const droppedBytes = applyCommand(collections, entry)
+    this.droppedBytes += droppedBytes
+    undoLog.catalogChanged(entry.ts, before, droppedBytes)
+  }
+
+  recordInserts(ns: string, ts: LogEntry['ts'], count: number): void {
+    this.undoLog?.inserted(ns, ts, this.#mustFind({ ns }).nextRecordId - count, count)
+  }
+
+  undoTo(log: UndoLog, from: LogEntry['ts'], time: LogEntry['ts']): void {
+    undoChanges(this.#collections, log, from, time)
   }
 
   insertEach(ns: string, documents: readonly Uint8Array[]): number {

@@ -7,6 +7,7 @@ import type { KeyTuple, MultikeyPaths } from '../indexes/index-keys.js'
 import type { IndexFilters } from '../planner/index-filters.js'
 import type { WildcardPaths } from '../wildcard/wildcard-spec.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
+import type { UndoLog } from '../history/undo-log.js'
 import type { LogEntry } from '../log/log-entry.js'
 import type { DocumentScan, StoredRecord } from '../records/record-table.js'
 
@@ -182,6 +183,20 @@ export interface StorageEngine {
    * @throws CommandError as {@link apply}
    */
   insertAll(ns: string, documents: Iterable<Uint8Array>): InsertedDocuments
+  /** Where changes are recorded, for {@link undoTo} on a clone. Null: nowhere. */
+  undoLog: UndoLog | null
+  /**
+   * Call it after {@link insertEach} and {@link insertAll}.
+   * @param ts of the first document; each of the others has the next increment
+   */
+  recordInserts(ns: string, ts: LogEntry['ts'], count: number): void
+  /**
+   * Undoes recorded changes.
+   * @param log of the engine that was cloned
+   * @param from the data includes the changes up to this time
+   * @param time not before the log's horizon
+   */
+  undoTo(log: UndoLog, from: LogEntry['ts'], time: LogEntry['ts']): void
   collection(ns: string): Collection | undefined
   /** Sorted by name. `db` undefined: of all databases. */
   collections(db?: string): Collection[]

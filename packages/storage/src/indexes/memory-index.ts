@@ -259,6 +259,11 @@ export class MemoryIndex implements Index {
     this.#add(generated, recordId)
   }
 
+  /** The keys of a record that was removed and is stored again. */
+  addRemoved(document: Uint8Array, recordId: number): void {
+    if (recordId < this.#indexedEnd) this.#add(this.generate(document), recordId)
+  }
+
   /**
    * Restores an index from a checkpoint: the keys of its records are known to be valid, and its
    * arrays include those of earlier documents.
@@ -275,10 +280,11 @@ export class MemoryIndex implements Index {
   /**
    * @param records the clone's own table, with the same contents
    * @param separateUsage the clone counts its uses separately, starting at 0
+   * @param isSeldomRead deferred keys stay deferred; the clone adds its own when it is read
    */
-  clone(records: RecordTable, separateUsage = false): MemoryIndex {
+  clone(records: RecordTable, separateUsage = false, isSeldomRead = false): MemoryIndex {
     // Otherwise every clone would generate the deferred keys.
-    this.#catchUp()
+    if (!isSeldomRead) this.#catchUp()
     const parts = this.#parts
     const usage = separateUsage ? { ops: 0, sinceMs: parts.usage.sinceMs } : parts.usage
     const copy = new MemoryIndex(

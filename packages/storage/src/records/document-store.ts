@@ -13,9 +13,15 @@ const mappedBytesMin = 1024 * 1024
 export class DocumentStore {
   readonly #records: RecordTable
   #arena = new Arena()
+  #moves = 0
 
   constructor(records: RecordTable) {
     this.#records = records
+  }
+
+  /** How often {@link compactIfWorthwhile} has moved all documents. */
+  get moves(): number {
+    return this.#moves
   }
 
   put(recordId: number, document: Uint8Array): void {
@@ -35,6 +41,7 @@ export class DocumentStore {
    */
   compactIfWorthwhile(dataSizeBytes: number): void {
     if (this.#arena.slabbedBytes < tolerableGarbageBytes + 2 * dataSizeBytes) return
+    this.#moves++
     this.#arena = new Arena()
     const scan = this.#records.takeAll().scan()
     for (let record = scan.next(); record !== null; record = scan.next()) this.put(record.recordId, record.document)

@@ -184,8 +184,7 @@ export class RecordTable {
       this.#ownsDirectory = true
     }
     if (this.#pages.length === 0) this.#firstPage = number
-    if (number < this.#firstPage)
-      throw new Error(`record id below the table's first page ${this.#firstPage}: ${number}`)
+    if (number < this.#firstPage) this.#addFirstPages(number)
     if (number >= this.#firstPage + this.#pages.length) this.#addPages(number)
     const index = number - this.#firstPage
     const page = this.#pages[index]
@@ -207,6 +206,13 @@ export class RecordTable {
       if (this.#pages.length === 0) this.#firstPage = number
     }
     while (this.#firstPage + this.#pages.length <= number) this.#pages.push(undefined)
+  }
+
+  /** For a record that was deleted, and is stored again. */
+  #addFirstPages(number: number): void {
+    const added = new Array<undefined>(this.#firstPage - number).fill(undefined)
+    this.#pages = [...added, ...this.#pages]
+    this.#firstPage = number
   }
 
   /** Keeps the directory as short as the range of live records, for collections used as queues. */

@@ -1,4 +1,5 @@
 /** Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration. */
+import { snapshotWindowSeconds } from '@shardlab/node'
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -96,7 +97,7 @@ export function moveRange(
 /** How long the catalog keeps previous owners of a chunk. */
 export function historyWindowSeconds({ behaviours, node }: CatalogHost): number {
   const lifetime = behaviours.mergedChunksKeepTheirTime ? node.parameters.number('transactionLifetimeLimitSeconds') : 0
-  return Math.max(behaviours.snapshotHistoryWindowSeconds, lifetime, 10)
+  return Math.max(snapshotWindowSeconds(node), lifetime, 10)
 }
 
 function recent(

@@ -1,39 +1,89 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
-import { nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
-import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
+import { CommandError } from '@shardlab/bson'
+import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
+import type { NodeInvocation } from '../../host/node-host.js'
 
 /**
  * Waits until this member has what the client has seen.
- * @returns the node whose data the command reads; no promise if it waits for nothing
+ * @returns the command with the node whose data it reads; no promise if it waits for nothing
  */
-export function hostForRead(invocation: NodeInvocation): Promise<NodeHost> | NodeHost {
+export function prepareRead(invocation: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
   const { afterClusterTime, level } = concerns.read
+  if (level === 'snapshot') return host.set.isAlone ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   const { set } = host
   if (afterClusterTime !== null && !host.context.mutated('causalWaitOff')) {
-    const isApplied = compareTimestamps(set.appliedTs, afterClusterTime) >= 0
-    // Nothing else may advance the time of this set.
-    if (!isApplied && set.isWritablePrimary) set.appendNoop('noop write for afterClusterTime read concern')
-    else if (!isApplied) return hostAtTime(invocation, afterClusterTime)
-    if (level === 'majority' && !set.isAlone) return majorityHostAtTime(invocation, afterClusterTime)
+    const waiting = catchUp(invocation, afterClusterTime)
+    const isMajority = level === 'majority' && !set.isAlone
+    if (waiting !== null || isMajority) return afterWait(invocation, afterClusterTime, waiting)
   }
-  return level === 'majority' ? majorityHost(host) : host
+  return level === 'majority' ? ofMajority(invocation) : invocation
 }
 
-async function hostAtTime(invocation: NodeInvocation, time: TimestampPair): Promise<NodeHost> {
-  const { host, concerns, operation } = invocation
-  if (!(await host.set.awaitApplied(time, operation.signal))) operation.checkForInterrupt()
-  return concerns.read.level === 'majority' ? majorityHostAtTime(invocation, time) : host
+async function afterWait(
+  invocation: NodeInvocation,
+  time: TimestampPair,
+  waiting: Promise<void> | null,
+): Promise<NodeInvocation> {
+  await waiting
+  if (invocation.concerns.read.level !== 'majority') return invocation
+  await awaitCommitted(invocation, time)
+  return ofMajority(invocation)
 }
 
-async function majorityHostAtTime({ host, operation }: NodeInvocation, time: TimestampPair): Promise<NodeHost> {
+function ofMajority(invocation: NodeInvocation): NodeInvocation {
+  const { host } = invocation
+  return host.set.isAlone ? invocation : { ...invocation, host: nodeWithEngine(host, host.set.majorityEngine()) }
+}
+
+/** Waits until an entry of that time is applied. Null: there is one. */
+function catchUp({ host, operation }: NodeInvocation, time: TimestampPair): Promise<void> | null {
+  const { set } = host
+  if (compareTimestamps(set.appliedTs, time) >= 0) return null
+  if (!set.isWritablePrimary)
+    return set.awaitApplied(time, operation.signal).then((isApplied) => {
+      if (!isApplied) operation.checkForInterrupt()
+    })
+  // Nothing else may advance the time of this set.
+  set.appendNoop('noop write for afterClusterTime read concern')
+  return null
+}
+
+async function awaitCommitted({ host, operation }: NodeInvocation, time: TimestampPair): Promise<void> {
   await host.set.awaitCommitted(time, operation.signal)
-  return majorityHost(host)
+  operation.checkForInterrupt()
 }
 
-const majorityHost = (host: NodeHost): NodeHost =>
-  host.set.isAlone ? host : nodeWithEngine(host, host.set.majorityEngine())
+/** The clock of the only member has reached the time, so no later change can have it. */
+function snapshotOfOne(invocation: NodeInvocation): NodeInvocation {
+  const { host, concerns } = invocation
+  const { afterClusterTime, atClusterTime } = concerns.read
+  const { appliedTs } = host.set
+  const isBehind = afterClusterTime !== null && compareTimestamps(appliedTs, afterClusterTime) < 0
+  return openAt(invocation, atClusterTime ?? (isBehind ? afterClusterTime : appliedTs))
+}
+
+async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvocation> {
+  const { host, concerns } = invocation
+  const { afterClusterTime, atClusterTime } = concerns.read
+  const { set } = host
+  const time = atClusterTime ?? afterClusterTime
+  if (time !== null) {
+    await catchUp(invocation, time)
+    await awaitCommitted(invocation, time)
+  }
+  const committed = set.committedTs
+  if (committed[0] === 0) throw new CommandError('SnapshotUnavailable', 'No committed OpTime for snapshot read')
+  return openAt(invocation, atClusterTime ?? committed)
+}
+
+/** @throws CommandError 239 SnapshotTooOld */
+function openAt(invocation: NodeInvocation, time: TimestampPair): NodeInvocation {
+  const { host, concerns } = invocation
+  const past = nodeAtTime(host, host.snapshots.open(time), time)
+  return { ...invocation, host: past, concerns: { ...concerns, read: { ...concerns.read, atClusterTime: time } } }
+}
 
 /**
  * A linearizable read proves, after it, that this member was primary. Null: there is nothing to

@@ -115,10 +115,13 @@ export class NodeReplicaLog implements ReplicaLog {
   async rollBackTo(position: OpTime): Promise<number> {
     let removed = 0
     for (const _ of this.#entriesAfter(position)) removed++
-    if (this.#stable.rollBackTo(position)) await this.#storage.log.rewriteDisk()
-    else {
-      await this.#storage.log.clear()
-      this.#stable.reset()
+    const { log, snapshots } = this.#storage
+    if (this.#stable.rollBackTo(position)) {
+      await log.rewriteDisk()
+      snapshots.rolledBackTo(position.ts)
+    } else {
+      await log.clear()
+      this.#dataReplaced()
     }
     return removed
   }
@@ -129,6 +132,11 @@ export class NodeReplicaLog implements ReplicaLog {
 
   async restore(image: Uint8Array): Promise<void> {
     await this.#storage.log.restoreFrom(image)
+    this.#dataReplaced()
+  }
+
+  #dataReplaced(): void {
     this.#stable.reset()
+    this.#storage.snapshots.reset(this.#storage.log.lastTs)
   }
 }
