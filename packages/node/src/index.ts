@@ -33,6 +33,7 @@ export type {
   SampledWrites,
   StorageNodeOptions,
 } from './host/node-host.js'
+export type { TransactionStatement } from './transactions/transaction.js'
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode, type NodeOfSet } from './host/storage-node.js'
 export { createSetMember, RoleActor } from './host/role-actor.js'

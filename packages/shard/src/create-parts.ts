@@ -12,6 +12,7 @@ import { ClusterChunkSize } from './membership/chunk-size.js'
 import { CriticalSections } from './metadata/critical-sections.js'
 import { PlacementState } from './metadata/placement-state.js'
 import { SecondaryPlacements } from './metadata/secondary-placements.js'
+import { TransactionCoordinators } from './transactions/transaction-coordinators.js'
 import { VersionCheck } from './metadata/version-check.js'
 import { MigrationStatistics } from './migration/migration-statistics.js'
 import { Migrations } from './migration/migrations.js'
@@ -99,6 +100,7 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
     ...host,
     secondary,
     documentMoves,
+    coordinators: new TransactionCoordinators(node),
     migrations,
     samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,
     databaseCopies: new DatabaseCopies(behaviours.movePrimaryRefusesWrites),

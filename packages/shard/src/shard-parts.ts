@@ -16,6 +16,7 @@ import type { SizeReports } from './ranges/size-reports.js'
 import type { OrphanCounts } from './range-deletion/orphan-counts.js'
 import type { RangeDeleter } from './range-deletion/range-deleter.js'
 import type { RangeStore } from './ranges/collection-ranges.js'
+import type { TransactionCoordinators } from './transactions/transaction-coordinators.js'
 import type { Reshardings } from './resharding/participant/reshardings.js'
 
 /** Only files of this folder use all parts; the others use interfaces of `host/`. */
@@ -29,6 +30,8 @@ export interface ShardParts {
   /** null: a primary. */
   readonly secondary: SecondaryPlacements | null
   readonly documentMoves: DocumentMoves
+  /** Of the transactions whose commits this shard coordinates. */
+  readonly coordinators: TransactionCoordinators
   readonly preparedInserts: PreparedInserts
   readonly ranges: RangeStore
   readonly rangeDeleter: RangeDeleter

@@ -26,6 +26,7 @@ export function unfinishedWork({
   reshardings,
   ddl,
   documentMoves,
+  coordinators,
 }: ShardParts): UnfinishedWork[] {
   const { address } = node.context
   return [
@@ -40,6 +41,9 @@ export function unfinishedWork({
     })),
     ...(documentMoves.isBusy
       ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
+      : []),
+    ...(coordinators.count > 0 || node.transactions.preparedCount > 0
+      ? [{ what: `${address} commits a transaction of several shards`, isBrief: true }]
       : []),
     ...rangeDeleter
       .namespacesInProgress()

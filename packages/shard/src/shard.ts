@@ -78,13 +78,15 @@ class Shard extends RoleActor {
   }
 
   override start(): void {
-    const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } = this.#parts
+    const { coordinators, documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } =
+      this.#parts
     super.start()
     if (this.#isSecondary) return
     startWithOldestFeatureCompatibilityVersion(this.node)
     this.#parts.ranges.start()
     sizeReports?.start()
     documentMoves.start()
+    coordinators.start()
     reshardings.start()
     migrations.start()
     recoverReshardCommands(this.#parts)

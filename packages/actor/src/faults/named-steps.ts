@@ -95,6 +95,13 @@ export const namedSteps = [
   'shard.resharding.writes-blocked',
   'shard.split-chunk.before-commit',
   'shard.track-collection.committed',
+  'shard.transaction.acknowledged',
+  'shard.transaction.coordinating',
+  'shard.transaction.decided',
+  'shard.transaction.participants-written',
+  'shard.transaction.prepared',
+  'shard.transaction.preparing',
+  'shard.transaction.voted',
 ] as const
 
 export type NamedStep = (typeof namedSteps)[number]

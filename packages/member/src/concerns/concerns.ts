@@ -231,6 +231,7 @@ const writingCommands: ReadonlySet<string> = new Set([
   'collMod',
   'commitTransaction',
   'convertToCapped',
+  'coordinateCommitTransaction',
   'create',
   'createIndexes',
   'drop',

@@ -29,14 +29,14 @@ const commands: ReadonlySet<string> = new Set([
 
 const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'])
 
-const endingCommands: ReadonlySet<string> = new Set(['commitTransaction', 'abortTransaction'])
+const endingCommands: ReadonlySet<string> = new Set([
+  'abortTransaction',
+  'commitTransaction',
+  'coordinateCommitTransaction',
+])
 
 /** They run on the database admin. */
-const adminCommands: ReadonlySet<string> = new Set([
-  ...endingCommands,
-  'coordinateCommitTransaction',
-  'prepareTransaction',
-])
+const adminCommands: ReadonlySet<string> = new Set([...endingCommands, 'prepareTransaction'])
 
 /** Whether the command commits or aborts its transaction. */
 export function endsTransaction(name: string): boolean {

@@ -7,4 +7,5 @@ export const commitTransactionSpec = {
   apiVersion1: true,
   manual: 'reference/command/commitTransaction',
   fields: { recoveryToken: 'object' },
+  memberFields: { recoveryToken: 'object', commitTimestamp: 'timestamp' },
 } as const satisfies CommandSpec

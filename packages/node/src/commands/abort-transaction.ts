@@ -10,13 +10,14 @@ export const abortTransaction: CommandRow<NodeInvocation> = {
   routing: 'local',
   status: 'full',
   summary: 'Aborts a transaction.',
-  run({ host, transaction: statement }) {
+  async run({ host, transaction: statement }) {
     if (statement === undefined)
       throw new CommandError('CommandFailed', 'abortTransaction must be run within a transaction')
     const { transactions, behaviours } = host
     const transaction = transactions.find(statement.session, statement.txnNumber)
     if (transaction === null) throw hasCommitted(statement.txnNumber, behaviours)
     transactions.abort(transaction)
+    await host.flush()
     return new DocumentWriter(64)
   },
 }

@@ -46,6 +46,7 @@ import { planCacheClearFilters } from '../commands/plan-cache-clear-filters.js'
 import { planCacheClear } from '../commands/plan-cache-clear.js'
 import { planCacheListFilters } from '../commands/plan-cache-list-filters.js'
 import { planCacheSetFilter } from '../commands/plan-cache-set-filter.js'
+import { prepareTransaction } from '../commands/prepare-transaction.js'
 import { reIndex } from '../commands/re-index.js'
 import { renameCollection } from '../commands/rename-collection.js'
 import { removeQuerySettings } from '../commands/remove-query-settings.js'
@@ -122,6 +123,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   planCacheClearFilters,
   planCacheListFilters,
   planCacheSetFilter,
+  prepareTransaction,
   reIndex,
   renameCollection,
   replSetAbortPrimaryCatchUp,

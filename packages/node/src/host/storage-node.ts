@@ -50,6 +50,7 @@ import { oplogCollection } from '../log/oplog-collection.js'
 import type { NodeStorage } from './node-storage.js'
 import { configCollection } from '../replication/config-collection.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
+import { evaluationOf } from './node-evaluation.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
@@ -172,6 +173,7 @@ export class StorageNode implements NodeHost {
     this.refreshQuerySettings()
     this.context.setTimer('housekeeping', 60_000)
     if (this.#mode === 'secondary') return
+    this.transactions.restore(this.#storage.log.transactions.prepared(), this.engine)
     dropTemporaryCollections(this)
     this.ttl.start()
   }
@@ -271,17 +273,7 @@ export class StorageNode implements NodeHost {
   }
 
   evaluation(): EvaluationContext {
-    const random = this.context.random
-    const { language, undefinedMatchesNull, dollarFieldsCanBeStored } = this.behaviours
-    return {
-      nowMs: this.context.now(),
-      random: () => random.fraction(),
-      newObjectId: this.newObjectId,
-      language,
-      strict: this.options.strict ?? false,
-      undefinedMatchesNull,
-      dollarFieldsCanBeStored,
-    }
+    return evaluationOf(this)
   }
 
   apply(change: LogChange): LogEntry {

@@ -12,6 +12,13 @@ interface Owner extends ParameterOwner {
 
 export const nodeParameters = [
   ...balancerParameters,
+  {
+    name: 'coordinateCommitReturnImmediatelyAfterPersistingDecision',
+    type: 'bool',
+    initial: false,
+    ...runtime,
+    behaviour: 'shardedTransactions',
+  },
   { name: 'createRollbackDataFiles', type: 'bool', initial: true, ...runtime },
   {
     name: 'featureCompatibilityVersion',

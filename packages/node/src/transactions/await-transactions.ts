@@ -78,3 +78,20 @@ export async function afterTransactions<T>(
     release()
   }
 }
+
+/**
+ * A read at or after a time needs the outcome of transactions that are prepared. Other reads see
+ * what was there before. Server: prepare_conflict_tracker, PrepareConflictBehavior.
+ * @returns null: the read waits for none
+ */
+export function awaitPrepared(invocation: NodeInvocation): Promise<void> | null {
+  const { level, afterClusterTime, atClusterTime } = invocation.concerns.read
+  const needsOutcome = level === 'snapshot' || level === 'linearizable'
+  if (!needsOutcome && afterClusterTime === null && atClusterTime === null) return null
+  const { host, args, db, operation } = invocation
+  const ns = operation.command === 'aggregate' ? null : args.namedCollection(db)
+  const prepared = host.transactions
+    .usersOf((each) => ns === null || each === ns)
+    .filter(({ state }) => state === 'prepared')
+  return prepared.length === 0 ? null : awaitEnd(invocation, prepared[0]!)
+}

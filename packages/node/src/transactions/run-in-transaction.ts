@@ -6,6 +6,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { prepareRead } from '../replication/concerns/read-concern.js'
+import { awaitPrepared } from './await-transactions.js'
 import type { Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
 import { hasAborted } from './transaction-errors.js'
@@ -28,6 +29,8 @@ export const endingCommands: ReadonlySet<string> = new Set([
 export async function runInTransaction(row: Row, invocation: NodeInvocation, run: Run): Promise<DocumentWriter> {
   const { host, operation, routed } = invocation
   const statement = invocation.transaction!
+  // The coordinator sends commands of the same session to this member, too.
+  if (row.name === 'coordinateCommitTransaction') return run(invocation)
   const { checkout } = host.transactions
   const { key } = statement.session
   await checkout.acquire(key, operation)
@@ -85,6 +88,8 @@ function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost)
 async function openSnapshot(transaction: Transaction, invocation: NodeInvocation): Promise<void> {
   const { host, concerns, operation } = invocation
   const { read } = concerns
+  for (let undecided = awaitPrepared(invocation); undecided !== null; undecided = awaitPrepared(invocation))
+    await undecided
   const { atClusterTime } = read
   const waited = {
     level: 'local',

@@ -35,6 +35,8 @@ export class Transaction {
   readonly keys = new Set<string>()
   /** The statement that runs. Null: it is inactive. */
   operation: RunningOperation | null = null
+  /** Of its prepare. Null: it is not prepared. */
+  prepareTime: TimestampPair | null = null
   /** A statement has failed for some of its documents. */
   hasFailed = false
   readonly #ended = createDeferred<void>()

@@ -2,17 +2,24 @@
  * The transactions of a primary: at most one open one for each session. Server:
  * transaction_participant.cpp.
  */
-import type { ActorContext } from '@shardlab/actor'
+import type { ActorContext, TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
-import type { Collection, LogEntry } from '@shardlab/storage'
+import type { Collection, LogEntry, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
 import type { LogChange } from '../log/log-change.js'
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { DefinitionLocks } from './definition-locks.js'
-import { applyOpsEntries } from './log/transaction-entries.js'
+import { operationsIn, type LoggedTransaction } from './log/logged-transactions.js'
+import {
+  abortEntry,
+  applyOpsEntries,
+  commitEntry,
+  encodedOperation,
+  type EntryLimits,
+} from './log/transaction-entries.js'
 import { SessionCheckout } from './session-checkout.js'
 import { Transaction } from './transaction.js'
 import {
@@ -24,7 +31,7 @@ import {
   noSuchTransaction,
 } from './transaction-errors.js'
 import { TransactionStatistics } from './transaction-statistics.js'
-import { TransactionConflict, WriteKeys } from './write-keys.js'
+import { keysOf, TransactionConflict, WriteKeys } from './write-keys.js'
 
 export const transactionsTimer = 'transactions'
 
@@ -50,6 +57,8 @@ export class Transactions {
   readonly definitions: DefinitionLocks
   readonly checkout = new SessionCheckout()
   readonly statistics = new TransactionStatistics()
+  /** Reads that need the outcome wait for them. */
+  preparedCount = 0
   readonly #node: TransactionsNode
   readonly #log: TransactionLog
   readonly #open = new Map<SessionKey, Transaction>()
@@ -143,24 +152,76 @@ export class Transactions {
   /** All its operations take effect in this turn. The caller flushes the node. */
   commit(transaction: Transaction): void {
     const { operations, logSession } = transaction
-    if (operations.length > 0) {
-      const operationsMax = this.#node.parameters.number('maxNumberOfTransactionOperationsInSingleOplogEntry')
-      this.#log.write(applyOpsEntries(operations, logSession, false, { operationsMax }))
-    }
+    if (operations.length > 0) this.#log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
     this.statistics.committed(operations.length, transaction.sizeBytes)
     this.#end(transaction, 'committed')
   }
 
-  /** Not for prepared ones. */
+  /**
+   * The first phase of a commit on several shards: after it, only the coordinator ends the
+   * transaction. The caller flushes the node to a majority.
+   * @throws CommandError 263 OperationNotSupportedInTransaction
+   */
+  prepare(transaction: Transaction): TimestampPair {
+    const { operations, logSession, createdNamespaces, prepareTime } = transaction
+    if (prepareTime !== null) return prepareTime
+    if (createdNamespaces.size > 0)
+      throw new CommandError(
+        'OperationNotSupportedInTransaction',
+        'Cannot create new collections inside distributed transactions',
+      )
+    const { ts } = this.#log.write(applyOpsEntries(operations, logSession, true, this.#entryLimits))
+    transaction.state = 'prepared'
+    transaction.prepareTime = ts
+    transaction.snapshot = null
+    this.preparedCount++
+    this.statistics.prepared++
+    return ts
+  }
+
+  /** The second phase. The caller flushes the node. */
+  commitPrepared(transaction: Transaction, commitTime: TimestampPair): void {
+    this.#log.write([commitEntry(transaction.logSession, commitTime)])
+    this.statistics.preparedThenCommitted++
+    this.statistics.committed(transaction.operations.length, transaction.sizeBytes)
+    this.#end(transaction, 'committed')
+  }
+
+  /** The caller flushes the node. */
   abort(transaction: Transaction): void {
     if (!transaction.isOpen) return
+    if (transaction.state === 'prepared') {
+      this.#log.write([abortEntry(transaction.logSession)])
+      this.statistics.preparedThenAborted++
+    }
     this.statistics.aborted++
     this.#end(transaction, 'aborted')
+  }
+
+  /** Prepared transactions hold their keys after a restart and after an election, too. */
+  restore(prepared: readonly LoggedTransaction[], engine: StorageEngine): void {
+    for (const { key, lsid, txnNumber, parts, preparedAt } of prepared) {
+      const transaction = new Transaction({ key, document: lsid }, txnNumber, this.#node.context.now())
+      transaction.state = 'prepared'
+      transaction.prepareTime = preparedAt!.ts
+      const clone = engine.clone()
+      const entry = { ts: preparedAt!.ts, term: preparedAt!.term, wallMs: 0 }
+      for (const part of parts)
+        for (const change of operationsIn(part, entry, clone)) {
+          this.keys.take(transaction, keysOf(change, clone.collection(change.ns)))
+          clone.apply(change)
+          transaction.namespaces.add(change.ns)
+          transaction.operations.push(encodedOperation(change))
+        }
+      this.preparedCount++
+      this.#open.set(key, transaction)
+    }
   }
 
   #end(transaction: Transaction, state: 'committed' | 'aborted'): void {
     const { session, txnNumber } = transaction
     const { cursors, context, retries } = this.#node
+    if (transaction.state === 'prepared') this.preparedCount--
     this.keys.release(transaction)
     this.#open.delete(session.key)
     retries.noteTransaction(session.key, txnNumber, state, context.now())
@@ -255,6 +316,10 @@ export class Transactions {
   /** This member serves as primary no more. */
   end(): void {
     this.abortWhere(() => true)
+  }
+
+  get #entryLimits(): EntryLimits {
+    return { operationsMax: this.#node.parameters.number('maxNumberOfTransactionOperationsInSingleOplogEntry') }
   }
 
   get #lifetimeMs(): number {

@@ -39,6 +39,8 @@ export class MoveCoordinator {
 
   recover(): void {
     for (const document of this.#records.all()) {
+      // The others are those of transactions.
+      if (findField(document, 'request') === undefined) continue
       const attemptId = readAttemptId(document)
       const requestId = findField(document, 'request')!.asString()
       const recipient = findField(document, 'recipient')!.asString()

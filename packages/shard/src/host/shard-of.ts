@@ -1,9 +1,11 @@
 import type { NodeRole, NodeHost } from '@shardlab/node'
 import type { PlacementHost } from './host.js'
 import type { KeyRange } from '../ranges/key-range.js'
+import type { TransactionCoordinators } from '../transactions/transaction-coordinators.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 
 export interface CommandHost extends PlacementHost {
+  readonly coordinators: TransactionCoordinators
   readonly ranges: RangeStore
   readonly rangeDeleter: {
     /**

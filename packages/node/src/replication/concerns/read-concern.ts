@@ -3,6 +3,7 @@ import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
 import type { NodeInvocation } from '../../host/node-host.js'
+import { awaitPrepared } from '../../transactions/await-transactions.js'
 
 /**
  * Waits until this member has what the client has seen.
@@ -10,6 +11,10 @@ import type { NodeInvocation } from '../../host/node-host.js'
  */
 export function prepareRead(invocation: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
+  if (host.transactions.preparedCount > 0) {
+    const undecided = awaitPrepared(invocation)
+    if (undecided !== null) return undecided.then(() => prepareRead(invocation))
+  }
   const { afterClusterTime, level } = concerns.read
   if (level === 'snapshot') return host.set.isAlone ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   const { set } = host

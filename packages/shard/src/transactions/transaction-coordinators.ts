@@ -1,0 +1,164 @@
+/**
+ * Two-phase commits that this shard coordinates. A record decides: without a decision in it the
+ * participants are asked again after a crash, with one they are informed until all have
+ * acknowledged. Server: transaction_coordinator.cpp, transaction_coordinator_service.cpp.
+ */
+import { createDeferred, StepFailedError, type Deferred } from '@shardlab/actor'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
+import { SessionCatalog, type SessionId } from '@shardlab/member'
+import { reachIgnoringFault, retryUntilDone, type NodeHost } from '@shardlab/node'
+import { Records } from '../common/record-store.js'
+import { coordinatorRecords, type CoordinatorRecord, type Decision, type TransactionId } from './coordinator-record.js'
+import { Participants } from './participants.js'
+
+class Coordination {
+  readonly id: TransactionId
+  readonly participants: readonly string[]
+  decision: Decision | null
+  readonly #decided = createDeferred<Decision>()
+  readonly #finished: Deferred<Decision> = createDeferred<Decision>()
+
+  constructor({ id, participants, decision }: CoordinatorRecord) {
+    this.id = id
+    this.participants = participants
+    this.decision = decision
+    // There may be no waiters.
+    this.#decided.promise.catch(ignored)
+    this.#finished.promise.catch(ignored)
+  }
+
+  get decided(): Promise<Decision> {
+    return this.#decided.promise
+  }
+
+  get finished(): Promise<Decision> {
+    return this.#finished.promise
+  }
+
+  decide(decision: Decision): void {
+    this.decision = decision
+    this.#decided.resolve(decision)
+  }
+
+  finish(): void {
+    this.#finished.resolve(this.decision!)
+  }
+
+  fail(error: unknown): void {
+    this.#decided.reject(error)
+    this.#finished.reject(error)
+  }
+}
+
+const ignored = (): void => {}
+
+export class TransactionCoordinators {
+  readonly #node: NodeHost
+  readonly #records: Records<CoordinatorRecord, TransactionId>
+  readonly #running = new Map<string, Coordination>()
+
+  constructor(node: NodeHost) {
+    this.#node = node
+    this.#records = new Records(node, coordinatorRecords)
+  }
+
+  /** Call after the node has recovered its state. */
+  start(): void {
+    for (const record of this.#records.all()) this.#begin(record)
+  }
+
+  get count(): number {
+    return this.#running.size
+  }
+
+  /**
+   * The running commit of the transaction.
+   * @returns undefined: none runs here
+   */
+  running(session: SessionId, txnNumber: bigint): Promise<Decision> | undefined {
+    const running = this.#running.get(keyOf(session.key, txnNumber))
+    return running === undefined ? undefined : this.#outcome(running)
+  }
+
+  /** Resolves when the transaction is decided, and by default when all participants know it. */
+  coordinate(
+    { key, document: lsid }: SessionId,
+    txnNumber: bigint,
+    participants: readonly string[],
+  ): Promise<Decision> {
+    const running = this.#running.get(keyOf(key, txnNumber))
+    return this.#outcome(running ?? this.#begin({ id: { lsid, txnNumber }, participants, decision: null }))
+  }
+
+  #outcome(coordination: Coordination): Promise<Decision> {
+    const atOnce = this.#node.parameters.bool('coordinateCommitReturnImmediatelyAfterPersistingDecision')
+    return atOnce ? coordination.decided : coordination.finished
+  }
+
+  #begin(record: CoordinatorRecord): Coordination {
+    const coordination = new Coordination(record)
+    const { key } = SessionCatalog.parse(record.id.lsid)
+    const name = keyOf(key, record.id.txnNumber)
+    this.#running.set(name, coordination)
+    const work = this.#run(coordination).then(
+      () => coordination.finish(),
+      (error: unknown) => {
+        coordination.fail(error)
+        if (!isInterruption(error)) throw error
+      },
+    )
+    this.#node.context.detach(work.finally(() => this.#running.delete(name)))
+    return coordination
+  }
+
+  async #run(coordination: Coordination): Promise<void> {
+    const { context } = this.#node
+    const { id, participants } = coordination
+    const shards = new Participants(this.#node, id, participants)
+    const details = { participants }
+    if (coordination.decision === null) {
+      const decision = await this.#decide(coordination, shards)
+      this.#records.put({ id, participants, decision })
+      await retryUntilDone(this.#node, () => this.#node.flushToMajority(), isFullDisk)
+      coordination.decide(decision)
+    } else coordination.decide(coordination.decision)
+    await reachIgnoringFault(context, 'shard.transaction.decided', details)
+    await shards.send(coordination.decision!)
+    await reachIgnoringFault(context, 'shard.transaction.acknowledged', details)
+    this.#records.remove(id)
+    await retryUntilDone(this.#node, () => this.#node.flush(), isFullDisk)
+  }
+
+  async #decide({ id, participants }: Coordination, shards: Participants): Promise<Decision> {
+    const { context, parameters } = this.#node
+    const details = { participants }
+    const deadlineMs = context.now() + parameters.number('transactionLifetimeLimitSeconds') * 1000
+    try {
+      await context.reach('shard.transaction.coordinating', details)
+      this.#records.put({ id, participants, decision: null })
+      await this.#node.flushToMajority()
+      await context.reach('shard.transaction.participants-written', details)
+      const votes = await shards.votes(deadlineMs)
+      await context.reach('shard.transaction.voted', details)
+      return votes
+    } catch (error) {
+      // Nothing is decided, so the transaction may abort.
+      if (error instanceof StepFailedError)
+        return { outcome: 'abort', cause: new CommandError('NoSuchTransaction', error.message) }
+      if (error instanceof CommandError && isFullDisk(error)) return { outcome: 'abort', cause: error }
+      throw error
+    }
+  }
+}
+
+const keyOf = (session: string, txnNumber: bigint): string => `${session} ${txnNumber}`
+
+const isFullDisk = ({ code }: CommandError): boolean => code === ErrorCodes.OutOfDiskSpace
+
+/** The next primary continues. */
+function isInterruption(error: unknown): boolean {
+  return (
+    error instanceof CommandError &&
+    (error.code === ErrorCodes.PrimarySteppedDown || error.code === ErrorCodes.InterruptedDueToReplStateChange)
+  )
+}
