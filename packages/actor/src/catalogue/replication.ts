@@ -190,6 +190,14 @@ export const replicationExchanges = {
     { path: string; offset: number; bytesMax: number },
     { bytes: Uint8Array | null }
   >({ path: 'rollback/app.c/removed.0.bson', offset: 0, bytesMax: 1 }, { bytes: emptyDocument }),
+  /**
+   * To a primary, from a member that waits for an entry with this time or a later one: write one,
+   * unless there is one. `isAppended` is false if the receiver is not primary.
+   */
+  'replication.append-note': exchange<{ after: readonly [number, number] }, { isAppended: boolean }>(
+    { after: [7, 1] },
+    { isAppended: true },
+  ),
   /** From a primary that steps down: run for election without a dry run. */
   'replication.step-up': exchange<Empty, Empty>({}, {}),
   /**

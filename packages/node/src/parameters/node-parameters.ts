@@ -78,6 +78,7 @@ export const nodeParameters = [
   { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime },
   { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime },
   { name: 'ttlMonitorSleepSecs', type: 'int', initial: 60, min: 1, ...runtime },
+  { name: 'waitForSecondaryBeforeNoopWriteMS', type: 'int', initial: 10, min: 0, ...runtime },
 ] as const satisfies readonly ParameterRow<Owner>[]
 
 export type NodeParameterName = (typeof nodeParameters)[number]['name']

@@ -16,6 +16,7 @@ import type { StorageEngine } from '@shardlab/storage'
 import type { NodeStorage } from '../host/node-storage.js'
 import type { StorageNode } from '../host/storage-node.js'
 import { initiate } from './protocol/initiation.js'
+import { NoteRequests } from './protocol/note-requests.js'
 import { ignoreFullDisk } from './protocol/persist.js'
 import { reconfigure, type ReconfigureArguments } from './protocol/reconfiguration.js'
 import type { SetProtocol } from './protocol/set-protocol.js'
@@ -35,6 +36,7 @@ export interface ReplicaSetParts {
 export class ReplicaSetOfMember implements ReplicaSet {
   readonly #parts: ReplicaSetParts
   readonly #protocol: SetProtocol
+  readonly #notes: NoteRequests
   /** Without the progress of the last writes: see {@link coordinator}. */
   readonly #coordinator: ReplicationCoordinator
 
@@ -42,6 +44,7 @@ export class ReplicaSetOfMember implements ReplicaSet {
     this.#parts = parts
     this.#protocol = parts.protocol
     this.#coordinator = parts.protocol.coordinator
+    this.#notes = new NoteRequests(parts.protocol, parts.protocol.waits)
   }
 
   get context(): ActorContext {
@@ -115,8 +118,8 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.#protocol.waits.awaitTopology(counter, timeoutMs, signal)
   }
 
-  awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean> {
-    return this.#protocol.waits.awaitApplied(ts, signal)
+  awaitApplied(ts: OpTime['ts'], signal: CancelSignal, patienceMs: number): Promise<boolean> {
+    return this.#notes.awaitApplied(ts, signal, patienceMs)
   }
 
   awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void> {

@@ -47,8 +47,8 @@ export interface ReplicaSet {
   ): Promise<CommandError | null | 'late'>
   /** @returns whether the topology has another counter now */
   awaitTopology(counter: number, timeoutMs: number, signal: CancelSignal): Promise<boolean>
-  /** @returns whether an entry of that time or a later one is applied; false: the signal aborted */
-  awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean>
+  /** As {@link NoteRequests.awaitApplied}. */
+  awaitApplied(ts: OpTime['ts'], signal: CancelSignal, patienceMs: number): Promise<boolean>
   /** Resolves when a majority has everything up to that time, or the signal aborts. */
   awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void>
   /** Adds an entry without effect, so that the applied time advances. On a primary only. */

@@ -1,7 +1,8 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
-import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import { compareTimestamps, type CancelSignal, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
+import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
 import type { NodeInvocation } from '../../host/node-host.js'
 import { awaitPrepared } from '../../transactions/await-transactions.js'
 
@@ -43,20 +44,39 @@ function ofMajority(invocation: NodeInvocation): NodeInvocation {
 }
 
 /** Waits until an entry of that time is applied. Null: there is one. */
-function catchUp({ host, operation }: NodeInvocation, time: TimestampPair): Promise<void> | null {
+function catchUp(invocation: NodeInvocation, time: TimestampPair): Promise<void> | null {
+  const { host } = invocation
   const { set } = host
   if (compareTimestamps(set.appliedTs, time) >= 0) return null
-  if (!set.isWritablePrimary)
-    return set.awaitApplied(time, operation.signal).then((isApplied) => {
-      if (!isApplied) operation.checkForInterrupt()
-    })
+  if (!set.isWritablePrimary) {
+    const patienceMs = host.parameters.number('waitForSecondaryBeforeNoopWriteMS')
+    return inTime(invocation, (signal) => set.awaitApplied(time, signal, patienceMs))
+  }
   // Nothing else may advance the time of this set.
   set.appendNoop('noop write for afterClusterTime read concern')
   return null
 }
 
-async function awaitCommitted({ host, operation }: NodeInvocation, time: TimestampPair): Promise<void> {
-  await host.set.awaitCommitted(time, operation.signal)
+function awaitCommitted(invocation: NodeInvocation, time: TimestampPair): Promise<void> {
+  return inTime(invocation, (signal) => invocation.host.set.awaitCommitted(time, signal))
+}
+
+/** @throws CommandError 50 MaxTimeMSExpired, or that of a kill */
+async function inTime(
+  { host, operation }: NodeInvocation,
+  wait: (signal: CancelSignal) => Promise<unknown>,
+): Promise<void> {
+  const { timeLimit, signal } = operation
+  if (timeLimit === null) await wait(signal)
+  else {
+    const limited = new TimeLimitedSignal(host.set.context, Math.max(0, timeLimit.leftMs), signal)
+    try {
+      await wait(limited.signal)
+    } finally {
+      limited.end()
+    }
+    timeLimit.check()
+  }
   operation.checkForInterrupt()
 }
 

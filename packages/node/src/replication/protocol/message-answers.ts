@@ -1,7 +1,7 @@
 /** Answers the messages of other members. */
-import type { MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { ClusterClock, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { endOfTime, type ReplicationRules } from '@shardlab/replication'
+import { compareTimestamps, endOfTime, type ReplicationRules } from '@shardlab/replication'
 import {
   heartbeatOf,
   heartbeatRefusal,
@@ -12,7 +12,7 @@ import {
   reportOf,
   voteOf,
 } from './message-fields.js'
-import { persist } from './persist.js'
+import { ignoreFullDisk, persist } from './persist.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import type { SetWaits } from './set-waits.js'
 import { documentOfVote } from './vote-document.js'
@@ -21,11 +21,13 @@ export class MessageAnswers {
   readonly #set: ProtocolParts
   readonly #waits: SetWaits
   readonly #rules: ReplicationRules
+  readonly #clock: ClusterClock
   /** Vote requests that wait for the end of a step-down. */
   #afterStepDown: (() => void)[] = []
 
-  constructor(set: ProtocolParts, waits: SetWaits, rules: ReplicationRules) {
+  constructor(set: ProtocolParts, waits: SetWaits, rules: ReplicationRules, clock: ClusterClock) {
     this.#set = set
+    this.#clock = clock
     this.#waits = waits
     this.#rules = rules
   }
@@ -49,6 +51,8 @@ export class MessageAnswers {
         return this.#positionsBefore(request as RequestOf<'replication.positions-before'>)
       case 'replication.clone':
         return this.#serveClone(request as RequestOf<'replication.clone'>)
+      case 'replication.append-note':
+        return this.#appendNote(request as RequestOf<'replication.append-note'>)
       case 'replication.step-up':
         this.#set.coordinator.stepUp(this.#set.nowMs, 'stepUpRequestSkipDryRun')
         this.#set.carryOut()
@@ -143,6 +147,20 @@ export class MessageAnswers {
     this.#set.carryOut()
     const metadata = metadataFields(this.#set.coordinator.sourceMetadata())
     return { ...metadata, image: this.#isSource ? this.#set.log.image() : null }
+  }
+
+  #appendNote({
+    after: [seconds, increment],
+  }: RequestOf<'replication.append-note'>): ReplyOf<'replication.append-note'> {
+    const { context, coordinator, log } = this.#set
+    if (!coordinator.isWritablePrimary) return { isAppended: false }
+    if (compareTimestamps(log.last.optime.ts, [seconds, increment]) < 0) {
+      this.#clock.advance([seconds, increment])
+      log.appendNoop('noop write for afterClusterTime read concern')
+      // On a full disk the entry waits for the next write.
+      context.detach(log.flush().catch(ignoreFullDisk))
+    }
+    return { isAppended: true }
   }
 
   #memberState(): ReplyOf<'replication.member-state'> {

@@ -70,7 +70,7 @@ export function heartbeatReplyFields(reply: HeartbeatReply, rules: ReplicationRu
     term,
     configVersion: config.version,
     configTerm: config.term,
-    newerConfig: newerConfig === null ? null : configDocument(newerConfig, rules, true),
+    newerConfig: newerConfig === null ? null : configDocument(newerConfig, rules),
     primaryId,
     syncingTo,
     electionTime,

@@ -88,7 +88,7 @@ export class SetProtocol implements ProtocolParts {
     })
     this.waits = new SetWaits(this)
     this.#campaign = new Campaign(this, this.waits)
-    this.#answers = new MessageAnswers(this, this.waits, rules)
+    this.#answers = new MessageAnswers(this, this.waits, rules, clock)
     this.#fetcher = new OplogFetcher(this, new InitialSync(this), new Rollback(this))
   }
 
@@ -133,7 +133,7 @@ export class SetProtocol implements ProtocolParts {
   resume(primary: PrimaryOfOne): void {
     const config = atEndpoint(primary.config, this.context.endpoint)
     this.log.onDurable = this.#onDurable
-    this.log.adoptConfig(configDocument(config, this.#rules, true))
+    this.log.adoptConfig(configDocument(config, this.#rules))
     this.coordinator.resume(this.nowMs, { ...primary, config })
     this.#fetcher.start()
   }
@@ -290,7 +290,7 @@ export class SetProtocol implements ProtocolParts {
 
   #storeConfig({ config }: EffectOf<'store-config'>): void {
     const { coordinator, context, log } = this
-    const document = configDocument(config, this.#rules, true)
+    const document = configDocument(config, this.#rules)
     const isFirst = coordinator.state.config === null
     // A member that initiates or elects itself alone does the same again after a crash.
     if (config.members.length === 1 && (isFirst || coordinator.state.leaderMode === 'elected')) {

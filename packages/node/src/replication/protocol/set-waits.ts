@@ -57,15 +57,6 @@ export class SetWaits {
     return (await this.within(timeoutMs, changed, signal)) === true
   }
 
-  /** @returns whether an entry of that time or a later one is applied; false: the signal aborted */
-  async awaitApplied(ts: OpTime['ts'], signal: CancelSignal): Promise<boolean> {
-    const applied = () => {
-      const { ts: last } = this.#set.log.last.optime
-      return last[0] > ts[0] || (last[0] === ts[0] && last[1] >= ts[1]) ? true : null
-    }
-    return (await this.within(null, applied, signal)) === true
-  }
-
   /** Resolves when a majority has everything up to that time, or the signal aborts. */
   async awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void> {
     const committed = () => {
