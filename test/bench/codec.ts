@@ -25,6 +25,7 @@ const command: NodeCommand = {
   stmtIds: null,
   clusterTime: [1_700_000_000, 1],
   operationKey: 0,
+  batchBytesMax: 0,
 }
 
 export async function measure(): Promise<BenchResult> {

@@ -66,6 +66,7 @@ t.test('config.chunks has the indexes of the version', async (t) => {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     t.same(
       (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((index) => [
@@ -204,6 +205,7 @@ t.test('get-collection since a version returns only changed chunks', async (t) =
     stmtIds: null,
     clusterTime: [1, 1],
     operationKey: 0,
+    batchBytesMax: 0,
   })
   t.match(decode(body), { n: 2, nModified: 2 })
   const { answer, placement } = await ask(first)
@@ -300,6 +302,7 @@ t.test('the balancer switch is stored in config.settings', async (t) => {
     stmtIds: null,
     clusterTime: [1, 1],
     operationKey: 0,
+    batchBytesMax: 0,
   })
   t.match(decode(body), { nModified: 1 })
   await config.send('config.set-balancer-mode', { mode: 'full' })

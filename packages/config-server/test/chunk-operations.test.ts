@@ -267,6 +267,7 @@ t.test('the jumbo flag is set and cleared', async (t) => {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
   }
   const clear = async (min: unknown, max: unknown, epoch?: string) => {

@@ -16,6 +16,7 @@ async function configOf(version: EmulatedVersion = '7.0') {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     return decode(body)
   }

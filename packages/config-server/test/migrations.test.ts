@@ -76,6 +76,7 @@ t.test('until 5.0 moves respect zones and draining shards', async (t) => {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     t.equal((await ask(chunks))?.['code'], code, version)
   }

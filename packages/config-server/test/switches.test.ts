@@ -98,6 +98,7 @@ t.test('the validator of config.settings restricts chunk sizes', async (t) => {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     return ((decode(body)['writeErrors'] ?? []) as Document[])[0]?.['code']
   }
@@ -155,6 +156,7 @@ t.test('setting the feature compatibility version reaches all shards', async (t)
           stmtIds: null,
           clusterTime: [1, 1],
           operationKey: 0,
+          batchBytesMax: 0,
         })
       ).body,
     )

@@ -34,7 +34,7 @@ export {
 export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
 export { membersMax, parseWriteConcern } from './concerns/write-concern.js'
 export { ConnectionTable } from './connections/connection-table.js'
-export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch } from './cursors/cursor-limits.js'
+export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch, mergedBatchBytesMax } from './cursors/cursor-limits.js'
 export { DocumentBatch } from './cursors/document-batch.js'
 export { DroppedCursors } from './cursors/dropped-cursors.js'
 export type { DocumentSource } from './cursors/document-source.js'

@@ -150,6 +150,19 @@ t.test(
   },
 )
 
+t.test('shards send small batches to a router that merges them, and large ones to one that does not', async (t) => {
+  const cluster = threeShards()
+  const asked = (shard: string): number[] => cluster.commandsTo(shard).map(({ command }) => command.batchBytesMax)
+  cluster.script((_shard, _command, name) =>
+    name === 'find' ? cursorReply(documents(1), { id: 7n }) : cursorReply(documents(2), { id: 0n, batch: 'nextBatch' }),
+  )
+  const merged = (await cluster.run({ find: 'c', batchSize: 1000 }))['cursor']
+  t.equal(merged.firstBatch.length, 6)
+  t.same(asked('shard01'), [1024 * 1024, 1024 * 1024])
+  await cluster.run({ find: 'c', filter: { x: -1 } })
+  t.same(asked('shard01').slice(2), [0])
+})
+
 t.test('no reply exceeds 16 MB', async (t) => {
   const cluster = threeShards()
   const filler = 'x'.repeat(6 * 1024 * 1024)

@@ -18,6 +18,7 @@ async function withOrphan(): Promise<RealCluster> {
     stmtIds: null,
     clusterTime: [1, 1],
     operationKey: 0,
+    batchBytesMax: 0,
   })
   return cluster
 }

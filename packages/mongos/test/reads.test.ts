@@ -113,6 +113,7 @@ t.test('a getMore on a tailable cursor waits on the shard', async (t) => {
     stmtIds: null,
     clusterTime: [1, 1],
     operationKey: 0,
+    batchBytesMax: 0,
   })
   await cluster.run({ insert: 'log', documents: [{ _id: 1 }] })
   const { id, firstBatch } = cursorOf(await cluster.run({ find: 'log', tailable: true, awaitData: true }))

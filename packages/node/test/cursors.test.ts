@@ -1,4 +1,4 @@
-import type { Document, Long } from '@shardlab/bson'
+import { decode, type Document, type Long } from '@shardlab/bson'
 import t from 'tap'
 import { long, NodeUnderTest, session } from './support/harness.js'
 
@@ -135,6 +135,17 @@ t.test('a limit that exceeds 16 MB leaves a cursor on its snapshot', async (t) =
     ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch),
     [15, 16, 17, 18, 19, 20, 21, 22, 23, 24],
   )
+})
+
+t.test('a router that merges gets batches of the size that it asks for', async (t) => {
+  const node = await filled(30, 100 * 1024)
+  const batchBytesMax = 1024 * 1024
+  const read = async (command: Document): Promise<Document> =>
+    cursorOf(decode((await node.node.nodeCommand({ ...node.command(command), batchBytesMax })).body))
+  const first = await read({ find: 'c', batchSize: 1000 })
+  t.same(ids(first['firstBatch']), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const second = await read({ getMore: first['id'], collection: 'c', batchSize: 1000 })
+  t.same(ids(second['nextBatch']), [10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
 })
 
 t.test('one document always fits', async (t) => {

@@ -61,6 +61,8 @@ export interface NodeCommand {
   readonly clusterTime: TimestampPair
   /** Of the router's operation, for `node.kill-operation`; 0: it cannot kill the command. */
   readonly operationKey: number
+  /** Documents in one batch of the reply; 0: 16 MB, as much as clients get. */
+  readonly batchBytesMax: number
 }
 
 /** The answer as a BSON document `{ …, ok }` without times, which are separate fields. */
@@ -95,6 +97,7 @@ export const commandExchanges = {
       stmtIds: [0, 1],
       clusterTime: [1, 2],
       operationKey: 2 ** 40,
+      batchBytesMax: 2 ** 20,
     },
     { body: emptyDocument, operationTime: [1, 2], clusterTime: [1, 3] },
   ),

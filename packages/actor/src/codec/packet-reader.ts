@@ -219,10 +219,23 @@ function readArray(length: number): unknown[] {
       return [readValue(), readValue(), readValue(), readValue(), readValue(), readValue()]
     case 7:
       return [readValue(), readValue(), readValue(), readValue(), readValue(), readValue(), readValue()]
+    // The fields of node.command, the commonest message.
+    case 9:
+      return [
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+        readValue(),
+      ]
     default: {
       const values: unknown[] = []
-      for (let i = 0; i < length && !isForeign && at < end; i++) values.push(readValue())
-      return values
+      while (values.length < length && !isForeign && at < end) values.push(readValue())
+      return values.length === length ? values : foreign(values)
     }
   }
 }

@@ -21,6 +21,7 @@ const shortBytes = 40
  * has not used yet. Room without data costs no memory.
  */
 const largeBytes = 256 * 1024
+const veryLargeBytes = 1024 * 1024
 /** Room for the largest reply: 16 MB of documents and their frame. */
 const largestReplyBytes = 17 * 1024 * 1024
 
@@ -323,8 +324,10 @@ export class DocumentWriter {
   }
 }
 
-const grownBytes = (sizeBytes: number): number =>
-  sizeBytes < largeBytes ? sizeBytes * 2 : Math.min(sizeBytes * 4, Math.max(sizeBytes * 2, largestReplyBytes))
+function grownBytes(sizeBytes: number): number {
+  if (sizeBytes < largeBytes) return sizeBytes * 2
+  return sizeBytes < veryLargeBytes ? sizeBytes * 4 : Math.max(sizeBytes * 2, largestReplyBytes)
+}
 
 const indexNames = Array.from({ length: 1024 }, (_, i) => String(i))
 

@@ -132,6 +132,7 @@ export class ConfigUnderTest {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     const { firstBatch } = (decode(body) as { cursor: { firstBatch: { name: string; options: Document }[] } }).cursor
     return firstBatch.filter(({ name }) => !name.startsWith('system.')).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -147,6 +148,7 @@ export class ConfigUnderTest {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     })
     return documentsOf(findPath(body, 'cursor.firstBatch')!)
   }

@@ -4,5 +4,11 @@ export const defaultFirstBatch = 101
 /** One document always fits. */
 export const batchBytesMax = 16 * 1024 * 1024
 
+/**
+ * Of a member's batch that a router or another member merges. Each batch is copied at once, during
+ * which its thread serves no one.
+ */
+export const mergedBatchBytesMax = 1024 * 1024
+
 /** Default of cursorTimeoutMillis. */
 export const cursorTimeoutMs = 10 * 60_000

@@ -1,5 +1,5 @@
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
-import { DocumentBatch, withContext } from '@shardlab/member'
+import { DocumentBatch, mergedBatchBytesMax, withContext } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -37,6 +37,7 @@ export class RemoteCursor {
   /**
    * @param batchSize 0: as many as fit into a reply
    * @param awaitMs how long the shard waits for documents; undefined: not at all
+   * @param batchBytesMax default 0: 16 MB
    * @returns the reply's body and its batch
    * @throws CommandError of the shard, with its host before the message as in
    *   async_results_merger.cpp, or of the request; the cursor is lost then
@@ -45,6 +46,7 @@ export class RemoteCursor {
     invocation: MongosInvocation,
     batchSize: number,
     awaitMs?: number,
+    batchBytesMax = 0,
   ): Promise<{ body: Uint8Array; batch: RawValue }> {
     const writer = new DocumentWriter(192)
       .int64('getMore', this.id)
@@ -63,7 +65,7 @@ export class RemoteCursor {
     const id = this.id
     this.id = 0n
     // Sent once: a getMore whose reply is lost has advanced the shard's cursor.
-    const { body } = await this.#ask(invocation, command)
+    const { body } = await this.#ask(invocation, command, batchBytesMax)
     const error = replyError(body)
     if (error !== null) throw this.#onShard(error, invocation)
     const reply = readCursorReply(body, 'nextBatch')
@@ -77,9 +79,13 @@ export class RemoteCursor {
     return withContext(error, `Error on remote shard ${name}`)
   }
 
-  async #ask({ host, operation }: MongosInvocation, command: RemoteCommand): Promise<{ readonly body: Uint8Array }> {
+  async #ask(
+    { host, operation }: MongosInvocation,
+    command: RemoteCommand,
+    batchBytesMax: number,
+  ): Promise<{ readonly body: Uint8Array }> {
     try {
-      return await host.remote.command(this.receiver, command, operation, false, true)
+      return await host.remote.command(this.receiver, command, operation, false, true, batchBytesMax)
     } catch (error) {
       this.unreachable = error instanceof CommandError && isUnreachableError(error)
       throw error
@@ -106,6 +112,7 @@ export class RemoteCursor {
       stmtIds: null,
       clusterTime: host.clock.time,
       operationKey: 0,
+      batchBytesMax: 0,
     })
   }
 }
@@ -125,6 +132,6 @@ export class BufferedCursor extends DocumentBatch {
   }
 
   async fill(invocation: MongosInvocation, batchSize: number): Promise<void> {
-    this.load((await this.cursor.getMore(invocation, batchSize)).batch)
+    this.load((await this.cursor.getMore(invocation, batchSize, undefined, mergedBatchBytesMax)).batch)
   }
 }

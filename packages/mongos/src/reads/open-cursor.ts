@@ -1,6 +1,6 @@
 /** Server: cluster_find.cpp, establish_cursors.cpp. */
 import { CommandError, DocumentWriter, isEmptyDocument, sameBytes } from '@shardlab/bson'
-import { defaultFirstBatch, type TailableMode } from '@shardlab/member'
+import { defaultFirstBatch, mergedBatchBytesMax, type TailableMode } from '@shardlab/member'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { scatter, type MemberAnswer } from '../routing/scatter.js'
@@ -96,7 +96,7 @@ export async function establishCursors(
   mayOmit: (answer: MemberAnswer) => boolean = () => false,
   omitsExhausted = false,
 ): Promise<EstablishedCursors> {
-  const answers = await scatter(invocation, shards, commandFor, true)
+  const answers = await scatter(invocation, shards, commandFor, true, mergedBatchBytesMax)
   const failure = worstFailure(answers, mayOmit)
   const remotes: BufferedCursor[] = []
   let answered = 0

@@ -24,8 +24,8 @@ import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { isOk } from './command-reply.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
 
-/** The cluster time and the key are added when the command is sent. */
-export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey'>
+/** The other fields are added when the command is sent. */
+export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey' | 'batchBytesMax'>
 
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
@@ -50,6 +50,7 @@ interface Sent {
 
 interface SentCommand extends Sent {
   readonly command: RemoteCommand
+  readonly batchBytesMax: number
 }
 
 /** `receiver`: the member that has replied. */
@@ -110,6 +111,7 @@ export class Remote {
    * @param idempotent sent again if the member failed while it ran, or replied with a retriable
    *   error
    * @param pinned must run in the current process of the member: fails at once if it is gone
+   * @param batchBytesMax of the documents in a batch; default 0: 16 MB
    * @throws CommandError 133 FailedToSatisfyReadPreference: the member stayed unreachable; 6
    *   HostUnreachable: it failed while it ran the command, or is gone and was pinned; 50
    *   MaxTimeMSExpired
@@ -120,15 +122,12 @@ export class Remote {
     requester: Requester,
     idempotent: boolean,
     pinned = false,
+    batchBytesMax = 0,
   ): Promise<NodeReply> {
     const transaction = requester?.transaction ?? null
-    if (transaction !== null)
-      return this.#sendInTransaction(
-        transaction,
-        { to, receiver: to, command, requester, idempotent, pinned },
-        unchangedReply,
-      )
-    return this.#send({ to, receiver: to, command, requester, idempotent, pinned }, unchangedReply, null, 0)
+    const sent = { to, receiver: to, command, requester, idempotent, pinned, batchBytesMax }
+    if (transaction !== null) return this.#sendInTransaction(transaction, sent, unchangedReply)
+    return this.#send(sent, unchangedReply, null, 0)
   }
 
   /** As {@link command}, with `use` applied to the reply. Rejects with what `use` throws. */
@@ -138,15 +137,12 @@ export class Remote {
     requester: Requester,
     idempotent: boolean,
     use: UseOfReply<R>,
+    batchBytesMax = 0,
   ): Promise<R> {
     const transaction = requester?.transaction ?? null
-    if (transaction !== null)
-      return this.#sendInTransaction(
-        transaction,
-        { to, receiver: to, command, requester, idempotent, pinned: false },
-        use,
-      )
-    return this.#send({ to, receiver: to, command, requester, idempotent, pinned: false }, use, null, 0)
+    const sent = { to, receiver: to, command, requester, idempotent, pinned: false, batchBytesMax }
+    if (transaction !== null) return this.#sendInTransaction(transaction, sent, use)
+    return this.#send(sent, use, null, 0)
   }
 
   /** A statement is sent once: sent again, it would find another state of the transaction. */
@@ -175,6 +171,7 @@ export class Remote {
       stmtIds: command.stmtIds,
       clusterTime: this.#clock.time,
       operationKey: sent.requester === null ? 0 : this.#routerKey + sent.requester.id,
+      batchBytesMax: sent.batchBytesMax,
     }
     return this.#exchange('node.command', request, sent, noFailures, (reply) =>
       this.#replied(sent, use, search, retries, reply),

@@ -15,12 +15,16 @@ export type MemberAnswer =
       readonly answered: boolean
     }
 
-/** Waits for all members. Errors are part of the answers, which are in the order of the members. */
+/**
+ * Waits for all members. Errors are part of the answers, which are in the order of the members.
+ * @param batchBytesMax of the documents in a batch; default 0: 16 MB
+ */
 export function scatter(
   { host, operation }: MongosInvocation,
   members: readonly string[],
   commandFor: (member: string) => RemoteCommand,
   idempotent: boolean,
+  batchBytesMax = 0,
 ): Promise<MemberAnswer[]> {
   const answers: MemberAnswer[] = []
   let missing = members.length
@@ -33,8 +37,13 @@ export function scatter(
         if (--missing === 0) resolve(answers)
       }
       host.remote
-        .commandFor(member, commandFor(member), operation, idempotent, (reply, receiver) =>
-          answered(member, reply, receiver),
+        .commandFor(
+          member,
+          commandFor(member),
+          operation,
+          idempotent,
+          (reply, receiver) => answered(member, reply, receiver),
+          batchBytesMax,
         )
         .then(settle, (error: unknown) => {
           try {

@@ -94,6 +94,7 @@ export class RealCluster extends FakeCluster {
       databaseVersion: null,
       stmtIds: null,
       operationKey: 0,
+      batchBytesMax: 0,
     }
     const answers = []
     for (const [shard, node] of this.nodes)
@@ -158,6 +159,7 @@ async function run(node: StorageNode, db: string, command: Document): Promise<Ui
     stmtIds: null,
     clusterTime: [1, 1],
     operationKey: 0,
+    batchBytesMax: 0,
   })
   return decode(body)['ok'] === 1 ? null : body
 }

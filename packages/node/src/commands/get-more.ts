@@ -13,7 +13,7 @@ import {
 import type { OpenCursor } from '../cursors/cursor-manager.js'
 import { hasPaused, resumeSource } from '../cursors/resume-source.js'
 import { writeResumeToken } from '../cursors/cursor-reply.js'
-import { writeBatch } from '../cursors/write-batch.js'
+import { bytesOfBatch, writeBatch } from '../cursors/write-batch.js'
 import type { WrittenBatch } from '../cursors/written-batch.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -141,6 +141,7 @@ function nextBatch(
         writer,
         source: cursor.source,
         countMax: batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY,
+        bytesMax: bytesOfBatch(invocation),
         timeLimit: cursor.timeLimit ?? null,
       },
       'nextBatch',

@@ -1,7 +1,7 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { TailableMode } from '@shardlab/member'
 import type { CursorSource } from './cursor-manager.js'
-import { writeBatch } from './write-batch.js'
+import { bytesOfBatch, writeBatch } from './write-batch.js'
 import type { WrittenBatch } from './written-batch.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -34,7 +34,14 @@ export function writeFirstBatch(
 ): DocumentWriter | Promise<DocumentWriter> {
   const writer = new DocumentWriter(512).startDocument('cursor')
   const { timeLimit } = invocation.operation
-  const request = { command: invocation, writer, source, countMax: options.batchSize, timeLimit }
+  const request = {
+    command: invocation,
+    writer,
+    source,
+    countMax: options.batchSize,
+    bytesMax: bytesOfBatch(invocation),
+    timeLimit,
+  }
   const batch = writeBatch(request, 'firstBatch', null)
   return batch instanceof Promise
     ? batch.then((written) => withCursor(invocation, writer, collectionNs, source, options, written))

@@ -7,6 +7,7 @@ import {
   maxTimeExpired,
   type TimeLimit,
   DocumentBatch,
+  mergedBatchBytesMax,
   readCursorReply,
 } from '@shardlab/member'
 import type { FillingCommand } from './cursor-manager.js'
@@ -126,6 +127,7 @@ export class RemoteCursor extends DocumentBatch {
       stmtIds: null,
       clusterTime: this.#node.clock.time,
       operationKey,
+      batchBytesMax: mergedBatchBytesMax,
     }
   }
 }

@@ -3,18 +3,20 @@ import { batchBytesMax, checkBuilt, type TimeLimit } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from './cursor-manager.js'
 import type { WrittenBatch } from './written-batch.js'
 import { hasPaused, resumeSource } from './resume-source.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export interface BatchRequest {
   readonly command: FillingCommand
   readonly writer: DocumentWriter
   readonly source: CursorSource
   readonly countMax: number
+  readonly bytesMax: number
   /** Of the command that opened the cursor; null: none. */
   readonly timeLimit: TimeLimit | null
 }
 
 /**
- * Writes documents as an array field until `countMax` documents or 16 MB are reached; the first
+ * Writes documents as an array field until `countMax` documents or `bytesMax` are reached; the first
  * document always fits. Reads nothing beyond the batch except a document that does not fit.
  * @param pending the document that did not fit into the last batch
  * @returns a promise only if the source pauses
@@ -48,9 +50,14 @@ function ended({ writer, source }: BatchRequest, batch: WrittenBatch): WrittenBa
   return batch
 }
 
+/** What a router or a client gets in one batch. */
+export function bytesOfBatch({ routed }: NodeInvocation): number {
+  return routed === null || routed.batchBytesMax === 0 ? batchBytesMax : routed.batchBytesMax
+}
+
 /** @param count documents already in the batch */
 function fillBatch(
-  { writer, source, countMax }: BatchRequest,
+  { writer, source, countMax, bytesMax }: BatchRequest,
   start: number,
   count: number,
   pending: Uint8Array | null,
@@ -61,7 +68,7 @@ function fillBatch(
     next = null
     if (document === null) return { count, exhausted: true, pending: null }
     checkBuilt(document)
-    if (count > 0 && writer.length - start + document.length > batchBytesMax)
+    if (count > 0 && writer.length - start + document.length > bytesMax)
       return { count, exhausted: false, pending: document }
     writer.document(String(count), document)
     count++

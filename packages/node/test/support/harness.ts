@@ -89,6 +89,7 @@ export class NodeUnderTest {
       stmtIds: stmtIds ?? null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
     }
   }
 

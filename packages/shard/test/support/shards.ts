@@ -74,6 +74,7 @@ export class Shards {
       stmtIds: null,
       clusterTime: [1, 1],
       operationKey: 0,
+      batchBytesMax: 0,
       ...versions,
     })
     return decode(reply.body)

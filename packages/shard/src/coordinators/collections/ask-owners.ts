@@ -71,6 +71,7 @@ async function askMember(
     ...versions,
     stmtIds: null,
     operationKey: 0,
+    batchBytesMax: 0,
     clusterTime: clock.time,
   }
   try {

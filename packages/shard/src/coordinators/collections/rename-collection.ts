@@ -182,6 +182,7 @@ async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
     stmtIds: null,
     clusterTime: node.clock.time,
     operationKey: 0,
+    batchBytesMax: 0,
   })
   const cursor = findField(reply.body, 'cursor')
   const batch = cursor === undefined ? undefined : findField(cursor.bytes, 'firstBatch', cursor.start)
