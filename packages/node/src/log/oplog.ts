@@ -32,6 +32,8 @@ export class Oplog {
   #revealed = 0
   /** Null after a change. */
   #window: OplogWindow | null = null
+  /** As {@link #window}, for this oplog alone: it does not keep slabs from being written again. */
+  #peeked: OplogWindow | null = null
   /** Of a dropped slab: written again, because new memory is slow at first. */
   #spare: Uint8Array | null = null
 
@@ -69,7 +71,7 @@ export class Oplog {
     this.#slabs = []
     this.#end = from
     this.append(kept)
-    this.#window = null
+    this.#changed()
   }
 
   /** The position after all entries, for {@link reveal} and {@link cutTo}. */
@@ -91,7 +93,7 @@ export class Oplog {
   /** Shows entries to readers, up to this position, and drops the oldest ones beyond the size. */
   reveal(position = this.#end): void {
     this.#revealed = Math.max(position, this.#revealed)
-    this.#window = null
+    this.#changed()
     if (this.#slabs.length > 1 && this.#end - this.#slabs[0]!.position > this.sizeBytesMax)
       this.#drop(this.#countBeyondSize(this.#revealed))
   }
@@ -101,7 +103,7 @@ export class Oplog {
     if (position >= this.#end) return
     this.#revealed = Math.min(this.#revealed, position)
     this.#end = position
-    this.#window = null
+    this.#changed()
     while (this.#slabs.length > 0 && this.#slabs.at(-1)!.position >= position) this.#slabs.pop()
     const last = this.#slabs.pop()
     if (last === undefined) return
@@ -117,6 +119,15 @@ export class Oplog {
     return (this.#window ??= new OplogWindow(shared(this.#slabs), this.#revealed))
   }
 
+  #peek(): OplogWindow {
+    return this.#window ?? (this.#peeked ??= new OplogWindow([...this.#slabs], this.#revealed))
+  }
+
+  #changed(): void {
+    this.#window = null
+    this.#peeked = null
+  }
+
   /**
    * Also the entries that are not yet on the disk, for a checkpoint that includes them.
    * @param isKept false: nothing is appended while it is read
@@ -128,23 +139,27 @@ export class Oplog {
 
   /** The oldest entry; null: there is none. */
   get first(): TimedOpTime | null {
-    return this.window().first
+    return this.#peek().first
   }
 
   /** The newest entry on the disk; null: there is none. */
   get last(): TimedOpTime | null {
-    return this.window().last
+    return this.#peek().last
   }
 
   contains(optime: OpTime): boolean {
-    return this.window().positionAfter(optime) !== undefined
+    return this.#peek().positionAfter(optime) !== undefined
   }
 
   /** At most about `bytesMax` of the entries after a position, and at least one if any. */
   entriesAfter(optime: OpTime, bytesMax: number): EntriesAfter {
-    const window = this.window()
+    const window = this.#peek()
     const position = window.positionAfter(optime)
-    if (position !== undefined) return { outcome: 'entries', entries: window.bytesAt(position, bytesMax) }
+    if (position !== undefined) {
+      const entries = window.bytesAt(position, bytesMax)
+      for (const slab of this.#slabs) if (slab.bytes.buffer === entries.buffer) slab.isShared = true
+      return { outcome: 'entries', entries }
+    }
     const isDropped = window.sizeBytes === 0 || window.seek(optime.ts) === window.start
     return { outcome: isDropped ? 'too-old' : 'diverged' }
   }
@@ -160,7 +175,7 @@ export class Oplog {
    * @throws Error if the oplog does not have the entry
    */
   truncateAfter(optime: OpTime): void {
-    const position = this.window().positionAfter(optime)
+    const position = this.#peek().positionAfter(optime)
     if (position === undefined)
       throw new Error(`the oplog has no entry at ${optime.ts.join(', ')} of term ${optime.term}`)
     this.cutTo(position)
@@ -180,7 +195,7 @@ export class Oplog {
         ({ bytes, start, end, position }) => new OplogSlab(bytes.subarray(0, end), start, end, position),
       ),
     )
-    this.#window = null
+    this.#changed()
     this.#end = other.#end
     this.#revealed = other.#revealed
   }
