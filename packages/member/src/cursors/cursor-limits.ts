@@ -6,9 +6,9 @@ export const batchBytesMax = 16 * 1024 * 1024
 
 /**
  * Of a member's batch that a router or another member merges. Each batch is copied at once, during
- * which its thread serves no one.
+ * which its thread serves no one. The reply fits into a buffer of 1 MB.
  */
-export const mergedBatchBytesMax = 1024 * 1024
+export const mergedBatchBytesMax = 768 * 1024
 
 /** Default of cursorTimeoutMillis. */
 export const cursorTimeoutMs = 10 * 60_000

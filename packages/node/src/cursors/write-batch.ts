@@ -16,8 +16,8 @@ export interface BatchRequest {
 }
 
 /**
- * Writes documents as an array field until `countMax` documents or `bytesMax` are reached; the first
- * document always fits. Reads nothing beyond the batch except a document that does not fit.
+ * Writes documents as an array field until `countMax` documents or `bytesMax` are reached; the
+ * first document always fits. Reads nothing beyond the batch except a document that does not fit.
  * @param pending the document that did not fit into the last batch
  * @returns a promise only if the source pauses
  * @throws CommandError 10334 BSONObjectTooLarge for a document that is too large for the server
