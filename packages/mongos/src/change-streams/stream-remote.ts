@@ -134,6 +134,7 @@ export class StreamRemote {
       ...commandOf(db!, body),
       clusterTime: host.clock.time,
       operationKey: 0,
+      batchBytesMax: 0,
     })
   }
 }

@@ -96,6 +96,7 @@ export class Participants {
       stmtIds: null,
       clusterTime: clock.time,
       operationKey: 0,
+      batchBytesMax: 0,
     }
     if (shard === context.address || shard === this.#node.role.memberName)
       return (await this.#node.nodeCommand(command)).body
