@@ -3,10 +3,18 @@
  * step.
  */
 import { createRandom, type Random } from '@shardlab/actor'
-import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type MigrationEvent, type SimulatedCluster } from '@shardlab/cluster'
+import type { Document } from '@shardlab/bson'
+import type { MigrationEvent, SimulatedCluster } from '@shardlab/cluster'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
+import {
+  createClusterFor,
+  differencesInSets,
+  failParty,
+  setOnShards,
+  storedOn,
+  type PartyFailure,
+} from './party-failure.js'
 import { PatientClient } from './patient-client.js'
 
 /** All steps of a migration, in about the order in which they are passed. */
@@ -44,9 +52,11 @@ export interface Scene {
   readonly seed: number
   readonly step: (typeof migrationSteps)[number]
   /**
-   * The party that crashes while a member is held at the step; null: none, the step itself fails.
+   * The party that fails while a member is held at the step; null: none, the step itself fails.
    */
   readonly crash: Party | null
+  /** Default `restart`. */
+  readonly failure?: PartyFailure
   /**
    * Whether one of twenty messages between members, and its connection, is lost while clients work.
    */
@@ -69,11 +79,14 @@ const operationsOfWorker = 16
 export const losses = 'drop 5% between members and members'
 /** Longer than orphans are kept. */
 const cleanupMs = 920_000
+/** Longer than all parties with sets need. */
+const settleMs = 60_000
 
-export async function playMigration({ seed, step, crash, loss }: Scene): Promise<Outcome> {
+export async function playMigration({ seed, step, crash, failure = 'restart', loss }: Scene): Promise<Outcome> {
+  const isOfSets = failure !== 'restart'
   // Rounds of the balancer would take half of the time.
   const balancerRoundIntervalMs = 2 * cleanupMs
-  const cluster = await createSimulatedCluster({
+  const cluster = await createClusterFor(failure, {
     seed,
     shards: 2,
     mongos: 2,
@@ -86,8 +99,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   const [donor, recipient] = cluster.shards as [string, string]
   await prepare(admin, ledger, donor)
   // Small batches, so that there are several.
-  for (const shard of cluster.shards)
-    await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 10, $db: 'admin' }), { to: shard })
+  await setOnShards(cluster, { migrateCloneInsertionBatchSize: 10 })
   const events: MigrationEvent[] = []
   cluster.onEvent((event) => void (event.type === 'migration' && events.push(event)))
   const members: Record<Party, string> = { donor, recipient, config: 'config' }
@@ -96,11 +108,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   let struck = false
   const crashed = cluster.steps.struck(fault).then(async () => {
     struck = true
-    if (crash === null) return
-    await cluster.crash(members[crash])
-    await cluster.steps.heal(fault)
-    await cluster.advance(random.fraction() * 300)
-    await cluster.restart(members[crash])
+    if (crash !== null) await failParty(cluster, members[crash], failure, random, () => cluster.steps.heal(fault))
   })
   const moving = repeatedly(admin, { moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' }, loss ? 6 : 1)
   await Promise.all(
@@ -110,11 +118,12 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   )
   const reply = await moving
   if (losing !== null) await cluster.faults.heal(losing.id)
-  await cluster.advance(cleanupMs)
+  await cluster.advance(isOfSets ? settleMs : cleanupMs)
   if (struck) await crashed
   // A shard that was down during range deletions restarts their delay.
-  if (step.startsWith('shard.range-deleter.')) await cluster.advance(cleanupMs)
+  if (step.startsWith('shard.range-deleter.') && !isOfSets) await cluster.advance(cleanupMs)
   const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin))]
+  if (isOfSets) violations.push(...(await differencesInSets(cluster)))
   const owner = await ownerOf(admin)
   violations.push(...wrongEvents(events, owner === recipient))
   if (reply !== null && reply['ok'] === 1 && owner !== recipient)
@@ -182,12 +191,7 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient): Promi
   const wrong: string[] = []
   const moved = (await ownerOf(admin)) === cluster.shards[1]
   for (const [i, shard] of cluster.shards.entries()) {
-    const direct = async (collection: string, db: string): Promise<Document[]> => {
-      const reply = decode(
-        await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }),
-      )
-      return reply['cursor']['firstBatch'] as Document[]
-    }
+    const direct = (collection: string, db: string) => storedOn(cluster, shard, db, collection)
     const owns = (k: number) => (k >= cut && moved ? i === 1 : i === 0)
     for (const { k } of await direct('c', 'app')) if (!owns(k)) wrong.push(`${shard} keeps the orphan ${k}`)
     for (const name of ['rangeDeletions', 'migrationCoordinators'])

@@ -15,8 +15,11 @@ const serverSelectionTimeoutMs = 1000
 /** A mongos that goes away is noticed without heartbeats; tests let hours pass. */
 const heartbeatMs = 3_600_000
 
-/** Codes of errors with which a member reports that another one does not reply. */
-const unavailable: ReadonlySet<number> = new Set([6, 133])
+/**
+ * Codes of errors with which a member reports that another one does not reply, or is not primary of
+ * its set any more.
+ */
+const unavailable: ReadonlySet<number> = new Set([6, 91, 133, 189, 10_107, 11_600, 11_602, 13_435, 13_436])
 
 export interface Write {
   readonly command: Document
@@ -140,15 +143,17 @@ export class PatientClient {
  * other error
  */
 function isFinal(reply: Document, command: Document, settled: readonly number[]): boolean {
-  const errors = errorsOf(reply).filter(({ code }) => !settled.includes(code))
+  const ofConcern = (reply['writeConcernError'] as Document | undefined) ?? []
+  const errors = [...errorsOf(reply), ...[ofConcern].flat()].filter(({ code }) => !settled.includes(code))
   for (const error of errors) mustBeUnavailable(error, command)
   return errors.length === 0
 }
 
 function resultOf({ command, documents }: Write, reply: Reply): WriteResult {
   if (reply === null) return { done: documents.map(() => false), n: 0 }
-  if (reply['ok'] !== 1) {
-    mustBeUnavailable(reply, command)
+  const failure = (reply['ok'] === 1 ? reply['writeConcernError'] : reply) as Document | undefined
+  if (failure !== undefined) {
+    mustBeUnavailable(failure, command)
     return { done: documents.map(() => false), n: 0 }
   }
   const failed = new Set<number>()

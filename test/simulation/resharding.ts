@@ -4,10 +4,19 @@
  */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { SimulatedCluster } from '@shardlab/cluster'
 import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
 import { losses, repeatedly } from './migration.js'
+import {
+  createClusterFor,
+  differencesInSets,
+  failParty,
+  primaryOf,
+  setOnShards,
+  storedOn,
+  type PartyFailure,
+} from './party-failure.js'
 import { PatientClient } from './patient-client.js'
 
 /** All steps of a committed resharding, in about the order in which they are passed. */
@@ -63,6 +72,8 @@ export interface Scene {
    * itself fails.
    */
   readonly disruption: Party | 'abort' | 'severed' | 'fail'
+  /** Of a party. Default `restart`. */
+  readonly failure?: PartyFailure
   /** Whether messages are lost, as for a migration. */
   readonly loss: boolean
 }
@@ -83,7 +94,14 @@ const operationsOfWorker = 16
 /** Longer than all parties need to learn the outcome. */
 const settleMs = 30_000
 
-export async function playResharding({ seed, step, disruption, command, loss }: Scene): Promise<Outcome> {
+export async function playResharding({
+  seed,
+  step,
+  disruption,
+  failure = 'restart',
+  command,
+  loss,
+}: Scene): Promise<Outcome> {
   const balancerRoundIntervalMs = 10 * settleMs
   const emulate = command === 'reshardCollection' ? '7.0' : '8.0'
   const options = {
@@ -94,7 +112,7 @@ export async function playResharding({ seed, step, disruption, command, loss }: 
     findReplicaSetHostTimeoutMs: 1000,
     balancerRoundIntervalMs,
   } as const
-  const cluster = await createSimulatedCluster(options)
+  const cluster = await createClusterFor(failure, options)
   const abort = {
     [command === 'reshardCollection' ? 'abortReshardCollection' : 'abortUnshardCollection']: 'app.c',
     $db: 'admin',
@@ -125,10 +143,7 @@ export async function playResharding({ seed, step, disruption, command, loss }: 
       await severAtRandom(cluster, Object.values(members), random.fork('severed'))
       return
     }
-    await cluster.crash(members[disruption])
-    await cluster.steps.heal(fault)
-    await cluster.advance(random.fraction() * 300)
-    await cluster.restart(members[disruption])
+    await failParty(cluster, members[disruption], failure, random, () => cluster.steps.heal(fault))
   })
   const client = new PatientClient(cluster, random.fork('resharding client'))
   const asked =
@@ -155,6 +170,7 @@ export async function playResharding({ seed, step, disruption, command, loss }: 
     ...ledger.violations('document', await contents(admin)),
     ...(await leftovers(cluster, admin, entry)),
   ]
+  if (failure !== 'restart') violations.push(...(await differencesInSets(cluster)))
   const code = reply === null ? null : reply['ok'] === 1 ? 0 : (reply['code'] as number)
   if (code === 0 && !committed) violations.push('it was acknowledged and has not happened')
   if (code === 341 && committed) violations.push('it was given up and has happened')
@@ -202,8 +218,7 @@ async function prepare(
   })
   for (const key of keys) ledger.inserted(key, true)
   // Small batches, so that there are several.
-  for (const shard of cluster.shards)
-    await cluster.command(encode({ setParameter: 1, migrateCloneInsertionBatchSize: 5, $db: 'admin' }), { to: shard })
+  await setOnShards(cluster, { migrateCloneInsertionBatchSize: 5 })
 }
 
 /** Increments, changes of the new key, inserts, deletes and finds. */
@@ -256,12 +271,7 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry:
     if (name in entry) wrong.push(`the collection's entry has ${name}`)
   const path = Object.keys(entry['key'] as object)[0]!
   for (const shard of cluster.shards) {
-    const direct = async (collection: string, db: string): Promise<Document[]> => {
-      const reply = decode(
-        await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }),
-      )
-      return reply['cursor']['firstBatch'] as Document[]
-    }
+    const direct = (collection: string, db: string) => storedOn(cluster, shard, db, collection)
     const bound = (value: unknown, end: number) => (typeof value === 'number' ? value : end)
     const owned = chunks
       .filter((chunk) => chunk['shard'] === shard)
@@ -278,7 +288,8 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry:
     ])
       for (const document of await direct(name, 'config'))
         wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
-    const listed = decode(await cluster.command(encode({ listCollections: 1, $db: 'app' }), { to: shard }))
+    const to = await primaryOf(cluster, shard)
+    const listed = decode(await cluster.command(encode({ listCollections: 1, $db: 'app' }), { to }))
     for (const { name } of listed['cursor']['firstBatch'] as { name: string }[])
       if (name !== 'c') wrong.push(`${shard} has a collection ${name}`)
   }

@@ -1,5 +1,6 @@
-import { RequestFailedError, type Address, type MessageKind, type RequestOf } from '@shardlab/actor'
+import { catalogue, RequestFailedError, type Address, type MessageKind, type RequestOf } from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
+import { decode, encode, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { SetContext } from '../src/index.js'
@@ -74,6 +75,27 @@ t.test('the primary is looked for once, and cached until it fails', async (t) =>
   t.equal(script.asked(), 's-2', 'a request that may have run is not repeated')
   await t.resolves(script.ask())
   t.equal(script.asked(), `${look} s-2 ${look} s-3`)
+})
+
+t.test('a command that its receiver refuses as secondary is sent to the next primary', async (t) => {
+  const body = (document: Document) => ({ body: encode(document), operationTime: [1, 1], clusterTime: [1, 1] })
+  const script = new Script({
+    's-1?': [primary(), secondary(2)],
+    's-2?': [secondary(), secondary(2), primary(2)],
+    's-3?': [secondary(), secondary(2)],
+    's-1': [body({ ok: 1 }), body({ ok: 0, code: 10107, errmsg: 'not primary' })],
+    's-2': [body({ ok: 0, code: 189, errmsg: 'stepped down' }), body({ ok: 1 })],
+  })
+  const command = async () => {
+    const { request } = catalogue['node.command'].example
+    return decode((await script.set.request('s', 'node.command', request)).body)
+  }
+  t.match(await command(), { ok: 1 })
+  t.equal(script.asked(), `${look} s-1`)
+  t.match(await command(), { code: 189 }, 'a command that may have run is not repeated')
+  t.equal(script.asked(), `s-1 ${look} ${look} s-2`)
+  t.match(await command(), { ok: 1 })
+  t.equal(script.asked(), `${look} s-2`)
 })
 
 t.test('one search serves all requests that wait for it', async (t) => {

@@ -7,9 +7,22 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
+import { ErrorCodes } from '@shardlab/bson'
+import { replyError } from '../replies/command-reply.js'
 import { ForwardingContext } from './forwarding-context.js'
 import { HostSearch } from './host-search.js'
 import { SetTargeter } from './set-targeter.js'
+
+/** Server: category NotPrimaryError. */
+const stateChanges: ReadonlySet<number> = new Set([
+  ErrorCodes.NotWritablePrimary,
+  ErrorCodes.PrimarySteppedDown,
+  ErrorCodes.InterruptedDueToReplStateChange,
+  ErrorCodes.NotPrimaryNoSecondaryOk,
+  ErrorCodes.NotPrimaryOrSecondary,
+])
+/** The member has not run the command. */
+const refusals: ReadonlySet<number> = new Set([ErrorCodes.NotWritablePrimary, ErrorCodes.NotPrimaryNoSecondaryOk])
 
 /**
  * Requests may address replica sets: their primaries answer. A request to a member that is down, or
@@ -33,9 +46,34 @@ export class SetContext extends ForwardingContext {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    const answer = this.#targeter.request(to, kind, request, options)
+    const answer = this.#requestOnce(to, kind, request, options)
     if (options?.pinned === true || this.#findReplicaSetHostTimeoutMs === 0) return answer
     return answer.catch((error: unknown) => this.#requestAgain(to, kind, request, options, error))
+  }
+
+  #requestOnce<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options: RequestOptions | undefined,
+  ): Promise<ReplyOf<K>> {
+    if (kind !== 'node.command' || this.#targeter.membersOf(to) === null)
+      return this.#targeter.request(to, kind, request, options)
+    let receiver = to
+    const answer = this.#targeter.request(to, kind, request, options, (member) => (receiver = member))
+    return answer.then((reply) => this.#checkState(to, receiver, reply as ReplyOf<'node.command'>) as ReplyOf<K>)
+  }
+
+  /**
+   * A command reports with an error in its reply that the member is not primary.
+   * @throws RequestFailedError so that the primary is searched
+   */
+  #checkState(set: Address, member: Address, reply: ReplyOf<'node.command'>): ReplyOf<'node.command'> {
+    const error = replyError(reply.body)
+    if (error === null || !stateChanges.has(error.code)) return reply
+    this.#targeter.forget(set, member)
+    if (!refusals.has(error.code)) return reply
+    throw new RequestFailedError('unreachable', set, error.message, true)
   }
 
   override send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
@@ -56,7 +94,7 @@ export class SetContext extends ForwardingContext {
       if (pauseMs === null) throw error
       await this.sleep(pauseMs, options?.signal)
       try {
-        return await this.#targeter.request(to, kind, request, options)
+        return await this.#requestOnce(to, kind, request, options)
       } catch (next) {
         error = next
       }

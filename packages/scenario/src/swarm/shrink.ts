@@ -4,7 +4,7 @@ import type { Reduction, SwarmPlan, SwarmRun, Violation } from './types.js'
 
 const attemptsMax = 60
 /** Of all attempts together: a run that does not end takes long each time. */
-const turnsMax = 10_000_000
+const turnsMax = 5_000_000
 
 export interface Shrunk {
   readonly reduction: Reduction

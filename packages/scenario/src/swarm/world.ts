@@ -21,7 +21,7 @@ export interface SwarmWorldOptions {
 }
 
 /** Runs that end take at most some hundred thousand. */
-const defaultTurnsMax = 5_000_000
+const defaultTurnsMax = 2_000_000
 
 export class SwarmWorld {
   readonly plan: SwarmPlan
