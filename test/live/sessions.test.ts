@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb'
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Binary, encode, Long } from '@shardlab/bson'
-import { ShardedCluster } from 'shardlab'
+import { ShardedCluster, type EmulatedVersion } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 
 t.test('a retryable write runs once', async (t) => {
@@ -58,14 +58,11 @@ t.test('a retryable write runs once', async (t) => {
   )
 })
 
-t.test('transactions are refused', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
-  const raw = await RawClient.connect(cluster.mongos[0]!)
-  t.teardown(async () => {
-    raw.close()
-    await cluster.stop()
-  })
-  const reply = await raw.command({
+const refusal = { ok: 0, code: 263, errmsg: "Cannot run 'insert' in a multi-document transaction." }
+
+t.test('routers serve transactions since 4.2', async (t) => {
+  const answers = { '2.6': refusal, '4.0': refusal, '4.4': { n: 1, ok: 1 }, '8.0': { n: 1, ok: 1 } }
+  const statement = () => ({
     insert: 'c',
     documents: [{ _id: 1 }],
     lsid: { id: new Binary(randomBytes(16), 4) },
@@ -74,11 +71,29 @@ t.test('transactions are refused', async (t) => {
     autocommit: false,
     $db: 'app',
   })
-  t.match(reply, { ok: 0, code: 263, codeName: 'OperationNotSupportedInTransaction' })
+  for (const [emulate, expected] of Object.entries(answers)) {
+    const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate: emulate as EmulatedVersion })
+    const raw = await RawClient.connect(cluster.mongos[0]!)
+    t.match(await raw.command(statement()), expected, emulate)
+    raw.close()
+    await cluster.stop()
+  }
+})
+
+t.test('a transaction of the driver is visible once it has committed', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })
   const client = await MongoClient.connect(cluster.uri)
-  t.teardown(() => client.close())
-  const refused = client.withSession((session) =>
-    session.withTransaction(() => client.db('app').collection('c').insertOne({}, { session })),
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  const collection = client.db('app').collection('c')
+  await client.withSession((session) =>
+    session.withTransaction(async () => {
+      await collection.insertOne({ x: 1 }, { session })
+      t.equal(await collection.findOne({ x: 1 }), null)
+      t.not(await collection.findOne({ x: 1 }, { session }), null)
+    }),
   )
-  await t.rejects(refused, { code: 263, message: "Cannot run 'insert' in a multi-document transaction." })
+  t.not(await collection.findOne({ x: 1 }), null)
 })

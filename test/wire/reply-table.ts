@@ -34,6 +34,8 @@ export const replyRows: readonly ReplyRow[] = [
     [{ getPrevError: 1 }, 'types'],
     [{ resetError: 1 }, 'types'],
     [{ saslStart: 1 }, 'types'],
+    [{ commitTransaction: 1 }, admin],
+    [{ abortTransaction: 1 }, admin],
     [{ configureFailPoint: 'unheardOf', mode: 'off' }, admin],
     [{ createSearchIndexes: 'things', indexes: [{ definition: {} }] }, 'types'],
     [{ dropSearchIndex: 'things', name: 'a' }, 'types'],
