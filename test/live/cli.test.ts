@@ -48,7 +48,7 @@ t.test('wrong options get one sentence and exit code 2', async (t) => {
     [['up', '--wings'], /unknown option '--wings'/],
     [['up', '--port', '70000'], /port is 70000/],
     [['up', '--port', 'x'], /whole number/],
-    [['up', '--standby', 'rs0,'], /a name is a letter/],
+    [['up', '--standby', 'rs0,'], /cannot be the name of a replica set/],
     [['up', '--shards', '1001'], /shards is 1001/],
     [['up', '--emulate', '9.9'], /emulate is "9.9"; use one of/],
     [['up', '--chunk-size', 'big'], /argument 'big' is invalid: it must be a size such as 64KB/],

@@ -88,7 +88,7 @@ t.test('a set of one member, and wrong options', async (t) => {
   const wrong: readonly (readonly [ClusterOptions, RegExp])[] = [
     [{ topology: 'replica-set', members: 8 }, /^members is 8; it must be a whole number from 1 to 7, or a list/],
     [{ topology: 'replica-set', shards: 2 }, /^shards is an option of a sharded cluster: remove it, or topology/],
-    [{ topology: 'replica-set', setName: '' }, /^setName is ""; a name is a letter/],
+    [{ topology: 'replica-set', setName: '' }, /^setName is "", which cannot be the name of a replica set/],
     [{ topology: 'ring' as 'sharded' }, /^topology is "ring"; use sharded, replica-set, standalone\.$/],
     [{ setName: 'app' }, /^setName needs topology: 'replica-set'/],
   ]

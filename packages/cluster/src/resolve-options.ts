@@ -198,7 +198,7 @@ function standbyNames(names: readonly string[], shards: number): readonly string
   for (const name of names as readonly unknown[]) {
     if (!isSetName(name))
       throw new OptionError(
-        `standby has ${JSON.stringify(name)}; a name is a letter, followed by letters, digits, -, _ and dots.`,
+        `standby has ${JSON.stringify(name)}, which cannot be the name of a replica set: use a letter, followed by letters, digits, -, _ and dots, such as rs0.`,
       )
     if (isReservedAddress(name) || linkEndNames.has(name))
       throw new OptionError(`standby has ${name}, which is reserved: choose another name, such as rs0.`)

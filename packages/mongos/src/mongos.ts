@@ -8,6 +8,8 @@ import {
   createDeferred,
   createObjectIdFactory,
   cursorId,
+  isOfSetProtocol,
+  NotPrimaryError,
   objectIdAfter,
   StepFailedError,
   UnservedMessageError,
@@ -205,6 +207,8 @@ export class Mongos implements Actor, DispatchHost {
         await this.shards.refresh(null)
         return {} as ReplyOf<K>
       default:
+        // A configuration of a set may name this router.
+        if (isOfSetProtocol(kind)) throw new NotPrimaryError(true)
         throw new UnservedMessageError(this.context.address, kind)
     }
   }

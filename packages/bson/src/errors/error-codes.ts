@@ -90,6 +90,7 @@ export const ErrorCodes = {
   LockFailed: 107,
   InconsistentReplicaSetNames: 108,
   ConfigurationInProgress: 109,
+  CannotInitializeNodeWithData: 110,
   NotExactValueField: 111,
   WriteConflict: 112,
   InitialSyncFailure: 113,

@@ -142,7 +142,7 @@ export const isSetName = (name: unknown): name is string => typeof name === 'str
 export function resolveSetName(name: string): string {
   if (!isSetName(name) || isReservedAddress(name))
     throw new OptionError(
-      `setName is ${JSON.stringify(name)}; a name is a letter, followed by letters, digits, -, _ and dots, such as rs0.`,
+      `setName is ${JSON.stringify(name)}, which cannot be the name of a replica set: use a letter, followed by letters, digits, -, _ and dots, such as rs0.`,
     )
   return name
 }

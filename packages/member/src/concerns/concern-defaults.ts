@@ -94,12 +94,18 @@ function completeWriteConcern(document: Uint8Array): Uint8Array {
  * Appends the reply of getDefaultRWConcern and setDefaultRWConcern.
  * @param defaults the stored document; null: none was ever set
  * @param localUpdateMs when the member read it
+ * @param isImplicitMajority whether writes that name no concern wait for a majority: not with too
+ *   many arbiters
  */
 export function writeConcernDefaults(
   writer: DocumentWriter,
   defaults: Uint8Array | null,
   { implicitDefaultConcerns }: Behaviours,
-  { localUpdateMs, inMemory }: { readonly localUpdateMs: number; readonly inMemory: boolean },
+  {
+    localUpdateMs,
+    inMemory,
+    isImplicitMajority,
+  }: { readonly localUpdateMs: number; readonly inMemory: boolean; readonly isImplicitMajority: boolean },
 ): DocumentWriter {
   const field = (name: string) => (defaults === null ? undefined : findField(defaults, name))
   const read = field('defaultReadConcern')
@@ -107,7 +113,7 @@ export function writeConcernDefaults(
   if (read !== undefined) writer.value('defaultReadConcern', read)
   else if (implicitDefaultConcerns) writer.startDocument('defaultReadConcern').string('level', 'local').end()
   if (write !== undefined) writer.value('defaultWriteConcern', write)
-  else if (implicitDefaultConcerns)
+  else if (implicitDefaultConcerns && isImplicitMajority)
     writer.startDocument('defaultWriteConcern').string('w', 'majority').int32('wtimeout', 0).end()
   for (const name of ['updateOpTime', 'updateWallClockTime']) {
     const value = field(name)

@@ -17,6 +17,7 @@ export const getDefaultRWConcern: CommandRow<MongosInvocation> = {
     return writeConcernDefaults(new DocumentWriter(512), document, host.behaviours, {
       localUpdateMs: updatedAtMs,
       inMemory: true,
+      isImplicitMajority: true,
     })
   },
 }

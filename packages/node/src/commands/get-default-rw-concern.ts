@@ -1,7 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
+import { setHostsOf } from '../replication/set-hosts.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+
 export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
@@ -30,5 +32,7 @@ export function writeStoredDefaults(node: NodeHost, inMemory: boolean): Document
   const kept = storedConcernDefaults(node)
   const updated = kept === null ? undefined : findField(kept, 'updateWallClockTime')
   const localUpdateMs = updated === undefined ? node.context.now() : Number(updated.asBigInt())
-  return writeConcernDefaults(new DocumentWriter(512), kept, node.behaviours, { localUpdateMs, inMemory })
+  const { isImplicitMajority } = setHostsOf(node)
+  const facts = { localUpdateMs, inMemory, isImplicitMajority }
+  return writeConcernDefaults(new DocumentWriter(512), kept, node.behaviours, facts)
 }

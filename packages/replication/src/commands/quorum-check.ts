@@ -19,6 +19,7 @@ export interface QuorumReply {
   readonly configVersion: number
   /** Null: it has none. */
   readonly replicaSetId: Uint8Array | null
+  readonly hasData: boolean
 }
 
 /** @returns why this reply prevents the change at once; null: the member responded */
@@ -36,6 +37,8 @@ export function quorumVeto(config: ReplicaSetConfig, host: string, reply: Quorum
       `Our replica set ID of ${hex(replicaSetId)} did not match that of ${host}, which is ${hex(reply.replicaSetId)}`,
     )
   }
+  if (config.version === 1 && reply.hasData)
+    return new CommandError('CannotInitializeNodeWithData', `'${host}' has data already, cannot initiate set.`)
   return null
 }
 

@@ -33,7 +33,7 @@ t.test('a change needs a majority of voters, and one of them electable', async (
 t.test('a member of another set or with a newer configuration prevents a change', async (t) => {
   const replicaSetId = new Uint8Array(12).fill(1)
   const config = replicaSetConfig(three, { version: 1, settings: { ...defaultSettings, replicaSetId } })
-  const reply = { isOfSet: true, configVersion: -2, replicaSetId: null }
+  const reply = { isOfSet: true, configVersion: -2, replicaSetId: null, hasData: false }
   const veto = (changes: Partial<QuorumReply>) => quorumVeto(config, 'm1:1', { ...reply, ...changes })
   t.equal(veto({}), null)
   t.match(veto({ isOfSet: false }), { code: 103, message: 'Our set name did not match that of m1:1' })
@@ -42,6 +42,9 @@ t.test('a member of another set or with a newer configuration prevents a change'
     message: 'Our config version of 1 is no larger than the version on m1:1, which is 1',
   })
   t.equal(veto({ replicaSetId }), null)
+  t.match(veto({ hasData: true }), { code: 110, message: "'m1:1' has data already, cannot initiate set." })
+  const later = replicaSetConfig(three, { version: 2 })
+  t.equal(quorumVeto(later, 'm1:1', { ...reply, hasData: true }), null, 'a member that joins may have data')
   t.match(veto({ replicaSetId: new Uint8Array(12) }), {
     code: 103,
     message: /^Our replica set ID of 0101.* which is 0000/,

@@ -10,6 +10,12 @@ import {
 import { heartbeatFields } from './message-fields.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
+/** Members without a configuration and without entries have no data. */
+async function hasData({ context }: ProtocolParts, host: string): Promise<boolean> {
+  const { lastWriteMs } = await context.request(host, 'replication.member-state', {}, { pinned: true })
+  return lastWriteMs > 0
+}
+
 /** Asks each member by a heartbeat. @returns why the change is refused */
 export async function quorum(parts: ProtocolParts, next: ReplicaSetConfig): Promise<CommandError | null> {
   const { context, coordinator } = parts
@@ -36,6 +42,7 @@ export async function quorum(parts: ProtocolParts, next: ReplicaSetConfig): Prom
           isOfSet: reply.refusal !== 'set-name',
           configVersion: reply.refusal === null ? reply.configVersion : -2,
           replicaSetId: null,
+          hasData: next.version === 1 && (await hasData(parts, host)),
         })
         if (veto === null) responded.push(host)
         return veto
