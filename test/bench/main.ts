@@ -1,10 +1,13 @@
 /**
  * `npm run bench -- <name> [--json]`: ratios and medians measured in one run. `page` instead of a
- * name writes those of all benches into the documentation.
+ * name writes those of all benches into the documentation, `compare REF` measures against another
+ * commit.
  */
 import { benches } from './benches.js'
+import { runCompare } from './compare/command.js'
 import { writePage } from './page/command.js'
 
+if (process.argv[2] === 'compare') process.exit(await runCompare(process.argv.slice(3)))
 if (process.argv[2] === 'page') process.exit(await writePage(process.argv.slice(3)))
 
 const json = process.argv.includes('--json')
@@ -12,7 +15,7 @@ const names = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = names.filter((name) => !Object.hasOwn(benches, name))
 if (names.length === 0 || unknown.length > 0) {
   process.stderr.write(
-    `bench: ${unknown.length > 0 ? `unknown bench ${unknown.join(', ')}` : 'name a bench'}; the benches are ${Object.keys(benches).join(', ')}; page runs all of them.\n`,
+    `bench: ${unknown.length > 0 ? `unknown bench ${unknown.join(', ')}` : 'name a bench'}; the benches are ${Object.keys(benches).join(', ')}; page runs all of them, compare REF measures this checkout against another commit.\n`,
   )
   process.exit(2)
 }

@@ -22,8 +22,11 @@ export interface RunningUp {
 }
 
 /** Starts `shardlab up --json …` and resolves when it is ready. */
-export async function up(...args: string[]): Promise<RunningUp> {
-  const child = spawn(process.execPath, [bin, 'up', '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+export const up = (...args: string[]): Promise<RunningUp> => upFrom(bin, ...args)
+
+/** As {@link up}, with the executable of another checkout. */
+export async function upFrom(executable: string, ...args: string[]): Promise<RunningUp> {
+  const child = spawn(process.execPath, [executable, 'up', '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   const ready = await new Promise<Ready>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
