@@ -12,7 +12,7 @@ say() { echo "clients: $*" >&2; }
 
 [ "${SHARDLAB_INSTALL_CLIENTS:-1}" = 0 ] && { say 'not installed (SHARDLAB_INSTALL_CLIENTS=0)'; exit 0; }
 clients=$(cd "$(dirname "$0")/../test/clients" && pwd)
-have_npm() { [ -x "$clients/node_modules/.bin/mongosh" ] && [ -d "$clients/node_modules/mongoose" ] && [ -d "$clients/node_modules/mongodb3" ] && [ -d "$clients/node_modules/jest" ] && [ -d "$clients/node_modules/mongodb-runner" ]; }
+have_npm() { [ -x "$clients/node_modules/.bin/mongosh" ] && [ -d "$clients/node_modules/mongoose" ] && [ -d "$clients/node_modules/mongodb3" ] && [ -d "$clients/node_modules/jest" ] && [ -d "$clients/node_modules/mongodb-runner" ] && [ -d "$clients/node_modules/vitest" ]; }
 if ! have_npm; then
   if (cd "$clients" && timeout 300 npm install --legacy-peer-deps --no-save --silent --no-progress </dev/null >/dev/null 2>&1) && have_npm; then
     say 'installed the clients from npm'

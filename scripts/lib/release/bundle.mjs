@@ -10,9 +10,10 @@ const banners = {
 
 /**
  * Bundles our packages and those that are not external, into one folder without subfolders.
+ * `renamed`: packages of ours that stay imports, with their published names.
  * @returns {Promise<string[]>} the paths, relative to the folder, that the code opens at run time
  */
-export async function bundle({ format, outdir, external, entryPoints }) {
+export async function bundle({ format, outdir, external, entryPoints, renamed = {} }) {
   const assets = new Set()
   await build({
     entryPoints,
@@ -31,10 +32,19 @@ export async function bundle({ format, outdir, external, entryPoints }) {
     ...(format === 'esm'
       ? { splitting: true, chunkNames: 'chunk-[hash]' }
       : { supported: { 'dynamic-import': false }, define: { 'import.meta.url': 'shardlabModuleUrl' } }),
-    plugins: [flatUrls(assets)],
+    plugins: [flatUrls(assets), renamedImports(renamed)],
   })
   return [...assets]
 }
+
+const renamedImports = (renamed) => ({
+  name: 'renamed-imports',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@shardlab\// }, ({ path }) =>
+      renamed[path] === undefined ? null : { path: renamed[path], external: true },
+    )
+  },
+})
 
 /** All files are in one folder: `new URL('../workers/entry.js', …)` becomes `./entry.js`. */
 const flatUrls = (assets) => ({

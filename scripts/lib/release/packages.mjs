@@ -86,6 +86,22 @@ export async function packUnique(folder) {
   return pack(stage, folder, { 'packages/unique/README.md': 'README.md', [guide]: guide })
 }
 
+export async function packTesting(folder) {
+  const stage = join(folder, 'testing')
+  const dist = join(stage, 'dist')
+  mkdirSync(dist, { recursive: true })
+  const manifest = manifestOf('testing')
+  const entry = { index: join(root, 'packages', 'testing', 'dist', 'src', 'index.js') }
+  const renamed = { '@shardlab/cluster': 'shardlab' }
+  const peers = { shardlab: manifestOf('shardlab').version, ...manifest.peerDependencies }
+  for (const format of ['esm', 'cjs'])
+    await bundle({ format, outdir: dist, external: Object.keys(peers), entryPoints: entry, renamed })
+  writeManifest(stage, manifest, { ...entryPoints('testing'), peerDependencies: peers })
+  writeTypes('testing', stage, renamed)
+  const guide = 'docs/guides/fixtures.md'
+  return pack(stage, folder, { 'packages/testing/README.md': 'README.md', [guide]: guide })
+}
+
 const entryPoints = (name) => ({
   main: './dist/index.cjs',
   types: `./types/${name}/index.d.cts`,

@@ -9,7 +9,8 @@ import { folderOf } from './workspaces.mjs'
 
 const specifiers = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)(['"])([^'"]+)\2/g
 
-export function writeTypes(folder, stage) {
+/** @param renamed packages of ours whose types are not copied, with their published names */
+export function writeTypes(folder, stage, renamed = {}) {
   const seen = new Set()
   const copy = (path) => {
     if (seen.has(path)) return
@@ -21,6 +22,7 @@ export function writeTypes(folder, stage) {
     const targets = []
     const written = (extension) =>
       text.replace(specifiers, (whole, keyword, quote, name) => {
+        if (renamed[name] !== undefined) return `${keyword}${quote}${renamed[name]}${quote}`
         const target = targetOf(path, name)
         if (target === null) return whole
         targets.push(target)

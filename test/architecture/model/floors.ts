@@ -24,6 +24,7 @@ export const floors: Readonly<Record<string, number>> = {
   scenario: 9,
   shardlab: 10,
   dashboard: 10,
+  testing: 10,
 }
 
 /** Floors up to this one are deterministic: same state, same messages, same clock, same output. */

@@ -62,6 +62,9 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     mongodb: { reason: 'the official driver: it is how the library reaches any deployment' },
     eventemitter3: { reason: 'events to people' },
   },
+  testing: {
+    mongodb: { reason: 'loads dumps; follows the commands of the tested application' },
+  },
   scenario: {
     piscina: { reason: 'runs on several cores: variants of a scenario' },
     yaml: { reason: 'scenario files, with the position of every node' },

@@ -24,7 +24,7 @@ export const nodes: readonly [version: string, path: string | null][] = [
 export const missing = (name: string): string => `${name} is not installed in test/clients`
 
 /** Builds one package, until the test ends. @throws Error with the output of the script */
-export async function builtTarball(t: Test, name: 'shardlab' | 'unique'): Promise<string> {
+export async function builtTarball(t: Test, name: 'shardlab' | 'unique' | 'testing'): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'shardlab-release-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const script = join(root, 'scripts', 'release.mjs')

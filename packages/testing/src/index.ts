@@ -1,0 +1,5 @@
+export { expectShards } from './expect-shards.js'
+export { useCluster, type ClusterFixture, type FixtureOptions, type RunnerHooks } from './fixture.js'
+export { loadDump } from './load-dump.js'
+export { template, Template, type FillContext, type TemplateOptions } from './template.js'
+export { expectTargeted, TargetingError, type ExpectedRouting, type TargetedOperation } from '@shardlab/cluster'
