@@ -49,6 +49,7 @@ const isInstalled: Readonly<Record<string, () => boolean>> = {
 
 for (const [page, runner, files] of [
   ['node-test.md', null, 2],
+  ['fixtures.md', null, 1],
   ['vitest.md', 'vitest', 4],
   ['pytest.md', 'pytest', 2],
 ] as const) {
