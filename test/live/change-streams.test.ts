@@ -169,3 +169,50 @@ t.test('streams on a database and on the cluster, and shards that join later', a
   await onCluster.close()
   await onDatabase.close()
 })
+
+t.test('expanded events report that a collection is sharded, and its new keys', async (t) => {
+  const { client } = await world(t, { shards: 2 })
+  const admin = client.db('admin')
+  const c = client.db('app').collection<{ _id: number; a?: number }>('c')
+  const stream = c.watch([], { showExpandedEvents: true })
+  await stream.tryNext()
+  await admin.command({ shardCollection: 'app.c', key: { a: 1 } })
+  await c.createIndex({ a: 1, b: 1 })
+  await admin.command({ refineCollectionShardKey: 'app.c', key: { a: 1, b: 1 } })
+  await admin.command({ reshardCollection: 'app.c', key: { _id: 1 }, numInitialChunks: 1 })
+  await c.insertOne({ _id: 1 })
+  const events: Document[] = []
+  while (events.at(-1)?.['operationType'] !== 'insert') events.push(await stream.next())
+  const described = events.filter(({ operationDescription }) => operationDescription?.shardKey !== undefined)
+  t.match(described, [
+    { operationType: 'shardCollection', operationDescription: { shardKey: { a: 1 }, unique: false } },
+    {
+      operationType: 'refineCollectionShardKey',
+      operationDescription: { shardKey: { a: 1, b: 1 }, oldShardKey: { a: 1 } },
+    },
+    { operationType: 'reshardCollection', operationDescription: { shardKey: { _id: 1 } } },
+  ])
+  t.equal(described.length, 3)
+  t.equal(events.filter(({ operationType }) => operationType === 'create').length, 1)
+  await stream.close()
+})
+
+t.test('a stream outlives the failover of a shard', async (t) => {
+  const { client, cluster } = await world(t, { shards: 2, members: 3 })
+  await client.db('admin').command({ shardCollection: 'app.c', key: { _id: 'hashed' } })
+  const c = client.db('app').collection<{ _id: number }>('c')
+  const stream = c.watch()
+  await stream.tryNext()
+  const insert = (from: number) =>
+    c.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: from + i }))).then(() => from)
+  await insert(0)
+  await cluster.crash(`${cluster.shards[0]!.id}-1`)
+  await insert(20)
+  const seen: number[] = []
+  while (seen.length < 40) seen.push(((await stream.next()) as { documentKey: { _id: number } }).documentKey._id)
+  t.same(
+    seen.toSorted((a, b) => a - b),
+    Array.from({ length: 40 }, (_, i) => i),
+  )
+  await stream.close()
+})

@@ -1,6 +1,7 @@
 export * from './contract/actor.js'
 export * from './contract/address.js'
 export * from './catalogue/index.js'
+export * from './catalogue/gossiped-kinds.js'
 export * from './codec/address-directory.js'
 export * from './codec/hot-kinds.js'
 export * from './codec/kinds.js'

@@ -34,6 +34,7 @@ export type {
   StorageNodeOptions,
 } from './host/node-host.js'
 export type { TransactionStatement } from './transactions/transaction.js'
+export { announceSharding } from './change-streams/sharding-events.js'
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode, type NodeOfSet } from './host/storage-node.js'
 export { createSetMember, RoleActor } from './host/role-actor.js'

@@ -306,3 +306,43 @@ t.test('operations of a transaction are events of one time, in order, when it co
   await ok(node, { abortTransaction: 1, ...aborted, $db: 'admin' })
   t.same(await stream.read(), [])
 })
+
+t.test('pre- and post-images are those of the time of the event', async (t) => {
+  const node = new NodeUnderTest({ version: '8.0' })
+  await ok(node, { create: 'c', changeStreamPreAndPostImages: { enabled: true } })
+  const options = { fullDocument: 'whenAvailable', fullDocumentBeforeChange: 'whenAvailable' }
+  const stream = await Stream.open(node, 'c', options)
+  const required = await Stream.open(node, 'c', { fullDocument: 'required', fullDocumentBeforeChange: 'required' })
+  const lsid = session(1)
+  const inTransaction = { lsid, txnNumber: Long.fromNumber(1), autocommit: false }
+  const set = (n: number) => ({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n } } }] })
+  await ok(node, { insert: 'c', documents: [{ _id: 1, n: 0 }] })
+  await ok(node, set(1))
+  await ok(node, { ...set(2), ...inTransaction, startTransaction: true })
+  await ok(node, { ...set(3), ...inTransaction })
+  await ok(node, { commitTransaction: 1, ...inTransaction, $db: 'admin' })
+  await ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u: { n: 4 } }] })
+  await ok(node, { delete: 'c', deletes: [{ q: { _id: 1 }, limit: 1 }] })
+  const events = await stream.read()
+  t.same(
+    events.map(({ fullDocumentBeforeChange: before, fullDocument: after }) => [before?.n ?? null, after?.n ?? null]),
+    [
+      [null, 0],
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, null],
+    ],
+  )
+  t.same(await required.read(), events)
+  const restarted = node.restarted()
+  const start = { ...options, resumeAfter: events[0]!['_id'] }
+  t.same((await Stream.open(restarted, 'c', start)).first, events.slice(1))
+  await ok(node, { collMod: 'c', changeStreamPreAndPostImages: { enabled: false } })
+  await ok(node, { insert: 'c', documents: [{ _id: 2, n: 0 }] })
+  await ok(node, { delete: 'c', deletes: [{ q: { _id: 2 }, limit: 1 }] })
+  t.equal((await stream.read()).at(-1)!['fullDocumentBeforeChange'], null)
+  const failing = { getMore: required.id, collection: 'c' }
+  t.match(await run(node, failing), { code: 47, codeName: 'NoMatchingDocument' })
+})

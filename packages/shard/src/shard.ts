@@ -1,7 +1,9 @@
 import {
   answering,
+  gossipedKinds,
   type Actor,
   type ActorContext,
+  type Gossiped,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
@@ -126,7 +128,14 @@ class Shard extends RoleActor {
       kind
     ]
     if (handler === undefined) return this.serveAsNode(kind, request)
-    return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
+    if (!gossipedKinds.has(kind)) return answering(kind, () => handler(this.#parts, request) as ReplyOf<K>)
+    const { clusterTime } = request as Gossiped
+    if (clusterTime != null) this.node.clock.advance(clusterTime)
+    return this.#withTime(answering(kind, () => handler(this.#parts, request) as ReplyOf<K>))
+  }
+
+  async #withTime<R>(answer: Promise<R> | R): Promise<R> {
+    return { ...(await answer), clusterTime: this.node.clock.time }
   }
 
   override describe(): Record<string, unknown> {

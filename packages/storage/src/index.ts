@@ -1,4 +1,5 @@
 export { createMemoryEngine, listingOf } from './engine/memory-engine.js'
+export { preImagesNs } from './engine/pre-images.js'
 export type {
   CappedLimits,
   CheckpointImage,

@@ -1,3 +1,4 @@
+import { gossipedKinds } from '../catalogue/gossiped-kinds.js'
 import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.js'
 import { hotKinds } from './hot-kinds.js'
 import { packPayload, refusalOf } from './packed-payload.js'
@@ -13,6 +14,8 @@ export interface KindShape {
   readonly index: number
   /** Whether the payload is written and read by hand. */
   readonly isHot: boolean
+  /** A record without `clusterTime` is sent with null. */
+  readonly isGossiped: boolean
   readonly requestFields: readonly string[]
   readonly replyFields: readonly string[]
   readonly toRequest: RecordMaker
@@ -53,18 +56,31 @@ function writerFor(kind: string, fields: readonly string[]): RecordWriter {
   return hotKinds.has(kind) ? recordWriter(fields) : packedRecordWriter(fields)
 }
 
+/** The payload of a gossiped kind ends with the cluster time. */
+function payloadOf(kind: string, declared: readonly string[]): { fields: readonly string[]; write: RecordWriter } {
+  const fields = isGossiped(kind) ? [...declared, 'clusterTime'] : declared
+  return { fields, write: writerFor(kind, fields) }
+}
+
+const isGossiped = (kind: string): boolean => (gossipedKinds as ReadonlySet<string>).has(kind)
+
 const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(
-  ([kind, exchange], index) => ({
-    kind: kind as MessageKind,
-    index,
-    isHot: hotKinds.has(kind),
-    requestFields: exchange.requestFields,
-    replyFields: exchange.replyFields,
-    toRequest: recordMaker(exchange.requestFields),
-    toReply: recordMaker(exchange.replyFields),
-    writeRequest: writerFor(kind, exchange.requestFields),
-    writeReply: writerFor(kind, exchange.replyFields),
-  }),
+  ([kind, exchange], index) => {
+    const request = payloadOf(kind, exchange.requestFields)
+    const reply = payloadOf(kind, exchange.replyFields)
+    return {
+      kind: kind as MessageKind,
+      index,
+      isHot: hotKinds.has(kind),
+      isGossiped: isGossiped(kind),
+      requestFields: request.fields,
+      replyFields: reply.fields,
+      toRequest: recordMaker(request.fields),
+      toReply: recordMaker(reply.fields),
+      writeRequest: request.write,
+      writeReply: reply.write,
+    }
+  },
 )
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))

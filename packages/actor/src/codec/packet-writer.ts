@@ -161,7 +161,7 @@ export class PacketWriter {
 
   #addRecord(type: PacketType, id: number, to: number, from: number, shape: KindShape, sent: unknown): void {
     const isReply = type === packetTypes.reply
-    const record = recordOf(sent, shape, type)
+    const record = withTime(recordOf(sent, shape, type), shape)
     const fields = isReply ? shape.replyFields : shape.requestFields
     const write = isReply ? shape.writeReply : shape.writeRequest
     const writer = this.#writer
@@ -209,6 +209,10 @@ function unpackable(type: PacketType, shape: KindShape, field: string, refusal: 
 
 function pathOf({ kind }: KindShape, type: PacketType): string {
   return `${kind} ${type === packetTypes.reply ? 'reply' : 'request'}`
+}
+
+function withTime<R extends object>(record: R, { isGossiped }: KindShape): R {
+  return isGossiped && !('clusterTime' in record) ? { ...record, clusterTime: null } : record
 }
 
 function recordOf(sent: unknown, shape: KindShape, type: PacketType): Readonly<Record<string, unknown>> {

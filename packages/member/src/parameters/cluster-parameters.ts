@@ -53,7 +53,7 @@ export const clusterParameters: readonly ClusterParameter[] = [
     type: 'ChangeStreamOptions',
     inside: 'preAndPostImages',
     behaviour: 'clusterParameters',
-    effect: 'none: pre-images are not stored',
+    effect: 'how long change streams have documents before their change',
     fields: [
       { name: 'expireAfterSeconds', types: ['string', ...whole], initial: stringValue('off'), check: checkExpiry },
     ],

@@ -3,12 +3,14 @@
  * Server: async_requests_sender.cpp, remote_command_targeter.
  */
 import {
+  gossipedKinds,
   hostNotFound,
   RequestFailedError,
   type ActorContext,
   type Address,
   type CancelSignal,
   type ClusterClock,
+  type Gossiped,
   type MessageKind,
   type NodeCommand,
   type NodeReply,
@@ -253,7 +255,13 @@ export class Remote {
     idempotent = true,
   ): Promise<ReplyOf<K>> {
     const sent = { to, receiver: to, requester, idempotent, pinned: false }
-    return this.#exchange(kind, request, sent, noFailures, (reply) => reply)
+    if (!gossipedKinds.has(kind)) return this.#exchange(kind, request, sent, noFailures, (reply) => reply)
+    const timed = { ...(request as object), clusterTime: this.#clock.time } as RequestOf<K>
+    return this.#exchange(kind, timed, sent, noFailures, (reply) => {
+      const { clusterTime } = reply as Gossiped
+      if (clusterTime != null) this.#clock.advance(clusterTime)
+      return reply
+    })
   }
 
   #exchange<K extends MessageKind, R>(

@@ -23,13 +23,14 @@ import { preImageOf } from './pre-images.js'
 export interface ImageSource {
   /** The document as a majority has it now. Undefined: another member looks it up. */
   lookUp(ns: string, uuid: Uint8Array, documentKey: Uint8Array): Uint8Array | null | undefined
-  preImage(uuid: Uint8Array, ts: TimestampPair, applyOpsIndex: number): Uint8Array | null
+  /** @param index of the operation in its transaction */
+  preImage(uuid: Uint8Array, ts: TimestampPair, index: number): Uint8Array | null
 }
 
 export function imagesOfNode(host: NodeHost, isRouted: boolean): ImageSource {
   return {
     lookUp: (ns, uuid, documentKey) => (isRouted ? undefined : lookUp(host, ns, uuid, documentKey)),
-    preImage: (uuid, ts, applyOpsIndex) => preImageOf(host, uuid, ts, applyOpsIndex),
+    preImage: (uuid, ts, index) => preImageOf(host, uuid, ts, index),
   }
 }
 
@@ -66,7 +67,7 @@ export function imagesOf(
   if (type === 'update' && fullDocument === 'updateLookup') images.fullDocument = source.lookUp(ns, uuid!, documentKey!)
   if (!needsBefore) return images
   const { clusterTime, transaction } = operation
-  const before = source.preImage(uuid!, transaction?.applyOpsTs ?? clusterTime, transaction?.applyOpsIndex ?? 0)
+  const before = source.preImage(uuid!, clusterTime, transaction?.txnOpIndex ?? 0)
   if (type === 'update' && fullDocument !== 'default' && fullDocument !== 'updateLookup') {
     if (before === null && fullDocument === 'required') throw missingImage('post-image', operation, parts)
     images.fullDocument = before === null ? null : (compileDelta(difference!).apply(before) ?? before)

@@ -19,9 +19,6 @@ export interface Operation {
 
 export interface TransactionPlace {
   readonly txnOpIndex: number
-  /** Of the `applyOps` entry that holds it, and the position there. */
-  readonly applyOpsTs: TimestampPair
-  readonly applyOpsIndex: number
 }
 
 /** A field of the operation. */
@@ -62,10 +59,8 @@ export function operationsOfTransaction(entry: Uint8Array, window: OplogWindow):
   for (const holder of holders) {
     const applyOps = findField(findField(holder, 'o')!.slice(), 'applyOps')
     if (applyOps === undefined) continue
-    const { ts: applyOpsTs } = opTimeOf(holder)
-    let applyOpsIndex = 0
     for (const it = new FieldIterator(applyOps.bytes, applyOps.start); it.next();) {
-      const transaction = { txnOpIndex: operations.length, applyOpsTs, applyOpsIndex: applyOpsIndex++ }
+      const transaction = { txnOpIndex: operations.length }
       operations.push({ document: it.value(), entry, clusterTime, transaction })
     }
   }

@@ -38,6 +38,7 @@ import {
   sessionTimeoutMinutes,
   type SessionKey,
 } from '@shardlab/member'
+import { removeExpiredPreImages } from '../change-streams/pre-images.js'
 import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import { CursorManager } from '../cursors/cursor-manager.js'
@@ -218,6 +219,7 @@ export class StorageNode implements NodeHost {
     this.sessions.expire(now)
     this.retries.expire(now - sessionTimeoutMinutes * 60_000, (key) => this.sessions.has(key))
     this.snapshots.expire()
+    removeExpiredPreImages(this)
     this.context.setTimer('housekeeping', 60_000)
     return true
   }

@@ -264,8 +264,7 @@ export class NodeLog {
     }
     if (last === null) throw new Error('a transaction has no log entry')
     this.#noteApplied(last.ts, last.term, last.wallMs)
-    for (const part of parts)
-      for (const each of operationsIn(part, last, this.#engine)) this.#applyOperation(each, onChange)
+    for (const each of operationsIn(parts, last, this.#engine)) this.#applyOperation(each, onChange)
     return last
   }
 

@@ -100,7 +100,9 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
   operation.checkForInterrupt()
   checkOpen(transaction, host)
   const engine = atClusterTime === null ? host.engine : host.snapshots.open(atClusterTime)
-  transaction.snapshot = { engine: engine.clone(), time: atClusterTime ?? host.set.appliedTs }
+  const clone = engine.clone()
+  clone.keepsPreImages = false
+  transaction.snapshot = { engine: clone, time: atClusterTime ?? host.set.appliedTs }
 }
 
 /** @throws CommandError 24 LockTimeout */

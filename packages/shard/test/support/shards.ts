@@ -1,4 +1,13 @@
-import type { Actor, ClientCommand, MessageKind, NodeCommand, ReplyOf, RequestOf } from '@shardlab/actor'
+import {
+  gossipedKinds,
+  type Actor,
+  type ClientCommand,
+  type Gossiped,
+  type MessageKind,
+  type NodeCommand,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -59,8 +68,12 @@ export class Shards {
     await this.#actors.get(shard)!.wake!(timer)
   }
 
+  /** Without the cluster time that every reply about definitions has. */
   async send<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-    return this.#actors.get(shard)!.receive(kind, request, 'mongos01')
+    const reply = await this.#actors.get(shard)!.receive(kind, request, 'mongos01')
+    if (!gossipedKinds.has(kind)) return reply
+    const { clusterTime: _, ...rest } = reply as Gossiped & ReplyOf<K>
+    return rest as ReplyOf<K>
   }
 
   /** Sends a command as a router does. */

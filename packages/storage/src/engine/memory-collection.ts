@@ -1,3 +1,4 @@
+import { recordsPreImages } from './records-pre-images.js'
 import { emptyDocument, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { cappedLimitsOf, overflowOf } from '../records/capped.js'
 import { CollectionIndexes } from '../indexes/collection-indexes.js'
@@ -21,6 +22,8 @@ export class MemoryCollection implements Collection {
   #ns: string
   readonly uuid: Uint8Array
   #options: Uint8Array
+  /** The option changeStreamPreAndPostImages. */
+  recordsPreImages: boolean
   #capped: CappedLimits | null
   #dataSizeBytes = 0
   #nextRecordId = 1
@@ -52,6 +55,7 @@ export class MemoryCollection implements Collection {
     this.uuid = uuid
     this.#options = options
     this.#capped = cappedLimitsOf(options)
+    this.recordsPreImages = recordsPreImages(options)
     this.#records = records
     this.#documents = new DocumentStore(records)
     this.#indexes = new CollectionIndexes(indexes)
@@ -321,6 +325,7 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     this.#options = new Uint8Array(options)
     this.#capped = cappedLimitsOf(this.#options)
+    this.recordsPreImages = recordsPreImages(options)
   }
 
   /**

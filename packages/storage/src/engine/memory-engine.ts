@@ -6,6 +6,7 @@ import type { UndoLog } from '../history/undo-log.js'
 import type { InsertedDocuments } from '../records/inserted-documents.js'
 import type { LogEntry } from '../log/log-entry.js'
 import { MemoryCollection } from './memory-collection.js'
+import { preImagesNs, recordPreImage, removePreImages } from './pre-images.js'
 import type { CheckpointImage, Collection, StorageEngine } from './types.js'
 
 export function createMemoryEngine(): StorageEngine {
@@ -24,6 +25,7 @@ class MemoryEngine implements StorageEngine {
   readonly #collections: Map<string, MemoryCollection>
   droppedBytes = 0
   undoLog: UndoLog | null = null
+  keepsPreImages = true
 
   constructor(collections: Map<string, MemoryCollection>) {
     this.#collections = collections
@@ -53,6 +55,7 @@ class MemoryEngine implements StorageEngine {
     const { moves } = collection
     const before = collection.update(idOf(entry), entry.object)
     this.undoLog?.updated(entry.ns, entry.ts, before)
+    if (collection.recordsPreImages) this.#recordPreImage(entry, collection, before)
     if (collection.moves !== moves) this.#documentsMoved()
     return before
   }
@@ -62,6 +65,7 @@ class MemoryEngine implements StorageEngine {
     const { moves } = collection
     const before = collection.delete(idOf(entry))
     this.undoLog?.deleted(entry.ns, entry.ts, collection.lastRecordId, before)
+    if (collection.recordsPreImages) this.#recordPreImage(entry, collection, before)
     if (collection.moves !== moves) this.#documentsMoved()
     return before
   }
@@ -137,6 +141,14 @@ class MemoryEngine implements StorageEngine {
     const collections = (other.collections() as MemoryCollection[]).map((collection) => collection.clone(true))
     this.#collections.clear()
     for (const collection of collections) this.#collections.set(collection.ns, collection)
+  }
+
+  #recordPreImage(entry: LogEntry, { uuid }: MemoryCollection, before: Uint8Array): void {
+    if (this.keepsPreImages && entry.fromMigrate !== true) recordPreImage(this.#collections, entry, uuid, before)
+  }
+
+  removePreImages(isExpired: (image: Uint8Array) => boolean): void {
+    removePreImages(this.#collections.get(preImagesNs), isExpired)
   }
 
   #mustFind({ ns }: Pick<LogEntry, 'ns'>): MemoryCollection {

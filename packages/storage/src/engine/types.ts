@@ -208,6 +208,13 @@ export interface StorageEngine {
   restore(checkpoint: Uint8Array): void
   /** Costs no more than the number of collections and indexes. */
   clone(): StorageEngine
+  /**
+   * Whether changes of collections with changeStreamPreAndPostImages are recorded. Default true.
+   * Not in a clone for a transaction: its changes are recorded when it commits.
+   */
+  keepsPreImages: boolean
+  /** Deletes documents of `config.system.preimages`. */
+  removePreImages(isExpired: (image: Uint8Array) => boolean): void
   /** Replaces the contents with a clone of the other engine. */
   adopt(other: StorageEngine): void
 }

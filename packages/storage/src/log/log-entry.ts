@@ -67,6 +67,8 @@ export interface LogEntry {
   readonly o2?: Uint8Array | undefined
   /** Change streams do not show the entry: it moves documents between shards. */
   readonly fromMigrate?: boolean | undefined
+  /** Of an operation of a transaction: its number. Never encoded. */
+  readonly applyOpsIndex?: number
   /** u, d: the document before the change. Never encoded. */
   readonly preImage?: Uint8Array
 }
@@ -113,9 +115,11 @@ export function decodeLogEntry(
   stored: (ns: string, id: RawValue) => Uint8Array | undefined,
 ): LogEntry {
   const operation = decodeOperation(bytes, stored)
+  const fromMigrate = findField(bytes, 'fromMigrate')?.isTruthy()
   return {
     ...opTimeOf(bytes),
     ...operation,
+    ...(fromMigrate === undefined ? {} : { fromMigrate }),
     session: decodeSession(bytes, operation.object),
     ...decodePrevOpTime(bytes),
     wallMs: Number(required(bytes, 'wall').asBigInt()),

@@ -131,7 +131,7 @@ function isSet(object: Uint8Array, name: string): boolean {
 export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions: LoggedTransactions): void {
   const parts = entry.op === 'c' ? transactions.record(entry) : null
   if (parts === null) engine.apply(entry)
-  else for (const part of parts) for (const each of operationsIn(part, entry, engine)) engine.apply(each)
+  else for (const each of operationsIn(parts, entry, engine)) engine.apply(each)
 }
 
 /**
@@ -139,13 +139,19 @@ export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions
  * an update is the difference to the stored document.
  */
 export function* operationsIn(
-  part: Uint8Array,
+  parts: readonly Uint8Array[],
   { ts, term, wallMs }: Pick<LogEntry, 'ts' | 'term' | 'wallMs'>,
   engine: StorageEngine,
 ): Generator<LogEntry, void, void> {
   const stored = (ns: string, id: RawValue) => engine.collection(ns)?.findById(id)?.document
-  const operations = findField(part, 'applyOps')
-  if (operations === undefined) throw new CommandError('FailedToParse', 'a log entry has no applyOps')
-  for (const operation of documentsOf(operations))
-    yield { ts, term, wallMs, session: null, ...decodeOperation(operation, stored) }
+  let applyOpsIndex = 0
+  for (const part of parts) {
+    const operations = findField(part, 'applyOps')
+    if (operations === undefined) throw new CommandError('FailedToParse', 'a log entry has no applyOps')
+    for (const operation of documentsOf(operations))
+      yield {
+        ...{ ts, term, wallMs, session: null, applyOpsIndex: applyOpsIndex++ },
+        ...decodeOperation(operation, stored),
+      }
+  }
 }

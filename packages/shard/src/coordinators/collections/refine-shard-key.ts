@@ -6,8 +6,8 @@
  * Manual: reference/command/refineCollectionShardKey.
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { compareDocuments, CommandError } from '@shardlab/bson'
-import { expectUuid, raiseError } from '@shardlab/node'
+import { compareDocuments, CommandError, DocumentWriter } from '@shardlab/bson'
+import { announceSharding, expectUuid, raiseError } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { ShardHandlers } from '../../host/handlers.js'
@@ -69,6 +69,12 @@ async function refine(
     raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
     await context.reach('shard.refine-shard-key.committed', { ns })
     await placements.refreshCollection(ns)
+    const description = new DocumentWriter(128)
+      .document('shardKey', next.document)
+      .document('oldShardKey', old.document)
+      .finish()
+    announceSharding(node, { ns, uuid: placement.uuid }, 'refineCollectionShardKey', description)
+    await node.flushToMajority()
     // The other owners refresh now, or when the first router with the new version arrives.
     for (const shard of table.owners())
       if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })

@@ -4,8 +4,9 @@
  * Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, ErrorCodes, hexOf, isRetriableErrorCode } from '@shardlab/bson'
-import { raiseError, retryUntilDone } from '@shardlab/node'
+import { CommandError, DocumentWriter, ErrorCodes, hexOf, isRetriableErrorCode, sameBytes } from '@shardlab/bson'
+import { announceSharding, raiseError, retryUntilDone, type NodeHost } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Coordination } from '../../coordinators/ddl-coordinators.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 import type { RangeStore } from '../../ranges/collection-ranges.js'
@@ -49,7 +50,21 @@ async function reshard(host: ReshardCommandHost, request: RequestOf<'shard.resha
   const records = new CommandRecords(node)
   records.put(record)
   await node.flushToMajority()
+  const before = await retryUntilDone(node, () => host.placements.refreshCollection(ns))
   await carryOutAndForget(host, record, () => node.context.reach('shard.resharding.requested', { ns }))
+  const after = await retryUntilDone(node, () => host.placements.refreshCollection(ns))
+  if (before !== null && after !== null && !sameBytes(before.uuid, after.uuid)) announce(node, ns, before, after)
+  await node.flushToMajority()
+}
+
+/** For change streams. */
+function announce(node: NodeHost, ns: string, before: CollectionPlacement, after: CollectionPlacement): void {
+  const description = new DocumentWriter(256)
+    .uuid('reshardUUID', after.uuid)
+    .document('shardKey', after.shardKey.document)
+    .document('oldShardKey', before.shardKey.document)
+    .bool('unique', after.unique)
+  announceSharding(node, { ns, uuid: before.uuid }, 'reshardCollection', description.finish())
 }
 
 async function carryOutAndForget(
