@@ -206,13 +206,12 @@ export class Transactions {
       transaction.prepareTime = preparedAt!.ts
       const clone = engine.clone()
       const entry = { ts: preparedAt!.ts, term: preparedAt!.term, wallMs: 0 }
-      for (const part of parts)
-        for (const change of operationsIn(part, entry, clone)) {
-          this.keys.take(transaction, keysOf(change, clone.collection(change.ns)))
-          clone.apply(change)
-          transaction.namespaces.add(change.ns)
-          transaction.operations.push(encodedOperation(change))
-        }
+      for (const change of operationsIn(parts, entry, clone)) {
+        this.keys.take(transaction, keysOf(change, clone.collection(change.ns)))
+        clone.apply(change)
+        transaction.namespaces.add(change.ns)
+        transaction.operations.push(encodedOperation(change))
+      }
       this.preparedCount++
       this.#open.set(key, transaction)
     }

@@ -1,6 +1,5 @@
-import { recordsPreImages } from './records-pre-images.js'
 import { emptyDocument, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { cappedLimitsOf, overflowOf } from '../records/capped.js'
+import { overflowOf } from '../records/capped.js'
 import { CollectionIndexes } from '../indexes/collection-indexes.js'
 import { beginsWithId, idOf } from '../records/document-id.js'
 import { DocumentStore } from '../records/document-store.js'
@@ -12,6 +11,7 @@ import type { RestoredIndex } from '../indexes/index-parts.js'
 import { IndexFilters } from '../planner/index-filters.js'
 import { MemoryIndex } from '../indexes/memory-index.js'
 import { RecordTable, type RecordScan, type StoredRecord } from '../records/record-table.js'
+import { rulesOf, type CollectionRules } from './collection-rules.js'
 import { MemoryIndexBuild } from './index-build.js'
 import type { CappedLimits, Collection } from './types.js'
 
@@ -22,9 +22,7 @@ export class MemoryCollection implements Collection {
   #ns: string
   readonly uuid: Uint8Array
   #options: Uint8Array
-  /** The option changeStreamPreAndPostImages. */
-  recordsPreImages: boolean
-  #capped: CappedLimits | null
+  rules: CollectionRules
   #dataSizeBytes = 0
   #nextRecordId = 1
   readonly #records: RecordTable
@@ -54,8 +52,7 @@ export class MemoryCollection implements Collection {
     this.#ns = ns
     this.uuid = uuid
     this.#options = options
-    this.#capped = cappedLimitsOf(options)
-    this.recordsPreImages = recordsPreImages(options)
+    this.rules = rulesOf(options)
     this.#records = records
     this.#documents = new DocumentStore(records)
     this.#indexes = new CollectionIndexes(indexes)
@@ -96,7 +93,7 @@ export class MemoryCollection implements Collection {
     return this.#options
   }
   get capped(): CappedLimits | null {
-    return this.#capped
+    return this.rules.capped
   }
   get clustered(): boolean {
     return findField(this.#options, 'clusteredIndex') !== undefined
@@ -153,7 +150,7 @@ export class MemoryCollection implements Collection {
   }
 
   cappedOverflow(): readonly StoredRecord[] {
-    return this.#capped === null ? none : overflowOf(this.#records, this.#dataSizeBytes, this.#capped)
+    return this.rules.capped === null ? none : overflowOf(this.#records, this.#dataSizeBytes, this.rules.capped)
   }
 
   snapshot(): MemoryCollection {
@@ -324,8 +321,7 @@ export class MemoryCollection implements Collection {
   changeOptions(options: Uint8Array): void {
     this.#beforeChange()
     this.#options = new Uint8Array(options)
-    this.#capped = cappedLimitsOf(this.#options)
-    this.recordsPreImages = recordsPreImages(options)
+    this.rules = rulesOf(this.#options)
   }
 
   /**

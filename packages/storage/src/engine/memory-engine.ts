@@ -55,7 +55,7 @@ class MemoryEngine implements StorageEngine {
     const { moves } = collection
     const before = collection.update(idOf(entry), entry.object)
     this.undoLog?.updated(entry.ns, entry.ts, before)
-    if (collection.recordsPreImages) this.#recordPreImage(entry, collection, before)
+    if (collection.rules.recordsPreImages) this.#recordPreImage(entry, collection, before)
     if (collection.moves !== moves) this.#documentsMoved()
     return before
   }
@@ -65,7 +65,7 @@ class MemoryEngine implements StorageEngine {
     const { moves } = collection
     const before = collection.delete(idOf(entry))
     this.undoLog?.deleted(entry.ns, entry.ts, collection.lastRecordId, before)
-    if (collection.recordsPreImages) this.#recordPreImage(entry, collection, before)
+    if (collection.rules.recordsPreImages) this.#recordPreImage(entry, collection, before)
     if (collection.moves !== moves) this.#documentsMoved()
     return before
   }
