@@ -50,6 +50,8 @@ export class RouterTransaction {
   recoveryShard: Address | null = null
   #statement = 0
   #readConcern: Uint8Array | null = null
+  /** The one time of all shards. Null: each shard selects its own. */
+  snapshotTime: TimestampPair | null = null
   /** Participants of a statement that is routed again are aborting. */
   #cleaning: Promise<unknown> | null = null
 
@@ -78,6 +80,7 @@ export class RouterTransaction {
   beginStatement(readConcern: Uint8Array | null, snapshotTime: TimestampPair | null): void {
     this.#statement++
     if (this.#statement > 1) return
+    this.snapshotTime = snapshotTime
     if (snapshotTime === null) this.#readConcern = readConcern
     else {
       const [seconds, increment] = snapshotTime

@@ -42,12 +42,13 @@ function codeOfWriteError(reply: Uint8Array): number | null {
  */
 export async function runInTransaction(
   row: Row,
-  invocation: MongosInvocation,
+  command: MongosInvocation,
   findRow: (name: string) => Row | undefined,
 ): Promise<DocumentWriter> {
-  const transaction = transactionOf(invocation, row)
-  invocation.operation.transaction = transaction
-  if (endsTransaction(row.name)) return row.run(invocation)
+  const transaction = transactionOf(command, row)
+  command.operation.transaction = transaction
+  if (endsTransaction(row.name)) return row.run(command)
+  const invocation = atSnapshot(command, transaction)
   try {
     const reply = (helpOf(row, invocation.args) ?? (await runOnViews(row, invocation, findRow))).finish()
     const code = codeOfWriteError(reply)
@@ -60,6 +61,13 @@ export async function runInTransaction(
 }
 
 const internalError = 1
+
+/** All statements are routed by the chunks of the snapshot's time. */
+function atSnapshot(invocation: MongosInvocation, { snapshotTime }: RouterTransaction): MongosInvocation {
+  if (snapshotTime === null) return invocation
+  const { concerns } = invocation
+  return { ...invocation, concerns: { ...concerns, read: { ...concerns.read, atClusterTime: snapshotTime } } }
+}
 
 async function runOnViews(
   row: Row,

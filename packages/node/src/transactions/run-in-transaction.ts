@@ -7,7 +7,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { prepareRead } from '../replication/concerns/read-concern.js'
 import { awaitPrepared } from './await-transactions.js'
-import type { Transaction, TransactionStatement } from './transaction.js'
+import type { Snapshot, Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
 import { hasAborted } from './transaction-errors.js'
 
@@ -58,7 +58,8 @@ async function runStatement(transaction: Transaction, invocation: NodeInvocation
     checkOpen(transaction, host)
     const statement = { ...invocation.transaction!, open: transaction }
     const inside = transactionHost(host, host.transactions, transaction, transaction.snapshot!.engine)
-    const reply = await run({ ...invocation, host: inside, transaction: statement })
+    const concerns = concernsIn(transaction.snapshot!, invocation)
+    const reply = await run({ ...invocation, host: inside, transaction: statement, concerns })
     operation.checkForInterrupt()
     checkOpen(transaction, host)
     if (transaction.hasFailed) host.transactions.abort(transaction)
@@ -69,6 +70,11 @@ async function runStatement(transaction: Transaction, invocation: NodeInvocation
   } finally {
     transaction.operation = null
   }
+}
+
+/** Every statement reads at the time of the snapshot, which only the first one has named. */
+function concernsIn({ time, isCommon }: Snapshot, { concerns }: NodeInvocation): NodeInvocation['concerns'] {
+  return isCommon ? { ...concerns, read: { ...concerns.read, level: 'snapshot', atClusterTime: time } } : concerns
 }
 
 /** The router resolves a view, or moves the document, and continues. */
@@ -102,7 +108,8 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
   const engine = atClusterTime === null ? host.engine : host.snapshots.open(atClusterTime)
   const clone = engine.clone()
   clone.keepsPreImages = false
-  transaction.snapshot = { engine: clone, time: atClusterTime ?? host.set.appliedTs }
+  const isCommon = atClusterTime !== null
+  transaction.snapshot = { engine: clone, time: atClusterTime ?? host.set.appliedTs, isCommon }
 }
 
 /** @throws CommandError 24 LockTimeout */

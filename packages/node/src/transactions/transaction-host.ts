@@ -49,10 +49,11 @@ class TransactionWriter {
     this.#engine = engine
   }
 
-  /** @throws CommandError 24 LockTimeout, 246 SnapshotUnavailable */
+  /** @throws CommandError 24 LockTimeout, 246 SnapshotUnavailable, 272 MigrationConflict */
   collection(ns: string): Collection | undefined {
     const found = this.#engine.collection(ns)
-    const { namespaces, createdNamespaces } = this.#transaction
+    const { namespaces, createdNamespaces, snapshot } = this.#transaction
+    if (snapshot !== null) this.#transactions.checkArrivals(ns, snapshot)
     if (namespaces.has(ns)) return found
     this.#transactions.definitions.check(ns)
     const live = this.#node.collection(ns)

@@ -7,6 +7,8 @@ export interface Snapshot {
   readonly engine: StorageEngine
   /** Of the last change that the clone includes. */
   readonly time: TimestampPair
+  /** Whether all shards read at this time. */
+  readonly isCommon: boolean
 }
 
 /** A command of a transaction, as its session options name it. */

@@ -2,7 +2,7 @@
  * The transactions of a primary: at most one open one for each session. Server:
  * transaction_participant.cpp.
  */
-import type { ActorContext, TimestampPair } from '@shardlab/actor'
+import { compareTimestamps, type ActorContext, type TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
@@ -21,7 +21,7 @@ import {
   type EntryLimits,
 } from './log/transaction-entries.js'
 import { SessionCheckout } from './session-checkout.js'
-import { Transaction } from './transaction.js'
+import { Transaction, type Snapshot } from './transaction.js'
 import {
   checkNumber,
   checkRestart,
@@ -42,7 +42,7 @@ export interface TransactionsNode {
   readonly parameters: ParameterSet<NodeParameterName>
   readonly retries: RetryHistory
   readonly role: { readonly name: string }
-  readonly set: { readonly isWritablePrimary: boolean }
+  readonly set: { readonly appliedTs: TimestampPair; readonly isWritablePrimary: boolean }
   collection(ns: string): Collection | undefined
 }
 
@@ -62,6 +62,8 @@ export class Transactions {
   readonly #node: TransactionsNode
   readonly #log: TransactionLog
   readonly #open = new Map<SessionKey, Transaction>()
+  /** Since some transaction began that is still open. */
+  readonly #arrivals = new Map<string, TimestampPair>()
   /** Infinite: the timer is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
@@ -223,6 +225,7 @@ export class Transactions {
     if (transaction.state === 'prepared') this.preparedCount--
     this.keys.release(transaction)
     this.#open.delete(session.key)
+    if (this.isEmpty) this.#arrivals.clear()
     retries.noteTransaction(session.key, txnNumber, state, context.now())
     transaction.end(state)
     cursors.closeWhere((cursor) => cursor.session === session.key && cursor.txnNumber === txnNumber)
@@ -245,7 +248,7 @@ export class Transactions {
 
   /**
    * Commands that change definitions have waited for transactions. Other work, such as that of
-   * coordinators, aborts those that are not prepared.
+   * coordinators, aborts those that are not prepared; the prepared ones find what is left.
    * @throws TransactionConflict
    */
   #checkDefinition({ ns: commandNs, object }: LogChange): void {
@@ -262,10 +265,55 @@ export class Transactions {
     const to = findField(object, 'to')?.asString()
     const covers =
       name === null ? (each: string) => each.startsWith(`${db}.`) : (each: string) => each === ns || each === to
-    for (const user of this.usersOf(covers)) {
-      if (user.state === 'prepared') throw new TransactionConflict(user)
-      this.abort(user)
+    this.abortUsers(covers)
+  }
+
+  /** Of the namespaces, except prepared ones. */
+  abortUsers(covers: (ns: string) => boolean): void {
+    for (const user of this.usersOf(covers)) if (user.state === 'in-progress') this.abort(user)
+  }
+
+  /**
+   * Resolves when no transaction uses the namespaces. Statements that begin to use them meanwhile
+   * fail with LockTimeout.
+   * @param timeoutMs null: no limit
+   * @returns false: some still do after that time
+   */
+  async unused(covers: (ns: string) => boolean, timeoutMs: number | null): Promise<boolean> {
+    if (this.isEmpty) return true
+    const { context } = this.#node
+    const release = this.definitions.acquire(covers)
+    let isOver = false
+    const expiry = timeoutMs === null ? [] : [context.sleep(timeoutMs).then(() => void (isOver = true))]
+    try {
+      for (let users = this.usersOf(covers); users.length > 0; users = this.usersOf(covers)) {
+        await context.all([Promise.race([users[0]!.ended, ...expiry])])
+        if (isOver) return this.usersOf(covers).length === 0
+      }
+      return true
+    } finally {
+      release()
     }
+  }
+
+  /**
+   * The documents of a range have arrived from another shard. Transactions whose snapshot is older
+   * must not read the collection.
+   */
+  noteArrival(ns: string): void {
+    if (!this.isEmpty) this.#arrivals.set(ns, this.#node.set.appliedTs)
+  }
+
+  /** @throws CommandError 272 MigrationConflict */
+  checkArrivals(ns: string, { time, isCommon }: Snapshot): void {
+    // Owners of the past answer those, by the history of the chunks.
+    if (isCommon) return
+    const arrival = this.#arrivals.get(ns)
+    if (arrival === undefined || compareTimestamps(arrival, time) <= 0) return
+    throw new CommandError(
+      'MigrationConflict',
+      `Collection ${ns} has undergone a catalog change operation at time ${arrival[0]}:${arrival[1]} and no longer satisfies the requirements for the current transaction which requires ${time[0]}:${time[1]}. Transaction will be aborted.`,
+    )
   }
 
   isCreatedByAnother(ns: string, transaction: Transaction): boolean {

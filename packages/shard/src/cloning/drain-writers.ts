@@ -7,12 +7,14 @@ interface DrainHost extends ShardHost {
 }
 
 const documentMovesTimeoutMs = 5_000
+const transactionsTimeoutMs = 5_000
 
 /**
  * Call after a critical section has begun to block writes; flush the node afterwards. Resolves when
- * earlier writes are applied and no document is moving into the collection.
+ * earlier writes are applied, no document is moving into the collection, and no transaction uses
+ * it.
  * @throws CommandError 117 ConflictingOperationInProgress when documents are still moving after
- *   five seconds
+ *   five seconds, 24 LockTimeout when transactions are still open
  */
 export async function drainWriters({ node, preparedInserts }: DrainHost, ns: string, uuid: Uint8Array): Promise<void> {
   const { context, stopping } = node
@@ -24,4 +26,6 @@ export async function drainWriters({ node, preparedInserts }: DrainHost, ns: str
       'ConflictingOperationInProgress',
       `Documents are being moved into collection ${ns} by changes of their shard key`,
     )
+  if (!(await node.transactions.unused((each) => each === ns, transactionsTimeoutMs)))
+    throw new CommandError('LockTimeout', `Transactions on collection ${ns} were still open after five seconds`)
 }

@@ -1,3 +1,4 @@
+import { CommandError } from '@shardlab/bson'
 import type { Access, Entrant } from '@shardlab/node'
 import type { DatabaseCopies } from '../coordinators/locks/database-copies.js'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
@@ -37,20 +38,27 @@ function enterPresent(host: EntranceHost, ns: string, entrant: Entrant): Promise
 
 /**
  * A read of the past sees the documents that this shard owned at that time.
- * @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig
+ * @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig; 272 MigrationConflict
  */
 async function enterPast(
   { placements, versions }: EntranceHost,
   ns: string,
-  { concerns }: Entrant,
+  entrant: Entrant,
   entering: Promise<Access> | Access,
 ): Promise<Access> {
   const access = await entering
   const placement = access.ownership?.placement
   if (placement === undefined) return access
-  const past = await placements.placementAt(placement, concerns.read.atClusterTime!)
+  const past = await placements.placementAt(placement, entrant.concerns.read.atClusterTime!)
   if (past === undefined) throw versions.stale(ns, `collection ${ns} was dropped or recreated during the operation`)
-  return past === placement ? access : versions.accessUnder(past)
+  if (past === placement) return access
+  // A transaction writes only where the documents of its snapshot still are.
+  if (!isRead(entrant))
+    throw new CommandError(
+      'MigrationConflict',
+      `Chunks of collection ${ns} have moved since the snapshot of the transaction. Transaction will be aborted.`,
+    )
+  return versions.accessUnder(past)
 }
 
 /** A copy of the database may have started during the wait. */

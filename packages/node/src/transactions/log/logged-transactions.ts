@@ -2,9 +2,24 @@
  * Transactions of which the log has entries but no outcome: parts of large ones, and prepared ones.
  * Server: transaction_oplog_application.cpp.
  */
-import { CommandError, documentsOf, DocumentWriter, findField, firstFieldName, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  findField,
+  firstFieldName,
+  sameBytes,
+  type RawValue,
+} from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
-import { decodeOperation, opTimeOf, type LogEntry, type OpTime, type StorageEngine } from '@shardlab/storage'
+import {
+  decodeOperation,
+  opTimeOf,
+  type Collection,
+  type LogEntry,
+  type OpTime,
+  type StorageEngine,
+} from '@shardlab/storage'
 
 export interface LoggedTransaction {
   readonly key: SessionKey
@@ -136,22 +151,35 @@ export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions
 
 /**
  * As entries with the time of `entry`. Each has to be applied before the next one is read, because
- * an update is the difference to the stored document.
+ * an update is the difference to the stored document. A prepared transaction finds collections that
+ * were renamed since, and has no effect on those that were dropped.
  */
 export function* operationsIn(
   parts: readonly Uint8Array[],
   { ts, term, wallMs }: Pick<LogEntry, 'ts' | 'term' | 'wallMs'>,
   engine: StorageEngine,
 ): Generator<LogEntry, void, void> {
-  const stored = (ns: string, id: RawValue) => engine.collection(ns)?.findById(id)?.document
   let applyOpsIndex = 0
   for (const part of parts) {
     const operations = findField(part, 'applyOps')
     if (operations === undefined) throw new CommandError('FailedToParse', 'a log entry has no applyOps')
-    for (const operation of documentsOf(operations))
-      yield {
-        ...{ ts, term, wallMs, session: null, applyOpsIndex: applyOpsIndex++ },
-        ...decodeOperation(operation, stored),
+    for (const operation of documentsOf(operations)) {
+      const common = { ts, term, wallMs, session: null, applyOpsIndex: applyOpsIndex++ }
+      const uuid = findField(operation, 'ui')
+      if (uuid === undefined || findField(operation, 'op')!.asString() === 'c') {
+        yield { ...common, ...decodeOperation(operation, () => undefined) }
+        continue
       }
+      const collection = collectionOf(engine, findField(operation, 'ns')!.asString(), uuid.asBinary())
+      if (collection === undefined) continue
+      const stored = (_: string, id: RawValue) => collection.findById(id)?.document
+      yield { ...common, ...decodeOperation(operation, stored), ns: collection.ns }
+    }
   }
+}
+
+function collectionOf(engine: StorageEngine, ns: string, uuid: Uint8Array): Collection | undefined {
+  const named = engine.collection(ns)
+  if (named !== undefined && sameBytes(named.uuid, uuid)) return named
+  return engine.collections().find((each) => sameBytes(each.uuid, uuid))
 }

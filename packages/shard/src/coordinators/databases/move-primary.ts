@@ -49,6 +49,9 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
     await databaseCopies.copy(db, to, async () => {
       // Commands that entered earlier apply their writes before this sleep ends.
       await context.sleep(0, node.stopping.signal)
+      const covers = (ns: string) => ns.startsWith(`${db}.`)
+      node.transactions.abortUsers(covers)
+      await node.transactions.unused(covers, null)
       await node.flushToMajority()
       const found = await collectionsOf(host, db)
       sharded = found.sharded

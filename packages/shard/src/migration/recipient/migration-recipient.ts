@@ -203,6 +203,7 @@ export class MigrationRecipient {
       if (this.#released) await placements.refreshCollection(ns)
       this.#timing.done('released')
     } finally {
+      node.transactions.noteArrival(ns)
       section?.leave()
     }
     this.#timing.done('critical-section-left')
