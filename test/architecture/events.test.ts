@@ -14,6 +14,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
   routed: {
     mongos: true,
     opId: true,
+    connectionId: true,
     ns: true,
     command: true,
     shardKey: true,

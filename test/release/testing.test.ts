@@ -6,7 +6,7 @@ import t from 'tap'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../support/up.js'
-import { filesOfSuite, suites, testsOfFile } from './support/five-runners.js'
+import { application, broadcasts, filesOfSuite, suites, testsOfFile } from './support/five-runners.js'
 import { builtTarball, client, missing, Project, root } from './support/project.js'
 
 const types = `
@@ -21,6 +21,8 @@ const whole: Pick<ClusterFixture, 'uri'> = shop
 void [cluster, copy, whole, template({ clock: 'manual' }), expectShards(cluster, 1, async () => 1)]
 `
 
+const reportProgram = join('node_modules', '@shardlab', 'testing', 'bin', 'shardlab-broadcasts.js')
+
 const installed = (name: string): string | null => (name === 'tap' ? join(root, 'node_modules', 'tap') : client(name))
 
 t.test('tests of each runner write the same keys, each in a copy', { timeout: 500_000 }, async (t) => {
@@ -29,6 +31,7 @@ t.test('tests of each runner write the same keys, each in a copy', { timeout: 50
   t.teardown(() => project.remove())
   const reason = (await project.install(tarballs[0]!)) ?? (await project.install(tarballs[1]!))
   if (reason !== null) return void t.pass('installed', { skip: reason })
+  project.write('app.cjs', application)
   for (const [name, suite] of Object.entries(suites)) {
     const folder = suite.needs === null ? '' : installed(suite.needs)
     if (folder === null) {
@@ -39,6 +42,7 @@ t.test('tests of each runner write the same keys, each in a copy', { timeout: 50
     for (let number = 1; number <= filesOfSuite; number++) project.write(suite.file(number), suite.text)
     const fills = join(project.folder, 'fills.txt')
     rmSync(fills, { force: true })
+    rmSync(join(project.folder, 'broadcasts'), { recursive: true, force: true })
     // Of our own runner: theirs must find out by themselves.
     const { NODE_TEST_CONTEXT: _, TAP: __, ...env } = process.env
     const { code, stdout, stderr } = await run(process.execPath, suite.command(folder), {
@@ -48,6 +52,13 @@ t.test('tests of each runner write the same keys, each in a copy', { timeout: 50
     t.equal(code, 0, `${name}: ${stdout.slice(-2000)}${stderr.slice(-2000)}`)
     t.match(`${stdout}${stderr}`, new RegExp(`\\b${filesOfSuite * testsOfFile}\\b`), `${name}: all tests have run`)
     t.equal(readFileSync(fills, 'utf8').trim().split('\n').length, 1, `${name}: one process has filled the cluster`)
+    const report = await run(process.execPath, [reportProgram, 'broadcasts', '--json'], { cwd: project.folder })
+    const rows = JSON.parse(report.stdout) as { place: string; count: number; fields: string[] }[]
+    t.same(
+      rows.map(({ place, count, fields }) => [place.replace(/^(\.\.\/)+/, ''), count, fields]).toSorted(),
+      broadcasts.map(([place, fields]) => [place, filesOfSuite * testsOfFile, fields]),
+      `${name}: the report names both broadcasts`,
+    )
   }
   project.write('types.mts', types)
   t.same(await project.compile(), [])

@@ -1,5 +1,6 @@
 /** A cluster for each test, or each file, through the hooks of a test runner. */
 import type { ShardedCluster } from '@shardlab/cluster'
+import type { BroadcastReport } from './broadcasts/broadcast-report.js'
 import { template, type Template, type TemplateOptions } from './template.js'
 
 type Hook = (run: () => Promise<void>) => unknown
@@ -21,15 +22,19 @@ export interface RunnerHooks {
 export interface FixtureOptions extends TemplateOptions {
   /** `test`: every test has a cluster of its own. `file`: the tests of a file share one. */
   readonly per?: 'test' | 'file'
+  /** Reports the broadcasts of tests, without those of `fill`. Default: none. */
+  readonly report?: BroadcastReport
 }
 
 export class ClusterFixture {
   readonly #options: TemplateOptions
+  readonly #report: BroadcastReport | undefined
   #template: Template | null = null
   #cluster: ShardedCluster | null = null
 
-  constructor(options: TemplateOptions) {
+  constructor(options: TemplateOptions, report?: BroadcastReport) {
     this.#options = options
+    this.#report = report
   }
 
   /** Of the test that runs. @throws Error outside of tests */
@@ -48,7 +53,9 @@ export class ClusterFixture {
    */
   async fork(): Promise<ShardedCluster> {
     this.#template ??= await template(this.#options)
-    return this.#template.fork()
+    const cluster = await this.#template.fork()
+    this.#report?.follow(cluster)
+    return cluster
   }
 
   /** For hooks; {@link useCluster} adds these two. */
@@ -60,6 +67,7 @@ export class ClusterFixture {
     const cluster = this.#cluster
     this.#cluster = null
     await cluster?.stop()
+    this.#report?.write()
   }
 }
 
@@ -70,10 +78,10 @@ export class ClusterFixture {
  */
 export function useCluster(
   runner: RunnerHooks,
-  { per = 'test', ...options }: FixtureOptions = {},
+  { per = 'test', report, ...options }: FixtureOptions = {},
 ): Omit<ClusterFixture, 'begin' | 'end'> {
   if (per !== 'test' && per !== 'file') throw new Error(`per is ${JSON.stringify(per)}; use test or file.`)
-  const fixture = new ClusterFixture(options)
+  const fixture = new ClusterFixture(options, report)
   const [first, last] =
     per === 'file'
       ? [hookOf(runner, 'beforeAll', 'before'), hookOf(runner, 'afterAll', 'after', 'teardown')]

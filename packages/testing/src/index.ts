@@ -1,3 +1,7 @@
+export { BroadcastReport, type BroadcastReportOptions } from './broadcasts/broadcast-report.js'
+export { mergeRows, type BroadcastRow } from './broadcasts/rows.js'
+export type { DriverClient } from './broadcasts/call-places.js'
+export { htmlOf, textOf } from './broadcasts/render.js'
 export { expectShards } from './expect-shards.js'
 export { useCluster, type ClusterFixture, type FixtureOptions, type RunnerHooks } from './fixture.js'
 export { loadDump } from './load-dump.js'

@@ -96,7 +96,12 @@ export async function packTesting(folder) {
   const peers = { shardlab: manifestOf('shardlab').version, ...manifest.peerDependencies }
   for (const format of ['esm', 'cjs'])
     await bundle({ format, outdir: dist, external: Object.keys(peers), entryPoints: entry, renamed })
-  writeManifest(stage, manifest, { ...entryPoints('testing'), peerDependencies: peers })
+  const program = { broadcasts: join(root, 'packages', 'testing', 'dist', 'src', 'broadcasts', 'main.js') }
+  await bundle({ format: 'esm', outdir: dist, external: Object.keys(peers), entryPoints: program, renamed })
+  mkdirSync(join(stage, 'bin'))
+  const bin = "#!/usr/bin/env node\nimport '../dist/broadcasts.js'\n"
+  writeFileSync(join(stage, 'bin', 'shardlab-broadcasts.js'), bin, { mode: 0o755 })
+  writeManifest(stage, manifest, { bin: manifest.bin, ...entryPoints('testing'), peerDependencies: peers })
   writeTypes('testing', stage, renamed)
   const guide = 'docs/guides/fixtures.md'
   return pack(stage, folder, { 'packages/testing/README.md': 'README.md', [guide]: guide })

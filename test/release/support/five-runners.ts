@@ -1,10 +1,24 @@
-/** One suite of an application, for five test runners: every test writes the same keys. */
+/**
+ * One suite of an application, for five test runners: every test writes the same keys, and makes
+ * two broadcasts.
+ */
 
 export const filesOfSuite = 4
 export const testsOfFile = 50
 
+export const application = `exports.total = (orders) => orders.countDocuments()
+exports.byEmail = (orders, email) => orders.find({ email }).toArray()
+`
+
+/** Lines of the application with a broadcast. */
+export const broadcasts = [
+  ['app.cjs:1', []],
+  ['app.cjs:2', ['email']],
+] as const
+
 const options = `{
   shards: 2,
+  report: new BroadcastReport({ driver: MongoClient, folder: 'broadcasts' }),
   async fill({ uri }) {
     require('node:fs').appendFileSync('fills.txt', process.env.RUNNER + '\\n')
     const client = await MongoClient.connect(uri, driver)
@@ -16,7 +30,8 @@ const options = `{
 
 const load = `
 const { MongoClient } = require('mongodb')
-const { useCluster } = require('@shardlab/testing')
+const { BroadcastReport, useCluster } = require('@shardlab/testing')
+const app = require('../app.cjs')
 const driver = { runtimeAdapters: { os: require('node:os') } }`
 
 const body = `async () => {
@@ -24,7 +39,8 @@ const body = `async () => {
     const orders = client.db('shop').collection('orders')
     await orders.insertMany([{ _id: 3, customer: 'ada' }, { _id: 4, customer: 'eve' }])
     await orders.deleteOne({ _id: 1, customer: 'ada' })
-    const count = await orders.countDocuments()
+    const count = await app.total(orders)
+    await app.byEmail(orders, 'ada@example.com')
     await client.close()
     if (count !== 3) throw new Error('another test has written: ' + count)
   }`

@@ -15,6 +15,8 @@ export interface RoutedEvent {
   readonly atMs: number
   readonly mongos: Address
   readonly opId: number
+  /** Of the client at this router, as `connectionId` of its hello. */
+  readonly connectionId: number
   readonly ns: string
   readonly command: string
   /** Relaxed Extended JSON; null: an unsharded collection. */

@@ -62,6 +62,7 @@ export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
     atMs,
     mongos: host.context.address,
     opId: operation.id,
+    connectionId: invocation.connectionId,
     ns: to.ns,
     command: operation.command,
     shardKey: to.route.kind === 'sharded' ? toExtendedJson(to.route.placement.shardKey.document) : null,

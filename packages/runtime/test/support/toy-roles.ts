@@ -230,6 +230,7 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
         atMs: context.now(),
         mongos: context.address,
         opId: 1,
+        connectionId: 1,
         ns: 'a.b',
         command: 'find',
         kind: 'targeted',
