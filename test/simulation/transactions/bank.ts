@@ -128,6 +128,7 @@ class Client {
 
   async work(): Promise<void> {
     for (let i = 0; i < transfersOfClient; i++) {
+      if (this.#random.chance(1, 4)) await this.#checkSum()
       const id = `${this.#name}-${i}`
       const from = this.#random.below(accounts)
       const to = (from + 1 + this.#random.below(accounts - 1)) % accounts
@@ -137,6 +138,23 @@ class Client {
       else this.#totals.aborted++
       await this.#cluster.advance(this.#random.fraction() * 5)
     }
+  }
+
+  /** All accounts in one transaction: the amounts of a half transfer never show. */
+  async #checkSum(): Promise<void> {
+    const router = this.#router()
+    this.#txnNumber++
+    const level = this.#random.chance(1, 2) ? 'snapshot' : 'majority'
+    const readConcern = level === 'snapshot' ? { readConcern: { level } } : {}
+    if (level !== 'snapshot') return
+    const reply = await this.#statement(router, { find: 'accounts' }, { startTransaction: true, ...readConcern })
+    if (reply?.['ok'] === 1) {
+      const found = reply['cursor'].firstBatch as { balance: number }[]
+      const sum = found.reduce((total, { balance }) => total + balance, 0)
+      if (found.length !== accounts || sum !== accounts * opening)
+        this.#totals.violations.push(`${this.#name} read ${found.length} accounts with ${sum} in a snapshot`)
+    }
+    await this.#end(router, 'abortTransaction')
   }
 
   async #transfer(id: string, from: number, to: number, amount: number): Promise<'committed' | 'aborted' | 'unknown'> {

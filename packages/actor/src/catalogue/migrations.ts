@@ -112,12 +112,13 @@ export const migrationExchanges = {
   >({ migrationId: new Uint8Array(16) }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
   /**
    * Donor to recipient: writes are blocked, fetch the last changes. Answered when all are on the
-   * recipient's disk. Server: _recvChunkCommit.
+   * recipient's disk, with a time that is not earlier than those of their entries there. Server:
+   * _recvChunkCommit.
    */
-  'shard.receive-commit': exchange<{ migrationId: Uint8Array }, { counts: RecipientCounts; error: ErrorField }>(
-    { migrationId: new Uint8Array(16) },
-    { counts: [1, 40, 0, 0], error: null },
-  ),
+  'shard.receive-commit': exchange<
+    { migrationId: Uint8Array },
+    { counts: RecipientCounts; clusterTime: TimestampPair; error: ErrorField }
+  >({ migrationId: new Uint8Array(16) }, { counts: [1, 40, 0, 0], clusterTime: [1, 1], error: null }),
   /**
    * Recipient to donor: fetch at most `documentsMax` documents; 0: any number. Batches are numbered
    * from 0, and the last one can be requested again. `last`: there are no more. `sizes`: the ranges
@@ -162,11 +163,12 @@ export const migrationExchanges = {
    * config.rangeDeletions.
    */
   'shard.apply-migration-decision': exchange<
-    { migrationId: Uint8Array; decision: MigrationDecision },
+    { migrationId: Uint8Array; decision: MigrationDecision; clusterTime: TimestampPair },
     { error: ErrorField }
-  >({ migrationId: new Uint8Array(16), decision: 'committed' }, { error: null }),
+  >({ migrationId: new Uint8Array(16), decision: 'committed', clusterTime: [1, 1] }, { error: null }),
   /**
-   * Donor to config server: change the owner of the range, at a time later than `clusterTime`.
+   * Donor to config server: change the owner of the range, at a time later than `clusterTime`, and
+   * not later than that of the reply.
    * Server: _configsvrCommitChunkMigration.
    */
   'config.commit-chunk-migration': exchange<
@@ -181,7 +183,12 @@ export const migrationExchanges = {
       /** The commit fails if the recipient has left the cluster since then, even if it is back. */
       plannedAt: TimestampPair
     },
-    { shardVersion: PlacementVersionTuple; collectionVersion: PlacementVersionTuple; error: ErrorField }
+    {
+      shardVersion: PlacementVersionTuple
+      collectionVersion: PlacementVersionTuple
+      clusterTime: TimestampPair
+      error: ErrorField
+    }
   >(
     {
       ns: 'test.c',
@@ -193,7 +200,7 @@ export const migrationExchanges = {
       clusterTime: [1, 1],
       plannedAt: [1, 1],
     },
-    { shardVersion: version, collectionVersion: version, error: null },
+    { shardVersion: version, collectionVersion: version, clusterTime: [1, 1], error: null },
   ),
   /**
    * Donor to config server: refuse every later commit of a migration that began with this version

@@ -115,7 +115,7 @@ class CommandRun {
     const invocation = this.#invocation!
     if (invocation.transaction !== undefined)
       return this.#settle(runInTransaction(this.#row!, invocation, (inside) => this.#runRow(inside)))
-    if (this.#row!.access === 'admin' || this.#row!.access === 'write') {
+    if (this.#row!.access !== 'read' && this.#row!.retryable !== true) {
       const covers = definitionsOf(this.#row!.name, invocation)
       if (covers !== null) return this.#settle(afterTransactions(invocation, covers, () => this.#runRow(invocation)))
     }

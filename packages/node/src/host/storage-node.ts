@@ -137,7 +137,10 @@ export class StorageNode implements NodeHost {
     this.connections = previous?.connections ?? new ConnectionTable()
     this.isStandalone = options.isStandalone ?? false
     this.snapshots = storage.snapshots
-    this.transactions = new Transactions(this, { write: (entries) => this.#applyTransaction(entries) })
+    this.transactions = new Transactions(this, {
+      recent: storage.log.transactions.recent,
+      write: (entries) => this.#applyTransaction(entries),
+    })
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     this.snapshots.windowSeconds = () => snapshotWindowSeconds(this)
     followLogParameters(this)

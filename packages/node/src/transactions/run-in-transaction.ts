@@ -5,7 +5,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
-import { prepareRead } from '../replication/concerns/read-concern.js'
+import { prepareRead, snapshotAt } from '../replication/concerns/read-concern.js'
 import { awaitPrepared } from './await-transactions.js'
 import type { Snapshot, Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
@@ -105,7 +105,7 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
   await prepareRead({ ...invocation, concerns: { ...concerns, read: waited } })
   operation.checkForInterrupt()
   checkOpen(transaction, host)
-  const engine = atClusterTime === null ? host.engine : host.snapshots.open(atClusterTime)
+  const engine = atClusterTime === null ? host.engine : snapshotAt(host, atClusterTime)
   const clone = engine.clone()
   clone.keepsPreImages = false
   const isCommon = atClusterTime !== null

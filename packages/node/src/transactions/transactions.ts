@@ -12,7 +12,9 @@ import type { LogChange } from '../log/log-change.js'
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { DefinitionLocks } from './definition-locks.js'
-import { operationsIn, type LoggedTransaction } from './log/logged-transactions.js'
+import type { LoggedTransaction } from './log/logged-transactions.js'
+import { operationsIn } from './log/operations.js'
+import type { RecentCommits } from './log/recent-commits.js'
 import {
   abortEntry,
   applyOpsEntries,
@@ -48,6 +50,7 @@ export interface TransactionsNode {
 
 /** What the node does for its transactions. */
 export interface TransactionLog {
+  readonly recent: RecentCommits
   /** See `NodeLog.applyTransaction`. */
   write(entries: readonly LogChange[]): LogEntry
 }
@@ -75,6 +78,11 @@ export class Transactions {
 
   get isEmpty(): boolean {
     return this.#open.size === 0
+  }
+
+  /** Of several shards, for readers of past times. */
+  get recent(): RecentCommits {
+    return this.#log.recent
   }
 
   all(): Transaction[] {

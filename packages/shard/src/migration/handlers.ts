@@ -1,6 +1,11 @@
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
+import type { ShardHost } from '../host/host.js'
 import type { Migrations } from './migrations.js'
+
+interface MigrationsHost extends ShardHost {
+  readonly migrations: Migrations
+}
 
 export const migrationHandlers: ShardHandlers<
   | 'shard.move-range'
@@ -10,7 +15,7 @@ export const migrationHandlers: ShardHandlers<
   | 'shard.migrate-clone'
   | 'shard.transfer-mods'
   | 'shard.apply-migration-decision',
-  { readonly migrations: Migrations }
+  MigrationsHost
 > = {
   'shard.move-range': ({ migrations }, request) => migrations.moveRange(request).then(withoutError),
   'shard.receive-range'({ migrations }, request) {
@@ -21,8 +26,9 @@ export const migrationHandlers: ShardHandlers<
     const { state, counts, reason } = await migrations.recipient(migrationId).status()
     return { state, counts, reason: reason === null ? null : errorDocument(reason), error: null }
   },
-  async 'shard.receive-commit'({ migrations }, { migrationId }) {
-    return { counts: await migrations.recipient(migrationId).commit(), error: null }
+  async 'shard.receive-commit'({ migrations, node }, { migrationId }) {
+    const counts = await migrations.recipient(migrationId).commit()
+    return { counts, clusterTime: node.clock.time, error: null }
   },
   'shard.migrate-clone'({ migrations }, { migrationId, batch, documentsMax }) {
     const { documents, sizes = null, last } = migrations.source(migrationId).clone(batch, documentsMax)
@@ -32,8 +38,11 @@ export const migrationHandlers: ShardHandlers<
     const { deleted, reloaded, sessions, sizes = null } = migrations.source(migrationId).mods(batch)
     return { deleted, reloaded, sessions, sizes, error: null }
   },
-  'shard.apply-migration-decision': ({ migrations }, { migrationId, decision }) =>
-    migrations.applyDecision(migrationId, decision).then(withoutError),
+  'shard.apply-migration-decision'({ migrations, node }, { migrationId, decision, clusterTime }) {
+    // What this shard writes to the range from now on is later than the move.
+    node.clock.advance(clusterTime)
+    return migrations.applyDecision(migrationId, decision).then(withoutError)
+  },
 }
 
 function withoutError(): { readonly error: null } {

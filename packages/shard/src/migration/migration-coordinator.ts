@@ -194,7 +194,7 @@ export class MigrationCoordinator {
       const { error } = await context.request(
         record.recipient,
         'shard.apply-migration-decision',
-        { migrationId: record.id, decision },
+        { migrationId: record.id, decision, clusterTime: node.clock.time },
         { timeoutMs: answerTimeoutMs },
       )
       if (error !== null) return false

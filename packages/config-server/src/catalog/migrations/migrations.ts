@@ -199,7 +199,7 @@ function commit(
   if (chunk.shard === to) {
     const onDonor = chunks.placementVersion(chunks.versionOn(from))
     const collectionVersion = chunks.placementVersion(version)
-    return { shardVersion: onDonor, collectionVersion, error: null }
+    return { shardVersion: onDonor, collectionVersion, clusterTime: catalog.node.clock.time, error: null }
   }
   if (chunk.shard !== from) {
     throw new CommandError(
@@ -223,6 +223,7 @@ function commit(
   return {
     shardVersion: chunks.placementVersion(moved.donorVersion),
     collectionVersion: chunks.placementVersion(moved.collectionVersion),
+    clusterTime: validAfter,
     error: null,
   }
 }

@@ -1,9 +1,10 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
 import { compareTimestamps, type CancelSignal, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import type { StorageEngine } from '@shardlab/storage'
 import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
 import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
-import type { NodeInvocation } from '../../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 import { awaitPrepared } from '../../transactions/await-transactions.js'
 
 /**
@@ -103,10 +104,18 @@ async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvoc
   return openAt(invocation, atClusterTime ?? committed)
 }
 
+/**
+ * The data at a cluster time, which must not be changed.
+ * @throws CommandError 239 SnapshotTooOld
+ */
+export function snapshotAt({ snapshots, transactions }: NodeHost, time: TimestampPair): StorageEngine {
+  return transactions.recent.completed(snapshots.open(time), time)
+}
+
 /** @throws CommandError 239 SnapshotTooOld */
 function openAt(invocation: NodeInvocation, time: TimestampPair): NodeInvocation {
   const { host, concerns } = invocation
-  const past = nodeAtTime(host, host.snapshots.open(time), time)
+  const past = nodeAtTime(host, snapshotAt(host, time), time)
   return { ...invocation, host: past, concerns: { ...concerns, read: { ...concerns.read, atClusterTime: time } } }
 }
 

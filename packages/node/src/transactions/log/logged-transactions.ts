@@ -2,24 +2,12 @@
  * Transactions of which the log has entries but no outcome: parts of large ones, and prepared ones.
  * Server: transaction_oplog_application.cpp.
  */
-import {
-  CommandError,
-  documentsOf,
-  DocumentWriter,
-  findField,
-  firstFieldName,
-  sameBytes,
-  type RawValue,
-} from '@shardlab/bson'
+import { timestampPair } from '@shardlab/actor'
+import { documentsOf, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
-import {
-  decodeOperation,
-  opTimeOf,
-  type Collection,
-  type LogEntry,
-  type OpTime,
-  type StorageEngine,
-} from '@shardlab/storage'
+import { opTimeOf, type LogEntry, type OpTime, type StorageEngine } from '@shardlab/storage'
+import { operationsIn } from './operations.js'
+import { RecentCommits } from './recent-commits.js'
 
 export interface LoggedTransaction {
   readonly key: SessionKey
@@ -34,6 +22,8 @@ export interface LoggedTransaction {
 const nothing: readonly Uint8Array[] = []
 
 export class LoggedTransactions {
+  /** Of several shards, for readers of past times. */
+  readonly recent = new RecentCommits()
   readonly #open = new Map<SessionKey, LoggedTransaction>()
 
   get isEmpty(): boolean {
@@ -55,7 +45,7 @@ export class LoggedTransactions {
     if (session === null) return command === 'applyOps' ? [entry.object] : null
     const { key } = SessionCatalog.parse(session.lsid)
     if (command === 'abortTransaction') this.#open.delete(key)
-    else if (command === 'commitTransaction') return this.#take(key)
+    else if (command === 'commitTransaction') return this.#commit(entry, key)
     else if (command === 'applyOps') return this.#recordPart(entry, key)
     else return null
     return nothing
@@ -77,19 +67,24 @@ export class LoggedTransactions {
     return nothing
   }
 
-  #take(key: SessionKey): readonly Uint8Array[] {
+  #commit(entry: LogEntry, key: SessionKey): readonly Uint8Array[] {
     const taken = this.#open.get(key)
     if (taken === undefined) throw new Error('a log entry commits a transaction that is not prepared')
     this.#open.delete(key)
+    const { ts, term, wallMs } = entry
+    const commitTime = timestampPair(findField(entry.object, 'commitTimestamp')!)
+    this.recent.add({ commitTime, entry: { ts, term, wallMs }, parts: taken.parts })
     return taken.parts
   }
 
   clear(): void {
     this.#open.clear()
+    this.recent.clear()
   }
 
   adopt(other: LoggedTransactions): void {
     this.#open.clear()
+    this.recent.adopt(other.recent)
     for (const [key, transaction] of other.#open) this.#open.set(key, transaction)
   }
 
@@ -147,39 +142,4 @@ export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions
   const parts = entry.op === 'c' ? transactions.record(entry) : null
   if (parts === null) engine.apply(entry)
   else for (const each of operationsIn(parts, entry, engine)) engine.apply(each)
-}
-
-/**
- * As entries with the time of `entry`. Each has to be applied before the next one is read, because
- * an update is the difference to the stored document. A prepared transaction finds collections that
- * were renamed since, and has no effect on those that were dropped.
- */
-export function* operationsIn(
-  parts: readonly Uint8Array[],
-  { ts, term, wallMs }: Pick<LogEntry, 'ts' | 'term' | 'wallMs'>,
-  engine: StorageEngine,
-): Generator<LogEntry, void, void> {
-  let applyOpsIndex = 0
-  for (const part of parts) {
-    const operations = findField(part, 'applyOps')
-    if (operations === undefined) throw new CommandError('FailedToParse', 'a log entry has no applyOps')
-    for (const operation of documentsOf(operations)) {
-      const common = { ts, term, wallMs, session: null, applyOpsIndex: applyOpsIndex++ }
-      const uuid = findField(operation, 'ui')
-      if (uuid === undefined || findField(operation, 'op')!.asString() === 'c') {
-        yield { ...common, ...decodeOperation(operation, () => undefined) }
-        continue
-      }
-      const collection = collectionOf(engine, findField(operation, 'ns')!.asString(), uuid.asBinary())
-      if (collection === undefined) continue
-      const stored = (_: string, id: RawValue) => collection.findById(id)?.document
-      yield { ...common, ...decodeOperation(operation, stored), ns: collection.ns }
-    }
-  }
-}
-
-function collectionOf(engine: StorageEngine, ns: string, uuid: Uint8Array): Collection | undefined {
-  const named = engine.collection(ns)
-  if (named !== undefined && sameBytes(named.uuid, uuid)) return named
-  return engine.collections().find((each) => sameBytes(each.uuid, uuid))
 }

@@ -234,8 +234,10 @@ export class MigrationDonor {
     if (!node.isWritten) await node.flushToMajority()
     this.source!.check()
     await context.reach('shard.migration.writes-blocked', { ns })
-    const { counts, error } = await this.#askRecipient('shard.receive-commit', { migrationId: this.id })
+    const { counts, clusterTime, error } = await this.#askRecipient('shard.receive-commit', { migrationId: this.id })
     raiseError(error)
+    // The move must have a later time than the documents on the recipient.
+    node.clock.advance(clusterTime)
     this.#counts = counts
     this.source!.check()
     await context.reach('shard.migration.recipient-committed', { ns })
@@ -246,13 +248,14 @@ export class MigrationDonor {
     const { context, clock } = this.#host.node
     const { ns, to, plannedAt } = this.#request
     await context.reach('shard.migration.committing', { ns, to })
-    const { error } = await context.request(
+    const { clusterTime, error } = await context.request(
       configAddress,
       'config.commit-chunk-migration',
       { ns, min, max, from: context.address, to, chunkVersion, clusterTime: clock.time, plannedAt },
       { timeoutMs: commitTimeoutMs },
     )
     raiseError(error)
+    clock.advance(clusterTime)
     await context.reach('shard.migration.committed', { ns, to })
   }
 

@@ -1,0 +1,60 @@
+/**
+ * Transactions of several shards that have committed lately. Snapshots at a cluster time show each
+ * from its commit timestamp on, which is the same on all shards and earlier than its entry here.
+ * Server: durable and commit timestamps of WiredTiger.
+ */
+import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
+import type { LogEntry, StorageEngine } from '@shardlab/storage'
+import { operationsIn } from './operations.js'
+
+interface RecentCommit {
+  readonly commitTime: TimestampPair
+  readonly entry: Pick<LogEntry, 'ts' | 'term' | 'wallMs'>
+  /** Documents `{ applyOps, … }`. */
+  readonly parts: readonly Uint8Array[]
+}
+
+/** Readers of a past time are seldom much later than the commit. */
+const commitsMax = 1000
+const bytesMax = 16 * 1024 * 1024
+
+export class RecentCommits {
+  #commits: RecentCommit[] = []
+  #sizeBytes = 0
+
+  add(commit: RecentCommit): void {
+    this.#commits.push(commit)
+    this.#sizeBytes += sizeOf(commit)
+    while (this.#commits.length > commitsMax || (this.#sizeBytes > bytesMax && this.#commits.length > 1))
+      this.#sizeBytes -= sizeOf(this.#commits.shift()!)
+  }
+
+  clear(): void {
+    this.#commits = []
+    this.#sizeBytes = 0
+  }
+
+  adopt(other: RecentCommits): void {
+    this.#commits = [...other.#commits]
+    this.#sizeBytes = other.#sizeBytes
+  }
+
+  /**
+   * @param engine the data at that time by the entries of the log; not changed
+   * @returns with the transactions that have committed by then: their documents were held meanwhile
+   */
+  completed(engine: StorageEngine, time: TimestampPair): StorageEngine {
+    let clone: StorageEngine | null = null
+    for (const { commitTime, entry, parts } of this.#commits) {
+      if (compareTimestamps(commitTime, time) > 0 || compareTimestamps(entry.ts, time) <= 0) continue
+      clone ??= engine.clone()
+      clone.keepsPreImages = false
+      for (const change of operationsIn(parts, entry, clone)) clone.apply(change)
+    }
+    return clone ?? engine
+  }
+}
+
+function sizeOf({ parts }: RecentCommit): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
