@@ -86,3 +86,19 @@ t.test('the first statement is routed again when the router is stale', async (t)
   t.match(await txn.commit('mongos02'), { ok: 1 })
   t.match(await values(cluster), { '1': 1 })
 })
+
+for (const members of [1, 3])
+  t.test(`a participant merges the results of an aggregate, ${members} members`, async (t) => {
+    const cluster = await start(t, { members })
+    const txn = transaction(cluster, 1)
+    for (const x of [-1, 1]) t.match(await txn(set(x, 3)), { ok: 1 })
+    const pipeline = [{ $group: { _id: '$value', n: { $sum: 1 } } }, { $sort: { n: 1 } }]
+    // The merging shard is drawn at random.
+    for (let i = 0; i < 8; i++)
+      t.match(await txn({ aggregate: 'things', pipeline, cursor: { batchSize: 1 }, allowDiskUse: true }), {
+        ok: 1,
+        cursor: { firstBatch: [{ n: 2 }] },
+      })
+    t.match(await txn.commit(), { ok: 1 })
+    t.same(await values(cluster), { '-2': null, '-1': 3, '1': 3, '2': null })
+  })

@@ -14,11 +14,14 @@ import {
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
 import type { WrittenBatch } from './written-batch.js'
+import type { TransactionStatement } from '../transactions/transaction.js'
 
 export interface FillingCommand {
   readonly host: { readonly context: ActorContext; readonly cursors: CursorManager }
   readonly session: SessionId | null
   readonly operation: RunningOperation
+  /** Absent: the command is not in a transaction. */
+  readonly transaction?: TransactionStatement
 }
 
 /** A source owns the snapshot from which it reads. */

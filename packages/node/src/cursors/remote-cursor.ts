@@ -47,13 +47,15 @@ export class RemoteCursor extends DocumentBatch {
    * cursor.
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
-  async fill({ session, operation }: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+  async fill(filling: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+    const { session, transaction } = filling
     const { db, ns } = this.#options
     const id = this.#id
     const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))
     if (session !== null) writer.document('lsid', session.document)
+    if (transaction !== undefined) writer.int64('txnNumber', transaction.txnNumber).bool('autocommit', false)
     this.#id = 0n
-    const { body } = await this.#ask(writer.string('$db', db).finish(), operation.requesterKey, timeLimit)
+    const { body } = await this.#ask(writer.string('$db', db).finish(), filling, timeLimit)
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
     // Copied: the message's buffer is reused.
@@ -79,14 +81,24 @@ export class RemoteCursor extends DocumentBatch {
     else this.#node.context.send(member, 'node.command', this.#command(body, 0))
   }
 
+  /** A member of a set goes by the name of the set, too. */
   get #isHere(): boolean {
-    return this.#options.member === this.#node.context.address
+    const { address, endpoint } = this.#node.context
+    const { member, host } = this.#options
+    return member === address || host === endpoint
   }
 
-  async #ask(body: Uint8Array, operationKey: number, timeLimit: TimeLimit | null): Promise<NodeReply> {
-    const { context, clock } = this.#node
-    const command = this.#command(body, operationKey)
-    if (this.#isHere) return this.#node.nodeCommand(command)
+  async #ask(
+    body: Uint8Array,
+    { operation, transaction }: FillingCommand,
+    timeLimit: TimeLimit | null,
+  ): Promise<NodeReply> {
+    const { context, clock, transactions } = this.#node
+    const command = this.#command(body, operation.requesterKey)
+    if (this.#isHere)
+      return transaction === undefined
+        ? this.#node.nodeCommand(command)
+        : transactions.checkout.whileYielded(context, transaction, async () => this.#node.nodeCommand(command))
     const timeoutMs = timeLimit?.leftMs
     if (timeoutMs !== undefined && timeoutMs <= 0) throw maxTimeExpired()
     try {
