@@ -52,6 +52,7 @@ for (const [page, runner, files] of [
   ['fixtures.md', null, 1],
   ['vitest.md', 'vitest', 4],
   ['pytest.md', 'pytest', 2],
+  ['control.md', 'pytest', 2],
 ] as const) {
   const skip = runner !== null && !isInstalled[runner]!() ? `${runner} is not installed` : false
   t.test(`the tests of the guide ${page} pass`, { timeout, skip }, async (t) => {

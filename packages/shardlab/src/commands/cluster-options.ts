@@ -7,6 +7,7 @@ export function clusterOptions({
   quiet: _quiet,
   exitWithParent: _exitWithParent,
   topologyFile: _topologyFile,
+  controlPort: _controlPort,
   initiate,
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,

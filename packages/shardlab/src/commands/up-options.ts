@@ -32,6 +32,9 @@ export interface UpOptions {
   readonly strict?: true
   /** Path of a snapshot. */
   readonly from?: string
+  readonly clock?: string
+  /** Port of the HTTP control. Absent: none. */
+  readonly controlPort?: number
   readonly exitWithParent?: true
   readonly json?: true
   readonly quiet?: true
@@ -92,6 +95,12 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       '--from <file>',
       'start from a snapshot file of the API; it determines all options except --port and --host',
     )
+    .option('--clock <c>', 'real, or manual: time passes by the control port; needs --runtime inline')
+    .option(
+      '--control-port <p>',
+      'HTTP control on this machine: forks, snapshots, faults, time; 0: any free port',
+      wholeNumber,
+    )
     .option(
       '--exit-with-parent',
       'end when the program that started it ends or closes standard input: for test harnesses',
@@ -108,6 +117,7 @@ Examples:
   shardlab up                                  three shards on port 27017
   shardlab up --port 27117 --shards 5          five shards on another port
   shardlab up --json --port 0 --exit-with-parent  for programs: the first line is {"ready":true,"uri":…}
+  shardlab up --json --port 0 --runtime inline --control-port 0   with HTTP control, for tests in any language
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --shards 0 --standby rs0,rs1     no shards yet: add them with sh.addShard
   shardlab up --topology replica-set           one replica set of three members

@@ -12,6 +12,7 @@ import {
   type StandbyInfo,
 } from '@shardlab/cluster'
 import { exitCodes } from '../exit-codes.js'
+import type { ControlServer } from '../control/control-server.js'
 import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
 
@@ -34,38 +35,57 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
     if (options.quiet !== true && (level === 'warn' || level === 'error'))
       process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
   })
+  const control = options.controlPort === undefined ? null : await openControlOf(cluster, options.controlPort)
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(addressesOf(cluster))}\n`)
+    const urls = control === null ? {} : { control: control.url }
+    process.stdout.write(`${JSON.stringify({ ...addressesOf(cluster), ...urls })}\n`)
   } else if (options.quiet !== true) {
     process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
+    if (control !== null) process.stdout.write(`  Control: ${control.url}/openapi.json\n`)
   }
   // Otherwise the cluster would warn that nothing else keeps the process alive.
   setInterval(() => {}, longestDelayMs)
   await stopped
-  await Promise.race([cluster.stop(), sleep(stopGraceMs)])
+  await Promise.race([Promise.all([cluster.stop(), control?.close()]), sleep(stopGraceMs)])
   process.exit(exitCodes.fine)
 }
 
 /** @throws OptionError an option of the command line is in the topology file, too */
 async function startWith(options: UpOptions): ReturnType<typeof start> {
   const given = clusterOptions(options)
-  if (options.topologyFile === undefined) return start(given)
+  if (options.topologyFile === undefined) return start(given, options.controlPort)
   const { readTopologyFile } = await import('../topology/topology-file.js')
   const ofFile = await readTopologyFile(options.topologyFile)
   const twice = Object.keys(ofFile).find((name) => given[name as keyof ClusterOptions] !== undefined)
   if (twice !== undefined)
     throw new OptionError(`${twice} is in ${options.topologyFile} and on the command line: remove one of them.`)
-  return start({ ...given, ...ofFile })
+  return start({ ...given, ...ofFile }, options.controlPort)
+}
+
+/** @throws OptionError the port is in use */
+async function openControlOf(cluster: ShardedCluster, port: number): Promise<ControlServer> {
+  const { openControl } = await import('../control/control-server.js')
+  try {
+    return await openControl(cluster, port)
+  } catch (error) {
+    await cluster.stop()
+    throw new OptionError(`the control port ${port} cannot be opened: ${(error as Error).message}.`)
+  }
 }
 
 /** @throws OptionError */
-async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
+async function start(
+  options: ClusterOptions,
+  controlPort: number | undefined,
+): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
   const { from } = options
   const given = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
   const resolved = resolveOptions(given)
-  if (resolved.clock === 'manual')
+  if (resolved.clock === 'manual' && controlPort === undefined)
     throw new OptionError(
-      `${String(from)} is the snapshot of a cluster with a manual clock, which up cannot advance: use a snapshot of a cluster with a real clock.`,
+      from === undefined
+        ? 'a manual clock needs --control-port, by which it is advanced.'
+        : `${String(from)} is the snapshot of a cluster with a manual clock, which up advances only by --control-port: add it, or use a snapshot of a cluster with a real clock.`,
     )
   return { cluster: await ShardedCluster.start(given), resolved }
 }
