@@ -132,6 +132,38 @@ const stories: Record<ClusterMutationName, (story: Story) => Promise<unknown>> =
     }
     return unknown
   },
+  /** A change of a document that has moved since then is an event. */
+  async streamHistoryOff(story) {
+    return (await eventsOf(story, async () => void (await story.move()))).length
+  },
+  /** A move is invisible. */
+  async streamMigrationFilterOff(story) {
+    return (await eventsOf(story, async () => void (await story.move()))).length
+  },
+  /** Events of different shards are in the order of their times. */
+  async streamPromisesOff(story) {
+    await story.move()
+    const events = await eventsOf(story, async () => {
+      await story.cluster.faults.apply(`delay between ${story.cluster.mongos[0]} and shard01 by 50ms`)
+      for (const k of [1, 11, 2, 12]) await story.do({ update: 'c', updates: [{ q: { k }, u: { $inc: { n: 1 } } }] })
+    })
+    const keys = events.map(({ documentKey }) => (documentKey as Document)['k'] as number)
+    return keys.slice(1).join(' ')
+  },
+}
+
+/** Those of a change stream, after an update of the document with key 15. */
+async function eventsOf(story: Story, work: () => Promise<void>): Promise<Document[]> {
+  const [to] = story.cluster.mongos
+  const opened = await story.do({ aggregate: 'c', pipeline: [{ $changeStream: {} }], cursor: {} }, { to: to! })
+  await story.do({ update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }] })
+  await work()
+  const events: Document[] = []
+  for (let i = 0; i < 6; i++) {
+    const getMore = { getMore: opened['cursor'].id as unknown, collection: 'c', maxTimeMS: 300 }
+    events.push(...((await story.do(getMore, { to: to! }))['cursor'].nextBatch as Document[]))
+  }
+  return events
 }
 
 t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has a run')
@@ -144,6 +176,9 @@ const sound: Record<ClusterMutationName, unknown> = {
   catchUpOff: 1,
   versionCheckOff: 1,
   ddlLocksOff: 0,
+  streamHistoryOff: 1,
+  streamMigrationFilterOff: 1,
+  streamPromisesOff: '1 11 2 12',
 }
 const defective: Record<ClusterMutationName, unknown> = {
   ownershipFilterOff: 30,
@@ -153,6 +188,9 @@ const defective: Record<ClusterMutationName, unknown> = {
   catchUpOff: 0,
   versionCheckOff: 0,
   ddlLocksOff: 1,
+  streamHistoryOff: 0,
+  streamMigrationFilterOff: 11,
+  streamPromisesOff: '11 12 1 2',
 }
 
 for (const name of mutationNames) {

@@ -48,6 +48,10 @@ const program = createProgram({
     const { rollbackFiles } = await import('./commands/rollback-files.js')
     await rollbackFiles(options)
   },
+  watch: async (ns, options) => {
+    const { watch } = await import('./commands/watch.js')
+    await watch(ns, options)
+  },
   which: async (name) => {
     const { which } = await import('./commands/which.js')
     which(name)

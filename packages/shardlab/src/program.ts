@@ -8,6 +8,7 @@ import { addSimulateCommand, type SimulateOptions } from './commands/simulate-op
 import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-options.js'
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
+import { addWatchCommand, type WatchCommandOptions } from './commands/watch-options.js'
 import { addWhichCommand, type WhichProgram } from './commands/which-options.js'
 
 export interface CommandRunners {
@@ -20,6 +21,7 @@ export interface CommandRunners {
   readonly copy: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
   readonly rollbackFiles: (options: RollbackFilesOptions) => Promise<void>
+  readonly watch: (ns: string | undefined, options: WatchCommandOptions) => Promise<void>
   readonly which: (program: WhichProgram) => Promise<void>
 }
 
@@ -43,6 +45,7 @@ export function createProgram(runners: CommandRunners): Command {
   addRollbackFilesCommand(program, runners.rollbackFiles)
   addCopyCommand(program, runners.copy)
   addUniqueCommand(program, runners.unique)
+  addWatchCommand(program, runners.watch)
   addWhichCommand(program, runners.which)
   program.addHelpText(
     'after',

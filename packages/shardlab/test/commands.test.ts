@@ -21,6 +21,7 @@ const runners = {
   explainBalance: nothing,
   simulate: nothing,
   swarm: nothing,
+  watch: nothing,
   which: nothing,
 }
 

@@ -16,6 +16,7 @@ async function parse(
     load: async () => {},
     fault: async () => {},
     rollbackFiles: async () => {},
+    watch: async () => {},
     which: async () => {},
     copy: async () => {},
     unique: async () => {},

@@ -20,6 +20,12 @@ export const mutationNames = [
   'versionCheckOff',
   /** Coordinators of the same database or collection do not wait for each other. */
   'ddlLocksOff',
+  /** A change stream shows only documents that its shard owns when it reads the oplog. */
+  'streamHistoryOff',
+  /** Change streams show the documents that chunk moves insert, and deleted orphans. */
+  'streamMigrationFilterOff',
+  /** A router returns events of a change stream before other shards have passed them. */
+  'streamPromisesOff',
 ] as const
 
 /** Defects of replica sets with several members. */

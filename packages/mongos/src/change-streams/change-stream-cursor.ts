@@ -134,7 +134,8 @@ export class ChangeStreamCursor implements ClusterCursor {
 
   /** Null: no event can be returned yet. */
   async #nextDocument(invocation: MongosInvocation): Promise<Uint8Array | null> {
-    for (let remote = this.#releasable(); remote !== null; remote = this.#releasable()) {
+    const { host } = invocation
+    for (let remote = this.#releasable(host); remote !== null; remote = this.#releasable(host)) {
       const event = remote.head!
       remote.take()
       if (remote === this.#parts.joins) {
@@ -151,9 +152,9 @@ export class ChangeStreamCursor implements ClusterCursor {
   }
 
   /** The remote with the first event, if no other one can have an earlier one. */
-  #releasable(): StreamRemote | null {
+  #releasable(host: RoutingHost): StreamRemote | null {
     const first = this.#first
-    if (first === null) return null
+    if (first === null || host.context.mutated('streamPromisesOff')) return first
     const { hex } = first.head!
     for (const remote of this.#remotes) if (remote.head === null && remote.promise < hex) return null
     return first

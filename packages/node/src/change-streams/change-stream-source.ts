@@ -214,6 +214,7 @@ export class ChangeStreamSource implements CursorSource {
     const { spec, start } = this.#options
     const parts = partsOf(operation, this.#keyOf)
     if (parts === null || !this.#isShown(parts)) return
+    if (this.#options.host.context.mutated('streamHistoryOff') && !ownsNow(this.#options.host, parts)) return
     const version = this.#versionAt(operation)
     const token = this.#writer.token(operation, parts, version)
     const isAtStart = this.#isAtStart(operation)
@@ -306,4 +307,10 @@ function positionLost(): CommandError {
     'CappedPositionLost',
     'CollectionScan died due to position in capped collection being deleted. ',
   )
+}
+
+/** For a deliberate defect. */
+function ownsNow({ role }: NodeHost, { ns, documentKey }: EventParts): boolean {
+  const access = documentKey === null ? undefined : role.enterInBackground?.(ns)
+  return access === undefined || access instanceof Promise || access.ownership?.owns(documentKey!) !== false
 }

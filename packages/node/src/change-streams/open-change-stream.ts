@@ -15,7 +15,8 @@ export function openChangeStream(invocation: NodeInvocation, ns: string, pipelin
   if (host.isStandalone) throw new CommandError(40573, 'The $changeStream stage is only supported on replica sets')
   const { argument } = pipeline.source!
   const isRouted = routed !== null
-  const spec = parseChangeStream({ ns, argument, behaviours: host.behaviours, onRouter: false, isRouted })
+  const parsed = parseChangeStream({ ns, argument, behaviours: host.behaviours, onRouter: false, isRouted })
+  const spec = host.context.mutated('streamMigrationFilterOff') ? { ...parsed, showMigrationEvents: true } : parsed
   checkConcernOfStream(concerns.read.level)
   checkStagesOfStream(pipeline.stages)
   const images = imagesOfNode(host, isRouted)

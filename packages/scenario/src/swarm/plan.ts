@@ -67,6 +67,7 @@ function activitiesOf(random: Random, shards: number, members: number): Activity
     'unique-library': 25,
     registers: members > 1 ? 100 : 0,
     failovers: members > 1 ? 85 : 0,
+    streams: 15,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }

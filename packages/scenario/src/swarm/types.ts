@@ -21,6 +21,7 @@ export const checkerNames = [
   'ownership',
   'replication',
   'routing',
+  'streams',
   'unique',
   'versions',
 ] as const
@@ -42,6 +43,7 @@ export const activityNames = [
   'unique-library',
   'registers',
   'failovers',
+  'streams',
 ] as const
 
 export type ActivityName = (typeof activityNames)[number]

@@ -7,6 +7,7 @@ import { Placement } from './placement.js'
 import { Registers } from './registers.js'
 import { Resharding } from './resharding.js'
 import { ShortLived } from './short-lived.js'
+import { Streams } from './streams.js'
 import { UniqueKeys } from './unique-keys.js'
 import { UniqueLibrary } from './unique-library.js'
 import { MaintenanceCommands } from './maintenance.js'
@@ -21,6 +22,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   'unique-library': (world) => new UniqueLibrary(world),
   registers: (world) => new Registers(world),
   failovers: (world) => new Failovers(world),
+  streams: (world) => new Streams(world),
 }
 
 export function activitiesOf(world: SwarmWorld): Activity[] {

@@ -1,0 +1,121 @@
+/**
+ * Change streams: every committed change is returned exactly once, in the order of resume tokens,
+ * and for each document in the order of its versions.
+ */
+import { compareDocuments, encode, type Document } from '@shardlab/bson'
+
+export interface StreamContradiction {
+  readonly ns: string
+  readonly sentence: string
+  readonly id: unknown
+}
+
+/** What the events make out of the documents at the beginning. */
+export class StreamReplay {
+  readonly #collections = new Map<string, Map<string, Document>>()
+  readonly contradictions: StreamContradiction[] = []
+  #lastToken = ''
+
+  begin(ns: string, documents: readonly Document[]): void {
+    this.#collections.set(ns, new Map(documents.map((document) => [keyOf(document['_id']), document])))
+  }
+
+  has(ns: string, id: unknown): boolean {
+    return this.#collections.get(ns)?.has(keyOf(id)) === true
+  }
+
+  apply(event: Document): void {
+    const { ns, operationType, documentKey } = event as Record<'ns' | 'documentKey', Document> & {
+      operationType: string
+    }
+    const name = `${ns['db'] as string}.${ns['coll'] as string}`
+    const id: unknown = documentKey?.['_id']
+    const token = event['_id']._data as string
+    if (token <= this.#lastToken) this.#contradict(name, id, `${operationType} comes again, or out of order`)
+    this.#lastToken = token
+    const documents = this.#collections.get(name)
+    // Of another activity.
+    if (documents === undefined) return
+    const key = keyOf(id)
+    switch (operationType) {
+      case 'insert':
+        if (documents.has(key)) this.#contradict(name, id, 'is inserted although it exists')
+        documents.set(key, event['fullDocument'] as Document)
+        return
+      case 'replace':
+      case 'update':
+        this.#change(name, documents, event, key)
+        return
+      case 'delete':
+        if (!documents.delete(key)) this.#contradict(name, id, 'is deleted although it does not exist')
+        return
+      case 'drop':
+        documents.clear()
+        return
+      case 'rename':
+        this.#collections.delete(name)
+        this.#collections.set(`${event['to'].db as string}.${event['to'].coll as string}`, documents)
+    }
+  }
+
+  #change(ns: string, documents: Map<string, Document>, event: Document, key: string): void {
+    const id: unknown = event['documentKey']._id
+    const before = documents.get(key)
+    if (before === undefined)
+      this.#contradict(ns, id, `has an event ${event['operationType']} although it does not exist`)
+    documents.set(key, event['fullDocument'] ?? changed(before ?? {}, event['updateDescription'] as Document))
+  }
+
+  #contradict(ns: string, id: unknown, what: string): void {
+    this.contradictions.push({ ns, id, sentence: `in the change stream, ${JSON.stringify(id)} ${what}` })
+  }
+
+  differences(ns: string, stored: readonly Document[]): StreamContradiction[] {
+    const differences: StreamContradiction[] = []
+    const expected = new Map(this.#collections.get(ns))
+    for (const document of stored) {
+      const id: unknown = document['_id']
+      const replayed = expected.get(keyOf(id))
+      expected.delete(keyOf(id))
+      if (replayed === undefined)
+        differences.push({ ns, id, sentence: `the change stream has no insert of ${JSON.stringify(id)}` })
+      else if (compareDocuments(encode(sorted(replayed)), encode(sorted(document))) !== 0)
+        differences.push({
+          ns,
+          id,
+          sentence: `the change stream makes ${JSON.stringify(replayed)} of ${JSON.stringify(document)}`,
+        })
+    }
+    for (const { _id: id } of expected.values())
+      differences.push({ ns, id, sentence: `the change stream has no delete of ${JSON.stringify(id)}` })
+    return differences
+  }
+}
+
+const keyOf = (id: unknown): string => JSON.stringify(id) ?? ''
+
+/** Updates keep no order of fields. */
+function sorted(document: Document): Document {
+  return Object.fromEntries(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function changed(before: Document, { updatedFields, removedFields, truncatedArrays }: Document): Document {
+  const after = before
+  for (const { field, newSize } of (truncatedArrays ?? []) as { field: string; newSize: number }[])
+    (valueAt(after, field.split('.')) as unknown as unknown[]).splice(newSize)
+  for (const [path, value] of Object.entries((updatedFields ?? {}) as Document)) {
+    const names = path.split('.')
+    const last = names.pop()!
+    valueAt(after, names)[last] = value
+  }
+  for (const path of (removedFields ?? []) as string[]) {
+    const names = path.split('.')
+    const last = names.pop()!
+    delete valueAt(after, names)[last]
+  }
+  return after
+}
+
+function valueAt(document: Document, names: readonly string[]): Document {
+  return names.reduce<Document>((value, name) => (value[name] ??= {}) as Document, document)
+}
