@@ -54,7 +54,7 @@ export async function watchEvents(
     let seen = 0
     for (let event = first; seen < count; event = null) {
       event ??= await stream.next()
-      handlers.event(described(event as Document))
+      handlers.event(described(event))
       seen++
       if ((event as Document)['operationType'] === 'invalidate') return
     }

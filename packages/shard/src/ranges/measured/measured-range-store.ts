@@ -61,7 +61,7 @@ export class MeasuredRangeStore implements RangeStore {
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
     this.#node.observe(({ op, ns, uuid }) => {
       // Most writes of a measured cluster go to `config`, which is never measured.
-      if (op === 'c' || uuid === null || ns.startsWith('config.')) return
+      if (op === 'c' || op === 'n' || uuid === null || ns.startsWith('config.')) return
       if (this.#namespaces.has(ns) || this.#isKnown(uuid))
         throw new Error(`a document was written to ${ns}, which is measured`)
     })
