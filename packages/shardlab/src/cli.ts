@@ -52,6 +52,10 @@ const program = createProgram({
     const { watch } = await import('./commands/watch.js')
     await watch(ns, options)
   },
+  doctor: async (options) => {
+    const { doctor } = await import('./commands/doctor.js')
+    process.exitCode = await doctor(options)
+  },
   which: async (name) => {
     const { which } = await import('./commands/which.js')
     which(name)

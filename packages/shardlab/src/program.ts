@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addCopyCommand, type CopyAction, type CopyOptions } from './commands/copy-options.js'
+import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
@@ -22,6 +23,7 @@ export interface CommandRunners {
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
   readonly rollbackFiles: (options: RollbackFilesOptions) => Promise<void>
   readonly watch: (ns: string | undefined, options: WatchCommandOptions) => Promise<void>
+  readonly doctor: (options: DoctorOptions) => Promise<void>
   readonly which: (program: WhichProgram) => Promise<void>
 }
 
@@ -47,6 +49,7 @@ export function createProgram(runners: CommandRunners): Command {
   addUniqueCommand(program, runners.unique)
   addWatchCommand(program, runners.watch)
   addWhichCommand(program, runners.which)
+  addDoctorCommand(program, runners.doctor)
   program.addHelpText(
     'after',
     `

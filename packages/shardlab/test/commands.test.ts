@@ -23,6 +23,7 @@ const runners = {
   swarm: nothing,
   watch: nothing,
   which: nothing,
+  doctor: nothing,
 }
 
 async function helpOf(...args: string[]): Promise<string> {

@@ -18,6 +18,7 @@ async function parse(
     rollbackFiles: async () => {},
     watch: async () => {},
     which: async () => {},
+    doctor: async () => {},
     copy: async () => {},
     unique: async () => {},
     explainBalance: async () => {},
