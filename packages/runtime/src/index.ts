@@ -1,5 +1,5 @@
 export * from './gateway/index.js'
-export type { GatewayOpener, OpenedGateway } from './host/clients/gateway-opener.js'
+export { openTcpGateway, type GatewayOpener, type OpenedGateway } from './host/clients/gateway-opener.js'
 export { defaultWatched } from './host/event-sink.js'
 export { defaultLimits, type HostLimits } from './host/limits.js'
 export type { Alarm } from './host/time/clock.js'

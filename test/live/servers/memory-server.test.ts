@@ -33,15 +33,22 @@ for (const [version, members] of [
   ['10', 1],
   ['11', 3],
 ] as const) {
-  t.test(`MongoMemoryServer and MongoMemoryReplSet ${version} with ${members} members run unchanged`, { timeout: 120_000 }, async (t) => {
-    const folder = client(`mongodb-memory-server${version}`)
-    if (folder === null) return void t.pass('installed', { skip: missing(`mongodb-memory-server${version}`) })
-    const env = { ...process.env, MONGOMS_SYSTEM_BINARY: join(serversFolder, 'mongod') }
-    const { code, stdout, stderr } = await run(process.execPath, ['-e', program, String(members)], { cwd: folder, env })
-    t.equal(code, 0, stderr)
-    t.match(JSON.parse(stdout), {
-      single: { setName: undefined, found: 1, stopped: true },
-      set: { setName: 'testset', found: 1, stopped: true },
-    })
-  })
+  t.test(
+    `MongoMemoryServer and MongoMemoryReplSet ${version} with ${members} members run unchanged`,
+    { timeout: 120_000 },
+    async (t) => {
+      const folder = client(`mongodb-memory-server${version}`)
+      if (folder === null) return void t.pass('installed', { skip: missing(`mongodb-memory-server${version}`) })
+      const env = { ...process.env, MONGOMS_SYSTEM_BINARY: join(serversFolder, 'mongod') }
+      const { code, stdout, stderr } = await run(process.execPath, ['-e', program, String(members)], {
+        cwd: folder,
+        env,
+      })
+      t.equal(code, 0, stderr)
+      t.match(JSON.parse(stdout), {
+        single: { setName: undefined, found: 1, stopped: true },
+        set: { setName: 'testset', found: 1, stopped: true },
+      })
+    },
+  )
 }

@@ -12,7 +12,7 @@ const { MongoCluster } = require('.')
 const { MongoClient } = require('mongodb')
 const [topology, binDir, tmpDir] = process.argv.slice(1)
 async function main() {
-  const cluster = await MongoCluster.start({ topology, binDir, tmpDir, secondaries: 0, shards: 2 })
+  const cluster = await MongoCluster.start({ topology, binDir, tmpDir, secondaries: topology === 'sharded' ? 0 : 2, shards: 2 })
   const client = await MongoClient.connect(cluster.connectionString)
   const orders = client.db('shop').collection('orders')
   if (topology === 'sharded')

@@ -66,6 +66,27 @@ t.test('three processes are one set, which outlives a killed primary', { timeout
   t.same(await found.toArray(), [{ _id: 1 }, { _id: 2 }], 'a process that starts again copies the data')
 })
 
+t.test(
+  'collections in local are not replicated, and every member writes to its own',
+  { timeout: 60_000 },
+  async (t) => {
+    const lone = started(t, 'mongod', '--port', '0', '--replSet', 'rs0')
+    const marks = (await admin(t, await lone.port())).client.db('local').collection('marks')
+    await marks.insertOne({ of: 'a member that is not initiated' })
+    t.equal(await marks.countDocuments(), 1)
+
+    const servers = await startSet(t, 'rs0', 2)
+    for (const [, port] of servers) {
+      const client = (await admin(t, port)).client
+      const own = client.db('local').collection('marks')
+      t.equal(await own.countDocuments(), 0, 'nothing of another member')
+      await own.insertMany(Array.from({ length: 200 }, (_, _id) => ({ _id: _id as never, port })))
+      t.equal((await own.find({}, { batchSize: 10 }).toArray()).length, 200, 'by several batches')
+      t.ok((await client.db('local').collection('oplog.rs').countDocuments()) > 0, 'the oplog is that of the member')
+    }
+  },
+)
+
 t.test('an orderly end of the primary hands over', { timeout: 60_000 }, async (t) => {
   const servers = await startSet(t, 'rs0', 3)
   const client = await MongoClient.connect(uriOf('rs0', servers))

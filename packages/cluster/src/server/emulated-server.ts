@@ -17,8 +17,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Faults } from '../faults/faults.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { lazyRoles } from '../roles.js'
+import { LocalDatabase } from './local-database.js'
 import { outsideServer } from './outside-server.js'
-import { balancerSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
+import { balancerSpec, localSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
 import type { EmulatedServerOptions } from './server-options.js'
 
 /** Of the commands of {@link EmulatedServer.command}: clients have lower numbers. */
@@ -57,7 +58,9 @@ export class EmulatedServer {
     const port = options.port === 0 ? await freePort(options.host) : options.port
     const spec = specOfServer(options, resolved, port)
     const links = options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port)
+    const local = links === null ? null : new LocalDatabase(localSpec(resolved, port), () => runtime)
     const runtime: InlineRuntime = createInlineRuntime({
+      ...(local === null || options.role === 'mongos' ? {} : { openGateway: local.openGateway }),
       roles: await rolesOf(options),
       seed: resolved.seed,
       outside: outsideServer(() => ({ runtime, faults, copies: null }), links),
@@ -143,7 +146,12 @@ export class EmulatedServer {
 }
 
 async function rolesOf({ role }: EmulatedServerOptions) {
-  const names = role === 'config-server' ? [role, 'balancer-of-sets'] : [role]
+  const names = {
+    mongod: [role],
+    shard: [role, 'mongod'],
+    'config-server': [role, 'balancer-of-sets', 'mongod'],
+    mongos: [role],
+  }[role]
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lazyRoles[name]!()] as const)))
 }
 

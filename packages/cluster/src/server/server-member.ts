@@ -66,6 +66,11 @@ export function balancerSpec({ emulate, balancerRoundIntervalMs }: ResolvedOptio
   return { address: balancerAddress, role: 'balancer-of-sets', options, listen: null, diskLimitBytes: 0 }
 }
 
+/** Of the process's collections that are not replicated; only the process reaches it. */
+export function localSpec(resolved: ResolvedOptions, port: number): MemberSpec {
+  return { ...mongodSpec({ ...resolved, topology: 'standalone' }, `local-${port}`), listen: null }
+}
+
 /** In the directory of the cluster; null: the server is in no set. */
 export function setOfServer({ role, setName }: EmulatedServerOptions): Address | null {
   return role === 'config-server' ? configAddress : setName
