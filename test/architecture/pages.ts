@@ -6,6 +6,8 @@ import { conformancePage, specificationSection } from './conformance.js'
 import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationLink, deviationSection, deviationsPath, parseDeviations } from './deviations.js'
 import { faultsPage } from './faults.js'
+import { guaranteesPage } from './guarantees.js'
+import { readGuarantees } from '../guarantees/results.js'
 import type { Finding, Repository } from './model/repository.js'
 import { languagePage } from './language.js'
 import { operatorFamilies, operatorSection } from './operators.js'
@@ -62,6 +64,7 @@ export async function generatePages(repository: Repository, root: string): Promi
     { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
     { path: `${referenceFolder}/cluster-parameters.md`, text: clusterParametersPage(notice) },
     { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
+    { path: `${referenceFolder}/guarantees.md`, text: [notice, '', ...guaranteesPage(readGuarantees())].join('\n') },
     { path: `${referenceFolder}/language.md`, text: languagePage(notice) },
   ]
 }
