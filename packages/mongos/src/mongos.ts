@@ -58,6 +58,7 @@ import {
   type MongosState,
 } from './mongos-state.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
+import { hedgingOf } from './parameters/hedging-parameters.js'
 import { mongosParameters, type MongosParameterName } from './parameters/mongos-parameters.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
@@ -133,6 +134,7 @@ export class Mongos implements Actor, DispatchHost {
       stopping: this.stopping.signal,
       hostOf: (address) => this.hostOf(address),
       setNameOf: (address) => this.shards.setNameOf(address),
+      hedging: () => hedgingOf(this),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.shards = new ShardRegistry(this.remote, this.clock)

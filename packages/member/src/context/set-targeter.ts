@@ -72,18 +72,46 @@ export class SetTargeter {
     options?: RequestOptions,
     sending?: (member: Address) => void,
   ): Promise<ReplyOf<K>> {
+    const [member] = await this.chooseSuitable(set, members, preference, 1)
+    sending?.(member!)
+    return this.requestMember(set, member!, kind, request, options)
+  }
+
+  /**
+   * At random.
+   * @returns as many members as there are, up to `most`
+   * @throws RequestFailedError: there is none
+   */
+  async chooseSuitable(
+    set: Address,
+    members: readonly Address[],
+    preference: ReadPreference,
+    most: number,
+  ): Promise<Address[]> {
     let suitable = suitableMembers(await this.#states.of(set, members), preference)
     if (suitable.length === 0) suitable = suitableMembers(await this.#states.refresh(set, members), preference)
     if (suitable.length === 0)
       throw new RequestFailedError('unreachable', set, `no member of ${set} suits the read preference`, true)
     this.#random ??= this.#context.random.fork('read preference')
-    const { address } = suitable[this.#random.below(suitable.length)]!
+    const rest = suitable.map(({ address }) => address)
+    const chosen: Address[] = []
+    while (chosen.length < most && rest.length > 0) chosen.push(...rest.splice(this.#random.below(rest.length), 1))
+    return chosen
+  }
+
+  /** @throws RequestFailedError, whose `to` is the set */
+  async requestMember<K extends MessageKind>(
+    set: Address,
+    member: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     try {
-      sending?.(address)
-      return await this.#context.request(address, kind, request, options)
+      return await this.#context.request(member, kind, request, options)
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
-      if (error.reason === 'unreachable') this.forget(set, address)
+      if (error.reason === 'unreachable') this.forget(set, member)
       throw new RequestFailedError(error.reason, set, error.message, error.undelivered)
     }
   }

@@ -21,6 +21,8 @@ export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   /** Inclusive bounds. */
   readonly min?: number
   readonly max?: number
+  /** Of a string; absent: any. */
+  readonly values?: readonly string[]
   /** Exclusive bounds. */
   readonly above?: number
   readonly below?: number
@@ -85,6 +87,8 @@ export function parseParameter(row: ParameterRow, value: RawValue): ParameterVal
     if (row.above !== undefined && !(parsed > row.above)) throw outOfBounds(row, parsed, 'greater than', row.above)
     if (row.below !== undefined && !(parsed < row.below)) throw outOfBounds(row, parsed, 'less than', row.below)
   }
+  if (row.values !== undefined && !row.values.includes(parsed as string))
+    throw new CommandError('BadValue', `Unrecognized ${row.name} '${String(parsed)}'`)
   return parsed
 }
 

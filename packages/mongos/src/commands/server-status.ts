@@ -26,6 +26,11 @@ const sections: readonly StatusSection<MongosHost>[] = [
     },
   },
   {
+    name: 'hedgingMetrics',
+    exists: ({ behaviours }) => behaviours.hedgedReads,
+    write: (writer, { remote }) => remote.hedgedReads.write(writer),
+  },
+  {
     name: 'transactions',
     exists: ({ behaviours }) => behaviours.shardedTransactions,
     write(writer, { transactions, operations }) {
@@ -59,7 +64,7 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   status: 'partial',
   deviations: ['D700', 'D705', 'D870'],
   lacks:
-    'most parts of metrics; what an emulated member does not have: connection pools, the operating system; sections about concerns, hedged reads and security',
+    'most parts of metrics; what an emulated member does not have: connection pools, the operating system; sections about concerns and security',
   summary: 'Reports on the router: its connections, cursors and commands, and how commands were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

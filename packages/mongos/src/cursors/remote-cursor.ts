@@ -2,6 +2,7 @@ import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { DocumentBatch, mergedBatchBytesMax, withContext } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
+import { killCursor } from '../remote/kill-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachableError } from '../routing/scatter.js'
 import { readCursorReply } from './cursor-reply.js'
@@ -95,25 +96,9 @@ export class RemoteCursor {
   /** Does not wait for the reply. */
   kill(host: RoutingHost): void {
     if (this.id === 0n) return
-    const body = new DocumentWriter(128)
-      .string('killCursors', this.ns.slice(this.db.length + 1))
-      .startArray('cursors')
-      .int64('0', this.id)
-      .end()
-      .string('$db', this.db)
-      .finish()
+    const command = killCursor(this.db, this.ns, this.id, host.clock.time)
     this.id = 0n
-    host.context.send(this.receiver, 'node.command', {
-      db: this.db,
-      body,
-      sequences: [],
-      shardVersion: null,
-      databaseVersion: null,
-      stmtIds: null,
-      clusterTime: host.clock.time,
-      operationKey: 0,
-      batchBytesMax: 0,
-    })
+    host.context.send(this.receiver, 'node.command', command)
   }
 }
 

@@ -1,8 +1,10 @@
 import type { ParameterRow } from '@shardlab/member'
+import { hedgingParameters } from './hedging-parameters.js'
 
 const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 
 export const mongosParameters = [
+  ...hedgingParameters,
   {
     name: 'internalQueryProhibitMergingOnMongoS',
     type: 'bool',

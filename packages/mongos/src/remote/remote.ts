@@ -24,6 +24,7 @@ import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { isOk } from './command-reply.js'
+import { HedgedReads, type HedgingParameters } from './hedging.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
 
 /** The other fields are added when the command is sent. */
@@ -36,6 +37,7 @@ export interface RemoteOptions {
   /** Of a member, or of a set with one member. */
   hostOf(address: Address): string
   setNameOf(address: Address): string
+  hedging(): HedgingParameters
 }
 
 /** Null: background work of no operation. */
@@ -78,6 +80,7 @@ function keyOfRouter(address: Address): number {
 }
 
 export class Remote {
+  readonly hedgedReads: HedgedReads
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
@@ -91,6 +94,7 @@ export class Remote {
     this.#clock = clock
     this.#options = options
     this.#targeter = new SetTargeter(context)
+    this.hedgedReads = new HedgedReads(context, clock, this.#targeter, () => options.hedging())
     this.#routerKey = keyOfRouter(context.address)
   }
 
@@ -298,9 +302,11 @@ export class Remote {
   ): Promise<ReplyOf<K>> {
     const { to } = sent
     const sending = (member: Address): void => void (sent.receiver = member)
-    const preference = kind === 'node.command' ? readPreferenceOf((request as RequestOf<'node.command'>).body) : null
-    return preference === null
-      ? this.#targeter.request(to, kind, request, options, sending)
+    const command = kind === 'node.command' ? (request as NodeCommand) : null
+    const preference = command === null ? null : readPreferenceOf(command.body)
+    if (command === null || preference === null) return this.#targeter.request(to, kind, request, options, sending)
+    return this.hedgedReads.isWanted(command.body, preference)
+      ? (this.hedgedReads.send(to, members, preference, command, options, sending) as Promise<ReplyOf<K>>)
       : this.#targeter.requestSuitable(to, members, preference, kind, request, options, sending)
   }
 

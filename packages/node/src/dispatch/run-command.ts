@@ -103,7 +103,9 @@ class CommandRun {
 
   async #passFailPoints(row: CommandRow<NodeInvocation>, operation: RunningOperation): Promise<DocumentWriter | null> {
     try {
-      this.#failable = { host: this.#node, row, operation, internal: this.#request.client === null, deadlineMs: null }
+      const { timeLimit } = operation
+      const deadlineMs = timeLimit === null ? null : this.#node.context.now() + timeLimit.leftMs
+      this.#failable = { host: this.#node, row, operation, internal: this.#request.client === null, deadlineMs }
       await evaluateFailCommand(this.#failable)
       return await this.#perform()
     } catch (error) {

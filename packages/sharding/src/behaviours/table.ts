@@ -16,6 +16,7 @@ import { failPointBehaviours } from './topics/fail-points.js'
 import { languageBehaviours } from './topics/language.js'
 import { migrationBehaviours } from './topics/migrations.js'
 import { queryAnalysisBehaviours } from './topics/query-analysis.js'
+import { readBehaviours } from './topics/reads.js'
 import { releaseBehaviours } from './topics/release.js'
 import { replicationBehaviours } from './topics/replication.js'
 import { reshardingBehaviours } from './topics/resharding.js'
@@ -31,6 +32,7 @@ export type { BehaviourRow } from './row.js'
 export const behaviourTable = {
   ...administrationBehaviours,
   ...balancerBehaviours,
+  ...readBehaviours,
   ...releaseBehaviours,
   ...shardingBehaviours,
   ...catalogBehaviours,

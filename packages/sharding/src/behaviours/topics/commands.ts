@@ -245,24 +245,6 @@ export const commandBehaviours = {
     ['2.6', true],
     ['5.0', false],
   ),
-  snapshotReads: row<boolean>(
-    'Reads outside of transactions accept read concern snapshot.',
-    'reference/read-concern-snapshot',
-    ['2.6', false],
-    ['5.0', true],
-  ),
-  snapshotReadsOfCapped: row<boolean>(
-    'Reads with read concern snapshot may read capped collections; otherwise they fail with SnapshotUnavailable.',
-    'reference/read-concern-snapshot; db_raii.cpp, assertReadConcernSupported',
-    ['2.6', false],
-    ['8.0', true],
-  ),
-  snapshotsHaveTheirCatalog: row<boolean>(
-    'A read of the past finds the collections of that time. Otherwise collections that were dropped since then are missing, and those that were created or renamed fail with SnapshotUnavailable.',
-    'collection_catalog.cpp, establishConsistentCollection (featureFlagPointInTimeCatalogLookups); db_raii.cpp',
-    ['2.6', false],
-    ['7.0', true],
-  ),
   sortsUseDiskByDefault: row<boolean>(
     'A find whose sort exceeds its memory continues unless it has allowDiskUse: false.',
     'reference/parameters, allowDiskUseByDefault',
