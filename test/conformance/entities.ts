@@ -13,6 +13,7 @@ import {
   ReadConcern,
   ReadPreference,
   WriteConcern,
+  type ClusterTime,
   type Document,
 } from 'mongodb'
 import { Observer } from './events.js'
@@ -56,6 +57,8 @@ export class Entities implements MatchContext {
   readonly #values = new Map<string, unknown>()
   readonly #observers = new Map<string, Observer>()
   readonly #address: ClusterAddress
+  /** That of the initial data, for sessions; undefined: the version has none. */
+  clusterTime: ClusterTime | undefined
 
   constructor(address: ClusterAddress) {
     this.#address = address
@@ -122,12 +125,14 @@ export class Entities implements MatchContext {
         )
       case 'session': {
         const { defaultTransactionOptions, ...options } = (description['sessionOptions'] ?? {}) as Document
-        return this.get(description['client'], MongoClient).startSession({
+        const session = this.get(description['client'], MongoClient).startSession({
           ...options,
           ...(defaultTransactionOptions === undefined
             ? {}
             : { defaultTransactionOptions: concerns(defaultTransactionOptions) }),
         })
+        if (this.clusterTime !== undefined) session.advanceClusterTime(this.clusterTime)
+        return session
       }
       case 'bucket':
         return new GridFSBucket(this.get(description['database'], Db), concerns(description['bucketOptions']))

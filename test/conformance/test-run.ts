@@ -8,6 +8,7 @@ import {
   GridFSBucket,
   MongoClient,
   type Document,
+  type ClusterTime,
 } from 'mongodb'
 import { Entities, type ClusterAddress } from './entities.js'
 import { matchError } from './expected-errors.js'
@@ -73,6 +74,8 @@ class TestRun {
     const names = new Set(operationsOf(test.operations).map(({ name }) => name))
     if (file.initialData === undefined) await this.#dropCollections(file.createEntities ?? [])
     for (const each of file.initialData ?? []) await this.#fill(each)
+    // Otherwise a snapshot through another router may be older than the data.
+    this.#entities.clusterTime = await clusterTimeOf(this.#internal)
     if (transactional.some((name) => names.has(name)) && names.has('distinct')) await this.#touchOnEveryRouter(file)
     this.at = 'making its entities'
     for (const each of file.createEntities ?? []) await this.#entities.create(each)
@@ -206,4 +209,10 @@ function methodsOf(target: unknown): Readonly<Record<string, Method<never>>> {
     return cursorMethods as Record<string, Method<never>>
   if (target instanceof GridFSBucket) return bucketMethods as Record<string, Method<never>>
   return {}
+}
+
+async function clusterTimeOf(client: MongoClient): Promise<ClusterTime | undefined> {
+  await using session = client.startSession()
+  await client.db('admin').command({ ping: 1 }, { session })
+  return session.clusterTime
 }
