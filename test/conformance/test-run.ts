@@ -61,6 +61,7 @@ class TestRun {
   readonly #address: ClusterAddress
   readonly #internal: MongoClient
   readonly #entities: Entities
+  #hasTransactions = false
   readonly #failPoints: { client: MongoClient; name: string; close: boolean }[] = []
 
   constructor(address: ClusterAddress, internal: MongoClient) {
@@ -76,7 +77,8 @@ class TestRun {
     for (const each of file.initialData ?? []) await this.#fill(each)
     // Otherwise a snapshot through another router may be older than the data.
     this.#entities.clusterTime = await clusterTimeOf(this.#internal)
-    if (transactional.some((name) => names.has(name)) && names.has('distinct')) await this.#touchOnEveryRouter(file)
+    this.#hasTransactions = transactional.some((name) => names.has(name))
+    if (this.#hasTransactions && names.has('distinct')) await this.#touchOnEveryRouter(file)
     this.at = 'making its entities'
     for (const each of file.createEntities ?? []) await this.#entities.create(each)
     for (const [i, operation] of test.operations.entries()) {
@@ -110,6 +112,8 @@ class TestRun {
       if (close) await client.close()
     }
     await this.#entities.close()
+    // Transactions that a failed test leaves open would block the next one.
+    if (this.#hasTransactions) await this.#internal.db('admin').command({ killAllSessions: [] }).catch(ignored)
   }
 
   async #fill({ databaseName, collectionName, documents, createOptions }: CollectionData): Promise<void> {
@@ -216,3 +220,5 @@ async function clusterTimeOf(client: MongoClient): Promise<ClusterTime | undefin
   await client.db('admin').command({ ping: 1 }, { session })
   return session.clusterTime
 }
+
+function ignored(): void {}

@@ -102,3 +102,16 @@ for (const members of [1, 3])
     t.match(await txn.commit(), { ok: 1 })
     t.same(await values(cluster), { '-2': null, '-1': 3, '1': 3, '2': null })
   })
+
+t.test('an update that moves a document to another shard', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1)
+  const move = { update: 'things', updates: [{ q: { x: -1 }, u: { $set: { x: 11, value: 3 } } }] }
+  t.match(await txn(move), { ok: 1, n: 1, nModified: 1 })
+  t.match(await txn({ find: 'things', filter: { x: 11 } }), { cursor: { firstBatch: [{ _id: -1, value: 3 }] } })
+  const modify = { findAndModify: 'things', query: { x: 2 }, update: { $set: { x: -12 } }, new: true }
+  t.match(await txn(modify), { ok: 1, value: { _id: 2, x: -12 } })
+  t.same(await values(cluster), { '-2': null, '-1': null, '1': null, '2': null })
+  t.match(await txn.commit(), { ok: 1 })
+  t.same(await values(cluster), { '-12': null, '-2': null, '1': null, '11': 3 })
+})

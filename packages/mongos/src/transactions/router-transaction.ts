@@ -3,7 +3,7 @@
  * manual: core/sharded-transactions.
  */
 import type { Address, TimestampPair } from '@shardlab/actor'
-import { CommandError, DocumentWriter, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
 import type { SessionId } from '@shardlab/member'
 import { isOk } from '../remote/command-reply.js'
 import type { RouterTransactionStatistics } from './router-transaction-statistics.js'
@@ -135,7 +135,7 @@ export class RouterTransaction {
     const participant = this.#participants.get(from)
     const readOnly = findField(body, 'readOnly')
     if (participant !== undefined && this.outcome === 'open') {
-      participant.hasFailed = !isOk(body)
+      participant.hasFailed = !isOk(body) && !continuesAfter(body)
       if (readOnly?.isTruthy() === false) {
         participant.isReadOnly = false
         this.recoveryShard ??= from
@@ -171,4 +171,10 @@ export class RouterTransaction {
     if (this.recoveryShard !== null) writer.string('recoveryShardId', this.recoveryShard)
     writer.end()
   }
+}
+
+/** The router resolves a view, or moves the document, and continues. */
+function continuesAfter(reply: Uint8Array): boolean {
+  const code = findField(reply, 'code')?.asNumber()
+  return code === ErrorCodes.CommandOnShardedViewNotSupportedOnMongod || code === ErrorCodes.WouldChangeOwningShard
 }

@@ -25,7 +25,8 @@ const refusedBySession: ReadonlySet<number> = new Set([
 export function failsBatch({ code }: CommandError, { transaction }: Pick<NodeInvocation, 'transaction'> = {}): boolean {
   if (interruptions.has(code) || refusedBySession.has(code)) return true
   const open = transaction?.open ?? null
-  if (open === null) return false
+  // With the last one, the router moves the document and continues.
+  if (open === null || code === ErrorCodes.WouldChangeOwningShard) return false
   if (isTransientTransactionError(code, false) || code === ErrorCodes.OperationNotSupportedInTransaction) return true
   open.hasFailed = true
   return false

@@ -87,7 +87,7 @@ export function checkShardKeyOfUpsert(
   }
   if (key === 'array') throw isArray(shardKey, document)
   if (key === 'missing' || table.shardOf(key.keyString) === identity.shardId) return
-  if (invocation.retryable === null) {
+  if (invocation.retryable === null && invocation.transaction === undefined) {
     throw new CommandError(
       'IllegalOperation',
       'The upsert document could not be inserted onto the shard targeted by the query, since its shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.',
@@ -128,7 +128,7 @@ function checkStatement(
   if (behaviours.shardKeyUpdatesNeedFullKey && !hasFullKey(shardKey, statement, invocation))
     throw new CommandError(31025, 'Shard key update is not allowed without specifying the full shard key in the query')
   checkMulti()
-  if (invocation.retryable === null)
+  if (invocation.retryable === null && invocation.transaction === undefined)
     throw new CommandError(
       'IllegalOperation',
       'Must run update to shard key field in a multi-statement transaction or with retryWrites: true.',

@@ -13,23 +13,10 @@ import type { MemberAnswer } from '../../routing/scatter.js'
 import { codeIn, readShardWriteReply } from '../replies/shard-write-reply.js'
 import type { WriteCommand, WriteNamespace } from '../write-command.js'
 import { again, retryStale } from '../../routing/retry-stale.js'
+import { moveInTransaction } from './move-in-transaction.js'
+import { isOwnershipChange, ownershipChange, type OwnershipChange } from './ownership-change.js'
 
-const wouldChangeOwningShard = 283
 const deletedNoDocument = 366
-
-export interface OwnershipChange {
-  /** Null: an upsert without a match. */
-  readonly before: Uint8Array | null
-  readonly after: Uint8Array
-}
-
-export function isOwnershipChange(code: number): boolean {
-  return code === wouldChangeOwningShard
-}
-
-export function ownershipChange(error: Uint8Array): OwnershipChange {
-  return { before: findField(error, 'preImage')?.slice() ?? null, after: findField(error, 'postImage')!.slice() }
-}
 
 /**
  * 'again': the document has changed since, so the statement has to run again. An error: it was not
@@ -45,6 +32,10 @@ export async function moveDocument(
   command: 'findAndModify' | null,
 ): Promise<CommandError | 'again' | null> {
   const { host, operation } = invocation
+  if (operation.transaction !== null) {
+    const failure = await moveInTransaction({ invocation, ns }, route, shard, { before, after })
+    return failure === null ? null : withContext(failure, command)
+  }
   await host.reach('mongos.document-move.asked', { ns, shard })
   const request = {
     requestId: hexOf(host.newObjectId()),
@@ -78,13 +69,14 @@ export function moveConflict(command: 'findAndModify' | null): CommandError {
   return withContext(new CommandError('WriteConflict', message), command)
 }
 
-/** Only retryable writes that may change a document can fail with 283. */
+/** Only writes that may change a document can fail with 283: retryable ones, or in transactions. */
 export function mayRequireMove(
   { name }: WriteCommand,
   { invocation }: WriteNamespace,
   route: Route,
 ): route is ShardedRoute {
-  return route.kind === 'sharded' && invocation.txnNumber !== null && name !== 'insert' && name !== 'delete'
+  const mayMove = invocation.txnNumber !== null || invocation.operation.transaction !== null
+  return route.kind === 'sharded' && mayMove && name !== 'insert' && name !== 'delete'
 }
 
 /**
