@@ -32,6 +32,15 @@ t.test('shardlab installs from one tarball into an empty project', { timeout: 17
   const library = await run(process.execPath, [join(project.folder, bin), 'simulate', '--list'])
   t.match(library.stdout, /hot-monotonic-key/, 'the scenarios of the library are in the package')
 
+  for (const [name, folder] of [
+    ['mongod', 'db'],
+    ['mongos', 'mongos'],
+  ] as const) {
+    const which = await run(process.execPath, [join(project.folder, bin), 'which', name])
+    const { stdout } = await run(which.stdout.trim(), ['--version'])
+    t.match(stdout, new RegExp(`^${folder} version v\\d+\\.\\d+\\.\\d+\\n`), `${name} stands in from the package`)
+  }
+
   const jest = client('jest')
   if (jest === null) t.pass('Jest', { skip: missing('jest') })
   else {
