@@ -9,6 +9,9 @@ const headBytes = 5
 /** Above the largest packet, whose last message may be as large as a document. */
 const frameBytesMax = 256 * 1024 * 1024
 
+/** A process that does not read for so long is treated as one that is down. */
+const unsentBytesMax = 512 * 1024 * 1024
+
 export class FramedSocket {
   readonly socket: Socket
   readonly #onFrame: (type: FrameType, content: Uint8Array<ArrayBuffer>) => void
@@ -22,7 +25,9 @@ export class FramedSocket {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
   }
 
+  /** Closes the socket when too much of what was sent has not been read. */
   send(type: FrameType, content: Uint8Array): void {
+    if (this.socket.writableLength + content.length > unsentBytesMax) return void this.socket.destroy()
     const head = Buffer.allocUnsafe(headBytes)
     head.writeUInt32LE(content.length)
     head[4] = type
