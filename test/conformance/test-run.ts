@@ -7,8 +7,8 @@ import {
   Db,
   GridFSBucket,
   MongoClient,
+  MongoCompatibilityError,
   type Document,
-  type ClusterTime,
 } from 'mongodb'
 import { Entities, type ClusterAddress } from './entities.js'
 import { matchError } from './expected-errors.js'
@@ -74,9 +74,11 @@ class TestRun {
     this.at = 'its initial data'
     const names = new Set(operationsOf(test.operations).map(({ name }) => name))
     if (file.initialData === undefined) await this.#dropCollections(file.createEntities ?? [])
-    for (const each of file.initialData ?? []) await this.#fill(each)
+    const filling = await this.#startFilling()
+    for (const each of file.initialData ?? []) await this.#fill(each, filling)
     // Otherwise a snapshot through another router may be older than the data.
-    this.#entities.clusterTime = await clusterTimeOf(this.#internal)
+    this.#entities.clusterTime = filling?.clusterTime
+    await filling?.endSession()
     this.#hasTransactions = transactional.some((name) => names.has(name))
     if (this.#hasTransactions && names.has('distinct')) await this.#touchOnEveryRouter(file)
     this.at = 'making its entities'
@@ -116,13 +118,33 @@ class TestRun {
     if (this.#hasTransactions) await this.#internal.db('admin').command({ killAllSessions: [] }).catch(ignored)
   }
 
-  async #fill({ databaseName, collectionName, documents, createOptions }: CollectionData): Promise<void> {
+  /** Undefined: the version has no sessions. */
+  async #startFilling(): Promise<ClientSession | undefined> {
+    const session = this.#internal.startSession({ causalConsistency: false })
+    try {
+      await this.#internal.db('admin').command({ ping: 1 }, { session })
+      return session
+    } catch (error) {
+      await session.endSession()
+      if (error instanceof MongoCompatibilityError) return undefined
+      throw error
+    }
+  }
+
+  async #fill(
+    { databaseName, collectionName, documents, createOptions }: CollectionData,
+    session: ClientSession | undefined,
+  ): Promise<void> {
     const db = this.#internal.db(databaseName)
+    const inSession = session === undefined ? {} : { session }
     await dropIfPresent(db, collectionName, majority)
     if (createOptions !== undefined || documents.length === 0)
-      await db.createCollection(collectionName, { ...createOptions, ...majority })
+      await db.createCollection(collectionName, { ...createOptions, ...majority, ...inSession })
     if (documents.length > 0)
-      await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
+      await db.collection(collectionName, majority).insertMany(
+        documents.map((each) => ({ ...each })),
+        inSession,
+      )
   }
 
   /** The result of a file without initial data must not depend on the files before it. */
@@ -213,12 +235,6 @@ function methodsOf(target: unknown): Readonly<Record<string, Method<never>>> {
     return cursorMethods as Record<string, Method<never>>
   if (target instanceof GridFSBucket) return bucketMethods as Record<string, Method<never>>
   return {}
-}
-
-async function clusterTimeOf(client: MongoClient): Promise<ClusterTime | undefined> {
-  await using session = client.startSession()
-  await client.db('admin').command({ ping: 1 }, { session })
-  return session.clusterTime
 }
 
 function ignored(): void {}
