@@ -72,8 +72,6 @@ export function conformancePage(notice: string, files: RecordedFiles, exceptions
     '',
     '## Tests of features that Shardlab refuses',
     '',
-    'Besides these, the tests of change streams (deviation D201).',
-    '',
     ...exceptionTable(files, exceptions, 'feature'),
     '',
   ]

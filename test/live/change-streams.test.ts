@@ -216,3 +216,26 @@ t.test('a stream outlives the failover of a shard', async (t) => {
   )
   await stream.close()
 })
+
+t.test('a driver resumes its stream after the errors of a router that say so, and after no others', async (t) => {
+  const { client } = await world(t, { shards: 1 })
+  const c = client.db('app').collection<{ _id: number }>('c')
+  const admin = client.db('admin')
+  await c.insertOne({ _id: 0 })
+  const failing = async (errorCode: number) => {
+    const mode = { times: 1 }
+    await admin.command({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode, data: { errorCode } })
+    const stream = c.watch()
+    await (stream as unknown as { cursor: { cursorInit(): Promise<void> } }).cursor.cursorInit()
+    await c.insertOne({ _id: errorCode })
+    try {
+      return ((await stream.next()) as { documentKey: { _id: number } }).documentKey._id
+    } catch (error) {
+      return error
+    } finally {
+      await stream.close()
+    }
+  }
+  for (const code of [6, 91, 133, 234, 10_107, 13_388]) t.equal(await failing(code), code)
+  for (const code of [216, 280]) t.match(await failing(code), { code })
+})

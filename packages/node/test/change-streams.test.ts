@@ -178,15 +178,17 @@ t.test('expanded events describe definitions', async (t) => {
   await ok(node, { create: 'c', capped: true, size: 4096 })
   await ok(node, { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   await ok(node, { collMod: 'c', index: { name: 'a_1', hidden: true } })
+  await ok(node, { collMod: 'c' })
   await ok(node, { dropIndexes: 'c', index: 'a_1' })
   await ok(node, { create: 'v', viewOn: 'c', pipeline: [] })
   await ok(node, { drop: 'v' })
   const events = await stream.read()
-  t.same(types(events), ['create', 'createIndexes', 'modify', 'dropIndexes', 'create', 'drop'])
+  t.same(types(events), ['create', 'createIndexes', 'modify', 'modify', 'dropIndexes', 'create', 'drop'])
   t.match(events, [
     { collectionUUID: Object, operationDescription: { capped: true }, nsType: 'collection' },
     { operationDescription: { indexes: [{ key: { a: 1 }, name: 'a_1' }] } },
     { operationDescription: { index: { hidden: true } }, stateBeforeChange: { indexOptions: { hidden: false } } },
+    { operationDescription: {}, stateBeforeChange: { indexOptions: undefined } },
     { operationDescription: { indexes: [{ key: { a: 1 }, name: 'a_1' }] } },
     { ns: { db: 'test', coll: 'v' }, operationDescription: { viewOn: 'c' }, nsType: 'view' },
     { ns: { db: 'test', coll: 'v' } },
@@ -220,7 +222,8 @@ t.test('stages select and change events, and must keep the token', async (t) => 
   t.match(await stream.read(), [{ _id: Object, fullDocument: { a: 1 } }])
   const without = await Stream.open(node, 'c', {}, [{ $project: { _id: 0 } }])
   await ok(node, { insert: 'c', documents: [{ _id: 2 }] })
-  t.match(await run(node, { getMore: without.id, collection: 'c' }), { code: 280, codeName: 'ChangeStreamFatalError' })
+  const fatal = { code: 280, codeName: 'ChangeStreamFatalError', errorLabels: ['NonResumableChangeStreamError'] }
+  t.match(await run(node, { getMore: without.id, collection: 'c' }), fatal)
   const lookup = { $lookup: { from: 'd', as: 'd', pipeline: [] } }
   t.match(await run(node, { aggregate: 'c', pipeline: [{ $changeStream: {} }, lookup], cursor: {} }), { code: 20 })
 })
@@ -231,7 +234,23 @@ t.test('an event that the stages leave out cannot be resumed', async (t) => {
   await ok(node, { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
   const [first] = await stream.read()
   const pipeline = [{ $changeStream: { resumeAfter: first!['_id'] } }, { $match: { 'documentKey._id': 2 } }]
-  t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), { code: 280 })
+  const errorLabels = ['NonResumableChangeStreamError']
+  t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), { code: 280, errorLabels })
+})
+
+t.test('a label shows after which errors of a getMore a stream can be resumed', async (t) => {
+  for (const [errorCode, errorLabels] of [
+    [6, ['ResumableChangeStreamError']],
+    [234, ['ResumableChangeStreamError']],
+    [216, undefined],
+  ] as const) {
+    const node = new NodeUnderTest({ version: '7.0' })
+    const { id } = await Stream.open(node, 'c')
+    const failPoint = { configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 } }
+    await ok(node, { ...failPoint, data: { errorCode }, $db: 'admin' })
+    const { code, errorLabels: labels } = await run(node, { getMore: id, collection: 'c' })
+    t.same([code, labels], [errorCode, errorLabels])
+  }
 })
 
 t.test('refusals have the codes of the server', async (t) => {

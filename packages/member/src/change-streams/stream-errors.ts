@@ -38,7 +38,10 @@ export function tokenNotFound(token: Uint8Array, { changeStreamErrorsAreNamed }:
 /** 13388 StaleConfig and others after which a router asks other shards, 133, 136, 234. */
 const resumableCodes: ReadonlySet<number> = new Set([63, 133, 136, 150, 234, 249, 13388])
 
-/** Adds the label by which drivers resume a stream. */
+/** 280 ChangeStreamFatalError, 286 ChangeStreamHistoryLost. */
+const fatalCodes: ReadonlySet<number> = new Set([280, 286])
+
+/** Adds the label by which drivers resume a stream, or the one by which they do not. */
 export function withStreamLabel(
   error: unknown,
   { resumableErrorLabel }: Pick<Behaviours, 'resumableErrorLabel'>,
@@ -46,5 +49,7 @@ export function withStreamLabel(
   if (!resumableErrorLabel || !(error instanceof CommandError)) return error
   const { code, errorLabels } = error
   const isResumable = isRetriableErrorCode(code) || resumableCodes.has(code)
-  return isResumable ? relabelled(error, [...errorLabels, 'ResumableChangeStreamError']) : error
+  if (!isResumable && !fatalCodes.has(code)) return error
+  const label = isResumable ? 'ResumableChangeStreamError' : 'NonResumableChangeStreamError'
+  return errorLabels.includes(label) ? error : relabelled(error, [...errorLabels, label])
 }

@@ -15,6 +15,7 @@ import {
   stageMemoryOf,
   TimeLimit,
   withConstants,
+  withStreamLabel,
   withTimeLimit,
   writeResults,
   TimeSlice,
@@ -43,7 +44,11 @@ import { routerSink } from './router-sink.js'
 
 /** @throws CommandError of parsing, routing and the shards */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
-  if (isChangeStream(invocation.args.pipeline()!)) return openChangeStream(invocation, openAggregate)
+  if (isChangeStream(invocation.args.pipeline()!)) {
+    return openChangeStream(invocation, openAggregate).catch((error: unknown) => {
+      throw withStreamLabel(error, invocation.host.behaviours)
+    })
+  }
   // The client may have named a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
   const batchSize = batchSizeOf(invocation.args)

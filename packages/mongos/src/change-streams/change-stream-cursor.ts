@@ -11,7 +11,6 @@ import {
   tokenNotFound,
   tokenText,
   tokenTime,
-  withStreamLabel,
   type ParsedToken,
 } from '@shardlab/member'
 import type { PipelineRun } from '@shardlab/query'
@@ -70,15 +69,7 @@ export class ChangeStreamCursor implements ClusterCursor {
       .end()
   }
 
-  async next(invocation: MongosInvocation, request: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
-    try {
-      return await this.#next(invocation, request, ownId)
-    } catch (error) {
-      throw withStreamLabel(error, invocation.host.behaviours)
-    }
-  }
-
-  async #next(
+  async next(
     invocation: MongosInvocation,
     { batchSize, awaitMs = 0 }: BatchRequest,
     ownId: bigint,

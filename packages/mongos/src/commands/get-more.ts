@@ -8,7 +8,9 @@ import {
   getMoreNamespace,
   getMoreSpec,
   withAtClusterTime,
+  withStreamLabel,
 } from '@shardlab/member'
+import { ChangeStreamCursor } from '../change-streams/change-stream-cursor.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const getMore: CommandRow<MongosInvocation> = {
@@ -40,6 +42,8 @@ export const getMore: CommandRow<MongosInvocation> = {
       gone = cursor.exhausted
       operation.repeats = !gone && host.behaviours.routersStreamGetMores
       return atClusterTime === null ? writer : withAtClusterTime(writer, atClusterTime)
+    } catch (error) {
+      throw cursor instanceof ChangeStreamCursor ? withStreamLabel(error, host.behaviours) : error
     } finally {
       host.cursors.unpin(id, gone)
     }

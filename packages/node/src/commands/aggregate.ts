@@ -12,6 +12,7 @@ import {
   namespaceOfAggregate,
   wantsSingleReply,
   withSingleReply,
+  withStreamLabel,
 } from '@shardlab/member'
 import { openChangeStream } from '../change-streams/open-change-stream.js'
 import { bindPipeline, openPipeline } from '../read/aggregation/open-pipeline.js'
@@ -51,9 +52,13 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   const batchSize = batchSizeOf(args)
   const bound = bindPipeline(invocation, ns, args.pipeline()!)
   if (bound.pipeline.source?.name === '$changeStream') {
-    const stream = openChangeStream(invocation, ns, bound.pipeline)
     const options = { batchSize: batchSize ?? defaultFirstBatch, singleBatch: false, noTimeout: false }
-    return await writeFirstBatch(invocation, ns, stream, { ...options, tailable: 'await-data' })
+    try {
+      const stream = openChangeStream(invocation, ns, bound.pipeline)
+      return await writeFirstBatch(invocation, ns, stream, { ...options, tailable: 'await-data' })
+    } catch (error) {
+      throw withStreamLabel(error, host.behaviours)
+    }
   }
   const source = await openPipeline(invocation, ns, bound)
   try {

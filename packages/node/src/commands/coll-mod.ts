@@ -1,5 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, DocumentWriter, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  findField,
+  isEmptyDocument,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
 import { collModSpec } from '@shardlab/member'
 import { checkClusteredExpiry } from '../ddl/clustered-index.js'
@@ -52,7 +61,9 @@ export const collMod: CommandRow<NodeInvocation> = {
         checkUniqueKeys(collection, changed!.index)
         return writer
       }
-      modifyCollection(host, collection, changed?.specification ?? null, options)
+      // A conversion to a unique index writes entries of its own.
+      if (changed?.makesUnique !== true || changed.specification !== null || !isEmptyDocument(options))
+        modifyCollection(host, collection, changed?.specification ?? null, options)
       if (changed !== null) {
         if (changed.makesUnique) convertToUnique(host, collection, changed.index)
         writer.fields(changed.reply)

@@ -58,7 +58,7 @@ function checkReads({ host, operation, routed }: NodeInvocation, { id, source }:
     if (source.readsAhead !== true) source.reads?.check()
   } catch (error) {
     host.cursors.close(id)
-    throw error
+    throw source.postBatchResumeToken === undefined ? error : withStreamLabel(error, host.behaviours)
   }
 }
 

@@ -1,12 +1,12 @@
 /** Server: coll_mod.cpp, coll_mod_index.cpp. */
-import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument, sameBytes } from '@shardlab/bson'
+import { CommandError, DocumentWriter, FieldIterator, findField, sameBytes } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { buildIndex, dropIndex } from './index-specs.js'
 
 /**
- * Changes an index and options in one entry; writes none if nothing changes. Call
+ * Changes an index and options in one entry, which is written also if nothing changes. Call
  * {@link NodeHost.flush} afterwards.
  * @param index `{ name, … }` with the changed fields of the specification, or null
  */
@@ -16,7 +16,6 @@ export function modifyCollection(
   index: Uint8Array | null,
   options: Uint8Array,
 ): void {
-  if (index === null && isEmptyDocument(options)) return
   const { ns, uuid } = collection
   const [db, name] = splitNamespace(ns)
   const writer = new DocumentWriter(256).string('collMod', name)

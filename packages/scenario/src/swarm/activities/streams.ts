@@ -15,8 +15,8 @@ const awaitMs = 400
 const patienceMs = 120_000
 
 /**
- * The stream cannot go on, as on the server: 280 (40585 until 4.0) the shard with its last event has
- * left the cluster, 286 (40576) an oplog has dropped entries.
+ * The stream cannot continue, as on the server: 280 (40585 until 4.0) the shard with its last event
+ * has left the cluster, 286 (40576) an oplog has dropped entries.
  */
 const endsForGood = [280, 286, 40_576, 40_585]
 /** The stream is opened again: 43, 237 the cursor is gone, 136 its position is lost. */

@@ -34,7 +34,7 @@ export const changeStreamBehaviours = {
     ['4.4', true],
   ),
   resumableErrorLabel: row<boolean>(
-    'Errors after which a change stream can be resumed have the label ResumableChangeStreamError.',
+    'Errors after which a change stream can be resumed have the label ResumableChangeStreamError, its own errors NonResumableChangeStreamError.',
     'error_labels.cpp, new in 4.3; the change streams specification of the drivers',
     ['2.6', false],
     ['4.4', true],
