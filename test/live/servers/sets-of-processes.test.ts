@@ -129,4 +129,22 @@ t.test('config server, shards and routers of different processes are one cluster
   })
   t.match(await one!.command({ balancerStatus: 1 }), { ok: 1, mode: 'full' })
   t.equal(await two!.client.db('shop').collection('orders').countDocuments(), 50, 'after a chunk has moved')
+  const { client } = two!
+  const changes = client.db('shop').collection('orders').watch()
+  const opened = changes.tryNext()
+  t.equal(await opened, null)
+  await client.withSession((session) =>
+    session.withTransaction(() =>
+      client
+        .db('shop')
+        .collection('orders')
+        .insertMany(
+          Array.from({ length: 20 }, (_, i) => ({ customer: 100 + i })),
+          { session },
+        ),
+    ),
+  )
+  for (let i = 0; i < 20; i++) t.match(await changes.next(), { operationType: 'insert' })
+  await changes.close()
+  t.equal(await one!.client.db('shop').collection('orders').countDocuments(), 70, 'after a transaction on both shards')
 })
