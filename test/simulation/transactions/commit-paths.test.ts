@@ -115,3 +115,22 @@ t.test('an update that moves a document to another shard', async (t) => {
   t.match(await txn.commit(), { ok: 1 })
   t.same(await values(cluster), { '-12': null, '-2': null, '1': null, '11': 3 })
 })
+
+t.test('D505: reads wait for prepared transactions of their collection', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1)
+  for (const x of [-1, 1]) await txn(set(x, 3))
+  const hold = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
+  const committing = txn.commit()
+  await cluster.steps.struck(hold)
+  const { operationTime } = await ask(cluster, { ping: 1, $db: 'admin' })
+  const later = { readConcern: { level: 'local', afterClusterTime: operationTime }, maxTimeMS: 500 }
+  const other = { filter: { x: 2 }, ...later }
+  t.match(await ask(cluster, { find: 'things', ...other }), { ok: 0, code: 50 }, 'for another document, too')
+  t.match(await ask(cluster, { aggregate: 'others', pipeline: [], cursor: {}, ...later }), { ok: 0, code: 50 })
+  t.match(await ask(cluster, { find: 'others', ...other }), { ok: 1 }, 'not of another collection')
+  t.match(await ask(cluster, { find: 'things', filter: { x: 1 } }), { ok: 1 }, 'not without a time')
+  await cluster.steps.heal(hold)
+  t.match(await committing, { ok: 1 })
+  t.match(await ask(cluster, { find: 'things', ...other }), { ok: 1 })
+})

@@ -8,7 +8,7 @@ export const aggregate: CommandRow<MongosInvocation> = {
   ...aggregateSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D109', 'D202', 'D203', 'D301', 'D401', 'D404', 'D501', 'D502', 'D609', 'D613'],
+  deviations: ['D109', 'D202', 'D203', 'D301', 'D401', 'D404', 'D501', 'D502', 'D505', 'D609', 'D613'],
   summary:
     'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or on the router.',
   run(invocation) {

@@ -11,7 +11,7 @@ export const count: CommandRow<MongosInvocation> = {
   ...countSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D109', 'D401', 'D502'],
+  deviations: ['D109', 'D401', 'D502', 'D505'],
   summary: 'Adds up the counts of the shards that can have matching documents.',
   run(invocation) {
     const { args, db, host } = invocation

@@ -12,7 +12,7 @@ export const distinct: CommandRow<MongosInvocation> = {
   ...distinctSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D304', 'D401', 'D501', 'D502', 'D504', 'D600'],
+  deviations: ['D304', 'D401', 'D501', 'D502', 'D505', 'D600'],
   summary: 'Lists the distinct values of a field on all shards that can have matching documents.',
   run(invocation) {
     const { args, db } = invocation

@@ -29,7 +29,7 @@ export const find: CommandRow<MongosInvocation> = {
   ...findSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D109', 'D301', 'D303', 'D401', 'D404', 'D501', 'D502', 'D606', 'D613'],
+  deviations: ['D109', 'D301', 'D303', 'D401', 'D404', 'D501', 'D502', 'D505', 'D606', 'D613'],
   summary: 'Selects documents on the shards that can have matches, and merges their results.',
   run(invocation) {
     const { args, db, host } = invocation

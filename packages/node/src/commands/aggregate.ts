@@ -28,7 +28,7 @@ export const aggregate: CommandRow<NodeInvocation> = {
   ...aggregateSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D109', 'D203', 'D301', 'D404', 'D501', 'D502', 'D609', 'D613'],
+  deviations: ['D109', 'D203', 'D301', 'D404', 'D501', 'D502', 'D505', 'D609', 'D613'],
   summary: 'Runs an aggregation pipeline.',
   run(invocation) {
     const { args, host } = invocation

@@ -20,7 +20,7 @@ export const distinct: CommandRow<NodeInvocation> = {
   ...distinctSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D304', 'D501', 'D502', 'D504', 'D600'],
+  deviations: ['D304', 'D501', 'D502', 'D505', 'D600'],
   summary: 'Lists the distinct values of a field.',
   async run(invocation) {
     const { host, args, db, operation } = invocation

@@ -30,7 +30,7 @@ export const find: CommandRow<NodeInvocation> = {
   ...findSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D109', 'D301', 'D303', 'D404', 'D501', 'D502', 'D606', 'D613'],
+  deviations: ['D109', 'D301', 'D303', 'D404', 'D501', 'D502', 'D505', 'D606', 'D613'],
   summary: 'Selects documents and opens a cursor on them.',
   run(invocation) {
     const { host, args, db } = invocation
