@@ -169,3 +169,17 @@ t.test('one time for all shards: through a router, a snapshot is never between t
   const { values, atClusterTime } = await ask({ distinct: 'things', key: 'n', ...snapshot(times[4]!.time) })
   t.strictSame([values, atClusterTime], [[5], times[4]!.time])
 })
+
+t.test('a router that was idle chooses a time of the last seconds', async (t) => {
+  const cluster = await createSimulatedCluster({ seed: 4, shards: 1, mongos: 2 })
+  t.teardown(() => cluster.stop())
+  const ask = async (command: Document, router: number): Promise<Document> =>
+    decode(await cluster.command(encode({ ...command, $db: 'app' }), { to: cluster.mongos[router]! }))
+  await ask({ insert: 'c', documents: [{ _id: 1 }] }, 0)
+  await ask({ find: 'c' }, 1)
+  await cluster.advance(60_000)
+  await ask({ insert: 'c', documents: [{ _id: 2 }] }, 0)
+  await cluster.advance(30_000)
+  const { cursor } = await ask({ find: 'c', ...snapshot() }, 1)
+  t.same((cursor as { firstBatch: Document[] }).firstBatch, [{ _id: 1 }, { _id: 2 }])
+})
