@@ -1,8 +1,16 @@
 /** Each mutation, in the shortest run in which its defect is visible. */
-import { mutationNames, type ClusterMutationName, type MutationName } from '@shardlab/actor'
+import { mutationNames, setMutationNames, type ClusterMutationName, type MutationName } from '@shardlab/actor'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { createClient, type Client, type Outcome, type RunOptions } from '@shardlab/scenario'
+import {
+  createClient,
+  planOf,
+  playSwarm,
+  type Client,
+  type Outcome,
+  type Reduction,
+  type RunOptions,
+} from '@shardlab/scenario'
 import t from 'tap'
 
 const $db = 'app'
@@ -203,6 +211,37 @@ for (const name of mutationNames) {
       t.equal(await stories[name](story), expected, mutations.length === 0 ? 'without the defect' : 'with the defect')
       await story.cluster.stop()
     }
+  })
+}
+
+/**
+ * The first run of a swarm with sets of three that is played. Rare ones need many runs when other
+ * parts change, and are played in long runs.
+ */
+const firstRuns: Record<(typeof setMutationNames)[number], { readonly seed: number; readonly isRare?: true }> = {
+  writeConcernWaitOff: { seed: 3 },
+  voteRecordOff: { seed: 14, isRare: true },
+  voteFreshnessOff: { seed: 27, isRare: true },
+  rollbackOff: { seed: 6, isRare: true },
+  causalWaitOff: { seed: 3 },
+  // A read must reach a primary that was replaced and has not noticed.
+  linearizableProofOff: { seed: 57, isRare: true },
+}
+const runsMax = 200
+const without: Reduction['without'] = ['streams']
+
+for (const mutation of setMutationNames) {
+  const { seed: first, isRare = false } = firstRuns[mutation]
+  const skip = isRare && process.env['SHARDLAB_LONG'] !== '1' && 'found rarely: only in long runs'
+  t.test(`a swarm finds ${mutation} within ${runsMax} runs`, { skip, timeout: 3_600_000 }, async (t) => {
+    for (let seed = first; seed < first + runsMax; seed++) {
+      const plan = planOf(seed, { members: 3, without })
+      const { violations } =
+        plan.members === 3 ? await playSwarm(plan, { mutation, recorded: null }) : { violations: [] }
+      const [found] = violations
+      if (found !== undefined) return t.pass(`seed ${seed}: ${found.checker}: ${found.sentence}`)
+    }
+    return t.fail('it was not found')
   })
 }
 

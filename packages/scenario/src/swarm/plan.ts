@@ -22,16 +22,17 @@ function versionOf(seed: number): EmulatedVersion {
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
 export function planOf(seed: number, reduction: Reduction = {}): SwarmPlan {
-  return reduced(wholePlan(seed, reduction.members ?? 1), reduction)
+  return reduced(wholePlan(seed, reduction.members), reduction)
 }
 
-function wholePlan(seed: number, memberCount: number): SwarmPlan {
+function wholePlan(seed: number, memberCount: number | undefined): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
   const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
   const emulate = versionOf(seed)
   // Versions without periodic no-ops have no causally consistent reads, which the checkers need.
-  const members = behavioursOf(emulate).periodicNoops ? memberCount : 1
+  const drawn = random.fork('sets').chance(1, 5) ? 3 : 1
+  const members = behavioursOf(emulate).periodicNoops ? (memberCount ?? drawn) : 1
   return {
     seed,
     emulate,
@@ -68,6 +69,7 @@ function activitiesOf(random: Random, shards: number, members: number): Activity
     registers: members > 1 ? 100 : 0,
     failovers: members > 1 ? 85 : 0,
     streams: 15,
+    'rival-primaries': members > 1 ? 35 : 0,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }

@@ -44,6 +44,7 @@ export const activityNames = [
   'registers',
   'failovers',
   'streams',
+  'rival-primaries',
 ] as const
 
 export type ActivityName = (typeof activityNames)[number]
@@ -86,7 +87,7 @@ export interface Reduction {
   /** Most shards and mongoses. */
   readonly shards?: number
   readonly mongos?: number
-  /** Members of each shard and of the config server. Default 1. */
+  /** Members of each shard and of the config server. Default: 3 in one of five runs, else 1. */
   readonly members?: number
 }
 

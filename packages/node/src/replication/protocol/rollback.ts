@@ -22,10 +22,10 @@ export class Rollback {
     coordinator.setFollowerMode(this.#set.nowMs, 'ROLLBACK')
     this.#set.carryOut()
     const common = await this.#commonPoint(source)
-    if (common === null || coordinator.state.isPrimary) {
+    if (common === null || coordinator.state.isPrimary || this.#set.context.mutated('rollbackOff')) {
       coordinator.denySyncSource(this.#set.nowMs, source, this.#set.nowMs + denyMs)
       coordinator.state.syncSource = null
-    } else if (!this.#set.context.mutated('rollbackOff')) await this.#rollBackTo(common)
+    } else await this.#rollBackTo(common)
     // Without data it needs an initial sync, and must not serve reads before.
     const isEmpty = isNullOpTime(this.#set.log.last.optime)
     if (!coordinator.state.isPrimary) coordinator.setFollowerMode(this.#set.nowMs, isEmpty ? 'STARTUP2' : 'SECONDARY')

@@ -8,6 +8,7 @@ import { Registers } from './registers.js'
 import { Resharding } from './resharding.js'
 import { ShortLived } from './short-lived.js'
 import { Streams } from './streams.js'
+import { RivalPrimaries } from './rival-primaries.js'
 import { UniqueKeys } from './unique-keys.js'
 import { UniqueLibrary } from './unique-library.js'
 import { MaintenanceCommands } from './maintenance.js'
@@ -23,6 +24,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   registers: (world) => new Registers(world),
   failovers: (world) => new Failovers(world),
   streams: (world) => new Streams(world),
+  'rival-primaries': (world) => new RivalPrimaries(world),
 }
 
 export function activitiesOf(world: SwarmWorld): Activity[] {

@@ -17,7 +17,7 @@ export interface MemberView {
 }
 
 /** Virtual time in which the members of all sets become equal once nothing is broken. */
-const settleMsMax = 300_000
+const settleMsMax = 120_000
 
 export class ReplicaSets {
   readonly #cluster: SimulatedCluster
