@@ -71,8 +71,8 @@ export interface ClusterOptions {
   readonly balancerRoundIntervalMs?: number
   /**
    * Use the server's timings instead of shorter ones: of the balancer, of heartbeats (2 s instead
-   * of 250 ms) and of elections (10 s instead of 2 s). Reshardings still need not take five minutes:
-   * that is the parameter `reshardingMinimumOperationDurationMillis`. Default false.
+   * of 250 ms) and of elections (10 s instead of 2 s). Reshardings take five minutes only with the
+   * parameter `reshardingMinimumOperationDurationMillis`. Default false.
    */
   readonly serverTimings?: boolean
   /**
