@@ -121,6 +121,12 @@ t.test('replaying the events of a sharded collection yields the collection, also
   t.same(Object.keys((moved as { documentKey: Document }).documentKey), ['k', '_id'])
 })
 
+t.test('a view has no change stream', async (t) => {
+  const { client } = await world(t, { shards: 2 })
+  await client.db('app').createCollection('v', { viewOn: 'c', pipeline: [] })
+  await t.rejects(client.db('app').collection('v').watch().next(), { code: 166 })
+})
+
 t.test('updateLookup finds documents on the shard that has them now', async (t) => {
   const { client, cluster } = await world(t, { shards: 2 })
   const admin = client.db('admin')

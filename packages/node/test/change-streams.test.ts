@@ -267,6 +267,8 @@ t.test('refusals have the codes of the server', async (t) => {
   await refused({}, { code: 73 }, 1, 'admin')
   await refused({}, { code: 73 }, 1, 'local')
   await refused({}, { code: 73 }, 'system.views')
+  await ok(node, { create: 'v', viewOn: 'c', pipeline: [] })
+  await refused({}, { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }, 'v')
   await refused({ resumeAfter: { _data: 1 } }, { code: 40647 })
   await refused({ resumeAfter: { _data: 'xy' } }, { code: 9 })
   await refused({ resumeAfter: { _data: '' } }, { code: 40649 })

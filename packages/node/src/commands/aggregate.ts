@@ -9,6 +9,7 @@ import {
   batchSizeOf,
   checkCursorArgument,
   defaultFirstBatch,
+  isChangeStream,
   namespaceOfAggregate,
   wantsSingleReply,
   withSingleReply,
@@ -21,6 +22,7 @@ import type { CursorSource } from '../cursors/cursor-manager.js'
 import { nextDocument } from '../cursors/resume-source.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import { explainItself } from './explain.js'
+import { refuseView } from '../views/refuse-view.js'
 import { invocationOnView, viewFor } from '../views/run-on-view.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -46,6 +48,7 @@ export const aggregate: CommandRow<NodeInvocation> = {
 }
 
 async function runAggregate(invocation: NodeInvocation, ns: string): Promise<DocumentWriter> {
+  if (isChangeStream(invocation.args.pipeline()!)) refuseView(invocation.host, ns)
   const view = viewFor(invocation, ns)
   if (view !== null) return runAggregate(invocationOnView(invocation, ns, view), view.ns)
   const { args, host } = invocation
