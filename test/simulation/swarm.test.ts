@@ -33,6 +33,7 @@ const found: Readonly<Record<number, string>> = {
   148: 'a shard joined a resharding after it had received its end',
   153: 'a split requested the middle of a chunk with the shard key before refineCollectionShardKey',
   173: 'movePrimary moved the temporary collection of a resharding',
+  206: 'a no-op about a resharding ended the donor of a migration',
   434: 'a recipient stored documents of a collection that had been dropped during the migration',
   31_319: 'a repeated removeShard of 2.6 did not recognise that the shard was removed',
 }

@@ -32,7 +32,8 @@ export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: Colle
       sameBytes(findField(preImage, 'ui')!.asBinary(), uuid)
     )
       for (const each of documentsOf(findField(preImage, 'ids')!)) watcher.decided(findField(each, '_id')!)
-    if (entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
+    // No-ops report a change of the collection to change streams, and change no document.
+    if (op === 'n' || entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()
     else reportChange(entry, preImage, watcher)
   })
