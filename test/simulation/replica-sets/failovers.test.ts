@@ -52,8 +52,9 @@ for (const failure of ['failover', 'step-down'] as const) {
 }
 
 t.test('every step of shards and of the config server is in a scene', (t) => {
-  // Auto-split moves and splits chunks like a client; the others are of the config server alone.
-  const others = /^(shard\.auto-split|config\.(add-shard|set-feature-compatibility-version))\./
+  // Auto-split moves and splits chunks like a client; two-phase-commit.test.ts plays the steps of
+  // transactions; the others are of the config server alone.
+  const others = /^(shard\.(auto-split|transaction)|config\.(add-shard|set-feature-compatibility-version))\./
   const played = Object.values(scenes).flat()
   for (const step of namedSteps)
     if (/^(shard|config)\./.test(step) && !others.test(step))
