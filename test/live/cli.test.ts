@@ -57,7 +57,19 @@ t.test('wrong options get one sentence and exit code 2', async (t) => {
     [['up', '--host', '203.0.113.7', '--port', '0'], /not an address of this machine/],
     [['up', '--from', 'nowhere.snapshot'], /nowhere\.snapshot/],
     [['up', '--from', 'package.json'], /package\.json is not a snapshot/],
+    [['up', '--members', '8'], /in the API or in a topology file/],
+    [['up', '--topology-file', 'nofile.yaml'], /topology file nofile\.yaml does not exist/],
+    [['up', '--control-port', '70000'], /it must be a port from 0 to 65535/],
     [['flap'], /unknown command 'flap'/],
+    [['doctor', '--port', '99999'], /it must be a port from 0 to 65535/],
+    [['doctor', '--project', '/nonexistent'], /project is \/nonexistent, which does not exist/],
+    [['watch', '.orders', '--uri', 'mongodb://127.0.0.1:1/'], /the namespace is "\.orders"; it must be a database or/],
+    [['watch', 'app.', '--uri', 'mongodb://127.0.0.1:1/'], /the namespace is "app\."/],
+    [['watch', '--uri', 'mongodb://127.0.0.1:1/', '--count', '0'], /it must be at least 1/],
+    [
+      ['watch', '--uri', 'mongodb://127.0.0.1:1/'],
+      /^shardlab: no server answers at .*: start one, or correct the URI\.$/m,
+    ],
   ]
   for (const [args, expected] of cases) {
     const { code, stdout, stderr } = await shardlab(...args)

@@ -65,6 +65,8 @@ t.test("restore brings back the snapshot's state and keeps clients connected", a
   const direct = await MongoClient.connect(`mongodb://${endpoint}/?replicaSet=shard01`, { heartbeatFrequencyMS: 500 })
   await cluster.faults.apply('step down shard01')
   await cluster.faults.heal()
+  // The driver retries until the member is elected again.
+  await direct.db('app').collection<{ _id: number }>('after').insertOne({ _id: 1 })
   t.equal((await direct.db('app').command({ hello: 1 }))['isWritablePrimary'], true)
   await cluster.restore(snapshot)
   const { electionId, isWritablePrimary } = await direct.db('app').command({ hello: 1 })

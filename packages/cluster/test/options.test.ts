@@ -102,7 +102,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ mongos: 0 }, 'mongos is 0; it must be a whole number from 1 to 100.'],
   [
     { members: 0 },
-    'members is 0; it must be a whole number from 1 to 7, or a list of members such as [{ priority: 2 }, {}, {}].',
+    'members is 0; it must be a whole number from 1 to 7, or a list of members such as [{ priority: 2 }, {}, {}] in the API or in a topology file.',
   ],
   [{ members: [3] }, 'members[0] is 3; it must be options such as { priority: 2 }.'],
   [{ members: [{ prioritty: 1 }] }, 'members[0] has prioritty, which is no option of a member; did you mean priority?'],

@@ -91,12 +91,12 @@ export function useCluster(
   return fixture
 }
 
-function hookOf(runner: RunnerHooks, ...names: (keyof RunnerHooks)[]): Hook {
-  const name = names.find((each) => typeof runner[each] === 'function')
+function hookOf(runner: RunnerHooks | undefined, ...names: (keyof RunnerHooks)[]): Hook {
+  const name = names.find((each) => typeof runner?.[each] === 'function')
   if (name === undefined)
     throw new Error(
       `the runner has no ${names.join(' or ')}: pass the module node:test or vitest, the t of tap, or globalThis in Jest and Mocha.`,
     )
   // Called on the runner: the hooks of tap are methods.
-  return (run) => (runner[name] as Hook).call(runner, run)
+  return (run) => (runner![name] as Hook).call(runner!, run)
 }

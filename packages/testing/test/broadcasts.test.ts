@@ -37,6 +37,33 @@ async function fill({ uri }: { readonly uri: string }): Promise<void> {
   await client.close()
 }
 
+t.test('wrong options and arguments are refused with one sentence', (t) => {
+  const wrong: [options: unknown, message: string][] = [
+    [undefined, 'driver must be the class MongoClient of the driver: new BroadcastReport({ driver: MongoClient }).'],
+    [
+      { driver: class {} },
+      'driver must be the class MongoClient of the driver: new BroadcastReport({ driver: MongoClient }).',
+    ],
+    [
+      { driver: MongoClient, folders: 'x' },
+      'BroadcastReport has no option folders; its options are driver, folder, maxBroadcasts.',
+    ],
+    [{ driver: MongoClient, folder: '' }, 'folder must be the name of a folder, such as broadcasts.'],
+    [{ driver: MongoClient, maxBroadcasts: 'x' }, 'maxBroadcasts is "x"; it must be a whole number from 0.'],
+  ]
+  for (const [options, message] of wrong) t.throws(() => new BroadcastReport(options as never), { message })
+  const lines: [args: string[], line: string][] = [
+    [[], 'name one folder, that of BroadcastReport'],
+    [['broadcasts', '--max', 'abc'], '--max is abc; it must be a whole number from 0'],
+    [['/nonexistent'], 'folder /nonexistent does not exist: run the tests with a BroadcastReport first'],
+  ]
+  for (const [args, line] of lines) {
+    const { status, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+    t.same([status, stderr], [2, `shardlab-broadcasts: ${line} (--help lists the options).\n`])
+  }
+  t.end()
+})
+
 t.test('the report names lines, counts and keys, in a file for each process', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'shardlab-broadcasts-')))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -79,7 +106,7 @@ t.test('the report names lines, counts and keys, in a file for each process', as
   const run = (...args: string[]) => spawnSync(process.execPath, [program, parts, ...args], { encoding: 'utf8' })
   const printed = run('--max', '6', '--html', page)
   t.equal(printed.status, 1)
-  t.equal(printed.stderr, '7 broadcasts, more than maxBroadcasts 6.\n')
+  t.equal(printed.stderr, '7 broadcasts, more than --max 6.\n')
   t.match(
     printed.stdout,
     `${at(1)}\n  find on shop.orders: 3 times to 2 shards; the shard key is {"customer":"hashed"}\n`,

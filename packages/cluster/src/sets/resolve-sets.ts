@@ -87,7 +87,7 @@ export function membersOfSet(name: string, given: SetMembers): readonly MemberOp
   if (!Array.isArray(given)) {
     if (!Number.isInteger(given) || (given as number) < 1 || (given as number) > 7)
       throw new OptionError(
-        `${name} is ${JSON.stringify(given)}; it must be a whole number from 1 to 7, or a list of members such as [{ priority: 2 }, {}, {}].`,
+        `${name} is ${JSON.stringify(given)}; it must be a whole number from 1 to 7, or a list of members such as [{ priority: 2 }, {}, {}] in the API or in a topology file.`,
       )
     return Array.from({ length: given as number }, () => ({}))
   }

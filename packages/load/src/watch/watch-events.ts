@@ -38,7 +38,9 @@ export async function watchEvents(
   options: WatchOptions,
   handlers: { readonly stop: AbortSignal; opened(): void; event(event: WatchedEvent): void },
 ): Promise<void> {
-  const { uri, count = Infinity } = options
+  const { uri, ns, count = Infinity } = options
+  if (ns !== null && !/^[^.]+(\..+)?$/.test(ns))
+    throw new OptionError(`the namespace is "${ns}"; it must be a database or database.collection, such as app.orders.`)
   let client: MongoClient
   try {
     client = new MongoClient(uri, { ...clientOptions(uri, 1), appName: 'shardlab watch' })
@@ -47,25 +49,45 @@ export async function watchEvents(
   }
   const close = (): void => void client.close()
   handlers.stop.addEventListener('abort', close)
+  /** Null: no event has arrived. */
+  let last: string | null = null
+  let isOpen = false
   try {
     const stream = streamOf(client, options)
     const first = await stream.tryNext()
+    isOpen = true
     handlers.opened()
     let seen = 0
     for (let event = first; seen < count; event = null) {
       event ??= await stream.next()
       handlers.event(described(event))
+      last = (event._id as { readonly _data: string })._data
       seen++
       if ((event as Document)['operationType'] === 'invalidate') return
     }
   } catch (error) {
     if (handlers.stop.aborted) return
-    if (error instanceof MongoServerError) throw new OptionError(`the server refuses the stream: ${error.message}`)
-    throw new OptionError(messageOf(error))
+    throw new OptionError(textOf(error, options, { isOpen, last }))
   } finally {
     handlers.stop.removeEventListener('abort', close)
     await client.close()
   }
+}
+
+function textOf(
+  error: unknown,
+  { uri, resumeAfter }: WatchOptions,
+  { isOpen, last }: { readonly isOpen: boolean; readonly last: string | null },
+): string {
+  const text = messageOf(error)
+  if (error instanceof MongoServerError) {
+    if (resumeAfter !== undefined && !isOpen)
+      return `the server refuses the stream that resumes after "${resumeAfter}": ${text}`
+    return `the server refuses the stream: ${text}`
+  }
+  if (!isOpen) return `no server answers at ${uri} (${text}): start one, or correct the URI.`
+  const advice = last === null ? 'start it, and watch again' : `start it, and continue with --resume-after ${last}`
+  return `the server at ${uri} has ended (${text}): ${advice}.`
 }
 
 function streamOf(client: MongoClient, options: WatchOptions): ChangeStream {

@@ -13,6 +13,20 @@ export function seed(text: string): number {
   return Number(text)
 }
 
+/** From 1 on. */
+export function count(text: string): number {
+  const value = wholeNumber(text)
+  if (value === 0) throw new InvalidArgumentError('It must be at least 1.')
+  return value
+}
+
+/** 0: any free one. */
+export function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
+}
+
 /** `500ms`, `30s`, `5m` */
 export function milliseconds(text: string): number {
   const ms = quantity(text, durationFrom)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { wholeNumber } from './argument-parsers.js'
+import { portNumber } from './argument-parsers.js'
 
 export interface DoctorOptions {
   readonly emulate: string
@@ -14,7 +14,7 @@ export function addDoctorCommand(program: Command, run: (options: DoctorOptions)
     .command('doctor')
     .description('Check this machine and the drivers of a project, and say what to change.')
     .option('--emulate <v>', 'server version that the project will use', '7.0')
-    .option('--port <p>', 'port that it will use', wholeNumber, 27017)
+    .option('--port <p>', 'port that it will use', portNumber, 27017)
     .option('--project <folder>', 'folder of the project', '.')
     .option('--native-wire', 'check against the real wire versions, as up --native-wire announces them')
     .option('--json', 'print one JSON object')

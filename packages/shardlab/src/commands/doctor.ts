@@ -1,5 +1,6 @@
 import { OptionError } from '@shardlab/cluster'
 import { emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CheckResult } from '../doctor/check.js'
 import { checkDrivers } from '../doctor/drivers.js'
@@ -15,6 +16,9 @@ export async function doctor({ emulate, port, project, nativeWire, json }: Docto
   const version = parseEmulatedVersion(emulate)
   if (version === undefined)
     throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
+  const folder = resolve(project)
+  if (!existsSync(folder))
+    throw new OptionError(`project is ${project}, which does not exist: name the folder with its package.json.`)
   const results = [
     checkNode(),
     await checkPort(port),
@@ -22,7 +26,7 @@ export async function doctor({ emulate, port, project, nativeWire, json }: Docto
     checkTemporaryFolder(),
     ...checkPrograms(),
     checkSystemBinary(),
-    ...checkDrivers(resolve(project), { emulate: version, nativeWire: nativeWire === true }),
+    ...checkDrivers(folder, { emulate: version, nativeWire: nativeWire === true }),
   ]
   const problems = results.filter(({ status }) => status === 'problem').length
   process.stdout.write(

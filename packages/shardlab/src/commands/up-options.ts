@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { milliseconds, names, seed, size, wholeNumber } from './argument-parsers.js'
+import { milliseconds, names, portNumber, seed, size, wholeNumber } from './argument-parsers.js'
 
 /** With `from`, options that were not typed are absent. */
 export interface UpOptions {
@@ -99,7 +99,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option(
       '--control-port <p>',
       'HTTP control on this machine: forks, snapshots, faults, time; 0: any free port',
-      wholeNumber,
+      portNumber,
     )
     .option(
       '--exit-with-parent',

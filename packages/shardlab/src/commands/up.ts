@@ -69,7 +69,12 @@ async function openControlOf(cluster: ShardedCluster, port: number): Promise<Con
     return await openControl(cluster, port)
   } catch (error) {
     await cluster.stop()
-    throw new OptionError(`the control port ${port} cannot be opened: ${(error as Error).message}.`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new OptionError(
+      code === 'EADDRINUSE'
+        ? `control port ${port} is in use: choose another one, or 0 for any free port.`
+        : `the control port ${port} cannot be opened (${message}): choose another one, or 0 for any free port.`,
+    )
   }
 }
 

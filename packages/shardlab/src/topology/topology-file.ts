@@ -70,7 +70,12 @@ export async function readTopologyFile(path: string): Promise<TopologyOptions> {
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    throw new OptionError(`${path} cannot be read: ${(error as Error).message}.`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new OptionError(
+      code === 'ENOENT'
+        ? `topology file ${path} does not exist: name a file with members or sets.`
+        : `topology file ${path} cannot be read (${message}): name a file that this user may read.`,
+    )
   }
   return parseTopologyFile(text, path)
 }

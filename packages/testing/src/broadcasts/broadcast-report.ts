@@ -23,7 +23,9 @@ export class BroadcastReport {
   readonly #file: string
   #isWritten = true
 
+  /** @throws Error an option is wrong */
   constructor(options: BroadcastReportOptions) {
+    checkOptions(options)
     this.#options = options
     followDriver(options.driver)
     // Random: Jest loads this module again for each file of a process.
@@ -69,14 +71,33 @@ export class BroadcastReport {
   }
 }
 
-/** `/work/app/orders.js:5:12` is `orders.js:5` in `/work/app`. */
+/** `/home/me/app/orders.js:5:12` is `orders.js:5` in `/home/me/app`. */
 function shown(place: string): string {
   return relative(process.cwd(), place.replace(/:\d+$/, ''))
 }
 
-/** @throws Error with the report: there were more broadcasts than allowed */
-export function checkCount(rows: readonly BroadcastRow[], max: number | undefined): void {
+const known: ReadonlySet<string> = new Set(['driver', 'folder', 'maxBroadcasts'])
+
+function checkOptions(options: BroadcastReportOptions | undefined): void {
+  const client = options?.driver as { readonly prototype?: { readonly connect?: unknown } } | undefined
+  if (typeof client?.prototype?.connect !== 'function')
+    throw new Error('driver must be the class MongoClient of the driver: new BroadcastReport({ driver: MongoClient }).')
+  const unknown = Object.keys(options!).find((name) => !known.has(name))
+  if (unknown !== undefined)
+    throw new Error(`BroadcastReport has no option ${unknown}; its options are ${[...known].join(', ')}.`)
+  const { folder, maxBroadcasts } = options!
+  if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
+    throw new Error('folder must be the name of a folder, such as broadcasts.')
+  if (maxBroadcasts !== undefined && !(Number.isInteger(maxBroadcasts) && maxBroadcasts >= 0))
+    throw new Error(`maxBroadcasts is ${JSON.stringify(maxBroadcasts)}; it must be a whole number from 0.`)
+}
+
+/**
+ * @param name of the limit, for the error
+ * @throws Error with the report: there were more broadcasts than allowed
+ */
+export function checkCount(rows: readonly BroadcastRow[], max: number | undefined, name = 'maxBroadcasts'): void {
   const count = rows.reduce((sum, row) => sum + row.count, 0)
   if (max !== undefined && count > max)
-    throw new Error(`${count} broadcasts, more than maxBroadcasts ${max}:\n${textOf(rows)}`)
+    throw new Error(`${count} broadcasts, more than ${name} ${max}:\n${textOf(rows)}`)
 }
