@@ -98,7 +98,10 @@ t.test('an additional read that exceeds its time does not count', async (t) => {
   await ask(cluster, { setParameter: 1, maxTimeMSForHedgedReads: 20, $db: 'admin' })
   for (const member of cluster.membersOf('shard01')) t.match(await block(cluster, member, 200), { ok: 1 })
   for (let i = 0; i < 10; i++)
-    t.match(await ask(cluster, { find: 'c', sort: { x: 1 }, limit: 1, ...nearest }), { ok: 1, cursor: { firstBatch: [{ _id: 0 }] } })
+    t.match(await ask(cluster, { find: 'c', sort: { x: 1 }, limit: 1, ...nearest }), {
+      ok: 1,
+      cursor: { firstBatch: [{ _id: 0 }] },
+    })
   t.same(await metrics(cluster), [10, 10, 0])
 })
 
