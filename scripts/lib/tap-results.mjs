@@ -1,5 +1,5 @@
 const point = /^( *)(not )?ok\b(?: \d+)?(?: - | )?(.*)$/
-const directive = /# (SKIP|TODO)\b ?(.*?)(?: # time=\S+)?$/i
+const directive = /(?<!\\)# (SKIP|TODO)\b ?(.*?)(?: # time=\S+)?$/i
 
 /**
  * Counts the results in a TAP stream, line by line. Assertions count. The summary line of a subtest
