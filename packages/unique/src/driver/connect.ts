@@ -27,11 +27,10 @@ export async function connectUnique(uri: string, ns: string, options: UniqueOpti
     client = new MongoClient(uri, { serverSelectionTimeoutMS: 10_000 })
     await client.connect()
   } catch (error) {
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
     throw new UnreachableError(
-      `cannot connect to ${withoutPassword(uri)}: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
+      `cannot connect to ${withoutPassword(uri)} (${why}): start a server there, or correct the URI`,
+      { cause: error },
     )
   }
   try {
