@@ -1,6 +1,6 @@
 /** Change streams on a sharded collection, through the official driver. */
 import t from 'tap'
-import { MongoClient, type ChangeStreamDocument, type Document, type ResumeToken } from 'mongodb'
+import { Decimal128, Long, MongoClient, type ChangeStreamDocument, type Document, type ResumeToken } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
 interface World {
@@ -152,6 +152,26 @@ t.test('updateLookup finds documents on the shard that has them now', async (t) 
     ],
   )
   await stream.close()
+})
+
+t.test('a stream resumes after documents whose keys are numbers of any kind', async (t) => {
+  const { client } = await world(t, { shards: 2 })
+  await client.db('admin').command({ shardCollection: 'app.c', key: { k: 1 } })
+  const c = client.db('app').collection<{ _id: unknown; k: unknown }>('c')
+  const stream = c.watch()
+  await stream.tryNext()
+  const texts = ['0.1', '1E-320', '1E+300', '36028797018963969.5', '-2.50', 'Infinity', '9.99E+6144', '1E-6176']
+  const keys = [1.5, -0.25, 1e300, 5e-324, 2 ** 53, Long.MAX_VALUE, ...texts.map((text) => Decimal128.fromString(text))]
+  await c.insertMany(keys.map((k, _id) => ({ _id: _id + 0.5, k })))
+  await c.insertOne({ _id: 'end', k: 1 })
+  const events = []
+  for (let i = 0; i <= keys.length; i++) events.push(await stream.next())
+  await stream.close()
+  for (let i = 0; i < keys.length; i++) {
+    const resumed = c.watch([], { resumeAfter: events[i]!._id })
+    t.same((await resumed.next())._id, events[i + 1]!._id, String(keys[i]))
+    await resumed.close()
+  }
 })
 
 t.test('streams on a database and on the cluster, and shards that join later', async (t) => {

@@ -27,8 +27,9 @@ function blocksOf(page: string): Block[] {
   }))
 }
 
-function folder(t: Test): string {
-  const path = mkdtempSync(join(root, '.guide-'))
+/** @param parent its packages and those of the repository may be imported */
+function folder(t: Test, parent = root): string {
+  const path = mkdtempSync(join(parent, '.guide-'))
   t.teardown(() => rmSync(path, { recursive: true }))
   return path
 }
@@ -36,15 +37,24 @@ function folder(t: Test): string {
 function run(cwd: string, program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   // In a test of tap, tap would report to its parent; in one of node:test, node would as well.
   const { TAP: _tap, NODE_TEST_CONTEXT: _context, ...env } = process.env
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env: { ...env, PATH: searchPath }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
+const clients = join(root, 'test/clients')
+/** Debian's Python has the packages that scripts/install-clients.sh installs. */
+const searchPath = isInstalledIn(process.env['PATH']!) ? process.env['PATH']! : `/usr/bin:${process.env['PATH']}`
+
+function isInstalledIn(path: string): boolean {
+  const env = { ...process.env, PATH: path }
+  return spawnSync('python3', ['-c', 'import pytest, pymongo'], { env }).status === 0
+}
+
 const isInstalled: Readonly<Record<string, () => boolean>> = {
-  vitest: () => existsSync(join(root, 'node_modules/.bin/vitest')),
-  pytest: () => spawnSync('python3', ['-c', 'import pytest, pymongo']).status === 0,
+  vitest: () => existsSync(join(clients, 'node_modules/.bin/vitest')),
+  pytest: () => isInstalledIn(searchPath),
 }
 
 for (const [page, runner, files] of [
@@ -56,7 +66,7 @@ for (const [page, runner, files] of [
 ] as const) {
   const skip = runner !== null && !isInstalled[runner]!() ? `${runner} is not installed` : false
   t.test(`the tests of the guide ${page} pass`, { timeout, skip }, async (t) => {
-    const path = folder(t)
+    const path = folder(t, runner === 'vitest' ? clients : root)
     const blocks = blocksOf(page)
     const named = blocks.filter(({ file }) => file !== null)
     t.equal(named.length, files)

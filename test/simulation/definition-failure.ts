@@ -4,7 +4,7 @@
  */
 import { createRandom } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
-import { createClusterFor, differencesInSets, failParty, storedOn, type PartyFailure } from './party-failure.js'
+import { twoShardsFor, differencesInSets, failParty, storedOn, type PartyFailure } from './party-failure.js'
 import { PatientClient } from './patient-client.js'
 
 /** The database's primary shard coordinates; the other shard owns chunks. */
@@ -119,12 +119,7 @@ export async function playDefinition({
   failure,
 }: DefinitionScene): Promise<DefinitionOutcome> {
   const { command, done = [], expected } = definitions[name]!
-  const cluster = await createClusterFor(failure, {
-    seed,
-    shards: 2,
-    emulate: '8.0',
-    findReplicaSetHostTimeoutMs: 1000,
-  })
+  const cluster = await twoShardsFor(failure, seed)
   const random = createRandom(seed).fork('definition')
   const client = new PatientClient(cluster, random.fork('client'))
   const [coordinator, other] = cluster.shards as [string, string]

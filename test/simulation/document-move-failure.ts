@@ -4,7 +4,7 @@
  */
 import { createRandom } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
-import { createClusterFor, differencesInSets, failParty, storedOn, type PartyFailure } from './party-failure.js'
+import { twoShardsFor, differencesInSets, failParty, storedOn, type PartyFailure } from './party-failure.js'
 import { PatientClient } from './patient-client.js'
 
 export const documentMoveSteps = [
@@ -40,12 +40,7 @@ export async function playDocumentMove({
   party,
   failure,
 }: DocumentMoveScene): Promise<DocumentMoveOutcome> {
-  const cluster = await createClusterFor(failure, {
-    seed,
-    shards: 2,
-    emulate: '8.0',
-    findReplicaSetHostTimeoutMs: 1000,
-  })
+  const cluster = await twoShardsFor(failure, seed)
   const random = createRandom(seed).fork('document move')
   const client = new PatientClient(cluster, random.fork('client'))
   const [donor, recipient] = cluster.shards as [string, string]

@@ -20,6 +20,9 @@ export async function createClusterFor(
   return cluster
 }
 
+export const twoShardsFor = (failure: PartyFailure, seed: number): Promise<SimulatedCluster> =>
+  createClusterFor(failure, { seed, shards: 2, emulate: '8.0', findReplicaSetHostTimeoutMs: 1000 })
+
 export async function setOnShards(cluster: SimulatedCluster, parameters: Document): Promise<void> {
   for (const to of cluster.shards.flatMap((shard) => cluster.membersOf(shard)))
     await cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })

@@ -34,6 +34,7 @@ export {
 export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
 export { membersMax, parseWriteConcern } from './concerns/write-concern.js'
 export { ConnectionTable } from './connections/connection-table.js'
+export { killCursor } from './cursors/kill-cursor.js'
 export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch, mergedBatchBytesMax } from './cursors/cursor-limits.js'
 export { DocumentBatch } from './cursors/document-batch.js'
 export { DroppedCursors } from './cursors/dropped-cursors.js'

@@ -53,16 +53,17 @@ export function continuedDecimal(decimal: FiniteDecimal): DecimalPart[] {
     ]
   }
   if (double >= 2 ** 53 && double < 2 ** 63) return largeInteger(exact)
+  const stored = roundedUp(ratioOfDouble(double), digitsMax)
+  const continuation: DecimalPart = { kind: 'uint64', value: beyond({ coefficient, exponent }, stored) }
+  // These keys have room for one bit of the mark: equal to the double, or not.
+  if (double >= 2 ** 63 || double < 2 ** -255)
+    return [{ kind: 'double', value: signed, mark: doubleMarks.aboveRounded }, continuation]
   const rounded = roundedUp(ratioOfDouble(double), 15)
   const isShort = coefficient < 10n ** 15n
-  const order = compare(exact, ratioOf({ ...rounded }))
+  const order = compare(exact, ratioOf(rounded))
   if (isShort || order === 0) return [{ kind: 'double', value: signed, mark: doubleMarks.rounded }]
   const mark = order < 0 ? doubleMarks.belowRounded : doubleMarks.aboveRounded
-  const stored = roundedUp(ratioOfDouble(double), digitsMax)
-  return [
-    { kind: 'double', value: signed, mark },
-    { kind: 'uint64', value: beyond({ coefficient, exponent }, stored) },
-  ]
+  return [{ kind: 'double', value: signed, mark }, continuation]
 }
 
 /** Doubles have lost digits of these integers. */
@@ -85,7 +86,7 @@ function tiny(decimal: Digits, exact: Ratio, double: number): DecimalPart[] {
     return [magnitude, { kind: 'uint64', value: high }, { kind: 'uint64', value: low }]
   }
   const scaled = { above: exact.above << 256n, below: exact.below }
-  const scaledDouble = nearestBelow(Number(double) * 2 ** 256, scaled)
+  const scaledDouble = nearestBelow(doubleNear(scaled), scaled)
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, scaledDouble)
   const stored = ratioOfDouble(scaledDouble)
@@ -111,6 +112,13 @@ function beyondRatio(exact: Ratio, { coefficient, exponent }: Digits): bigint {
 function doubleBelow({ coefficient, exponent }: Digits, exact: Ratio): number {
   const nearest = Number(`${coefficient}e${exponent}`)
   return nearestBelow(nearest === Infinity ? Number.MAX_VALUE : nearest, exact)
+}
+
+/** Of a ratio between the smallest normal double and 2 ** 64; wrong by a few steps at most. */
+function doubleNear({ above, below }: Ratio): number {
+  const shift = 64 + below.toString(2).length - above.toString(2).length
+  const quotient = shift >= 0 ? (above << BigInt(shift)) / below : above / (below << BigInt(-shift))
+  return Number(quotient) * 2 ** -shift
 }
 
 /** The greatest double that is not above the number. @param near at most a few steps away */

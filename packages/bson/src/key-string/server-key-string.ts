@@ -8,46 +8,22 @@ import { readDecimal128 } from '../values/decimal128.js'
 import type { RawValue } from '../values/raw-value.js'
 import { BsonType, typeName } from '../values/types.js'
 import { continuedDecimal, doubleMarks, type DoubleMark } from './server-key-decimal.js'
+import {
+  endOfKey,
+  firstBytes,
+  infinity,
+  nan,
+  negative1Byte,
+  negative8Bytes,
+  negativeLarge,
+  negativeSmall,
+  positive1Byte,
+  positive8Bytes,
+  positiveLarge,
+  positiveSmall,
+  zero,
+} from './server-key-first-bytes.js'
 import { TypeBits } from './type-bits.js'
-
-/** The first byte of a value. Numbers have a range of bytes from `numeric`. */
-const kinds: Readonly<Record<number, number>> = {
-  [BsonType.minKey]: 10,
-  [BsonType.undefined]: 15,
-  [BsonType.null]: 20,
-  [BsonType.int32]: 30,
-  [BsonType.int64]: 30,
-  [BsonType.double]: 30,
-  [BsonType.decimal128]: 30,
-  [BsonType.string]: 60,
-  [BsonType.symbol]: 60,
-  [BsonType.object]: 70,
-  [BsonType.array]: 80,
-  [BsonType.binary]: 90,
-  [BsonType.objectId]: 100,
-  [BsonType.bool]: 110,
-  [BsonType.date]: 120,
-  [BsonType.timestamp]: 130,
-  [BsonType.regex]: 140,
-  [BsonType.dbPointer]: 150,
-  [BsonType.code]: 160,
-  [BsonType.codeWithScope]: 170,
-  [BsonType.maxKey]: 240,
-}
-
-const nan = 30
-const negativeLarge = 31
-const negative8Bytes = 32
-const negative1Byte = 39
-const negativeSmall = 40
-const zero = 41
-const positiveSmall = 42
-const positive1Byte = 43
-const positive8Bytes = 50
-const positiveLarge = 51
-
-const endOfKey = 4
-const infinity = 0xffff_ffff_ffff_ffffn
 
 export class ServerKeyString {
   #bytes = Buffer.allocUnsafe(128)
@@ -74,22 +50,22 @@ export class ServerKeyString {
   }
 
   timestamp(seconds: number, increment: number): this {
-    this.byte(kinds[BsonType.timestamp]!)
+    this.byte(firstBytes[BsonType.timestamp]!)
     this.#uint32(seconds)
     this.#uint32(increment)
     return this
   }
 
   bool(value: boolean): this {
-    return this.byte(kinds[BsonType.bool]! + (value ? 1 : 0))
+    return this.byte(firstBytes[BsonType.bool]! + (value ? 1 : 0))
   }
 
   null(): this {
-    return this.byte(kinds[BsonType.null]!)
+    return this.byte(firstBytes[BsonType.null]!)
   }
 
   uuid(bytes: Uint8Array): this {
-    this.byte(kinds[BsonType.binary]!).byte(bytes.length).byte(4)
+    this.byte(firstBytes[BsonType.binary]!).byte(bytes.length).byte(4)
     return this.bytes(bytes)
   }
 
@@ -102,7 +78,7 @@ export class ServerKeyString {
 
   /** A whole document as an object. */
   document(document: Uint8Array, start = 0): this {
-    this.byte(kinds[BsonType.object]!)
+    this.byte(firstBytes[BsonType.object]!)
     return this.#fields(document, start)
   }
 
@@ -116,7 +92,7 @@ export class ServerKeyString {
   #fields(document: Uint8Array, start: number): this {
     for (const it = new FieldIterator(document, start); it.next();) {
       const value = it.value()
-      this.byte(kinds[value.type]!)
+      this.byte(firstBytes[value.type]!)
       this.#value(value, it.name())
     }
     return this.byte(0)
@@ -130,7 +106,7 @@ export class ServerKeyString {
       case BsonType.maxKey:
       case BsonType.undefined:
       case BsonType.null:
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         return
       case BsonType.int32:
         this.typeBits.int32()
@@ -145,13 +121,13 @@ export class ServerKeyString {
       case BsonType.string:
       case BsonType.symbol:
         this.typeBits.string(type === BsonType.symbol)
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         return this.#text(bytes.subarray(start + 4, value.end - 1))
       case BsonType.code:
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         return this.#text(bytes.subarray(start + 4, value.end - 1))
       case BsonType.codeWithScope: {
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         const scopeAt = start + 8 + readUint32(bytes, start + 4)
         this.#text(bytes.subarray(start + 8, scopeAt - 1))
         this.#fields(bytes, scopeAt)
@@ -161,33 +137,33 @@ export class ServerKeyString {
         this.document(bytes, start)
         return
       case BsonType.array:
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         for (const it = new FieldIterator(bytes, start); it.next();) this.#value(it.value(), null)
         this.byte(0)
         return
       case BsonType.binary:
         return this.#binary(value)
       case BsonType.objectId:
-        this.byte(kinds[type]!).bytes(bytes.subarray(start, value.end))
+        this.byte(firstBytes[type]!).bytes(bytes.subarray(start, value.end))
         return
       case BsonType.bool:
         this.bool(value.asBool())
         return
       case BsonType.date:
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         return this.#uint64(value.asBigInt() ^ (1n << 63n))
       case BsonType.timestamp:
         this.timestamp(readUint32(bytes, start + 4), readUint32(bytes, start))
         return
       case BsonType.regex: {
         const patternEnd = cstringEnd(bytes, start)
-        this.byte(kinds[type]!).bytes(bytes.subarray(start, patternEnd + 1))
+        this.byte(firstBytes[type]!).bytes(bytes.subarray(start, patternEnd + 1))
         this.bytes(bytes.subarray(patternEnd + 1, value.end))
         return
       }
       case BsonType.dbPointer: {
         const length = readUint32(bytes, start) - 1
-        this.byte(kinds[type]!)
+        this.byte(firstBytes[type]!)
         this.#uint32(length)
         this.bytes(bytes.subarray(start + 4, start + 4 + length)).bytes(bytes.subarray(value.end - 12, value.end))
         return
@@ -199,7 +175,7 @@ export class ServerKeyString {
 
   #binary({ type, bytes, start, end }: RawValue): void {
     const length = readUint32(bytes, start)
-    this.byte(kinds[type]!)
+    this.byte(firstBytes[type]!)
     if (length < 0xff) this.byte(length)
     else {
       this.byte(0xff)

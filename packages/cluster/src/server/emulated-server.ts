@@ -112,7 +112,7 @@ export class EmulatedServer {
     this.#isPrimary = event.to === 'PRIMARY'
     const work = this.#isPrimary ? this.#becomePrimary() : this.#leaveToOthers()
     work.catch((error: unknown) => {
-      // The server has been stopped, or lost its set meanwhile.
+      // The server was stopped, or lost its set.
       if (!(error instanceof RequestFailedError)) throw error
     })
   }

@@ -3,9 +3,8 @@
  * the order of events. Server: resume_token.cpp.
  */
 import type { TimestampPair } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, findField, ServerKeyString } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, findField, ServerKeyReader, ServerKeyString } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import { KeyStringReader } from './key-string-reader.js'
 
 export type TokenVersion = 0 | 1 | 2
 
@@ -36,7 +35,7 @@ export interface EventPosition {
   readonly fromInvalidate: boolean
   /** Null: the event concerns no collection. */
   readonly uuid: Uint8Array | null
-  /** A document; null: there is none. */
+  /** A document. Null: the event concerns no document or definition. */
   readonly identifier: Uint8Array | null
 }
 
@@ -104,13 +103,13 @@ export function parseToken(document: Uint8Array): ParsedToken {
   if (text.length % 2 === 1 || !/^[0-9A-Fa-f]*$/.test(text))
     throw new CommandError('FailedToParse', 'resume token string was not a valid hex string')
   const hex = text.toUpperCase()
-  const reader = new KeyStringReader(Buffer.from(hex, 'hex'))
+  const reader = new ServerKeyReader(Buffer.from(hex, 'hex'))
   if (!reader.hasMore) throw new CommandError(40649, 'invalid empty resume token')
   return { ...parse(reader, hex), typeBits: typeBits === undefined ? null : new Uint8Array(typeBits.asBinary()) }
 }
 
-function parse(reader: KeyStringReader, hex: string): Omit<ParsedToken, 'typeBits'> {
-  const clusterTime = reader.peek() === timestampKind ? reader.timestamp() : ([0, 0] as const)
+function parse(reader: ServerKeyReader, hex: string): Omit<ParsedToken, 'typeBits'> {
+  const clusterTime = reader.isNext(BsonType.timestamp) ? reader.timestamp() : ([0, 0] as const)
   const version = versionIn(reader)
   const type = version === 0 ? eventType : typeIn(reader)
   const txnOpIndex = indexIn(reader)
@@ -121,8 +120,8 @@ function parse(reader: KeyStringReader, hex: string): Omit<ParsedToken, 'typeBit
     if (version >= 2) throw new CommandError(6189500, 'Expected UUID or null')
     return { ...head, hasUuid: false }
   }
-  const hasUuid = reader.peek() !== nullKind
-  if (hasUuid && reader.peek() !== binaryKind)
+  const hasUuid = !reader.isNext(BsonType.null)
+  if (hasUuid && !reader.isNext(BsonType.binary))
     throw new CommandError('InvalidUUID', 'The UUID must be a BinData value of subtype 4')
   reader.skip()
   if (isHighWaterMark && reader.hasMore) throw new CommandError(6189504, 'Invalid high water mark token')
@@ -131,7 +130,7 @@ function parse(reader: KeyStringReader, hex: string): Omit<ParsedToken, 'typeBit
       throw new CommandError(6189501, 'Expected an eventIdentifier for an event resume token')
     return { ...head, hasUuid }
   }
-  if (reader.peek() !== objectKind) throw new CommandError(6189503, 'Resume Token eventIdentifier is not an object')
+  if (!reader.isNext(BsonType.object)) throw new CommandError(6189503, 'Resume Token eventIdentifier is not an object')
   reader.skip()
   const fragmentAt = reader.at
   const fragmentNum = version >= 2 && reader.hasMore ? fragmentIn(reader) : null
@@ -139,14 +138,7 @@ function parse(reader: KeyStringReader, hex: string): Omit<ParsedToken, 'typeBit
   return { ...head, hasUuid, fragmentNum, hex: fragmentNum === null ? hex : `${hex.slice(0, 2 * fragmentAt)}04` }
 }
 
-const nullKind = 20
-const objectKind = 70
-const binaryKind = 90
-const falseKind = 110
-const trueKind = 111
-const timestampKind = 130
-
-function versionIn(reader: KeyStringReader): TokenVersion {
+function versionIn(reader: ServerKeyReader): TokenVersion {
   if (!reader.hasMore) throw new CommandError(50796, 'Resume Token does not contain version')
   if (!reader.isInteger) throw new CommandError(50854, 'Invalid resume token: wrong type for version')
   const version = reader.integer()
@@ -154,7 +146,7 @@ function versionIn(reader: KeyStringReader): TokenVersion {
   throw new CommandError(50795, 'Invalid Resume Token: only supports version 0, 1 and 2')
 }
 
-function typeIn(reader: KeyStringReader): number {
+function typeIn(reader: ServerKeyReader): number {
   if (!reader.hasMore) throw new CommandError(51055, 'Resume Token does not contain tokenType')
   if (!reader.isInteger) throw new CommandError(51056, 'Resume Token tokenType is not an int.')
   const type = reader.integer()
@@ -162,7 +154,7 @@ function typeIn(reader: KeyStringReader): number {
   throw new CommandError(51057, `Token type ${type} not recognized`)
 }
 
-function indexIn(reader: KeyStringReader): number {
+function indexIn(reader: ServerKeyReader): number {
   if (!reader.hasMore) throw new CommandError(50793, 'Resume Token does not contain txnOpIndex')
   if (!reader.isInteger) throw new CommandError(50855, 'Resume Token txnOpIndex is not an integer')
   const index = reader.integer()
@@ -170,16 +162,13 @@ function indexIn(reader: KeyStringReader): number {
   return index
 }
 
-function invalidateIn(reader: KeyStringReader): boolean {
+function invalidateIn(reader: ServerKeyReader): boolean {
   if (!reader.hasMore) throw new CommandError(50872, 'Resume Token does not contain fromInvalidate')
-  const kind = reader.peek()
-  if (kind !== falseKind && kind !== trueKind)
-    throw new CommandError(50870, 'Resume Token fromInvalidate is not a boolean.')
-  reader.skip()
-  return kind === trueKind
+  if (!reader.isNext(BsonType.bool)) throw new CommandError(50870, 'Resume Token fromInvalidate is not a boolean.')
+  return reader.bool()
 }
 
-function fragmentIn(reader: KeyStringReader): number {
+function fragmentIn(reader: ServerKeyReader): number {
   const fragmentNum = reader.isInteger ? reader.integer() : -1
   if (fragmentNum < 0) throw new CommandError(7182501, "Resume token 'fragmentNum' must be a non-negative integer.")
   return fragmentNum

@@ -80,7 +80,7 @@ export class SetTargeter {
   /**
    * At random.
    * @returns as many members as there are, up to `most`
-   * @throws RequestFailedError: there is none
+   * @throws RequestFailedError: no member is suitable
    */
   async chooseSuitable(
     set: Address,

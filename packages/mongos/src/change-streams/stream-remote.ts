@@ -1,7 +1,7 @@
 /** The cursor of a change stream on one shard. Server: async_results_merger.cpp. */
 import type { TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, documentsOf, findField } from '@shardlab/bson'
-import { tokenText } from '@shardlab/member'
+import { killCursor, tokenText } from '@shardlab/member'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
@@ -123,19 +123,7 @@ export class StreamRemote {
     if (!this.#isOpen) return
     this.#isOpen = false
     const [db] = this.#ns.split('.', 1)
-    const body = new DocumentWriter(128)
-      .string('killCursors', this.#ns.slice(db!.length + 1))
-      .startArray('cursors')
-      .int64('0', this.#id)
-      .end()
-      .string('$db', db!)
-      .finish()
-    host.context.send(this.#receiver, 'node.command', {
-      ...commandOf(db!, body),
-      clusterTime: host.clock.time,
-      operationKey: 0,
-      batchBytesMax: 0,
-    })
+    host.context.send(this.#receiver, 'node.command', killCursor(db!, this.#ns, this.#id, host.clock.time))
   }
 }
 

@@ -14,9 +14,8 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import { BsonType, DocumentWriter, ErrorCodes, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
-import type { SetTargeter } from '@shardlab/member'
+import { killCursor, type SetTargeter } from '@shardlab/member'
 import { isOk } from './command-reply.js'
-import { killCursor } from './kill-cursor.js'
 import type { RoutedPreference } from './routed-preference.js'
 
 const hedgedCommands: ReadonlySet<string> = new Set([

@@ -167,7 +167,7 @@ export class ChangeStreamSource implements CursorSource {
     return compareTimestamps(scanned, this.#wantedTime) > 0 && compareTimestamps(scanned, this.#latestTime) > 0
   }
 
-  /** Null: there is none yet. */
+  /** Null: the oplog has no further event yet. */
   #nextEvent(): StreamEvent | null {
     for (;;) {
       const event = this.#events.shift()

@@ -71,7 +71,7 @@ function isSet(object: RawValue, name: string): boolean {
   return findField(object.bytes, name, object.start)?.isTruthy() === true
 }
 
-/** The entry before this one of the same transaction; null: there is none. */
+/** The previous entry of the same transaction. Null: this one is the first. */
 function previousOf(entry: Uint8Array): OpTime | null {
   const value = findField(entry, 'prevOpTime')
   if (value === undefined) return null

@@ -8,6 +8,7 @@ import {
   type TimeLimit,
   DocumentBatch,
   mergedBatchBytesMax,
+  killCursor,
   readCursorReply,
 } from '@shardlab/member'
 import type { FillingCommand } from './cursor-manager.js'
@@ -73,12 +74,10 @@ export class RemoteCursor extends DocumentBatch {
 
   #kill(): void {
     if (this.#id === 0n) return
-    const { db, ns, member } = this.#options
-    const killing = new DocumentWriter(128).string('killCursors', ns.slice(db.length + 1)).startArray('cursors')
-    const body = killing.int64('0', this.#id).end().string('$db', db).finish()
+    const { db, ns, member, id } = this.#options
     this.#id = 0n
-    if (this.#isHere) this.#node.cursors.close(this.#options.id)
-    else this.#node.context.send(member, 'node.command', this.#command(body, 0))
+    if (this.#isHere) this.#node.cursors.close(id)
+    else this.#node.context.send(member, 'node.command', killCursor(db, ns, id, this.#node.clock.time))
   }
 
   /** A member of a set goes by the name of the set, too. */

@@ -23,7 +23,7 @@ export interface ReplicaSet {
   readonly committed: OpTime
   /** The time of {@link lastApplied}; of all fields the cheapest. */
   readonly appliedTs: OpTime['ts']
-  /** The time of the newest entry that a majority has; `[0, 0]`: there is none. */
+  /** The time of the newest entry that a majority has; `[0, 0]`: a majority has no entry yet. */
   readonly committedTs: OpTime['ts']
   /** True also while it does not accept writes yet, or any more. */
   readonly isPrimary: boolean

@@ -1,7 +1,7 @@
 import type { CommandError } from '@shardlab/bson'
 import type { ReplicaSet } from './replica-set.js'
 
-/** A member that shuts down is not elected meanwhile. */
+/** The member is not elected again within this time. */
 const stepDownSeconds = 120
 
 /** Null: there is no other member. See `MemberHost.stepDownForShutdown`. */

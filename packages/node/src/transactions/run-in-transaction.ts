@@ -85,7 +85,7 @@ function leavesOpen({ code }: CommandError): boolean {
 const commandOnView = 169
 const wouldChangeOwningShard = 283
 
-/** @throws CommandError 251 NoSuchTransaction: it has been aborted meanwhile */
+/** @throws CommandError 251 NoSuchTransaction: the transaction was aborted during the statement */
 function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost): void {
   if (!isOpen) throw hasAborted(txnNumber, behaviours)
 }

@@ -282,7 +282,7 @@ export class Transactions {
   }
 
   /**
-   * Resolves when no transaction uses the namespaces. Statements that begin to use them meanwhile
+   * Resolves when no transaction uses the namespaces. Until then, statements that begin to use them
    * fail with LockTimeout.
    * @param timeoutMs null: no limit
    * @returns false: some still do after that time

@@ -31,6 +31,6 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
   readonly completeReply?: CompleteReply
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
-  /** To members in other processes. Default: there are none. */
+  /** To members in other processes. Default: all members are in this one. */
   readonly links?: ForeignLinks
 }

@@ -42,7 +42,7 @@ export class ProcessLinks implements ForeignLinks {
     this.#rendezvous = rendezvous
     this.#self = self
     this.directory = new ProcessDirectory((name) => this.#lookUp(name))
-    this.#server = createServer((socket) => this.#meet(socket, null))
+    this.#server = createServer((socket) => this.#link(socket, null))
   }
 
   /** From now on other processes reach this one. */
@@ -83,7 +83,7 @@ export class ProcessLinks implements ForeignLinks {
     this.#announcing = true
     setImmediate(() => {
       this.#announcing = false
-      for (const neighbour of this.#neighbours.values()) this.#tell(neighbour)
+      for (const neighbour of this.#neighbours.values()) this.#sendDirectory(neighbour)
     })
   }
 
@@ -107,19 +107,19 @@ export class ProcessLinks implements ForeignLinks {
 
   #connect(owner: number): Neighbour | undefined {
     const server = this.#rendezvous.onPort(owner)
-    return server === undefined ? undefined : this.#meet(connect(server.socket), owner)
+    return server === undefined ? undefined : this.#link(connect(server.socket), owner)
   }
 
   /** @param owner null: it is not known which process connects */
-  #meet(socket: Socket, owner: number | null): Neighbour {
+  #link(socket: Socket, owner: number | null): Neighbour {
     this.#sockets.add(socket)
     const mailbox = this.#mailbox!
     const framed = new FramedSocket(socket, (type, content) => {
-      if (type === frameTypes.directory) this.#hear(neighbour, content)
+      if (type === frameTypes.directory) this.#receiveDirectory(neighbour, content)
       else mailbox.receiveForeign(neighbour.peer, content, (index) => neighbour.indexes[index]!)
     })
     const peer = new CallbackPeer(mailbox.packing, (written) => {
-      this.#tell(neighbour)
+      this.#sendDirectory(neighbour)
       framed.send(frameTypes.packet, written.take())
     })
     const neighbour: Neighbour = { framed, peer, owner, indexes: [], sentVersion: -1 }
@@ -131,11 +131,11 @@ export class ProcessLinks implements ForeignLinks {
         this.#neighbours.delete(neighbour.owner)
       mailbox.closePeer(peer)
     })
-    this.#tell(neighbour)
+    this.#sendDirectory(neighbour)
     return neighbour
   }
 
-  #tell(neighbour: Neighbour): void {
+  #sendDirectory(neighbour: Neighbour): void {
     const { version } = this.directory
     if (neighbour.sentVersion === version || neighbour.peer.closed) return
     neighbour.sentVersion = version
@@ -143,7 +143,7 @@ export class ProcessLinks implements ForeignLinks {
     neighbour.framed.send(frameTypes.directory, Buffer.from(JSON.stringify(content)))
   }
 
-  #hear(neighbour: Neighbour, bytes: Uint8Array): void {
+  #receiveDirectory(neighbour: Neighbour, bytes: Uint8Array): void {
     const content = JSON.parse(Buffer.from(bytes).toString()) as DirectoryContent & { readonly self: number }
     if (neighbour.owner === null) {
       neighbour.owner = content.self

@@ -10,7 +10,7 @@ export interface Operation {
   /** In OpenAPI: operationId. */
   readonly name: string
   readonly summary: string
-  /** Of the body, or with GET of the query. Null: there is none. */
+  /** Of the body, with GET of the query. Null: the operation has no parameters. */
   readonly input: z.ZodObject | null
   readonly run: (call: Call) => Promise<unknown>
 }

@@ -51,7 +51,7 @@ export class UndoLog {
     return this.#bytes
   }
 
-  /** The time of the last change; the horizon if there is none since then. */
+  /** The time of the last change, or the horizon if nothing has changed since. */
   get lastTs(): Time {
     return this.#end === this.#first ? this.#horizon : this.#lastTsOf(this.#end - 1)
   }
@@ -202,7 +202,7 @@ export class UndoLog {
     }
   }
 
-  /** The time of the last change up to this time; the horizon: there is none since then. */
+  /** The time of the last change up to this time, or the horizon if nothing changed before it. */
   timeOfChange(upTo: Time): Time {
     for (let number = this.#end - 1; number >= this.#first; number--) {
       if (compareTimes(this.#firstTsOf(number), upTo) > 0) continue

@@ -48,7 +48,7 @@ export async function moveInTransaction(
 const idOf = (document: Uint8Array): Uint8Array =>
   new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
 
-/** @returns the number of changed documents, or why there is none */
+/** @returns the number of changed documents, or the error of the write */
 async function send(
   { invocation, ns }: WriteNamespace,
   route: ShardedRoute,

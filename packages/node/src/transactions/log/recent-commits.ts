@@ -41,7 +41,7 @@ export class RecentCommits {
 
   /**
    * @param engine the data at that time by the entries of the log; not changed
-   * @returns with the transactions that have committed by then: their documents were held meanwhile
+   * @returns a copy with the transactions that were prepared at that time and committed as of it
    */
   completed(engine: StorageEngine, time: TimestampPair): StorageEngine {
     let clone: StorageEngine | null = null
