@@ -255,7 +255,6 @@ export { checkLastErrors, getLastErrorSpec } from './specs/get-last-error.js'
 export { leavePrimary } from './operations/leave-primary.js'
 export {
   checkConcernOfStream,
-  checkStagesOfStream,
   isChangeStream,
   parseChangeStream,
   startingAt,
@@ -272,5 +271,6 @@ export {
   type ResumeToken,
   type TokenVersion,
 } from './change-streams/resume-token.js'
+export { fragmentsOf, type SplitOptions } from './change-streams/split-event.js'
 export { covers, coversDatabase, type StreamScope } from './change-streams/stream-scope.js'
 export { checkTokenIsKept, tokenNotFound, withStreamLabel } from './change-streams/stream-errors.js'

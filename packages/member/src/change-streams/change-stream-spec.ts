@@ -3,7 +3,7 @@ import { timestampPair, type TimestampPair } from '@shardlab/actor'
 import { CommandError, firstFieldName, type RawValue } from '@shardlab/bson'
 import { parseStruct } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import { highWaterMark, parseToken, type ParsedToken } from './resume-token.js'
+import { highWaterMark, parseToken, type ParsedToken, type TokenVersion } from './resume-token.js'
 import { scopeOf, type StreamScope } from './stream-scope.js'
 
 export type FullDocument = 'default' | 'updateLookup' | 'whenAvailable' | 'required'
@@ -17,6 +17,9 @@ export interface ChangeStreamSpec {
   readonly showMigrationEvents: boolean
   readonly showSystemEvents: boolean
   readonly showRawUpdateDescription: boolean
+  /** Events that are too large for one document are returned in several. */
+  readonly splitsLargeEvents: boolean
+  readonly tokenVersion: TokenVersion
   /** After this token; null: now. */
   readonly start: ParsedToken | null
 }
@@ -24,10 +27,14 @@ export interface ChangeStreamSpec {
 export interface ChangeStreamRequest {
   readonly ns: string
   readonly argument: RawValue
+  /** Of the whole pipeline. */
+  readonly stages: readonly Uint8Array[]
   readonly behaviours: Behaviours
   readonly onRouter: boolean
   /** A router has sent it: it may watch `config.shards` under each version. Default false. */
   readonly isRouted?: boolean
+  /** A router that splits events itself asks for tokens that can name fragments. Default false. */
+  readonly wantsFragmentTokens?: boolean
 }
 
 const fieldTypes: Readonly<Record<string, readonly string[]>> = {
@@ -54,11 +61,12 @@ const oldestOptions = [
 ]
 
 /**
- * @throws CommandError 40415 for an unknown option, 2 or 40575 for an unknown value, 72, 73, 31123,
- *   50865, 40674, 260 InvalidResumeToken, and those of {@link parseToken}
+ * @throws CommandError 20 IllegalOperation for a stage that change streams must not have, 40415 for
+ *   an unknown option, 2 or 40575 for an unknown value, 72, 73, 31123, 50865, 40674, 260
+ *   InvalidResumeToken, 280 ChangeStreamFatalError, and those of {@link parseToken}
  */
 export function parseChangeStream(request: ChangeStreamRequest): ChangeStreamSpec {
-  const { ns, argument, behaviours, onRouter, isRouted = false } = request
+  const { ns, argument, stages, behaviours, onRouter, isRouted = false } = request
   const names = new Set([
     ...oldestOptions,
     ...behaviours.changeStreamOptions,
@@ -75,6 +83,17 @@ export function parseChangeStream(request: ChangeStreamRequest): ChangeStreamSpe
   })
   if (onRouter && flag('showMigrationEvents'))
     throw new CommandError(31123, 'Change streams from mongos may not show migration events')
+  const splitsLargeEvents = stages.some((stage) => firstFieldName(stage) === splitStage)
+  const { changeStreamTokenVersion, changeStreamFragmentTokenVersion } = behaviours
+  const hasFragments = splitsLargeEvents || request.wantsFragmentTokens === true
+  const tokenVersion = hasFragments ? changeStreamFragmentTokenVersion : changeStreamTokenVersion
+  const start = startOf(given, scope, tokenVersion)
+  checkStagesOfStream(stages)
+  if (start?.fragmentNum != null && !splitsLargeEvents && !isRouted)
+    throw new CommandError(
+      'ChangeStreamFatalError',
+      `To resume from a split event, the $changeStream pipeline must include a ${splitStage} stage`,
+    )
   return {
     scope,
     fullDocument: fullDocumentOf(given.get('fullDocument'), behaviours),
@@ -83,7 +102,9 @@ export function parseChangeStream(request: ChangeStreamRequest): ChangeStreamSpe
     showMigrationEvents: flag('showMigrationEvents'),
     showSystemEvents: flag('showSystemEvents'),
     showRawUpdateDescription: flag('showRawUpdateDescription'),
-    start: startOf(given, scope, behaviours),
+    splitsLargeEvents,
+    tokenVersion,
+    start,
   }
 }
 
@@ -115,7 +136,7 @@ function unknownValue(field: string, value: string): CommandError {
 function startOf(
   given: ReadonlyMap<string, RawValue>,
   scope: StreamScope,
-  { changeStreamTokenVersion }: Behaviours,
+  tokenVersion: TokenVersion,
 ): ParsedToken | null {
   const [resumeAfter, startAfter, time] = ['resumeAfter', 'startAfter', 'startAtOperationTime'].map((name) =>
     given.get(name),
@@ -123,7 +144,7 @@ function startOf(
   if (resumeAfter !== undefined && startAfter !== undefined)
     throw new CommandError(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
   const token = startAfter ?? resumeAfter
-  if (token === undefined) return time === undefined ? null : startingAt(timestampPair(time), changeStreamTokenVersion)
+  if (token === undefined) return time === undefined ? null : startingAt(timestampPair(time), tokenVersion)
   const parsed = parseToken(token.slice())
   if (time !== undefined)
     throw new CommandError(40674, 'Only one type of resume option is allowed, but multiple were found')
@@ -141,7 +162,7 @@ function startOf(
 }
 
 /** The token of a stream that starts at a time. */
-export function startingAt(clusterTime: TimestampPair, version: 1 | 2): ParsedToken {
+export function startingAt(clusterTime: TimestampPair, version: TokenVersion): ParsedToken {
   return {
     ...highWaterMark(clusterTime, version),
     ...{ clusterTime, version, isHighWaterMark: true, txnOpIndex: 0 },
@@ -149,10 +170,12 @@ export function startingAt(clusterTime: TimestampPair, version: 1 | 2): ParsedTo
   }
 }
 
+const splitStage = '$changeStreamSplitLargeEvent'
+
 const allowedStages: ReadonlySet<string> = new Set([
   '$addFields',
   '$changeStream',
-  '$changeStreamSplitLargeEvent',
+  splitStage,
   '$match',
   '$project',
   '$redact',
@@ -162,8 +185,7 @@ const allowedStages: ReadonlySet<string> = new Set([
   '$unset',
 ])
 
-/** @throws CommandError 20 IllegalOperation for a stage that a change stream must not have */
-export function checkStagesOfStream(stages: readonly Uint8Array[]): void {
+function checkStagesOfStream(stages: readonly Uint8Array[]): void {
   for (const stage of stages) {
     const name = firstFieldName(stage)!
     if (!allowedStages.has(name))

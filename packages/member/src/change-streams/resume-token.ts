@@ -78,6 +78,12 @@ export function tokenDocument({ hex, typeBits }: ResumeToken, fragmentNum: numbe
   return typeBits === null ? writer.finish() : writer.binary('_typeBits', 0, typeBits).finish()
 }
 
+/** Of a whole event, from its {@link tokenDocument}. */
+export function tokenIn(document: Uint8Array): ResumeToken {
+  const typeBits = findField(document, '_typeBits')
+  return { hex: tokenText(document), typeBits: typeBits === undefined ? null : new Uint8Array(typeBits.asBinary()) }
+}
+
 /** The hex text of a {@link tokenDocument}. */
 export function tokenText(document: Uint8Array, start = 0): string {
   return findField(document, '_data', start)!.asString()

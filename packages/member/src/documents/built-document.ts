@@ -4,7 +4,7 @@ import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './document-size.js'
 
 /** Larger documents fail before the limit for users applies. */
-const builtBytesMax = documentBytesMax + 16 * 1024
+export const builtBytesMax = documentBytesMax + 16 * 1024
 
 /** Largest first field that the error message shows. */
 const shownBytesMax = 64 * 1024

@@ -26,7 +26,7 @@ export const aggregateSpec = {
     isMapReduceCommand: 'bool',
     runtimeConstants: 'object',
   },
-  memberFields: { let: 'object', collation: 'object', querySettings: 'object' },
+  memberFields: { let: 'object', collation: 'object', querySettings: 'object', $_generateV2ResumeTokens: 'bool' },
 } as const satisfies CommandSpec
 
 /**

@@ -4,6 +4,14 @@ import { aggregateSpec } from '@shardlab/member'
 import type { ForeignRead } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
+export interface MemberBody {
+  readonly merges: boolean
+  readonly onShard?: boolean
+  readonly nowMs: number
+  /** Of a change stream whose events are split. Default false. */
+  readonly wantsFragmentTokens?: boolean
+}
+
 /**
  * @param options `merges`: the replies are merged, so the client's batch size does not apply to
  *   them; `onShard`: a shard merges and also reads the first batches
@@ -11,7 +19,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 export function bodyForMembers(
   { body }: MongosInvocation,
   stages: readonly Uint8Array[],
-  { merges, onShard = false, nowMs }: { readonly merges: boolean; readonly onShard?: boolean; readonly nowMs: number },
+  { merges, onShard = false, nowMs, wantsFragmentTokens = false }: MemberBody,
 ): Uint8Array {
   const writer = new DocumentWriter(body.length + 128)
   for (const it = new FieldIterator(body); it.next();) {
@@ -21,6 +29,7 @@ export function bodyForMembers(
     else if (name === 'cursor' && merges) writer.startDocument('cursor').end()
     else if (!onlyForWriters.has(name)) writer.value(name, it.value())
   }
+  if (wantsFragmentTokens) writer.bool('$_generateV2ResumeTokens', true)
   return writeConstants(writer, nowMs).bool('needsMerge', true).bool('fromMongos', true).finish()
 }
 

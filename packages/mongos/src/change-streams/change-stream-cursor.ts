@@ -6,7 +6,9 @@ import { LinkedAbort, RequestFailedError } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import {
   batchBytesMax,
+  checkBuilt,
   checkTokenIsKept,
+  fragmentsOf,
   tokenDocument,
   tokenNotFound,
   tokenText,
@@ -27,6 +29,8 @@ export interface StreamParts {
   readonly run: PipelineRun | null
   /** @returns the stream on a shard that has joined at the time of this event */
   openOn(shard: string, event: RemoteEvent, invocation: MongosInvocation): Promise<StreamRemote | null>
+  /** Whether large events are split here, and not on the shards. */
+  readonly splitsHere: boolean
   /** The event with its document. Null: events are complete. */
   readonly complete: ((document: Uint8Array, invocation: MongosInvocation) => Promise<Uint8Array>) | null
 }
@@ -38,10 +42,14 @@ export class ChangeStreamCursor implements ClusterCursor {
   readonly #remotes: StreamRemote[]
   #exhausted = false
   #isStarted: boolean
+  /** The token after which the stream begins. */
+  readonly #startText: string
   #hasFoundStart = false
   #lastToken: Uint8Array
   /** Ends the wait of a getMore; null: no getMore waits. */
   #wake: (() => void) | null = null
+  /** Of the last event. */
+  #results: Uint8Array[] = []
   /** It did not fit into the last batch. */
   #pending: Uint8Array | null = null
 
@@ -51,10 +59,11 @@ export class ChangeStreamCursor implements ClusterCursor {
     this.#remotes = [...parts.remotes, ...(parts.joins === null ? [] : [parts.joins])]
     this.#isStarted = parts.start.isHighWaterMark
     this.#lastToken = tokenDocument(parts.start, parts.start.fragmentNum)
+    this.#startText = tokenText(this.#lastToken)
   }
 
   get exhausted(): boolean {
-    return this.#exhausted && this.#pending === null
+    return this.#exhausted && this.#pending === null && this.#results.length === 0
   }
 
   /** The reply to the aggregate. Events come with the first getMore. */
@@ -110,9 +119,10 @@ export class ChangeStreamCursor implements ClusterCursor {
     const start = writer.length
     let count = 0
     while (count < countMax) {
-      const document = this.#pending ?? (this.#exhausted ? null : await this.#nextDocument(invocation))
+      const document = this.#pending ?? (await this.#nextDocument(invocation))
       this.#pending = null
       if (document === null) return { count, isFull: false }
+      checkBuilt(document)
       if (count > 0 && writer.length - start + document.length > batchBytesMax) {
         this.#pending = document
         break
@@ -126,20 +136,23 @@ export class ChangeStreamCursor implements ClusterCursor {
   /** Null: no event can be returned yet. */
   async #nextDocument(invocation: MongosInvocation): Promise<Uint8Array | null> {
     const { host } = invocation
-    for (let remote = this.#releasable(host); remote !== null; remote = this.#releasable(host)) {
-      const event = remote.head!
-      remote.take()
-      if (remote === this.#parts.joins) {
-        await this.#join(event, invocation)
+    for (;;) {
+      const document = this.#results.shift()
+      if (document !== undefined) {
+        if (!this.#isSwallowed(document, host)) return document
         continue
       }
-      if (this.#isSwallowed(event, invocation)) continue
-      const isEnd = findField(event.document, 'operationType')?.asString() === 'invalidate'
-      const document = await this.#finish(event.document, invocation)
-      if (isEnd) this.#exhausted = true
-      if (document !== null || isEnd) return document
+      if (this.#exhausted) return null
+      const remote = this.#releasable(host)
+      if (remote === null) return null
+      const event = remote.head!
+      remote.take()
+      if (remote === this.#parts.joins) await this.#join(event, invocation)
+      else {
+        this.#results = await this.#finish(event.document, invocation)
+        if (findField(event.document, 'operationType')?.asString() === 'invalidate') this.#exhausted = true
+      }
     }
-    return null
   }
 
   /** The remote with the first event, if no other one can have an earlier one. */
@@ -159,14 +172,15 @@ export class ChangeStreamCursor implements ClusterCursor {
   }
 
   /** @throws CommandError 280 ChangeStreamFatalError: no shard has the event of the start token */
-  #isSwallowed({ hex, document }: RemoteEvent, { host }: MongosInvocation): boolean {
+  #isSwallowed(document: Uint8Array, { behaviours }: RoutingHost): boolean {
     if (this.#isStarted) return false
-    if (hex === this.#parts.start.hex) {
+    const token = findField(document, '_id')!.slice()
+    if (tokenText(token) === this.#startText) {
       // Several shards may have it.
       this.#hasFoundStart = true
       return true
     }
-    if (!this.#hasFoundStart) throw tokenNotFound(findField(document, '_id')!.slice(), host.behaviours)
+    if (!this.#hasFoundStart) throw tokenNotFound(token, behaviours)
     this.#isStarted = true
     return false
   }
@@ -178,17 +192,18 @@ export class ChangeStreamCursor implements ClusterCursor {
     if (remote !== null) this.#remotes.push(remote)
   }
 
-  /** @returns null: the stages leave the event out */
-  async #finish(document: Uint8Array, invocation: MongosInvocation): Promise<Uint8Array | null> {
-    const { run, complete } = this.#parts
+  /** @returns none: the stages leave the event out; several: it was split */
+  async #finish(document: Uint8Array, invocation: MongosInvocation): Promise<Uint8Array[]> {
+    const { run, complete, start, splitsHere } = this.#parts
     const whole = complete === null ? document : await complete(document, invocation)
-    if (run === null) return whole
+    if (run === null) return [whole]
     run.push(whole)
     while (run.hasWork) run.step()
-    const result = run.output[0] ?? null
+    const result = run.output[0]
     run.output.length = 0
-    if (result !== null) checkTokenIsKept(result, findField(document, '_id')!.slice(), invocation.host.behaviours)
-    return result
+    if (result === undefined) return []
+    checkTokenIsKept(result, findField(document, '_id')!.slice(), invocation.host.behaviours)
+    return splitsHere ? [...fragmentsOf(result, { start, isMerged: false })] : [result]
   }
 
   #askAll(invocation: MongosInvocation, awaitMs: number): void {

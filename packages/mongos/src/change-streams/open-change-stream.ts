@@ -3,7 +3,6 @@ import { configAddress, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import {
   checkConcernOfStream,
-  checkStagesOfStream,
   collationOf,
   evaluationOf,
   namespaceOfAggregate,
@@ -33,17 +32,17 @@ export async function openChangeStream(
   const target = args.target.isNumber() ? 'none' : 'collection'
   const pipeline = compilePipeline(args.pipeline()!, evaluation, { db, target })
   const { argument } = pipeline.source!
-  const spec = parseChangeStream({ ns, argument, behaviours: host.behaviours, onRouter: true })
+  const { stages: all } = pipeline
+  const spec = parseChangeStream({ ns, argument, stages: all, behaviours: host.behaviours, onRouter: true })
   checkConcernOfStream(concerns.read.level)
-  checkStagesOfStream(pipeline.stages)
   await host.shards.refresh(invocation.operation)
   const [seconds, increment] = host.clock.time
-  const start = spec.start ?? startingAt([seconds, increment + 1], host.behaviours.changeStreamTokenVersion)
+  const start = spec.start ?? startingAt([seconds, increment + 1], spec.tokenVersion)
   const looksUp = spec.fullDocument === 'updateLookup'
-  const stages = looksUp ? [] : pipeline.stages.slice(1)
+  const stages = looksUp ? [] : all.slice(1)
   const bodyFrom = (from: RawValue | null, time: TimestampPair) =>
     bodyForMembers(invocation, [streamStage(argument, from, time), ...stages], {
-      ...{ merges: true, onShard: true, nowMs: evaluation.nowMs },
+      ...{ merges: true, onShard: true, nowMs: evaluation.nowMs, wantsFragmentTokens: spec.splitsLargeEvents },
     })
   const body = bodyFrom(spec.start === null ? null : argument, start.clusterTime)
   const shards = host.shards.known
@@ -55,6 +54,7 @@ export async function openChangeStream(
     remotes,
     joins: joins[0] ?? null,
     run: looksUp ? pipeline.open() : null,
+    splitsHere: looksUp && spec.splitsLargeEvents,
     complete: looksUp ? (event, now) => lookUpDocument(event, now, openAggregate) : null,
     async openOn(shard, { hex }, now) {
       await host.shards.refresh(now.operation)

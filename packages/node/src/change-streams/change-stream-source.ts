@@ -6,9 +6,11 @@ import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, hexOf } from '@shardlab/bson'
 import {
   checkTokenIsKept,
+  fragmentsOf,
   highWaterMark,
   tokenDocument,
   tokenNotFound,
+  tokenText,
   type ChangeStreamSpec,
   type ParsedToken,
   type TimeSlice,
@@ -40,6 +42,9 @@ export interface ChangeStreamOptions {
   readonly images: ImageSource
 }
 
+/** Null: the stages leave out the event with which the stream ends. */
+type Result = Pick<StreamEvent, 'hex' | 'token' | 'clusterTime'> & { readonly document: Uint8Array | null }
+
 /** The shard key of an inserted document's collection is unknown. */
 class UnknownKey extends Error {
   readonly ns: string
@@ -64,11 +69,15 @@ export class ChangeStreamSource implements CursorSource {
   #scanned: Uint8Array | null = null
   #operations: Operation[] = []
   #events: StreamEvent[] = []
+  /** Of the last event. */
+  #fragments: Result[] = []
   /** By UUID; null: unsharded. */
   readonly #shardKeys = new Map<string, ShardKeyPattern | null>()
   #unknown: UnknownKey | null = null
   /** Whether the event of the start token was found, or need not be. */
   #isStarted: boolean
+  /** The token after which the stream begins. */
+  readonly #startText: string
   #hasFoundStart = false
   #skipsInvalidate: boolean
   #ended = false
@@ -90,11 +99,12 @@ export class ChangeStreamSource implements CursorSource {
     this.#isStarted = start.isHighWaterMark || isRouted
     this.#skipsInvalidate = start.fromInvalidate
     this.#lastToken = this.#previousToken = tokenDocument(start, start.fragmentNum)
+    this.#startText = tokenText(this.#lastToken)
     this.#latestTime = start.clusterTime
   }
 
   get isEOF(): boolean {
-    return this.#ended && this.#events.length === 0
+    return this.#ended && this.#events.length === 0 && this.#fragments.length === 0
   }
 
   /** Whether {@link fill} must learn a shard key. */
@@ -108,23 +118,51 @@ export class ChangeStreamSource implements CursorSource {
     this.#shardKeys.set(hexOf(uuid), (await this.#options.host.role.shardKeyOf?.(ns, uuid)) ?? null)
   }
 
+  /** A router checks the events when it has completed them. */
+  get mayBeTooLarge(): boolean {
+    return this.#options.isRouted
+  }
+
   /**
    * Null at the end of the entries that a majority has, or if the slice is over.
    * @throws CommandError 136 CappedPositionLost, 280 ChangeStreamFatalError, 47
    *   NoMatchingDocument
    */
   next(): Uint8Array | null {
-    for (let event = this.#nextEvent(); event !== null; event = this.#nextEvent()) {
-      if (event.isStart === true) return event.document
-      const result = this.#throughStages(event)
-      if (event.type === 'invalidate') this.#ended = true
-      if (result === null && event.type !== 'invalidate') continue
-      if (result !== null) checkTokenIsKept(result, event.token, this.#options.host.behaviours)
-      if (this.#isSwallowed(event)) continue
-      this.#note(event.token, event.clusterTime)
-      if (result !== null) return result
+    for (let result = this.#nextResult(); result !== null; result = this.#nextResult()) {
+      if (this.#isSwallowed(result)) continue
+      this.#note(result.token, result.clusterTime)
+      if (result.document !== null) return result.document
     }
     return null
+  }
+
+  #nextResult(): Result | null {
+    const fragment = this.#fragments.shift()
+    if (fragment !== undefined) return fragment
+    for (let event = this.#nextEvent(); event !== null; event = this.#nextEvent()) {
+      if (event.isStart === true) return event
+      const document = this.#throughStages(event)
+      const isEnd = event.type === 'invalidate'
+      if (isEnd) this.#ended = true
+      if (document === null && !isEnd) continue
+      if (document !== null) checkTokenIsKept(document, event.token, this.#options.host.behaviours)
+      return this.#split({ hex: event.hex, token: event.token, clusterTime: event.clusterTime, document })
+    }
+    return null
+  }
+
+  /** @returns the first fragment, or the whole event */
+  #split(result: Result): Result {
+    const { spec, start, isRouted } = this.#options
+    if (!spec.splitsLargeEvents || result.document === null) return result
+    const parts = fragmentsOf(result.document, { start, isMerged: isRouted })
+    if (parts.length === 1 && parts[0] === result.document) return result
+    this.#fragments = parts.map((document) => {
+      const token = findField(document, '_id')!.slice()
+      return { hex: tokenText(token), token, clusterTime: result.clusterTime, document }
+    })
+    return this.#fragments.shift()!
   }
 
   #note(token: Uint8Array, time: TimestampPair): void {
@@ -148,7 +186,7 @@ export class ChangeStreamSource implements CursorSource {
   }
 
   get #version(): TokenVersion {
-    return this.#options.host.behaviours.changeStreamTokenVersion
+    return this.#options.spec.tokenVersion
   }
 
   get #scannedTime(): TimestampPair | null {
@@ -290,13 +328,13 @@ export class ChangeStreamSource implements CursorSource {
    * Whether the client has the event: it resumes after it.
    * @throws CommandError 280 ChangeStreamFatalError: the stream has no such event
    */
-  #isSwallowed(event: StreamEvent): boolean {
+  #isSwallowed({ hex, token }: Result): boolean {
     if (this.#isStarted) return false
-    if (event.hex === this.#options.start.hex) {
+    if (hex === this.#startText) {
       this.#hasFoundStart = true
       return true
     }
-    if (!this.#hasFoundStart) throw tokenNotFound(event.token, this.#options.host.behaviours)
+    if (!this.#hasFoundStart) throw tokenNotFound(token, this.#options.host.behaviours)
     this.#isStarted = true
     return false
   }

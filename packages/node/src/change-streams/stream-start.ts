@@ -4,15 +4,15 @@
  */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { startingAt, type ParsedToken } from '@shardlab/member'
+import { startingAt, type ParsedToken, type TokenVersion } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { NodeHost } from '../host/node-host.js'
 import { initiatingSet } from '../log/noop.js'
 
 /** One tick after the newest entry, so that the stream does not show it. */
-export function startNow({ set, behaviours }: Pick<NodeHost, 'set' | 'behaviours'>): ParsedToken {
+export function startNow({ set }: Pick<NodeHost, 'set'>, version: TokenVersion): ParsedToken {
   const [seconds, increment] = set.appliedTs
-  return startingAt([seconds, increment + 1], behaviours.changeStreamTokenVersion)
+  return startingAt([seconds, increment + 1], version)
 }
 
 /**

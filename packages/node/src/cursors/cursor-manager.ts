@@ -32,6 +32,8 @@ export interface CursorSource extends DocumentSource {
   readonly awaits?: string
   /** Whether a waiting getMore returns although there are no documents. Absent: never. */
   readonly hasAdvanced?: boolean
+  /** Whether its documents may exceed what a client gets: a router checks them. Absent: never. */
+  readonly mayBeTooLarge?: boolean
   /** For resuming after a batch. Absent: the source cannot be resumed. */
   postBatchResumeToken?(batch: WrittenBatch): Uint8Array
   /** The collection and indexes that must still exist at the next batch. Absent: none. */

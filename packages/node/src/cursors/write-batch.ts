@@ -67,7 +67,7 @@ function fillBatch(
     const document = next ?? source.next()
     next = null
     if (document === null) return { count, exhausted: true, pending: null }
-    checkBuilt(document)
+    if (source.mayBeTooLarge !== true) checkBuilt(document)
     if (count > 0 && writer.length - start + document.length > bytesMax)
       return { count, exhausted: false, pending: document }
     writer.document(String(count), document)

@@ -9,18 +9,29 @@ export type PipelineTarget = 'collection' | 'none'
 /** Server: `internalPipelineLengthLimit`. */
 const maxStages = 1000
 
-/** @throws CommandError 9 FailedToParse, 73 InvalidNamespace, 40600, 51047, 31441, 40602, 40601 */
+/**
+ * @throws CommandError 9 FailedToParse, 20 IllegalOperation, 73 InvalidNamespace, 40600, 51047,
+ *   31441, 40602, 40601, 7182802
+ */
 export function checkPipeline(steps: readonly PipelineStep[], kind: PipelineKind | PipelineTarget | 'unchecked'): void {
   if (kind === 'collection' || kind === 'none') checkTarget(steps, kind)
   else if (kind !== 'unchecked') checkInner(steps, kind)
   if (steps.length > maxStages)
     throw new CommandError('FailedToParse', `Pipeline length must be no longer than ${maxStages} stages`)
-  steps.forEach(({ operator: { name, position } }, index) => {
+  steps.forEach(({ operator: { name, position, inStreams } }, index) => {
+    if (inStreams === true) checkInStream(steps, index)
     if (position === 'first' && index > 0)
       throw new CommandError(40602, `${name} is only valid as the first stage in a pipeline`)
     if (position === 'last' && index < steps.length - 1)
       throw new CommandError(40601, `${name} can only be the final stage in the pipeline`)
   })
+}
+
+function checkInStream(steps: readonly PipelineStep[], index: number): void {
+  const { name } = steps[index]!.operator
+  if (steps[0]!.operator.name !== '$changeStream')
+    throw new CommandError('IllegalOperation', `${name} can only be used in a $changeStream pipeline`)
+  if (index < steps.length - 1) throw new CommandError(7182802, `${name} must be the last stage in the pipeline`)
 }
 
 function checkTarget(steps: readonly PipelineStep[], target: PipelineTarget): void {

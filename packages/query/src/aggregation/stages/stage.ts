@@ -74,6 +74,8 @@ export interface StageOperator extends OperatorRow {
   /** Absent: anywhere. */
   readonly position?: 'first' | 'last'
   readonly notIn?: readonly PipelineKind[]
+  /** Only as the last stage of a change stream. */
+  readonly inStreams?: boolean
   /** Such a stage is `position: 'first'`. */
   readonly source?: StageSource
   /**

@@ -16,6 +16,7 @@ import { setWindowFieldsStage } from '../windows/set-window-fields.js'
 import { shorthandStages } from './shorthand.js'
 import { simpleStages } from './per-document/simple.js'
 import { sourceStages } from './sources/sources.js'
+import { splitLargeEventStage } from './per-document/split-large-event.js'
 import type { StageOperator } from './stage.js'
 import { unionWithStage } from './joins/union-with.js'
 import { unwindStage } from './per-document/unwind.js'
@@ -40,6 +41,7 @@ export const stageOperators: ReadonlyMap<string, StageOperator> = new Map(
     fillStage,
     documentsStage,
     ...sourceStages,
+    splitLargeEventStage,
     outStage,
     mergeStage,
   ].map((row) => [row.name, row]),

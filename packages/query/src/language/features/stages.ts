@@ -28,6 +28,7 @@ export const stages: FeatureGroup = {
     '5.3': ['$fill'],
     '6.0.3': ['$shardedDataDistribution'],
     '6.0.7': ['$listSearchIndexes'],
+    '6.0.9': ['$changeStreamSplitLargeEvent'],
     '6.0.11': ['$vectorSearch'],
     '7.0': ['$listSampledQueries'],
     '8.0': ['$querySettings'],

@@ -8,6 +8,12 @@ export const changeStreamBehaviours = {
     ['2.6', 1],
     ['7.0', 2],
   ),
+  changeStreamFragmentTokenVersion: row<1 | 2>(
+    'The version of resume tokens of a stream with the stage $changeStreamSplitLargeEvent.',
+    'change_stream_opening_resume_token_version tests of 6.0 (6.0.9)',
+    ['2.6', 1],
+    ['6.0', 2],
+  ),
   changeStreamOptions: row<readonly string[]>(
     'The options of $changeStream beyond those of 4.0.',
     'document_source_change_stream.idl of 4.0, 4.2, 4.4 and 6.0; reference/operator/aggregation/changeStream',
