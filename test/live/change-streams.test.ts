@@ -196,6 +196,42 @@ t.test('streams on a database and on the cluster, and shards that join later', a
   await onDatabase.close()
 })
 
+for (const emulate of ['5.0', '7.0'] as const)
+  t.test(`inserts have the document key of ${emulate === '5.0' ? 'now' : 'their time'} in ${emulate}`, async (t) => {
+    const { client } = await world(t, { shards: 2, emulate })
+    const admin = client.db('admin')
+    const c = client.db('app').collection<{ _id: number | string; a: number; b: number }>('c')
+    const stream = c.watch([], { maxAwaitTimeMS: 10 })
+    await stream.tryNext()
+    const start = stream.resumeToken
+    await stream.close()
+    const insert = async (from: number) => {
+      await c.insertOne({ _id: from, a: 1, b: 1 })
+      await c.insertMany([1, 2].map((i) => ({ _id: from + i, a: 1, b: i })))
+      await c.updateOne({ _id: from + 3, a: 1, b: 1 }, { $set: { n: 1 } }, { upsert: true })
+      await client.withSession((session) =>
+        session.withTransaction(() => c.insertOne({ _id: from + 4, a: 1, b: 1 }, { session })),
+      )
+    }
+    await insert(0)
+    await c.createIndex({ a: 1, b: 1 })
+    await admin.command({ enableSharding: 'app' })
+    await admin.command({ shardCollection: 'app.c', key: { a: 1 } })
+    await insert(10)
+    await admin.command({ refineCollectionShardKey: 'app.c', key: { a: 1, b: 1 } })
+    await insert(20)
+    await c.insertOne({ _id: 'end', a: 0, b: 0 })
+    const keys = (await untilEnd(client, { resumeAfter: start }))
+      .slice(0, 15)
+      .map((event) => Object.keys((event as { documentKey: Document }).documentKey).join())
+    const refined = 'a,b,_id'
+    const expected = emulate === '5.0' ? [refined, refined, refined] : ['_id', 'a,_id', refined]
+    t.same(
+      keys,
+      expected.flatMap((each) => [each, each, each, each, each]),
+    )
+  })
+
 t.test('expanded events report that a collection is sharded, and its new keys', async (t) => {
   const { client } = await world(t, { shards: 2 })
   const admin = client.db('admin')

@@ -229,11 +229,48 @@ t.test('refusals have the codes of the server', async (t) => {
   )
 })
 
-t.test('D201 an insert before the collection was sharded shows the shard key', async (t) => {
+t.test('the description of an update depends on the version', async (t) => {
+  const a = Array.from({ length: 40 }, (_, i) => ({ b: i }))
+  const shorter = [{ $set: { a: { $slice: ['$a', 38] } } }]
+  for (const version of ['4.0', '4.4', '5.0', '6.0', '7.0'] as const) {
+    const node = new NodeUnderTest({ version })
+    const hasExpanded = version >= '6'
+    const stream = await Stream.open(node, 'c', hasExpanded ? { showExpandedEvents: true } : {})
+    await ok(node, { insert: 'c', documents: [{ _id: 1, a, o: { 1: { c: 0 }, x: 1 } }] })
+    const update = (u: Document | Document[]) => ok(node, { update: 'c', updates: [{ q: { _id: 1 }, u }] })
+    await update({ $set: { 'a.1.b': 9, 'o.1.c': 5 }, $unset: { 'o.x': 1 } })
+    await update({ $push: { a: { b: 40 } } })
+    await update({ $push: { a: { $each: [], $slice: 39 } } })
+    if (version > '4.0') await update(shorter)
+    const arrays = version >= '5' ? { truncatedArrays: [] } : {}
+    const paths = (disambiguatedPaths: Document) => (version === '7.0' ? { disambiguatedPaths } : {})
+    const [set, pushed, cut, sliced] = (await stream.read()).filter(({ operationType }) =>
+      /update|replace/.test(operationType),
+    )
+    t.same(set!['updateDescription'], {
+      updatedFields: { 'a.1.b': 9, 'o.1.c': 5 },
+      removedFields: ['o.x'],
+      ...arrays,
+      ...paths({ 'o.1.c': ['o', '1', 'c'] }),
+    })
+    t.same(pushed!['updateDescription'].updatedFields, { 'a.40': { b: 40 } })
+    t.match(cut!['updateDescription'], { updatedFields: { a: Array }, removedFields: [], ...arrays })
+    t.equal(cut!['updateDescription'].updatedFields.a.length, 39)
+    if (version === '4.0') continue
+    if (version === '4.4') t.match(sliced, { operationType: 'replace', fullDocument: { a: Array, _id: 1 } })
+    else
+      t.match(sliced, {
+        operationType: 'update',
+        updateDescription: { updatedFields: {}, truncatedArrays: [{ field: 'a', newSize: 38 }] },
+      })
+  }
+})
+
+t.test('until 5.0 an insert before the collection was sharded shows the shard key', async (t) => {
   const shardKey = ShardKeyPattern.parse(encode({ k: 1 }), { compoundHashed: true })
   let isSharded = false
   const node = new NodeUnderTest({
-    version: '7.0',
+    version: '5.0',
     role: { ...plainRole, shardKeyOf: () => (isSharded ? shardKey : null) },
   })
   const stream = await Stream.open(node, 'c')

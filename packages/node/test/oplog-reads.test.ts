@@ -229,13 +229,11 @@ t.test('clients cannot change the oplog', async (t) => {
 
 t.test('D723 what is different in oplog entries', async (t) => {
   const node = new NodeUnderTest({ version: '4.4' })
-  await node.ok({ insert: 'c', documents: [{ _id: 1, a: 'abcdefghijklmnop'.split('') }] })
-  await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: [{ $set: { a: { $slice: ['$a', 15] } } }] }] })
+  await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const findAndModify = { findAndModify: 'c', query: { _id: 1 }, update: { $set: { b: 1 } } }
   await node.ok({ ...findAndModify, lsid: session(1), txnNumber: long(1) })
   await node.ok({ drop: 'c' })
-  const [popped, changed, dropped] = (await entriesOf(node)).slice(-3)
-  t.same(popped!['o'], { $v: 2, diff: { sa: { a: true, l: 15 } } }, 'an array that becomes shorter')
+  const [changed, dropped] = (await entriesOf(node)).slice(-2)
   t.notOk('preImageOpTime' in changed!, 'images for retries are not entries')
   t.notOk('o2' in dropped!, 'numbers of dropped documents')
   const newer = new NodeUnderTest({ version: '8.0' })

@@ -33,7 +33,7 @@ export {
 } from './index-specs/validate-index-spec.js'
 export { checkIndex, type ExtraKey, type IndexCheck, type MissingKey } from './indexes/check-index.js'
 export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } from './indexes/index-keys.js'
-export { encodeInsertEntries, type InsertEntries } from './log/insert-entries.js'
+export { encodeInsertEntries, type InsertEntries, type KeyOfInserted } from './log/insert-entries.js'
 export {
   decodeLogEntry,
   decodeOperation,

@@ -4,6 +4,7 @@ import { decode, encode, findField } from '@shardlab/bson'
 import {
   decodeLogEntry,
   encodeInsertEntries,
+  type KeyOfInserted,
   encodeLogEntry,
   plainEntryLength,
   writePlainEntry,
@@ -87,6 +88,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
     fields,
     op: fc.constantFrom('i', 'u', 'd', 'c'),
     delta: fc.boolean(),
+    hasKey: fc.boolean(),
     ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd'),
   })
   check(
@@ -95,7 +97,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
       fc.nat(),
       fc.nat({ max: 2 ** 32 - 1 }),
       (changes, wallMs, increment) => {
-        for (const { id, fields: rest, op, ns, delta } of changes) {
+        for (const { id, fields: rest, op, ns, delta, hasKey } of changes) {
           const made =
             op === 'd'
               ? deleteOf(ns, id)
@@ -109,6 +111,7 @@ t.test('writePlainEntry and encodeLogEntry write the same bytes', async () => {
             wallMs: wallMs * 2 ** 15,
             term: increment >>> 1,
             ts: [increment, 2 ** 32 - 1 - increment],
+            ...(hasKey && { o2: encode({ k: ns, _id: id }) }),
           }
           const expected = encodeLogEntry(written)
           const target = Buffer.alloc(expected.length + 7, 0xff)
@@ -128,10 +131,14 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
     encode(document),
   )
   const session = { lsid: encode({ id: 'a session' }), txnNumber: 7n, stmtIds: [4, 9, 2 ** 20] }
-  for (const each of [null, session]) {
+  const noKeys = null
+  const someKeys: KeyOfInserted = (document) => (document.length < 100 ? encode({ k: document.length }) : null)
+  for (const [each, keyOf] of [null, session].flatMap((each) =>
+    [noKeys, someKeys].map((keyOf) => [each, keyOf] as const),
+  )) {
     const common = { ns: 'db.c', uuid, term: 4, wallMs: 1_700_000_000_123 }
     const before = each === null ? {} : { prevOpTime: { ts: [4, 2] as const, term: 3 } }
-    const together = encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each }, documents, 3)
+    const together = encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each, keyOf }, documents, 3)
     const alone = documents.map((object, i) =>
       encodeLogEntry({
         ...common,
@@ -139,6 +146,7 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
         ts: [5, 9 + i],
         object,
         id: null,
+        o2: keyOf?.(object) ?? undefined,
         difference: null,
         session: each === null ? null : { ...each, stmtIds: [each.stmtIds[i]!] },
         ...(i === 0 ? before : { prevOpTime: { ts: [5, 9 + i - 1], term: 4 } }),
@@ -146,7 +154,7 @@ t.test('the entries of a batch of inserts are those of single inserts', async (t
     )
     t.same(Buffer.from(together), Buffer.concat(alone))
     t.same(
-      Buffer.from(encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each }, documents, 2)),
+      Buffer.from(encodeInsertEntries({ ...common, ...before, ts: [5, 9], session: each, keyOf }, documents, 2)),
       Buffer.concat(alone.slice(0, 2)),
     )
   }

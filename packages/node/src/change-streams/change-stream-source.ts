@@ -3,7 +3,7 @@
  * Server: the stages that `$changeStream` expands to, plan_executor_pipeline.cpp.
  */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, hexOf } from '@shardlab/bson'
+import { CommandError, findField, hexOf } from '@shardlab/bson'
 import {
   checkTokenIsKept,
   fragmentsOf,
@@ -24,7 +24,7 @@ import type { WrittenBatch } from '../cursors/written-batch.js'
 import type { NodeHost } from '../host/node-host.js'
 import { committedEntries } from '../cursors/insert-waiters.js'
 import { newSlice } from '../read/new-slice.js'
-import { EventWriter, isClassic, partsOf, type StreamEvent } from './event.js'
+import { EventWriter, idOf, isClassic, partsOf, type StreamEvent } from './event.js'
 import type { EventParts } from './event-parts.js'
 import { imagesOf, type ImageSource } from './images.js'
 import type { Operation } from './operation.js'
@@ -249,8 +249,8 @@ export class ChangeStreamSource implements CursorSource {
   }
 
   #addEvents(operation: Operation): void {
-    const { spec, start } = this.#options
-    const parts = partsOf(operation, this.#keyOf)
+    const { host, spec, start } = this.#options
+    const parts = partsOf(operation, host.behaviours, this.#keyOf)
     if (parts === null || !this.#isShown(parts)) return
     if (this.#options.host.context.mutated('streamHistoryOff') && !ownsNow(this.#options.host, parts)) return
     const version = this.#versionAt(operation)
@@ -311,7 +311,7 @@ export class ChangeStreamSource implements CursorSource {
   readonly #keyOf = (ns: string, uuid: Uint8Array, document: Uint8Array): Uint8Array => {
     const key = this.#shardKeys.get(hexOf(uuid))
     if (key === undefined) throw new UnknownKey(ns, uuid)
-    return key?.documentKey(document) ?? new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
+    return key?.documentKey(document) ?? idOf(document)
   }
 
   /** @returns null: the stages leave the event out */

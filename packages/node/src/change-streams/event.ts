@@ -53,11 +53,12 @@ const noParts: Omit<EventParts, 'type' | 'ns' | 'uuid'> = {
 }
 
 /**
- * @param keyOf the document key of an inserted document
+ * @param keyOf the document key of an inserted document at the present time
  * @returns null: change streams do not show the operation
  */
 export function partsOf(
   operation: Operation,
+  { insertEntriesHaveKeys }: Pick<Behaviours, 'insertEntriesHaveKeys'>,
   keyOf: (ns: string, uuid: Uint8Array, document: Uint8Array) => Uint8Array,
 ): EventParts | null {
   const ns = fieldOf(operation, 'ns')!.asName()
@@ -69,7 +70,8 @@ export function partsOf(
   switch (op) {
     case 'i': {
       const fullDocument = object.slice()
-      const documentKey = fieldOf(operation, 'o2')?.slice() ?? keyOf(ns, uuid!, fullDocument)
+      const key = fieldOf(operation, 'o2')?.slice()
+      const documentKey = key ?? (insertEntriesHaveKeys ? idOf(fullDocument) : keyOf(ns, uuid!, fullDocument))
       return { ...noParts, type: 'insert', ns, uuid, fullDocument, documentKey }
     }
     case 'd':
@@ -86,6 +88,10 @@ export function partsOf(
     default:
       return signalParts(operation, ns, uuid!, keyOf)
   }
+}
+
+export function idOf(document: Uint8Array): Uint8Array {
+  return new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
 }
 
 function signalParts(

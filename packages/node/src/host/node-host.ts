@@ -27,7 +27,7 @@ import type {
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, OwnershipFilter, PlacementVersion, ShardKeyPattern } from '@shardlab/sharding'
-import type { Collection, Index, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
+import type { Collection, Index, KeyOfInserted, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
 import type { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { LogChange } from '../log/log-change.js'
@@ -59,12 +59,14 @@ export interface ChangeWriter {
   apply(change: LogChange): LogEntry
   /**
    * Inserts checked documents until one is refused. Call {@link flush} before acknowledging them.
+   * @param keyOf null: entries have no document keys
    * @returns number of inserted documents
    */
   insertEach(
     collection: Collection,
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
+    keyOf: KeyOfInserted | null,
   ): number
   /**
    * Inserts documents with new `_id`s, all or none. Call {@link flush} before acknowledging them.

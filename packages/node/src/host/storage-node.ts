@@ -22,7 +22,7 @@ import {
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import type { Collection, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
+import type { Collection, KeyOfInserted, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import {
   ConnectionTable,
   LogBuffer,
@@ -305,9 +305,10 @@ export class StorageNode implements NodeHost {
     { ns, uuid }: Collection,
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
+    keyOf: KeyOfInserted | null,
   ): number {
     this.#checkMayChange()
-    const { inserted } = this.#storage.log.insertEach(ns, uuid, documents, session)
+    const { inserted } = this.#storage.log.insertEach(ns, uuid, documents, session, keyOf)
     if (inserted === 0) return 0
     this.statistics.documents.inserted += inserted
     this.insertWaiters.notify(ns)

@@ -13,11 +13,10 @@ interface Modifier {
 /**
  * @param delta of a `$v: 2` entry
  * @param hasVersion false: without `$v`, until 2.6
- * @returns null: the update shortens an array, which these modifiers cannot say
  */
-export function modifiersOfDelta(delta: RawValue, hasVersion: boolean): Uint8Array | null {
+export function modifiersOfDelta(delta: RawValue, hasVersion: boolean): Uint8Array {
   const modifiers: Modifier[] = []
-  if (!addModifiers(delta, '', modifiers)) return null
+  addModifiers(delta, '', modifiers)
   modifiers.sort((a, b) => comparePaths(a.path, b.path))
   const writer = new DocumentWriter(256)
   if (hasVersion) writer.int32('$v', 1)
@@ -35,22 +34,19 @@ export function modifiersOfDelta(delta: RawValue, hasVersion: boolean): Uint8Arr
   return writer.finish()
 }
 
-/** @returns false: an array becomes shorter */
-function addModifiers(delta: RawValue, prefix: string, modifiers: Modifier[]): boolean {
+/** No array becomes shorter: only updates by pipelines tell that, and only since 5.0. */
+function addModifiers(delta: RawValue, prefix: string, modifiers: Modifier[]): void {
   let isArray = false
   for (const it = new FieldIterator(delta.bytes, delta.start); it.next();) {
     const [name, value] = [it.name(), it.value()]
     const isSection = value.type === BsonType.object
     if (name === 'a' && !isSection) isArray = true
-    else if (name === 'l' && isArray) return false
     else if (isArray && name.startsWith('u')) modifiers.push({ path: prefix + name.slice(1), value })
-    else if (name.startsWith('s')) {
-      if (!addModifiers(value, `${prefix}${name.slice(1)}.`, modifiers)) return false
-    } else
+    else if (name.startsWith('s')) addModifiers(value, `${prefix}${name.slice(1)}.`, modifiers)
+    else
       for (const fields = new FieldIterator(value.bytes, value.start); fields.next();)
         modifiers.push({ path: prefix + fields.name(), value: name === 'd' ? null : fields.value() })
   }
-  return true
 }
 
 function comparePaths(a: string, b: string): number {

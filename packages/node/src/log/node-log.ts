@@ -8,6 +8,7 @@ import {
   createMemoryEngine,
   decodeLogEntry,
   encodeInsertEntries,
+  type KeyOfInserted,
   uninitializedTerm,
   type LogEntry,
   type LogSession,
@@ -289,6 +290,7 @@ export class NodeLog {
   /**
    * Inserts documents until one is refused, and queues their entries as one record.
    * @param session with the statement of each document
+   * @param keyOf null: entries have no document keys
    * @returns number of inserted documents, and the time of the first one
    */
   insertEach(
@@ -296,6 +298,7 @@ export class NodeLog {
     uuid: Uint8Array,
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
+    keyOf: KeyOfInserted | null,
   ): { readonly inserted: number; readonly ts: LogEntry['ts'] } {
     const inserted = this.#engine.insertEach(ns, documents)
     if (inserted === 0) return { inserted, ts: this.#clock.time }
@@ -312,7 +315,7 @@ export class NodeLog {
         stmtIds: inserted === session.stmtIds.length ? session.stmtIds : session.stmtIds.slice(0, inserted),
         documents,
       })
-    const common = { ns, uuid, ts, term, wallMs, session }
+    const common = { ns, uuid, ts, term, wallMs, session, keyOf }
     this.#writer.queue(
       encodeInsertEntries(prevOpTime === undefined ? common : { ...common, prevOpTime }, documents, inserted),
     )
@@ -321,7 +324,7 @@ export class NodeLog {
         session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
       const id = findField(documents[i]!, '_id') ?? null
       const entry = stamped(
-        { op: 'i', ns, uuid, object: documents[i]!, id, session: statement },
+        { op: 'i', ns, uuid, object: documents[i]!, id, session: statement, o2: keyOf?.(documents[i]!) ?? undefined },
         [ts[0], ts[1] + i],
         term,
         wallMs,

@@ -61,7 +61,7 @@ function writeJustOne(writer: DocumentWriter, op: string): void {
 
 function shownObject(op: string, object: Uint8Array, layout: Layout): Uint8Array {
   if (op === 'u' && layout !== 'statements last' && layout !== 'statements first' && firstFieldName(object) === '$v')
-    return modifiersOfDelta(findField(object, 'diff')!, layout !== 'hashes') ?? object
+    return modifiersOfDelta(findField(object, 'diff')!, layout !== 'hashes')
   if (op === 'c' && layout !== 'hashes' && firstFieldName(object) === 'create') return withIdIndex(object)
   return object
 }

@@ -1,7 +1,7 @@
 /** The node as commands of a transaction see it: with its snapshot and its own writes. */
 import { CommandError, findField, firstFieldName, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import type { Collection, LogEntry, StorageEngine } from '@shardlab/storage'
+import type { Collection, KeyOfInserted, LogEntry, StorageEngine } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
 import { stamped, type LogChange } from '../log/log-change.js'
 import type { Transaction } from './transaction.js'
@@ -24,7 +24,10 @@ export function transactionHost(
     oplog: { value: node.oplog },
     collection: { value: collection },
     apply: { value: (change: LogChange) => writer.apply(change) },
-    insertEach: { value: (into: Collection, documents: readonly Uint8Array[]) => writer.insertEach(into, documents) },
+    insertEach: {
+      value: (into: Collection, documents: readonly Uint8Array[], _session: null, keyOf: KeyOfInserted | null) =>
+        writer.insertEach(into, documents, keyOf),
+    },
     insertAll: { value: (into: Collection, documents: Iterable<Uint8Array>) => writer.insertAll(into, documents) },
     hasRoom: { value: (bytes: number, entries: number) => node.hasRoom(bytes, entries) },
     requireRoom: { value: (bytes?: number, entries?: number) => node.requireRoom(bytes, entries) },
@@ -78,11 +81,12 @@ class TransactionWriter {
     return entry
   }
 
-  insertEach({ ns, uuid }: Collection, documents: readonly Uint8Array[]): number {
+  insertEach({ ns, uuid }: Collection, documents: readonly Uint8Array[], keyOf: KeyOfInserted | null): number {
     let inserted = 0
     for (const object of documents) {
       try {
-        this.apply({ op: 'i', ns, uuid, object, id: findField(object, '_id')!, session: null })
+        const [id, o2] = [findField(object, '_id')!, keyOf?.(object) ?? undefined]
+        this.apply({ op: 'i', ns, uuid, object, id, session: null, o2 })
       } catch (error) {
         // The caller inserts this one alone, and reports its error.
         if (error instanceof CommandError) break

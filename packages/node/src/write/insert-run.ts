@@ -5,6 +5,7 @@
 import { CommandError } from '@shardlab/bson'
 import { hasValidator } from '../validation/check-document.js'
 import { fixDocumentForInsert } from './fix-document.js'
+import { keyOfInserted } from './write-insert.js'
 import type { WriteScope } from './write-scope.js'
 import type { RetryableWrite } from '../host/node-host.js'
 
@@ -15,7 +16,7 @@ import type { RetryableWrite } from '../host/node-host.js'
  * @returns number of inserted documents
  */
 export function insertRun(
-  { invocation, ns, bypassValidation, keepsEmptyTimestamps }: WriteScope,
+  { invocation, ns, access, bypassValidation, keepsEmptyTimestamps }: WriteScope,
   documents: readonly Uint8Array[],
   from: number,
   limit: number,
@@ -46,7 +47,7 @@ export function insertRun(
     retryable === null
       ? null
       : { key: retryable.session.key, lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds }
-  return host.insertEach(collection, fixed, session)
+  return host.insertEach(collection, fixed, session, keyOfInserted(host, access))
 }
 
 function fixedOrNull(

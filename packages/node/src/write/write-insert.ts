@@ -1,8 +1,8 @@
 /** Server: collection_write_path.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import type { Collection, LogSession } from '@shardlab/storage'
-import type { NodeHost } from '../host/node-host.js'
+import type { Collection, KeyOfInserted, LogSession } from '@shardlab/storage'
+import type { Access, NodeHost } from '../host/node-host.js'
 import { checkDocument } from '../validation/check-document.js'
 import { collectionForWrite } from '../ddl/namespace.js'
 import type { WriteScope } from './write-scope.js'
@@ -14,7 +14,7 @@ import type { WriteScope } from './write-scope.js'
  *   for the capped collection, and those of the engine
  */
 export function insertDocument(scope: WriteScope, document: Uint8Array, session: LogSession | null): RawValue {
-  const { invocation, ns, bypassValidation } = scope
+  const { invocation, ns, access, bypassValidation } = scope
   const { host } = invocation
   host.requireRoom(document.length)
   const collection = collectionForWrite(invocation, ns)
@@ -23,9 +23,18 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
   if (capped !== null && document.length > capped.sizeBytes)
     throw new CommandError('BadValue', 'object to insert exceeds cappedMaxSize')
   const id = findField(document, '_id')!
-  host.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id, session })
+  const o2 = keyOfInserted(host, access)?.(document) ?? undefined
+  host.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id, session, o2 })
   if (capped !== null) removeOverflow(host, collection)
   return id
+}
+
+/** Null: log entries of inserts have no document keys, or they are `_id` alone. */
+export function keyOfInserted({ behaviours }: NodeHost, { ownership }: Access): KeyOfInserted | null {
+  const shardKey = ownership?.placement.shardKey
+  if (shardKey === undefined || !behaviours.insertEntriesHaveKeys) return null
+  if (shardKey.paths.length === 1 && shardKey.paths[0] === '_id') return null
+  return (document) => shardKey.documentKey(document)
 }
 
 function removeOverflow(host: NodeHost, collection: Collection): void {

@@ -233,6 +233,12 @@ export const languageRules = {
     ['2.6', true],
     ['6.0', false],
   ),
+  pipelineUpdatesAreReplacements: rule<boolean>(
+    'The oplog, and change streams, have the whole document after an update by a pipeline. Otherwise they have its difference.',
+    'update/pipeline_executor.cpp of 4.2 and 5.0',
+    ['2.6', true],
+    ['5.0', false],
+  ),
   regexOptions: rule<'last' | 'once' | 'known'>(
     'The options of a regular expression in a filter: the last given ones, with unknown letters ignored; options in both $regex and $options are refused (51074, 51075); unknown letters, too (51108).',
     'expression_parser.cpp, parseRegexDocument; expression_leaf.cpp, flags2options of 4.0; flagsToPcreOptions, strict since 4.9',

@@ -73,6 +73,7 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
   if ('pipeline' in update) {
     if (options.arrayFilters !== undefined && options.arrayFilters.length > 0)
       throw new CommandError('FailedToParse', 'Cannot specify arrayFilters for a pipeline-style update')
+    const { pipelineUpdatesAreReplacements } = context.language ?? newestLanguage
     const run = compilePipelineUpdate(update.pipeline, context, options.constants)
     return {
       isReplacement: false,
@@ -82,7 +83,8 @@ export function compileUpdate(update: UpdateSpecification, options: UpdateOption
         if (after !== null) checkStoredDocument(after, true, context)
         return after
       },
-      difference: (before, after) => documentDiff(before, after, deltaEntryBytes),
+      difference: (before, after) =>
+        pipelineUpdatesAreReplacements ? null : documentDiff(before, after, deltaEntryBytes),
     }
   }
   if (firstFieldName(update.document)?.startsWith('$'))

@@ -1,4 +1,5 @@
 import { findField, writeInt32, writeInt64Number } from '@shardlab/bson'
+import { keyElementLength, writeKey } from './plain-entry.js'
 import { encodeLogEntry, type LogEntry, type LogSession, type OpTime } from './log-entry.js'
 
 export interface InsertEntries {
@@ -12,7 +13,12 @@ export interface InsertEntries {
   readonly session: LogSession | null
   /** Of the first entry; the one of each further entry is the entry before it. */
   readonly prevOpTime?: OpTime
+  /** The document key, which becomes `o2`. Null: no entry has one. */
+  readonly keyOf: KeyOfInserted | null
 }
+
+/** Null: the key is `_id` alone. */
+export type KeyOfInserted = (document: Uint8Array) => Uint8Array | null
 
 const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
 
@@ -21,7 +27,7 @@ const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
  * entries differ only in their documents, times and statements.
  */
 export function encodeInsertEntries(
-  { ns, uuid, ts, term, wallMs, session, prevOpTime }: InsertEntries,
+  { ns, uuid, ts, term, wallMs, session, prevOpTime, keyOf }: InsertEntries,
   documents: readonly Uint8Array[],
   count: number,
 ): Uint8Array {
@@ -40,16 +46,20 @@ export function encodeInsertEntries(
   const previousTermAt = previous === undefined ? 0 : inTail(findField(model, 't', previous.start)!.start)
   const around = model.length - emptyDocument.length
   const between = Buffer.concat([tail, model.subarray(0, objectAt)])
+  const keys = keyOf === null ? null : keysOf(documents, count, keyOf)
   let length = count * around
-  for (let i = 0; i < count; i++) length += documents[i]!.length
+  for (let i = 0; i < count; i++) length += documents[i]!.length + (keys === null ? 0 : keyElementLength(keys[i]!))
   const bytes = Buffer.allocUnsafeSlow(length)
   bytes.set(model.subarray(0, objectAt), 0)
   for (let i = 0, at = 0; i < count; i++) {
     const document = documents[i]!
-    writeInt32(bytes, at, around + document.length)
+    const key = keys === null ? null : keys[i]!
+    const objectEnd = at + objectAt + document.length
     bytes.set(document, at + objectAt)
-    const tailAt = at + objectAt + document.length
-    at += around + document.length
+    const tailAt = key === null ? objectEnd : writeKey(key, bytes, objectEnd)
+    const entryLength = around + tailAt - at - objectAt
+    writeInt32(bytes, at, entryLength)
+    at += entryLength
     bytes.set(i + 1 < count ? between : tail, tailAt)
     writeInt32(bytes, tailAt + incrementAt, ts[1] + i)
     if (session === null) continue
@@ -60,4 +70,10 @@ export function encodeInsertEntries(
     writeInt64Number(bytes, tailAt + previousTermAt, term)
   }
   return bytes
+}
+
+function keysOf(documents: readonly Uint8Array[], count: number, keyOf: KeyOfInserted): (Uint8Array | null)[] {
+  const keys: (Uint8Array | null)[] = []
+  for (let i = 0; i < count; i++) keys.push(keyOf(documents[i]!))
+  return keys
 }

@@ -1,6 +1,7 @@
 /**
  * One change of a node's state. On the disk it is a BSON document with the fields, types and order
- * of an oplog entry since 5.1, without the `o2` of inserts. Server: oplog_entry.idl.
+ * of an oplog entry since 5.1. An insert has `o2` only if its document key has more fields than
+ * `_id`. Server: oplog_entry.idl.
  */
 import {
   BsonType,
@@ -61,7 +62,7 @@ export interface LogEntry {
   /** u: the difference that the disk has in place of {@link object}, see `compileDelta`. */
   readonly difference: Uint8Array | null
   /**
-   * u: the document key, if it has more fields than `_id`. c, n: what change streams report.
+   * i, u: the document key, if it has more fields than `_id`. c, n: what change streams report.
    * Written, and not needed to apply the entry.
    */
   readonly o2?: Uint8Array | undefined

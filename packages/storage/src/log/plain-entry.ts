@@ -7,8 +7,9 @@ import { encodeLogEntry, uninitializedTerm, type LogEntry } from './log-entry.js
 
 const uuidBytes = 16
 const operationAt = 12
-/** Sizes of `o`, and of `o2` around the value of `_id`. */
+/** Sizes of `o`, of `o2`, and of `o2` around the value of `_id`. */
 const objectHeaderBytes = 3
+const keyHeaderBytes = 4
 const idBytes = 14
 /** In the {@link tail}: where the values of `ts`, `t` and `wall` begin. */
 const timeAt = 4
@@ -24,17 +25,19 @@ const prefixesMax = 1024
  * the entry.
  */
 export function plainEntryLength(entry: LogEntry): number {
-  const { op, ns, uuid, object, id, session, difference, term } = entry
+  const { op, ns, uuid, object, id, session, difference, term, o2 } = entry
   if (session !== null || uuid?.length !== uuidBytes || op === 'n' || term === uninitializedTerm) return -1
-  if (entry.o2 !== undefined || entry.fromMigrate === true) return -1
+  if (entry.fromMigrate === true) return -1
   const objectBytes = difference === null ? object.length : deltaBytes + difference.length
   const rest = objectHeaderBytes + objectBytes + tail.length
-  return prefixOf(ns).length + uuidBytes + rest + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)
+  const before = prefixOf(ns).length + uuidBytes + rest
+  if (o2 !== undefined) return before + keyElementLength(o2)
+  return before + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)
 }
 
 /** Writes the same bytes as {@link encodeLogEntry}. */
 export function writePlainEntry(
-  { op, ns, uuid, object, id, ts, term, wallMs, difference }: LogEntry,
+  { op, ns, uuid, object, id, ts, term, wallMs, difference, o2 }: LogEntry,
   target: Uint8Array,
   start: number,
 ): void {
@@ -50,7 +53,8 @@ export function writePlainEntry(
     target.set(object, at)
     at += object.length
   } else at = writeDelta(difference, target, at)
-  if (op === 'u' && id !== null) {
+  if (o2 !== undefined) at = writeKey(o2, target, at)
+  else if (op === 'u' && id !== null) {
     const length = id.end - id.start
     target[at] = BsonType.object
     target[at + 1] = letter.o
@@ -74,6 +78,18 @@ export function writePlainEntry(
   writeInt64Number(target, at + wallAt, wallMs)
   at += tail.length
   writeInt32(target, start, at - start)
+}
+
+export const keyElementLength = (o2: Uint8Array | null): number => (o2 === null ? 0 : keyHeaderBytes + o2.length)
+
+/** @returns the end */
+export function writeKey(o2: Uint8Array, target: Uint8Array, at: number): number {
+  target[at] = BsonType.object
+  target[at + 1] = letter.o
+  target[at + 2] = letter.two
+  target[at + 3] = 0
+  target.set(o2, at + keyHeaderBytes)
+  return at + keyHeaderBytes + o2.length
 }
 
 /** `{ $v: 2, diff }`. @returns the end */

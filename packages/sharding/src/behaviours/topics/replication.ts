@@ -2,6 +2,12 @@
 import { row } from '../row.js'
 
 export const replicationBehaviours = {
+  insertEntriesHaveKeys: row<boolean>(
+    'The oplog entry of an insert has the document key of that time. Otherwise change streams take the shard key of the time when they read the entry.',
+    'SERVER-58694 (5.3); change_stream_event_transform.cpp',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   oplogEntries: row<'hashes' | 'o last' | 'wall first' | 'statements last' | 'statements first'>(
     'Fields of oplog entries: with h and without t, wall and ui; with h, and o as the last field; wall before v; stmtId after wall; stmtId before ts, and o2 for inserts, too. Updates are $v: 2 since 5.0.',
     'oplog.cpp (logopReplicaSet, _logOpWriter) of 2.6 and 4.0; oplog_entry.idl of 4.4, 5.0 and later',

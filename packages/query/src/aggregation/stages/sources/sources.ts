@@ -181,15 +181,12 @@ export const sourceStages: readonly StageOperator[] = [
     }),
     'D612',
   ),
-  deviating(
-    source('$changeStream', {
-      collection: 'any',
-      notIn: ['facet', 'lookup', 'unionWith'],
-      // The member that runs the stage checks its options, which depend on the namespace.
-      check: requireObject(50808, () => '$changeStream stage expects a document as argument'),
-    }),
-    'D201',
-  ),
+  source('$changeStream', {
+    collection: 'any',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    // The member that runs the stage checks its options, which depend on the namespace.
+    check: requireObject(50808, () => '$changeStream stage expects a document as argument'),
+  }),
   unavailable('$geoNear', 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required', ['D105']),
   unavailable('$search', 31082, needsAtlas, 'required'),
   unavailable('$searchMeta', 31082, needsAtlas, 'required'),
