@@ -139,6 +139,32 @@ t.test('unique keys conflict, too', async (t) => {
   t.match(await one.commit(), { code: 251 }, 'every error aborts')
 })
 
+t.test('a unique key moves from one document to another in a transaction', async (t) => {
+  const node = newNode()
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { k: 1 }, name: 'k_1', unique: true }] })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, k: 1 }] })
+  const txn = transaction(node, 1)
+  t.match(await txn({ delete: 'c', deletes: [{ q: { _id: 1 }, limit: 1 }] }), { ok: 1, n: 1 })
+  t.match(await txn({ insert: 'c', documents: [{ _id: 2, k: 1 }] }), { ok: 1, n: 1 })
+  t.match(await txn.commit(), { ok: 1 })
+  t.same(await node.all('c'), [{ _id: 2, k: 1 }])
+})
+
+t.test('a document that the transaction has written takes no key that was taken since the snapshot', async (t) => {
+  const node = newNode()
+  await node.ok({ createIndexes: 'c', indexes: [{ key: { k: 1 }, name: 'k_1', unique: true }] })
+  await node.ok({ insert: 'c', documents: [{ _id: 1, k: 1 }] })
+  const txn = transaction(node, 1)
+  t.match(await txn({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }] }), { ok: 1, n: 1 })
+  await node.ok({ insert: 'c', documents: [{ _id: 2, k: 2 }] })
+  t.match(await txn({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { k: 2 } } }] }), { ok: 0, code: 112 })
+  t.match(await txn.commit(), { ok: 0, code: 251 })
+  t.same(await node.all('c'), [
+    { _id: 1, k: 1 },
+    { _id: 2, k: 2 },
+  ])
+})
+
 t.test('numbers of transactions', async (t) => {
   const node = newNode()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })

@@ -119,7 +119,7 @@ class TransactionWriter {
     if (createdNamespaces.has(change.ns)) return
     const live = this.#node.collection(change.ns)
     if (live === undefined || !sameBytes(live.uuid, own.uuid)) throw snapshotUnavailable()
-    if (!keys.has(wanted[0]!) && hasChangedSince(change, own, live)) throw writeConflict()
+    if (hasChangedSince(change, own, live, keys)) throw writeConflict()
   }
 
   #checkCommand({ ns: commandNs, object }: LogChange): void {

@@ -64,15 +64,24 @@ export class WriteKeys {
   }
 }
 
+const prefixOf = ({ uuid }: Collection): string => Buffer.from(uuid).toString('latin1')
+
+/** null: the collection is clustered and has no index on `_id`. */
+function idKeyOf(collection: Collection, id: RawValue): string | null {
+  const [idIndex] = collection.indexes()
+  return idIndex === undefined ? null : `${prefixOf(collection)}_id_\0${idIndex.encode([id])}`
+}
+
 /** Of the documents before and after the change, and their unique keys. */
 export function keysOf(change: LogChange, collection: Collection | undefined): string[] {
   const keys: string[] = []
   if (change.op === 'n' || change.op === 'c' || collection === undefined) return keys
-  const prefix = Buffer.from(collection.uuid).toString('latin1')
-  const [idIndex, ...others] = collection.indexes()
-  if (idIndex === undefined) return keys
   const id = change.id ?? findField(change.object, '_id')!
-  keys.push(`${prefix}_id_\0${idIndex.encode([id])}`)
+  const idKey = idKeyOf(collection, id)
+  if (idKey === null) return keys
+  keys.push(idKey)
+  const prefix = prefixOf(collection)
+  const [, ...others] = collection.indexes()
   const unique = others.filter((index) => index.unique)
   if (unique.length === 0) return keys
   const before = change.op === 'i' ? undefined : collection.findById(id)?.document
@@ -86,25 +95,41 @@ export function keysOf(change: LogChange, collection: Collection | undefined): s
 
 /**
  * Whether the data has changed since the snapshot in a way that the change of a transaction would
- * undo or repeat.
+ * undo or repeat. Keys that the transaction holds cannot have changed.
  * @param own the collection as the transaction sees it, without the change
+ * @param keys that the transaction holds
  */
-export function hasChangedSince(change: LogChange, own: Collection, live: Collection): boolean {
+export function hasChangedSince(
+  change: LogChange,
+  own: Collection,
+  live: Collection,
+  keys: ReadonlySet<string>,
+): boolean {
   const id = change.id ?? findField(change.object, '_id')!
-  const [mine, theirs] = [own.findById(id), live.findById(id)]
-  if (change.op === 'i') {
-    // Otherwise the insert fails for the snapshot, too: with the error for a duplicate key.
-    if (mine === undefined && theirs !== undefined) return true
-  } else if (mine === undefined || theirs === undefined || mine.recordId !== theirs.recordId) return true
-  else if (!sameBytes(mine.document, theirs.document)) return true
-  return change.op !== 'd' && takesKeyOf(change.object, id, own, live)
+  if (!keys.has(idKeyOf(own, id) ?? '')) {
+    const [mine, theirs] = [own.findById(id), live.findById(id)]
+    if (change.op === 'i') {
+      // Otherwise the insert fails for the snapshot, too: with the error for a duplicate key.
+      if (mine === undefined && theirs !== undefined) return true
+    } else if (mine === undefined || theirs === undefined || mine.recordId !== theirs.recordId) return true
+    else if (!sameBytes(mine.document, theirs.document)) return true
+  }
+  return change.op !== 'd' && takesKeyOf(change.object, id, own, live, keys)
 }
 
 /** Whether another document has got a unique key of this one since the snapshot. */
-function takesKeyOf(document: Uint8Array, id: RawValue, own: Collection, live: Collection): boolean {
+function takesKeyOf(
+  document: Uint8Array,
+  id: RawValue,
+  own: Collection,
+  live: Collection,
+  keys: ReadonlySet<string>,
+): boolean {
   for (const index of live.indexes()) {
     if (!index.unique || index.name === '_id_') continue
     for (const key of index.keysOf(document)) {
+      // The transaction has removed the key from another document, so it has not changed since.
+      if (keys.has(`${prefixOf(live)}${index.name}\0${key}`)) continue
       const range = { low: key, high: key }
       const recordId = index.seek(range).next()
       if (recordId < 0 || recordId === live.findById(id)?.recordId) continue
