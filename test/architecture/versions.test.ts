@@ -37,6 +37,7 @@ t.test('canary: comparisons of the emulated version', (t) => {
   const comparison = "if (emulate === '4.4') a()"
   t.strictSame(comparing(comparison, 'packages/sharding/src/behaviours/table.ts'), [], 'the table itself')
   t.strictSame(comparing(comparison, 'packages/query/src/language/language.ts'), [], 'the table of the language')
+  t.strictSame(comparing(comparison, 'packages/unique/src/driver/a.ts'), [], 'a client of any server')
   t.equal(comparing(comparison, 'packages/sharding/src/targeting/a.ts').length, 1, 'the rest of sharding')
   t.end()
 })

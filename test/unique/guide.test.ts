@@ -17,7 +17,7 @@ t.test("the guide's code prints what the guide shows", async (t) => {
   const { client } = await clusters.at('7.0')
   const text = await readFile(new URL('../../../docs/guides/unique-fields.md', import.meta.url), 'utf8')
   const blocks = [...text.matchAll(/^```js\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)]
-  t.equal(blocks.length, 13)
+  t.equal(blocks.length, 15)
   const scope: Record<string, unknown> = { client, uniqueCollection }
   for (const [, code = '', output] of blocks) {
     // Statements share their constants; the guide shows the last statement's value below the block.

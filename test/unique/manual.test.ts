@@ -258,7 +258,13 @@ for (const place of await places()) {
     await t.rejects(users.insertOne({ email: /a/ }), { name: 'InvalidValueError', message: /regular expression/ })
     const session = place.client.startSession()
     session.startTransaction()
-    await refused(users.insertOne({ email: 'z' }, { session }), /transactions: 'auto'/)
+    const reserving = uniqueCollection(main, {
+      unique: ['email', 'contact.phone'],
+      proxies: 'unsharded',
+      transactions: 'never',
+    })
+    await reserving.init()
+    await refused(reserving.insertOne({ email: 'z' }, { session }), /use transactions: 'auto'/)
     await session.endSession()
     t.throws(() => uniqueCollection(main, { unique: [] }), RefusedOperationError)
     for (const wrong of [{ transactions: 'always' as never }, { busyMs: Number.NaN }, { reservationMs: 1 }])

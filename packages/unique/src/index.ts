@@ -5,7 +5,13 @@ export {
   MisconfiguredProxyError,
   NotInitializedError,
 } from './core/errors.js'
-export { RefusedOperationError, ReservationLostError, UnknownOutcomeError, ValueTakenError } from './core/errors.js'
+export {
+  RefusedOperationError,
+  ReservationLostError,
+  RetryTransactionError,
+  UnknownOutcomeError,
+  ValueTakenError,
+} from './core/errors.js'
 export { Maintenance } from './core/maintenance.js'
 export type { Finding } from './core/findings.js'
 export { Enforcement, isMarker } from './core/enforcement.js'
@@ -33,6 +39,6 @@ export { DuplicateValueError } from './driver/duplicate-value-error.js'
 export { UniqueBulkWriteError } from './driver/results.js'
 export type { UniqueBulkWriteResult, UniqueWriteError } from './driver/results.js'
 export { UniqueCollection, uniqueCollection } from './driver/unique-collection.js'
-export type { UniqueCounters } from './driver/unique-collection.js'
+export type { UniqueCounters, WritePath } from './driver/unique-collection.js'
 export { connectUnique, UnreachableError } from './driver/connect.js'
 export type { ConnectedCollection } from './driver/connect.js'

@@ -8,9 +8,9 @@
  */
 import type { Fields } from '@shardlab/unique'
 import { playLive } from './support/model/live.js'
-import type { Command, Reply } from './support/model/database.js'
+import type { Command, Reply } from './support/model/collections.js'
 import type { Setting } from './support/model/program.js'
-import { recovered } from './support/model/rest.js'
+import { leftovers, recovered } from './support/model/rest.js'
 import { search, textOf, type Problem, type Searched } from './support/model/search.js'
 
 const documentsOf = (emails: string): readonly Fields[] => [...emails].map((email, i) => ({ _id: i + 1, email }))
@@ -22,6 +22,25 @@ const quick: readonly Size[] = [
   ['', [1, 1], 1, 1],
   ['a', [1, 1], 1, 1],
   ['aa', [1, 1], 1, 0],
+]
+
+/** Clients with transactions, and beside one without. */
+const transacting: readonly (readonly [boolean, boolean])[] = [
+  [true, true],
+  [true, false],
+]
+const quickWithTransactions: readonly Size[] = [
+  ['', [1, 1], 1, 1],
+  ['a', [1, 1], 0, 0],
+]
+const wholeWithTransactions: readonly Size[] = [
+  ['', [2, 1], 1, 1],
+  ['', [1, 2], 1, 1],
+  ['a', [2, 1], 1, 0],
+  ['a', [1, 1], 1, 1],
+  ['a', [1, 2], 0, 1],
+  ['aa', [1, 1], 1, 1],
+  ['ab', [1, 1], 1, 1],
 ]
 const whole: readonly Size[] = [
   ['', [2, 2], 1, 1],
@@ -36,7 +55,12 @@ const whole: readonly Size[] = [
 const long = process.env['SHARDLAB_LONG'] === '1'
 const seed = Number(process.env['SHARDLAB_SEED'] ?? Date.now() % 1_000_000)
 
-const setting = { layout: 'sharded', markers: true, values: ['a', 'b', 'c'] } as const
+const setting = {
+  layout: 'sharded',
+  markers: true,
+  transactions: [false, false],
+  values: ['a', 'b', 'c'],
+} as const
 
 interface Result extends Pick<Searched, 'states' | 'complete'> {
   readonly title: string
@@ -53,6 +77,9 @@ async function resultOf(title: string, problem: Problem, samples: number): Promi
   for (const rest of rests) {
     const documents = database.states.values[rest]!
     const wrong = await recovered(problem.layout, documents, problem.documents)
+    // Only a client that stops leaves work, if all clients use transactions.
+    if (problem.crashes === 0 && problem.transactions.every(Boolean))
+      wrong.push(...leftovers(problem.layout, documents))
     if (wrong.length > 0) notRecovered.push(`${JSON.stringify(documents)}: ${wrong.join('; ')}`)
     if (notRecovered.length > 1) break
   }
@@ -90,6 +117,12 @@ async function differencesFromLive(problem: Problem, searched: Searched, samples
 const broken: readonly (Partial<Setting> & { readonly title: string; readonly size: Size })[] = [
   { title: 'clients write before a backfill as after it', size: ['a', [1, 0], 0, 0], markers: false },
   {
+    title: 'transactions write before a backfill as after it',
+    size: ['a', [1, 0], 0, 0],
+    markers: false,
+    transactions: [true, true],
+  },
+  {
     title: 'the search for values without reservations finds nothing',
     size: ['a', [1, 0], 0, 0],
     rewrite: (command): Command | Reply =>
@@ -122,6 +155,14 @@ for (const size of long ? whole : quick)
     const title = `${layout}, existing values ${emails || 'none'}, ${acts.join(' and ')} acts, ${crashes} crashes, ${expiries} expiries`
     results.push(await resultOf(title, { ...problemOf(size), layout }, long ? 2000 : 100))
   }
+for (const transactions of transacting)
+  for (const size of long ? wholeWithTransactions : quickWithTransactions)
+    for (const layout of ['sharded', 'unsharded'] as const) {
+      const [emails, acts, crashes, expiries] = size
+      const who = transactions[1] ? 'transactions' : 'one client with transactions'
+      const title = `${who}, ${layout}, existing values ${emails || 'none'}, ${acts.join(' and ')} acts, ${crashes} crashes, ${expiries} expiries`
+      results.push(await resultOf(title, { ...problemOf(size), layout, transactions }, long ? 2000 : 50))
+    }
 const canaries: { title: string; steps: readonly string[]; what: readonly string[]; live: readonly string[] }[] = []
 for (const { title, size, ...rule } of broken) {
   const problem = { ...problemOf(size), ...rule }

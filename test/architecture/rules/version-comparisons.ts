@@ -3,6 +3,9 @@ import type { Token } from '../model/tokens.js'
 
 /** The folders that may compare versions: the tables of behaviours and of the language. */
 const tableFolders = ['packages/sharding/src/behaviours/', 'packages/query/src/language/']
+/** Works on any server, and reads the version from its reply to `hello`. */
+const clientFolders = ['packages/unique/src/driver/']
+const exemptFolders = [...tableFolders, ...clientFolders]
 /** A version or series: 2.6, 4.4, 6.0.2, and later ones such as 9.0 or 10.0. */
 const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|(?:[5-9]|[1-9]\d)\.[0-3])(?:\.\d+)?$/
 /** Names of the emulated version, and of its wire version. */
@@ -24,7 +27,7 @@ const positionalMembers = new Set(['length', 'indexOf', 'lastIndexOf', 'at', 'sl
  */
 export function findVersionComparisons(repository: Repository): Finding[] {
   return repository.packages.flatMap(({ sources }) =>
-    sources.filter(({ path }) => !tableFolders.some((folder) => path.startsWith(folder))).flatMap(findingsOf),
+    sources.filter(({ path }) => !exemptFolders.some((folder) => path.startsWith(folder))).flatMap(findingsOf),
   )
 }
 

@@ -69,15 +69,28 @@ export class BusyDocumentError extends UniqueError {
 }
 
 /**
+ * A write in the caller's transaction met the reservation of a write that was not complete. The
+ * caller has to run the transaction again.
+ */
+export class RetryTransactionError extends UniqueError {
+  constructor(owner: unknown) {
+    super(
+      `another write holds the unique values of document ${shown([owner])}: run the transaction again, as withTransaction does`,
+    )
+  }
+}
+
+/**
  * The write got no answer, even after retries, so it is unknown whether the document was written.
- * Its values stay reserved until the reservations expire.
+ * Its values stay reserved until the reservations expire; in a transaction, they are reserved if
+ * and only if the document was written.
  */
 export class UnknownOutcomeError extends UniqueError {
   readonly owner: unknown
 
   constructor(owner: unknown, cause: unknown) {
     super(
-      `it is unknown whether document ${shown([owner])} was written, and its values stay reserved until the reservations expire: read the document before you retry`,
+      `it is unknown whether document ${shown([owner])} was written, and its values may stay reserved: read the document before you retry`,
       { cause },
     )
     this.owner = owner

@@ -32,6 +32,7 @@ export interface World {
   /** Documents that backfill, verify, repair and sweep handle at once; default 16. */
   readonly concurrency?: number
   readonly tell: (event: UniqueEvent) => void
+  /** null: every write makes reservations and confirms them. */
   readonly transactions: Transactions | null
 }
 
@@ -45,11 +46,14 @@ export interface TransactionScope {
 export interface Transactions {
   /**
    * Repeats `body` if the server asks for that, and commits.
-   * @returns `refused`: the deployment has no transactions, and nothing was done
+   * @returns `refused`: why the deployment has no transactions, and nothing was done; else null
+   * @throws PortError of the kind `unknown` if the commit got no answer
    */
   run<T>(
     body: (scope: TransactionScope) => Promise<T>,
-  ): Promise<{ readonly refused: false; readonly result: T } | { readonly refused: true }>
+  ): Promise<{ readonly refused: null; readonly result: T } | { readonly refused: string }>
+  /** Runs `body` once, in the transaction of the caller's session; the caller commits. */
+  within<T>(session: unknown, body: (scope: TransactionScope) => Promise<T>): Promise<T>
 }
 
 const repetitions = 4

@@ -1,7 +1,6 @@
-import type { ClientSession, Collection, Document, MongoClient } from 'mongodb'
+import type { ClientSession, Collection, Document } from 'mongodb'
 import { PortError, type Clock, type Fields, type PortErrorKind, type ReadablePort } from '../core/port.js'
 import type { Proxy } from '../core/proxy.js'
-import type { Transactions, TransactionScope } from '../core/world.js'
 
 export interface AnyDocument extends Document {
   _id: unknown
@@ -65,16 +64,16 @@ const duplicateCodes: ReadonlySet<number> = new Set([11000, 11001, 12582])
  * The fields of the driver's errors. Names instead of classes, because the collection may belong to
  * another copy of the driver than this package.
  */
-interface DriverError extends Error {
+export interface DriverError extends Error {
   readonly code?: unknown
   hasErrorLabel?(label: string): boolean
 }
 
-const hasLabel = (error: unknown, label: string): boolean =>
+export const hasLabel = (error: unknown, label: string): boolean =>
   error instanceof Error && (error as DriverError).hasErrorLabel?.(label) === true
 
 /** Errors that the server has answered. */
-const isServerError = (error: unknown): error is DriverError =>
+export const isServerError = (error: unknown): error is DriverError =>
   error instanceof Error && 'code' in error && typeof error.code === 'number' && 'hasErrorLabel' in error
 
 function kindOfDriverError(error: unknown): PortErrorKind {
@@ -99,62 +98,6 @@ export const realClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
-
-/**
- * Codes with which a deployment refuses transactions: a standalone server (20), a storage engine
- * without them (263), a server that does not know the arguments (9, 72, 40415). Other errors share
- * these codes, so the message is checked, too.
- */
-const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
-
-const isRefusedByServer = (error: unknown): boolean =>
-  isServerError(error) && refusalCodes.has(Number(error.code)) && /transaction|txn|autocommit/i.test(error.message)
-
-/** @param scopeOf binds ports to the session of a transaction */
-export function driverTransactions(
-  client: MongoClient,
-  scopeOf: (session: ClientSession) => TransactionScope,
-): Transactions {
-  return {
-    async run(body) {
-      const session = client.startSession()
-      // Driver 5 does not return the result of the callback.
-      let result: { value: Awaited<ReturnType<typeof body>> } | null = null
-      try {
-        await session.withTransaction(
-          async () => {
-            try {
-              result = { value: await body(scopeOf(session)) }
-            } catch (error) {
-              // The driver retries transactions by the labels of its own errors.
-              const cause = error instanceof PortError ? error.cause : undefined
-              if (hasLabel(cause, 'TransientTransactionError')) throw cause
-              if (isRefusedByServer(cause)) throw new Refused(cause as Error)
-              throw error
-            }
-          },
-          { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
-        )
-        return { refused: false, result: result!.value }
-      } catch (error) {
-        if (error instanceof Refused || isRefusal(error)) return { refused: true }
-        throw error
-      } finally {
-        await session.endSession()
-      }
-    },
-  }
-}
-
-class Refused extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause })
-  }
-}
-
-/** Whether the driver itself has refused the transaction, for lack of support in the deployment. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
 
 export function inSession(
   proxies: readonly Proxy[],

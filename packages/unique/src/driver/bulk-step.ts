@@ -15,7 +15,6 @@ import type {
 } from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 import type { DocumentChanges } from './document-changes.js'
-import { checkChange } from './refusals.js'
 import type { UniqueBulkWriteResult } from './results.js'
 
 export interface SingleWrites<TSchema extends Document> {
@@ -45,11 +44,12 @@ export function bulkStep<TSchema extends Document>(
   changes: DocumentChanges<TSchema>,
   operation: AnyBulkWriteOperation<TSchema>,
   options: Document,
+  check: (options: Document) => void,
 ): (result: UniqueBulkWriteResult, index: number) => Promise<void> {
   const [[name, given]] = Object.entries(operation) as [[string, Document]]
   const { filter, update, replacement, document, ...own } = given
   const all = { ...options, ...own }
-  checkChange(all)
+  check(all)
   const count = ({ matchedCount, modifiedCount }: UpdateResult<TSchema>, result: UniqueBulkWriteResult): void => {
     result.matchedCount += matchedCount
     result.modifiedCount += modifiedCount

@@ -69,17 +69,21 @@ export class DocumentChanges<TSchema extends Document> {
     sort: Sort | undefined,
     plan: (before: Fields) => Plan,
     write: (target: Filter<TSchema>, scope: TransactionScope | null) => Promise<R | null>,
+    session: ClientSession | null,
   ): Promise<Changed<R> | null> {
     const order = sort === undefined ? {} : { sort }
     return withDuplicateErrors(() =>
-      this.#protocol.change<R>({
-        find: (scope) =>
-          withPortErrors(() =>
-            this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
-          ) as Promise<Fields | null>,
-        plan,
-        write: (before, guard, scope) => withPortErrors(() => write(this.#target(filter, before, guard), scope)),
-      }),
+      this.#protocol.change<R>(
+        {
+          find: (scope) =>
+            withPortErrors(() =>
+              this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
+            ) as Promise<Fields | null>,
+          plan,
+          write: (before, guard, scope) => withPortErrors(() => write(this.#target(filter, before, guard), scope)),
+        },
+        session,
+      ),
     )
   }
 

@@ -1,16 +1,10 @@
 import { ObjectId, type Db } from 'mongodb'
 import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, World } from '../core/world.js'
-import {
-  driverPort,
-  driverTransactions,
-  inSession,
-  realClock,
-  type AnyCollection,
-  type AnyDocument,
-} from './adapter.js'
+import { driverPort, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
 import { clientOf } from './handles.js'
 import type { ParsedOptions } from './options.js'
+import { driverTransactions } from './transactions.js'
 
 /**
  * Decisions need the data of the primaries with unconverted types, whatever the options of the
@@ -53,11 +47,15 @@ export function driverWorld(
     markers: true,
     tell,
     transactions: transactions
-      ? driverTransactions(clientOf(db), (session) => ({
-          main: driverPort(reader, session),
-          proxies: inSession(proxies, collections, session),
-          session,
-        }))
+      ? driverTransactions(
+          clientOf(db),
+          (session) => ({
+            main: driverPort(reader, session),
+            proxies: inSession(proxies, collections, session),
+            session,
+          }),
+          { db, name: collectionName },
+        )
       : null,
   }
   return { reader, world }

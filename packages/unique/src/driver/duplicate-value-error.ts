@@ -1,5 +1,5 @@
 import { MongoServerError } from 'mongodb'
-import { ValueTakenError } from '../core/errors.js'
+import { RetryTransactionError, ValueTakenError } from '../core/errors.js'
 
 /**
  * Another document has the value, or is about to get it. A MongoServerError with the fields of the
@@ -43,11 +43,16 @@ export class DuplicateValueError extends MongoServerError {
   }
 }
 
-/** Replaces the protocol's error by the one that is like the driver's. */
+/** Replaces the protocol's errors by those that are like the driver's. */
 export async function withDuplicateErrors<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    throw error instanceof ValueTakenError ? new DuplicateValueError(error) : error
+    if (error instanceof ValueTakenError) throw new DuplicateValueError(error)
+    if (!(error instanceof RetryTransactionError)) throw error
+    const { message } = error
+    const conflict = new MongoServerError({ message, code: 112, codeName: 'WriteConflict' })
+    conflict.addErrorLabel('TransientTransactionError')
+    throw conflict
   }
 }

@@ -9,11 +9,6 @@ export interface ProxyPlan {
   readonly sharded: boolean
 }
 
-/** Manual: reference/command/hello */
-export async function isShardedCluster(db: Db): Promise<boolean> {
-  return (await db.admin().command({ hello: 1 }))['msg'] === 'isdbgrid'
-}
-
 /**
  * The main collection must compare exactly.
  * @returns the fields of its shard key, for targeted writes; empty: not sharded

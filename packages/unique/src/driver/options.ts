@@ -16,7 +16,10 @@ export interface UniqueOptions {
   readonly proxies?: 'sharded' | 'unsharded'
   /** Unsharded proxies only; default `<collection>.unique`. */
   readonly proxy?: string
-  /** `auto`: every write is one transaction, unless the server refuses those. Default: `never`. */
+  /**
+   * `auto` (default): a write is one transaction where the deployment has transactions. `never`:
+   * writes make reservations and confirm them.
+   */
   readonly transactions?: 'never' | 'auto'
   /** Lifetime of a reservation that its writer does not renew; default 60,000, at least 1,000. */
   readonly reservationMs?: number
@@ -39,7 +42,7 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new RefusedOperationError(`the options are ${shown(options)}: use { unique: ['email'] }`)
   checkNames('uniqueCollection', options, optionNames)
-  const { unique, proxies = 'sharded', transactions = 'never', reservationMs = 60_000, busyMs = 5000 } = options
+  const { unique, proxies = 'sharded', transactions = 'auto', reservationMs = 60_000, busyMs = 5000 } = options
   if (unique === undefined)
     throw new RefusedOperationError("the option unique is missing: name at least one field, { unique: ['email'] }")
   if (!Array.isArray(unique))

@@ -17,19 +17,26 @@ export function refuseUnacknowledged(writeConcern: unknown): void {
   }
 }
 
-/** @throws RefusedOperationError for options that no write may have */
-export function checkWrite(options: AnyOptions): void {
+/** The session of the caller's transaction; null: the write has no part in one. */
+export const callerTransaction = ({ session }: AnyOptions): ClientSession | null =>
+  session?.inTransaction() === true ? session : null
+
+/**
+ * @param transactions the option
+ * @throws RefusedOperationError for options that no write may have
+ */
+export function checkWrite(options: AnyOptions, transactions: boolean): void {
   refuseUnacknowledged(options.writeConcern)
-  if (options.session?.inTransaction() === true) {
+  if (!transactions && callerTransaction(options) !== null) {
     throw new RefusedOperationError(
-      "a session in a transaction is not allowed, because other writers have to see reservations at once: use the option transactions: 'auto'",
+      "a session in a transaction is not allowed with transactions: 'never', because other writers have to see reservations at once: use transactions: 'auto'",
     )
   }
 }
 
 /** @throws RefusedOperationError for options that updates and deletes may not have */
-export function checkChange(options: AnyOptions): void {
-  checkWrite(options)
+export function checkChange(options: AnyOptions, transactions: boolean): void {
+  checkWrite(options, transactions)
   if (options.upsert === true) {
     throw new RefusedOperationError(
       'upsert is not allowed, because it is unknown before the write whether it inserts: find the document, and use insertOne if there is none',

@@ -31,16 +31,23 @@ import { UniqueProtocol } from '../core/writes/protocol.js'
 import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
 import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
 import { driverWorld } from './driver-world.js'
-import { checkMain, isShardedCluster, prepareProxy } from './init.js'
+import { checkMain, prepareProxy } from './init.js'
 import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
 import { bulkStep } from './bulk-step.js'
 import { withDuplicateErrors } from './duplicate-value-error.js'
 import { checkSameBson, databaseOf, newId } from './handles.js'
 import { DocumentChanges, sessionOf } from './document-changes.js'
-import { checkChange, checkWrite, refuseUnacknowledged, type AnyOptions } from './refusals.js'
+import { callerTransaction, checkChange, checkWrite, refuseUnacknowledged, type AnyOptions } from './refusals.js'
 import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.js'
+import { withoutTransactionsBecause } from './transactions.js'
 
 export type UniqueCounters = Readonly<Record<UniqueEventName, number>>
+
+export interface WritePath {
+  /** `reservation`: a write makes reservations, writes the document, and confirms them. */
+  readonly kind: 'transaction' | 'reservation'
+  readonly reason: string
+}
 
 /** Call `init()` before the first write. @throws RefusedOperationError for invalid options */
 export function uniqueCollection<TSchema extends Document = Document>(
@@ -94,6 +101,16 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return { ...this.#counters }
   }
 
+  /** How writes run, and why, after `init()`. A server that refuses transactions changes it. */
+  get writePath(): WritePath {
+    const refused = this.#options.transactions
+      ? this.#protocol.transactionsRefused
+      : "the option transactions is 'never'"
+    return refused === null
+      ? { kind: 'transaction', reason: 'the deployment has transactions' }
+      : { kind: 'reservation', reason: refused }
+  }
+
   /**
    * Creates missing proxy collections, sharded on a sharded cluster, and checks existing ones. With
    * existing documents, `backfill()` comes next.
@@ -102,7 +119,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
    */
   async init({ make = true }: { readonly make?: boolean } = {}): Promise<this> {
     const db = this.#db
-    const onCluster = await isShardedCluster(db)
+    const hello = await db.admin().command({ hello: 1 })
+    const onCluster = hello['msg'] === 'isdbgrid'
+    const refused = withoutTransactionsBecause(hello)
+    if (refused !== null) this.#protocol.refuseTransactions(refused)
     checkSameBson(this.collection)
     this.#changes.shardKey = await checkMain(db, this.collection.collectionName, onCluster)
     for (const plan of this.#options.proxies) await prepareProxy(db, plan, onCluster, make)
@@ -124,8 +144,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     const withId = document as Fields
     withId['_id'] ??= newId(this.collection)
     await withDuplicateErrors(() =>
-      this.#protocol.insert(this.#changes.stored(withId), (scope) =>
-        withPortErrors(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+      this.#protocol.insert(
+        this.#changes.stored(withId),
+        (scope) => withPortErrors(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+        callerTransaction(options),
       ),
     )
     return { acknowledged: true, insertedId: withId['_id'] as InsertOneResult<TSchema>['insertedId'] }
@@ -154,10 +176,15 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     const plan = this.#changes.planOf(update)
     if (plan === null) return this.collection.updateOne(filter, update, options)
     const { sort, ...rest } = options
-    const changed = await this.#changes.change(filter, sort, plan, (target, scope) =>
-      this.collection
-        .updateOne(target, update, { ...rest, ...sessionOf(scope) })
-        .then((result) => (result.matchedCount > 0 ? result : null)),
+    const changed = await this.#changes.change(
+      filter,
+      sort,
+      plan,
+      (target, scope) =>
+        this.collection
+          .updateOne(target, update, { ...rest, ...sessionOf(scope) })
+          .then((result) => (result.matchedCount > 0 ? result : null)),
+      callerTransaction(options),
     )
     return changed === null ? updated(0) : (changed.result ?? updated(1))
   }
@@ -188,6 +215,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
         this.collection
           .replaceOne(target, replacement, { ...rest, ...sessionOf(scope) })
           .then((result) => (result.matchedCount > 0 ? result : null)),
+      callerTransaction(options),
     )
     return changed === null ? updated(0) : (changed.result ?? updated(1))
   }
@@ -202,8 +230,13 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     const plain = { ...options, includeResultMetadata: false } as const
     if (plan === null) return this.collection.findOneAndUpdate(filter, update, plain)
     const { sort, ...rest } = plain
-    const changed = await this.#changes.change(filter, sort, plan, (target, scope) =>
-      this.collection.findOneAndUpdate(target, update as UpdateFilter<TSchema>, { ...rest, ...sessionOf(scope) }),
+    const changed = await this.#changes.change(
+      filter,
+      sort,
+      plan,
+      (target, scope) =>
+        this.collection.findOneAndUpdate(target, update as UpdateFilter<TSchema>, { ...rest, ...sessionOf(scope) }),
+      callerTransaction(options),
     )
     return this.#changes.found(changed, options)
   }
@@ -220,6 +253,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
       sort,
       this.#changes.replacementPlan(replacement),
       (target, scope) => this.collection.findOneAndReplace(target, replacement, { ...rest, ...sessionOf(scope) }),
+      callerTransaction(options),
     )
     return this.#changes.found(changed, options)
   }
@@ -230,18 +264,27 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   ): Promise<WithId<TSchema> | null> {
     this.#checkChange(options)
     const { sort, ...rest } = { ...options, includeResultMetadata: false } as const
-    const changed = await this.#changes.change(filter, sort, this.#changes.removal, (target, scope) =>
-      this.collection.findOneAndDelete(target, { ...rest, ...sessionOf(scope) }),
+    const changed = await this.#changes.change(
+      filter,
+      sort,
+      this.#changes.removal,
+      (target, scope) => this.collection.findOneAndDelete(target, { ...rest, ...sessionOf(scope) }),
+      callerTransaction(options),
     )
     return changed === null ? null : (changed.result ?? (changed.before as WithId<TSchema>))
   }
 
   async deleteOne(filter: Filter<TSchema>, options: DeleteOptions = {}): Promise<DeleteResult> {
     this.#checkChange(options)
-    const changed = await this.#changes.change(filter, undefined, this.#changes.removal, (target, scope) =>
-      this.collection
-        .deleteOne(target, { ...options, ...sessionOf(scope) })
-        .then((result) => (result.deletedCount > 0 ? result : null)),
+    const changed = await this.#changes.change(
+      filter,
+      undefined,
+      this.#changes.removal,
+      (target, scope) =>
+        this.collection
+          .deleteOne(target, { ...options, ...sessionOf(scope) })
+          .then((result) => (result.deletedCount > 0 ? result : null)),
+      callerTransaction(options),
     )
     return deleted(changed === null ? 0 : 1)
   }
@@ -250,7 +293,9 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   async deleteMany(filter: Filter<TSchema> = {}, options: DeleteOptions = {}): Promise<DeleteResult> {
     this.#checkChange(options)
     let count = 0
-    for await (const { _id } of this.#reader.find(filter as Filter<AnyDocument>, { projection: { _id: 1 } })) {
+    const session = callerTransaction(options)
+    const found = { projection: { _id: 1 }, ...(session === null ? {} : { session }) }
+    for await (const { _id } of this.#reader.find(filter as Filter<AnyDocument>, found)) {
       count += (await this.deleteOne({ $and: [filter, { _id: { $eq: _id } }] } as Filter<TSchema>, options))
         .deletedCount
     }
@@ -259,6 +304,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
 
   /**
    * Runs each operation separately, in order unless `ordered: false`, after checking all of them.
+   * An error ends a transaction of the caller, so its operations run in order.
    * @throws UniqueBulkWriteError
    */
   async bulkWrite(
@@ -268,8 +314,8 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#check(options)
     const { ordered = true, ...rest } = options
     return inBulk(
-      operations.map((operation) => bulkStep(this, this.#changes, operation, rest)),
-      ordered,
+      operations.map((operation) => bulkStep(this, this.#changes, operation, rest, (each) => this.#checkChange(each))),
+      ordered || callerTransaction(options) !== null,
     )
   }
 
@@ -311,11 +357,11 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
 
   #check(options: AnyOptions): void {
     this.#mustBeInitialized()
-    checkWrite(options)
+    checkWrite(options, this.#options.transactions)
   }
 
   #checkChange(options: AnyOptions): void {
     this.#mustBeInitialized()
-    checkChange(options)
+    checkChange(options, this.#options.transactions)
   }
 }

@@ -60,11 +60,11 @@ export class Story {
     const transactions: Transactions = {
       run: async (body) => {
         count++
-        if (refusing) return { refused: true }
+        if (refusing) return { refused: 'no transactions here' }
         const before = collections.map(({ documents }) => [...documents])
         try {
           return {
-            refused: false,
+            refused: null,
             result: await body({ main: world.main, proxies: world.proxies, session: 'session' }),
           }
         } catch (error) {
@@ -72,6 +72,7 @@ export class Story {
           throw error
         }
       },
+      within: () => Promise.reject(new Error('no caller has a transaction here')),
     }
     return Object.assign(new Client({ ...world, transactions }), { transactions: () => count })
   }
@@ -185,27 +186,29 @@ export class Client {
   }
 
   insert(document: Fields): Promise<void> {
-    return this.protocol.insert(document, () => this.#world.main.insertOne(document))
+    return this.protocol.insert(document, (scope) => (scope ?? this.#world).main.insertOne(document))
   }
 
   /** true: the document exists. */
   async update(_id: unknown, $set: Fields): Promise<boolean> {
     const changed = await this.protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
+      find: (scope) => (scope ?? this.#world).main.findOne({ _id }),
       plan: (before) => ({
         touched: this.#world.specs.filter(({ fields }) => fields.some((field) => field in $set)),
         after: { ...before, ...$set },
       }),
-      write: async (_, guard) => ((await this.#world.main.updateOne({ _id, ...guard }, { $set })) > 0 ? true : null),
+      write: async (_, guard, scope) =>
+        (await (scope ?? this.#world).main.updateOne({ _id, ...guard }, { $set })) > 0 ? true : null,
     })
     return changed !== null
   }
 
   async remove(_id: unknown): Promise<boolean> {
     const changed = await this.protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
+      find: (scope) => (scope ?? this.#world).main.findOne({ _id }),
       plan: () => ({ touched: this.#world.specs, after: null }),
-      write: async (_, guard) => ((await this.#world.main.deleteOne({ _id, ...guard })) > 0 ? true : null),
+      write: async (_, guard, scope) =>
+        (await (scope ?? this.#world).main.deleteOne({ _id, ...guard })) > 0 ? true : null,
     })
     return changed !== null
   }

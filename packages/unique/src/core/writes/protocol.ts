@@ -20,24 +20,42 @@ import { readMain, repeated, type TransactionScope, type World } from '../world.
 export class UniqueProtocol {
   readonly enforcement: Enforcement
   readonly #world: World
-  #transactionsRefused = false
+  #refused: string | null = null
 
   constructor(world: World) {
     this.#world = world
     this.enforcement = new Enforcement(world)
   }
 
+  /** Why the deployment has no transactions; null: no reason is known. */
+  get transactionsRefused(): string | null {
+    return this.#refused
+  }
+
+  /** From now on, writes make reservations and confirm them. */
+  refuseTransactions(reason: string): void {
+    this.#refused = reason
+  }
+
   /**
    * @param document must have an `_id`
+   * @param session in whose transaction the caller runs the write; null: the write has its own
    * @throws ValueTakenError, BackfillRequiredError, InvalidValueError, BusyDocumentError,
    * UnknownOutcomeError, ReservationLostError, or the driver's error
    */
-  async insert(document: Fields, write: (scope: TransactionScope | null) => Promise<unknown>): Promise<void> {
+  async insert(
+    document: Fields,
+    write: (scope: TransactionScope | null) => Promise<unknown>,
+    session: unknown = null,
+  ): Promise<void> {
     const wanted = valuesOf(this.#world.specs, document)
     if (wanted.size === 0) return void (await withDriverErrors(() => write(null)))
     const building = await this.#building()
     refuseUnsearchable(building, wanted)
-    if (await this.#transacted((world) => insertInTransaction(world, document, wanted, building, write))) return
+    const transacted = await this.#transacted(session, (world) =>
+      insertInTransaction(world, session, document, wanted, building, write),
+    )
+    if (transacted !== null) return
     for (let tries = 1; ; tries++) {
       const attempt = new Attempt(this.#world, document['_id'], 'insert')
       await reserving(attempt, async () => {
@@ -61,10 +79,12 @@ export class UniqueProtocol {
    * @returns null: no document matched
    * @throws as `insert`
    */
-  async change<R>({ find, plan, write }: Change<R>): Promise<Changed<R> | null> {
+  async change<R>({ find, plan, write }: Change<R>, session: unknown = null): Promise<Changed<R> | null> {
     const building = await this.#building()
-    const transacted = await this.#transacted((world) => changeInTransaction(world, building, { find, plan, write }))
-    if (transacted) return transacted.result
+    const transacted = await this.#transacted(session, (world) =>
+      changeInTransaction(world, session, building, { find, plan, write }),
+    )
+    if (transacted !== null) return transacted.result
     let owner: unknown = null
     for (let tries = 1; tries <= maxTries; tries++) {
       const before = await withDriverErrors(() => repeated(this.#world.clock, () => find(null)))
@@ -170,11 +190,14 @@ export class UniqueProtocol {
   }
 
   /** @returns null: transactions are off or refused by the deployment */
-  async #transacted<T>(body: (world: World) => Promise<T | 'refused'>): Promise<{ readonly result: T } | null> {
-    if (this.#world.transactions === null || this.#transactionsRefused) return null
-    const result = await body(this.#world)
-    if (result !== 'refused') return { result }
-    this.#transactionsRefused = true
+  async #transacted<T>(
+    session: unknown,
+    body: (world: World) => Promise<{ readonly refused: null; readonly result: T } | { readonly refused: string }>,
+  ): Promise<{ readonly result: T } | null> {
+    if (this.#world.transactions === null || (this.#refused !== null && session === null)) return null
+    const outcome = await body(this.#world)
+    if (outcome.refused === null) return outcome
+    this.#refused = outcome.refused
     return null
   }
 }

@@ -1,11 +1,13 @@
-/** Reservations and document are committed in one transaction, so no confirmation is needed. */
+/**
+ * Reservations and document are committed in one transaction, so no confirmation is needed, and a
+ * crash leaves nothing.
+ */
 import type { Values } from './attempt.js'
-import { BusyDocumentError, ValueTakenError } from '../errors.js'
+import { BusyDocumentError, RetryTransactionError, UnknownOutcomeError, ValueTakenError } from '../errors.js'
 import { causeOf, kindOf, PortError, type Fields } from '../port.js'
 import { changedValues, type Change, type Changed } from './change.js'
 import {
   heldSpecs,
-  heldValues,
   identityFilter,
   isExpired,
   isReserved,
@@ -20,7 +22,7 @@ import { resolve } from './resolve.js'
 import { guardOf } from '../specs/spec-values.js'
 import type { UniqueSpec } from '../specs/spec.js'
 import { sameValue } from '../values.js'
-import type { TransactionScope, World } from '../world.js'
+import { repeated, type TransactionScope, type World } from '../world.js'
 import { refuseUnreserved, refuseUnsearchable } from './unreserved.js'
 
 /** Ends the transaction; the conflict is resolved outside. */
@@ -37,87 +39,148 @@ class ReservationConflict extends Error {
   }
 }
 
+interface Statements extends TransactionScope {
+  /**
+   * Whether a reservation of the same document may exist: after a conflict, and in a transaction of
+   * the caller, which cannot be repeated here.
+   */
+  readonly careful: boolean
+}
+
+/** @param callerSession of the caller's transaction; null: the write has one of its own */
 export function insertInTransaction(
   world: World,
+  callerSession: unknown,
   document: Fields,
   wanted: ReadonlyMap<UniqueSpec, Values>,
   building: readonly UniqueSpec[],
   write: (scope: TransactionScope) => Promise<unknown>,
-): Promise<true | 'refused'> {
-  return retryConflicts(world, async (scope) => {
-    await reserveAll(world, scope, document['_id'], wanted)
-    await refuseUnreserved(world, scope.main, document['_id'], building, wanted)
-    await write(scope)
-    return true as const
-  })
+): Promise<Outcome<true>> {
+  const owner = document['_id']
+  return runWrite(
+    world,
+    callerSession,
+    () => owner,
+    async (statements) => {
+      await reserveAll(world, statements, owner, wanted, statements.careful ? world.newToken() : owner)
+      await refuseUnreserved(world, statements.main, owner, building, wanted)
+      await write(statements)
+      return true as const
+    },
+  )
 }
 
-export async function changeInTransaction<R>(
+export function changeInTransaction<R>(
   world: World,
+  callerSession: unknown,
   building: readonly UniqueSpec[],
   { find, plan, write }: Change<R>,
-): Promise<Changed<R> | null | 'refused'> {
-  return retryConflicts(world, async (scope): Promise<Changed<R> | null> => {
-    const before = await find(scope)
-    if (before === null) return null
-    const { touched, after } = plan(before)
-    const { gained, lost } = changedValues(touched, before, after)
-    for (const proxy of scope.proxies) {
-      for (const spec of proxy.specs) if (lost.has(spec)) await release(proxy, spec, lost.get(spec)!, before['_id'])
-    }
-    refuseUnsearchable(building, gained)
-    await reserveAll(world, scope, before['_id'], gained)
-    await refuseUnreserved(world, scope.main, before['_id'], building, gained)
-    const result = await write(before, guardOf(touched, before), scope)
-    // In a transaction the document cannot change between read and write.
-    if (result === null)
-      throw new PortError('refused', 'the document that the transaction has read no longer matches the filter')
-    return { before, result }
-  })
+): Promise<Outcome<Changed<R> | null>> {
+  let owner: unknown = null
+  return runWrite(
+    world,
+    callerSession,
+    () => owner,
+    async (statements): Promise<Changed<R> | null> => {
+      const before = await find(statements)
+      if (before === null) return null
+      owner = before['_id']
+      const { touched, after } = plan(before)
+      const { gained, lost } = changedValues(touched, before, after)
+      refuseUnsearchable(building, gained)
+      for (const proxy of statements.proxies)
+        for (const spec of proxy.specs) if (lost.has(spec)) await lose(world, proxy, spec, lost.get(spec)!, owner)
+      await reserveAll(world, statements, owner, gained, world.newToken())
+      await refuseUnreserved(world, statements.main, owner, building, gained)
+      const result = await write(before, guardOf(touched, before), statements)
+      // In a transaction the document cannot change between read and write.
+      if (result === null)
+        throw new PortError('refused', 'the document that the transaction has read no longer matches the filter')
+      return { before, result }
+    },
+  )
 }
 
 async function reserveAll(
   world: World,
-  scope: TransactionScope,
+  { proxies, careful }: Statements,
   owner: unknown,
   wanted: ReadonlyMap<UniqueSpec, Values>,
+  _id: unknown,
 ): Promise<void> {
-  for (const proxy of scope.proxies) {
+  for (const proxy of proxies) {
     const here = new Map([...wanted].filter(([spec]) => proxy.specs.includes(spec)))
     if (here.size === 0) continue
-    const attempt = world.newToken()
-    // A failed insert would abort the transaction, so the `_id` has to be free.
-    const _id = (await proxy.port.findOne({ _id: { $eq: owner } })) === null ? owner : attempt
-    const { expiresAt: _, ...reservation } = newReservation(_id, owner, here, { attempt, expiresAt: new Date(0) })
-    try {
-      await proxy.port.insertOne({ ...reservation, state: 'confirmed' })
-    } catch (error) {
-      if (kindOf(error) === 'duplicate') throw new ReservationConflict(proxy, owner, here)
-      throw error
-    }
+    if (careful) for (const [spec, values] of here) await release(proxy, spec, values, owner)
+    await insert(world, proxy, _id, owner, here)
   }
 }
 
-async function release(proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<void> {
+async function insert(
+  world: World,
+  proxy: Proxy,
+  _id: unknown,
+  owner: unknown,
+  wanted: ReadonlyMap<UniqueSpec, Values>,
+): Promise<Reservation> {
+  const { expiresAt: _, ...fields } = newReservation(_id, owner, wanted, {
+    attempt: world.newToken(),
+    expiresAt: new Date(0),
+  })
+  const reservation = { ...fields, state: 'confirmed' } as Reservation
+  try {
+    await proxy.port.insertOne(reservation)
+  } catch (error) {
+    if (kindOf(error) === 'duplicate') throw new ReservationConflict(proxy, owner, wanted)
+    throw error
+  }
+  return reservation
+}
+
+/** Releases a value that the document is about to lose. */
+async function lose(world: World, proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<void> {
+  if (await release(proxy, spec, values, owner)) return
+  // A backfill may be about to reserve it. With a write of the same key, it has to wait for the end
+  // of the transaction, and then reads the document again.
+  const reservation = await insert(world, proxy, world.newToken(), owner, new Map([[spec, values]]))
+  await proxy.port.deleteOne(identityFilter(proxy, reservation))
+}
+
+/** @returns false: the value is not reserved */
+async function release(proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<boolean> {
   const held = await lookup(proxy, spec, values)
-  if (held === null || !sameValue(ownerOf(held), owner)) return
+  if (held === null) return false
+  if (!sameValue(ownerOf(held), owner)) return true
   // A write without a transaction is changing this document.
   if (isReserved(held)) throw new ReservationConflict(proxy, owner, new Map([[spec, values]]))
   const filter = identityFilter(proxy, held)
   const remaining = heldSpecs(proxy, held).filter((each) => each !== spec)
   if (remaining.length === 0) await proxy.port.deleteOne(filter)
   else await proxy.port.updateOne(filter, { $unset: Object.fromEntries(spec.fields.map((field) => [field, ''])) })
+  return true
 }
 
-async function retryConflicts<T>(world: World, body: (scope: TransactionScope) => Promise<T>): Promise<T | 'refused'> {
+/** `refused`: why the deployment has no transactions; null: it has them. */
+type Outcome<T> = { readonly refused: null; readonly result: T } | { readonly refused: string }
+
+async function runWrite<T>(
+  world: World,
+  callerSession: unknown,
+  ownerOfWrite: () => unknown,
+  body: (statements: Statements) => Promise<T>,
+): Promise<Outcome<T>> {
   const deadlineMs = world.clock.now() + world.busyMs
-  for (;;) {
+  for (let careful = callerSession !== null; ; careful = true) {
+    const run = (scope: TransactionScope): Promise<T> => body({ ...scope, careful })
     try {
-      const outcome = await world.transactions!.run(body)
-      return outcome.refused ? 'refused' : outcome.result
+      if (callerSession === null) return await world.transactions!.run(run)
+      return { refused: null, result: await world.transactions!.within(callerSession, run) }
     } catch (error) {
+      if (callerSession === null && kindOf(error) === 'unknown')
+        throw new UnknownOutcomeError(ownerOfWrite(), causeOf(error))
       if (!(error instanceof ReservationConflict)) throw causeOf(error)
       await resolveConflict(world, error)
+      if (callerSession !== null) throw new RetryTransactionError(error.owner)
       if (world.clock.now() >= deadlineMs) throw new BusyDocumentError(error.owner)
       await world.clock.sleep(10)
     }
@@ -128,12 +191,12 @@ async function retryConflicts<T>(world: World, body: (scope: TransactionScope) =
 async function resolveConflict(world: World, { proxy: { name }, owner, wanted }: ReservationConflict): Promise<void> {
   const proxy = world.proxies.find((each) => each.name === name)!
   for (const [spec, values] of wanted) {
-    const holder: Reservation | null = await lookup(proxy, spec, values)
+    const holder = await repeated(world.clock, () => lookup(proxy, spec, values))
     if (holder === null) continue
     if (isReserved(holder) && isExpired(holder, world.clock.now())) await resolve(world, proxy, holder)
-    else if (!isReserved(holder) || !sameValue(ownerOf(holder), owner)) {
+    else if (!sameValue(ownerOf(holder), owner)) {
       world.tell({ event: 'conflict', owner: ownerOf(holder), fields: [spec.name] })
-      throw new ValueTakenError(spec, heldValues(proxy, holder, spec)!, ownerOf(holder), untilOf(holder))
+      throw new ValueTakenError(spec, values, ownerOf(holder), untilOf(holder))
     }
   }
 }

@@ -95,7 +95,9 @@ export class Automaton {
         }
         if (phase === 'after') end(-1)
         else {
-          const isMainWrite = command.collection === 'main' && !/find|sleep/.test(command.method)
+          // A transaction has no reservation that could expire before its write.
+          const isMainWrite =
+            command.collection === 'main' && command.txn === undefined && !/find|sleep/.test(command.method)
           const number = this.#database.commands.of(command)
           const { client } = from
           const state: Acting = {

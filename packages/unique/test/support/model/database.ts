@@ -2,25 +2,10 @@
  * The collections as values: a command maps one state of the database to the next, and to a reply.
  * States, commands and replies are interned, so that a search compares numbers.
  */
-import { parseSpec, PortError, type Fields, type PortErrorKind } from '@shardlab/unique'
-import { MemoryCollection, type UniqueKey } from '../memory.js'
+import type { Fields } from '@shardlab/unique'
 import type { Layout } from '../story.js'
-
-export type Method = 'insertOne' | 'findOne' | 'updateOne' | 'deleteOne' | 'findOneAndUpdate' | 'find'
-
-export interface Command {
-  /** `sleep` only takes time. */
-  readonly method: Method | 'sleep'
-  readonly collection: 'main' | 'proxy'
-  readonly args: readonly unknown[]
-}
-
-export type Reply = { readonly value: unknown } | { readonly error: PortErrorKind }
-
-export interface Documents {
-  readonly main: readonly Fields[]
-  readonly proxy: readonly Fields[]
-}
+import type { Command, Documents, Reply } from './collections.js'
+import { runInTransaction, runOutside } from './transactions.js'
 
 /** Gives equal values the same number. Dates are distinguished from texts by their field. */
 export class Interner<T> {
@@ -38,16 +23,8 @@ export class Interner<T> {
   }
 }
 
-export const spec = parseSpec('email')
-
-const mainKeys: readonly UniqueKey[] = [{ fields: ['_id'], sparse: false }]
-const proxyKeys: Readonly<Record<Layout, readonly UniqueKey[]>> = {
-  sharded: [{ fields: ['email'], sparse: false }],
-  unsharded: [
-    { fields: ['_id'], sparse: false },
-    { fields: ['email'], sparse: true },
-  ],
-}
+/** null: the command waits for a transaction of the other client. */
+type Effect = readonly [state: number, reply: number] | null
 
 export class Database {
   readonly states = new Interner<Documents>()
@@ -55,47 +32,41 @@ export class Database {
   readonly replies = new Interner<Reply>()
   readonly layout: Layout
   /** By state and command. */
-  readonly #effects = new Map<number, readonly [state: number, reply: number]>()
+  readonly #effects = new Map<number, Effect>()
 
   constructor(layout: Layout) {
     this.layout = layout
   }
 
-  stateOf({ main, proxy }: Documents): number {
+  stateOf({ main, proxy, open }: Documents): number {
     // Scans return the documents in one order, however they were written.
-    return this.states.of({ main: sorted(main), proxy: sorted(proxy) })
+    const contents = { main: sorted(main), proxy: sorted(proxy) }
+    return this.states.of(open === undefined || Object.keys(open).length === 0 ? contents : { ...contents, open })
   }
 
-  apply(state: number, command: number): readonly [state: number, reply: number] {
+  apply(state: number, command: number): Effect {
     const key = state * 2 ** 26 + command
     let effect = this.#effects.get(key)
     if (effect === undefined) this.#effects.set(key, (effect = this.#apply(state, this.commands.values[command]!)))
     return effect
   }
 
-  #apply(state: number, command: Command): readonly [state: number, reply: number] {
+  /** The server aborts the transaction of a client that has stopped. */
+  stopped(state: number, client: number): number {
+    const { open = {}, ...contents } = this.states.values[state]!
+    if (open[client] === undefined) return state
+    const { [client]: _, ...others } = open
+    return this.stateOf({ ...contents, open: others })
+  }
+
+  #apply(state: number, command: Command): Effect {
     if (command.method === 'sleep') return [state, this.replies.of({ value: null })]
     const documents = this.states.values[state]!
-    const collection = collectionOf(this.layout, command.collection, documents[command.collection])
-    const reply = run(collection, command)
-    const next = this.stateOf({ ...documents, [command.collection]: collection.documents })
-    return [next, this.replies.of(reply)]
-  }
-}
-
-export function collectionOf(layout: Layout, name: 'main' | 'proxy', documents: readonly Fields[]): MemoryCollection {
-  const collection = new MemoryCollection(name, name === 'main' ? mainKeys : proxyKeys[layout])
-  collection.documents = [...documents]
-  return collection
-}
-
-export function run(collection: MemoryCollection, { method, args }: Command): Reply {
-  try {
-    const call = collection[method as Method] as (...args: readonly unknown[]) => unknown
-    return { value: call.apply(collection, args as unknown[]) ?? null }
-  } catch (error) {
-    if (error instanceof PortError) return { error: error.kind }
-    throw error
+    const effect =
+      command.txn === undefined
+        ? runOutside(this.layout, documents, command)
+        : runInTransaction(this.layout, documents, command, command.txn)
+    return effect === null ? null : [this.stateOf(effect.documents), this.replies.of(effect.reply)]
   }
 }
 

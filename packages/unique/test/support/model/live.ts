@@ -1,6 +1,7 @@
 /** Plays a schedule of the search with two clients that run, each from its beginning to its end. */
 import type { Fields } from '@shardlab/unique'
-import { Database, type Command, type Documents } from './database.js'
+import type { Command, Documents } from './collections.js'
+import { Database } from './database.js'
 import { ProgramClient, type Answer, type Setting } from './program.js'
 import { textOf, type Step } from './search.js'
 
@@ -30,13 +31,16 @@ export async function playLive(
       clients[client]!.perform(act, acts[client]!++, epoch).catch((error: unknown) => failures.push(error))
     } else if (step.kind === 'stop') {
       waiting[step.client] = null
+      state = database.stopped(state, step.client)
       clients[step.client] = started(step.client)
     } else {
       const pending = waiting[step.client]
       const text = JSON.stringify(pending?.command ?? null)
       if (pending == null || text !== step.text) throw new Error(`step ${i}, ${textOf(step)}: the client sends ${text}`)
       waiting[step.client] = null
-      const [next, reply] = database.apply(state, database.commands.of(pending.command))
+      const effect = database.apply(state, database.commands.of(pending.command))
+      if (effect === null) throw new Error(`step ${i}, ${textOf(step)}: the command waits for a transaction`)
+      const [next, reply] = effect
       state = next
       pending.answer({ reply: database.replies.values[reply]!, epoch })
     }

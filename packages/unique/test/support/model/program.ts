@@ -1,7 +1,7 @@
 /** A client of the library in a world in which every command is answered by `exchange`. */
-import { PortError, type Fields, type ReadablePort, type World } from '@shardlab/unique'
+import { PortError, type Fields, type Proxy, type ReadablePort, type Transactions, type World } from '@shardlab/unique'
 import { Client, type Layout } from '../story.js'
-import { spec, type Command, type Method, type Reply } from './database.js'
+import { spec, type Command, type Method, type Reply } from './collections.js'
 
 export const reservationMs = 1000
 /** Longer than a reservation lives. */
@@ -21,6 +21,8 @@ export type Rewrite = (command: Command) => Command | Reply
 export interface Setting {
   readonly layout: Layout
   readonly markers: boolean
+  /** Whether each client runs its writes in transactions. */
+  readonly transactions: readonly [boolean, boolean]
   /** Breaks a rule of the library: changes a command, or answers it. */
   readonly rewrite?: Rewrite
   /** Breaks a rule of the library: this client does not see that time passes. */
@@ -53,32 +55,57 @@ export class ProgramClient {
   constructor(
     index: number,
     epoch: Epoch,
-    { layout, markers, rewrite, stoppedClock }: Setting,
+    { layout, markers, transactions, rewrite, stoppedClock }: Setting,
     exchange: (command: Command) => Promise<Answer>,
   ) {
     this.#index = index
     this.#timeOf = (epoch) => 1_000_000 + (stoppedClock === index ? 0 : epoch * epochMs)
     this.#nowMs = this.#timeOf(epoch)
-    const call = async (collection: 'main' | 'proxy', method: Method, ...args: unknown[]): Promise<unknown> => {
-      const rewritten = rewrite === undefined ? null : rewrite({ collection, method, args })
+    const call = async (command: Command): Promise<unknown> => {
+      const rewritten = rewrite === undefined ? null : rewrite(command)
       if (rewritten !== null && !('method' in rewritten)) return valueOf(rewritten)
-      const { reply, epoch } = await exchange(rewritten ?? { collection, method, args })
+      const { reply, epoch } = await exchange(rewritten ?? command)
       this.#see(epoch)
       return valueOf(reply)
     }
-    const port = (name: 'main' | 'proxy'): ReadablePort => ({
-      insertOne: (document) => call(name, 'insertOne', document) as Promise<void>,
-      findOne: (filter) => call(name, 'findOne', filter) as Promise<Fields | null>,
-      updateOne: (filter, update) => call(name, 'updateOne', filter, update) as Promise<number>,
-      deleteOne: (filter) => call(name, 'deleteOne', filter) as Promise<number>,
-      findOneAndUpdate: (filter, update) => call(name, 'findOneAndUpdate', filter, update) as Promise<Fields | null>,
-      async *find(filter) {
-        yield* (await call(name, 'find', filter)) as Fields[]
-      },
-    })
+    const port = (collection: 'main' | 'proxy', ofTransaction: () => Partial<Command> = () => ({})): ReadablePort => {
+      const send = (method: Method, ...args: unknown[]): Promise<unknown> =>
+        call({ collection, method, args, ...ofTransaction() })
+      return {
+        insertOne: (document) => send('insertOne', document) as Promise<void>,
+        findOne: (filter) => send('findOne', filter) as Promise<Fields | null>,
+        updateOne: (filter, update) => send('updateOne', filter, update) as Promise<number>,
+        deleteOne: (filter) => send('deleteOne', filter) as Promise<number>,
+        findOneAndUpdate: (filter, update) => send('findOneAndUpdate', filter, update) as Promise<Fields | null>,
+        async *find(filter) {
+          yield* (await send('find', filter)) as Fields[]
+        },
+      }
+    }
+    const proxiesOf = (port: ReadablePort): Proxy[] => [
+      { name: 'proxy', port, specs: [spec], sharded: layout === 'sharded' },
+    ]
+    /** As the driver: repeats the transaction after a conflict. */
+    const run: Transactions['run'] = async (body) => {
+      for (let isRetry = false; ; isRetry = true) {
+        const ofTransaction = (): Partial<Command> => ({ txn: index, ...(isRetry ? { isRetry } : {}) })
+        const end = (method: 'commit' | 'abort'): Promise<unknown> =>
+          call({ collection: 'main', method, args: [], ...ofTransaction() })
+        try {
+          const main = port('main', ofTransaction)
+          const result = await body({ main, proxies: proxiesOf(port('proxy', ofTransaction)), session: null })
+          await end('commit')
+          return { refused: null, result }
+        } catch (error) {
+          if (error instanceof Conflict) continue
+          if (!(error instanceof PortError)) await end('abort')
+          throw error
+        }
+      }
+    }
     const world: World = {
       main: port('main'),
-      proxies: [{ name: 'proxy', port: port('proxy'), specs: [spec], sharded: layout === 'sharded' }],
+      proxies: proxiesOf(port('proxy')),
       specs: [spec],
       clock: {
         now: () => this.#nowMs,
@@ -93,7 +120,7 @@ export class ProgramClient {
       // A write waits once for another one, and then gives up.
       busyMs: 10,
       tell: () => {},
-      transactions: null,
+      transactions: transactions[index] === true ? { run, within: () => Promise.reject(new Error('no caller')) } : null,
       markers,
       concurrency: 1,
     }
@@ -127,7 +154,11 @@ export class ProgramClient {
   }
 }
 
+/** The server has aborted the transaction. */
+class Conflict extends Error {}
+
 function valueOf(reply: Reply): unknown {
-  if ('error' in reply) throw new PortError(reply.error, reply.error)
-  return reply.value
+  if (!('error' in reply)) return reply.value
+  if (reply.error === 'conflict') throw new Conflict('conflict')
+  throw new PortError(reply.error, reply.error)
 }

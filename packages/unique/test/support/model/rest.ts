@@ -2,15 +2,25 @@
 import type { Fields } from '@shardlab/unique'
 import { Story, type Layout } from '../story.js'
 import { mustBeExpected } from './automaton.js'
-import type { Documents } from './database.js'
+import type { Documents } from './collections.js'
 import { epochMs } from './program.js'
 import { shared } from './search.js'
 
-/** Follows the guide's steps after a crash, as a new client. @returns what is wrong */
-export async function recovered(layout: Layout, documents: Documents, before: readonly Fields[]): Promise<string[]> {
+/** Reservations without a document, and incomplete ones. */
+export function leftovers(layout: Layout, documents: Documents): string[] {
+  return storyOf(layout, documents).leftovers()
+}
+
+function storyOf(layout: Layout, documents: Documents): Story {
   const story = new Story(layout, ['email'], true)
   story.main.documents.push(...documents.main)
   story.proxies[0]!.collection.documents.push(...documents.proxy)
+  return story
+}
+
+/** Follows the guide's steps after a crash, as a new client. @returns what is wrong */
+export async function recovered(layout: Layout, documents: Documents, before: readonly Fields[]): Promise<string[]> {
+  const story = storyOf(layout, documents)
   const wrong: string[] = []
   const client = story.client()
   await client.maintenance.begin()

@@ -89,10 +89,17 @@ export async function search(problem: Problem, statesMax = Infinity): Promise<Se
       }
       isIdle = false
       if (state.isMainWrite) isWriting = true
-      const [next, reply] = database.apply(documents, state.command)
-      const answered = automaton.answer(clients[client], reply, epoch)
-      reach(surroundingsOf(next, epoch, crashesLeft), client, typeof answered === 'number' ? answered : await answered)
-      if (crashesLeft > 0) reach(surroundingsOf(documents, epoch, crashesLeft - 1), client, stopped(automaton, state))
+      const effect = database.apply(documents, state.command)
+      if (effect !== null) {
+        const [next, reply] = effect
+        const answered = automaton.answer(clients[client], reply, epoch)
+        const now = surroundingsOf(next, epoch, crashesLeft)
+        reach(now, client, typeof answered === 'number' ? answered : await answered)
+      }
+      if (crashesLeft > 0) {
+        const now = surroundingsOf(database.stopped(documents, client), epoch, crashesLeft - 1)
+        reach(now, client, stopped(automaton, state))
+      }
     }
     // A write that arrives after its reservation expired is not protected: README, limits.
     if (epoch < problem.expiries && !isWriting && facts.hasReserved(documents))
