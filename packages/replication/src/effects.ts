@@ -73,3 +73,5 @@ export type Effect =
       /** Refusals with their reasons. */
       readonly refusals: readonly string[]
     }
+
+export type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>

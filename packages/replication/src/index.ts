@@ -1,7 +1,7 @@
 export * from './optime.js'
 export * from './rules.js'
 export * from './messages.js'
-export type { Effect, ElectionReason, StepDownError, StepDownReason } from './effects.js'
+export type { Effect, EffectOf, ElectionReason, StepDownError, StepDownReason } from './effects.js'
 export * from './config/replica-set-config.js'
 export { memberStates, isReadable, type FollowerMode, type MemberState } from './members/member-state.js'
 export type { MemberView } from './members/member-view.js'

@@ -32,8 +32,8 @@ import { checkPeriodicNoop, noopWritten } from './primary/periodic-noop.js'
 import { steppedDown, tryStepDown } from './primary/step-down.js'
 import { announceState, isAlone } from './state/member-state-change.js'
 import { ProtocolState, type CoordinatorOptions } from './state/protocol-state.js'
+import { keepAlive, reportPosition } from './sync/keep-alive.js'
 import {
-  keepAlive,
   ownProgress,
   positionReport,
   positionsReceived,
@@ -84,7 +84,7 @@ export class ReplicationCoordinator {
     state.self.durable = stored.last
     state.term = Math.max(stored.vote?.term ?? state.term, stored.last.optime.term, stored.termMin ?? state.term)
     if (stored.config !== null) installConfig(state, stored.config)
-    keepAlive(state)
+    if (!isAlone(state)) keepAlive(state)
   }
 
   /** For a copy of a primary that is alone in its set; null: this member is not such a primary. */
@@ -112,7 +112,8 @@ export class ReplicationCoordinator {
 
   /** Effects since the last call, in order. */
   takeEffects(): Effect[] {
-    return this.state.effects.splice(0)
+    const { effects } = this.state
+    return effects.length === 0 ? effects : effects.splice(0)
   }
 
   /** Null: nothing is scheduled. */
@@ -139,7 +140,7 @@ export class ReplicationCoordinator {
     else if (timer === 'single-node-election') runForElection(state, 'singleNodePromptElection')
     else if (timer === 'catch-up') endCatchUp(state)
     else if (timer === 'step-down') tryStepDown(state)
-    else if (timer === 'keep-alive') keepAlive(state)
+    else if (timer === 'keep-alive') reportPosition(state)
     else if (timer === 'periodic-noop') checkPeriodicNoop(state)
   }
 

@@ -23,6 +23,10 @@ export const hotKinds: ReadonlySet<string> = new Set<MessageKind>([
   'shard.receive-documents',
   'shard.resharding-clone',
   'shard.resharding-mods',
+  // Each member of a set, every few seconds.
+  'replication.heartbeat',
+  'replication.fetch',
+  'replication.report-positions',
   // Each step of a simulation with measured collections.
   'shard.measure',
   'shard.collection-sizes',

@@ -233,9 +233,10 @@ function readArray(length: number): unknown[] {
         readValue(),
       ]
     default: {
-      const values: unknown[] = []
-      while (values.length < length && !isForeign && at < end) values.push(readValue())
-      return values.length === length ? values : foreign(values)
+      if (length > end - at) return foreign([])
+      const values = new Array<unknown>(length)
+      for (let i = 0; i < length && !isForeign; i++) values[i] = readValue()
+      return values
     }
   }
 }

@@ -10,6 +10,10 @@ const lagMsMax = 10_000
 
 export type Lag = Pick<ReplicationLagEvent, 'state' | 'lagMs' | 'commitLagMs'> & { readonly host: string }
 
+const noChanges: readonly Lag[] = []
+
+type ProtocolState = ReplicationCoordinator['state']
+
 export class LagWatch {
   readonly #coordinator: ReplicationCoordinator
   /** Hosts that are behind. */
@@ -22,13 +26,14 @@ export class LagWatch {
   }
 
   /** Members that have fallen behind or have caught up since the last call; only on a primary. */
-  check(nowMs: number): Lag[] {
+  check(nowMs: number): readonly Lag[] {
     const { state, committed } = this.#coordinator
     if (!state.isPrimary) {
       this.#behind.clear()
       this.#missing.clear()
-      return []
+      return noChanges
     }
+    if (this.#nothingMissing(state)) return noChanges
     const changes: Lag[] = []
     const newestMs = state.self.applied.wallMs
     for (const view of state.peers) {
@@ -44,6 +49,12 @@ export class LagWatch {
       changes.push({ host: view.host, state: isBehind ? 'behind' : 'caught-up', lagMs, commitLagMs })
     }
     return changes
+  }
+
+  /** All members have all entries, as they had at the last check. */
+  #nothingMissing({ peers, self }: ProtocolState): boolean {
+    if (this.#behind.size > 0 || this.#missing.size > 0) return false
+    return peers.every(({ applied }) => compareOpTimes(applied.optime, self.applied.optime) >= 0)
   }
 
   /**

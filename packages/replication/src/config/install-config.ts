@@ -10,7 +10,7 @@ import { beginStepDown } from '../primary/step-down.js'
 import { startPeriodicNoops } from '../primary/periodic-noop.js'
 import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
-import { keepAlive } from '../sync/positions.js'
+import { keepAlive } from '../sync/keep-alive.js'
 import { isElectable, type MemberConfig, type ReplicaSetConfig } from './replica-set-config.js'
 
 /** The configuration is on disk. A primary that it does not allow steps down first. */
@@ -33,8 +33,8 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
   state.config = config
   state.selfHost = state.selfHostIn(config)
   state.selfIndex = config.members.findIndex(({ host }) => host === state.selfHost)
-  state.members = state.selfIndex === -1 ? [state.self] : config.members.map((member) => viewFor(state, member))
-  state.self = state.members[Math.max(0, state.selfIndex)]!
+  const members = state.selfIndex === -1 ? [state.self] : config.members.map((member) => viewFor(state, member))
+  state.setMembers(members, members[Math.max(0, state.selfIndex)]!)
   state.self.config = { version: config.version, term: config.term }
   state.requestedSyncSource = null
   state.heartbeatsInConfig = 0
@@ -50,7 +50,7 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
   if (isAlone(state)) {
     state.timers.cancel('keep-alive')
     state.timers.cancel('periodic-noop')
-  } else if (state.timers.at('keep-alive') === null) keepAlive(state)
+  } else if (!state.isPrimary && state.timers.at('keep-alive') === null) keepAlive(state)
   if (!wasPrimary) return
   if (state.leaderMode === 'writable' && state.timers.at('periodic-noop') === null) startPeriodicNoops(state)
   advanceCommitPoint(state)

@@ -11,6 +11,7 @@ import { initialTerm } from '../optime.js'
 import { checkCatchUp } from '../primary/catch-up.js'
 import { tryStepDown } from '../primary/step-down.js'
 import type { ProtocolState } from '../state/protocol-state.js'
+import { reportPosition } from '../sync/keep-alive.js'
 import { learnTerm } from '../state/term.js'
 import { heartbeatTimer, watchSilence } from './schedule.js'
 
@@ -60,7 +61,8 @@ export function heartbeatReplied(state: ProtocolState, id: number, from: string,
   const advanced = view.heartbeat(reply, state.nowMs)
   watchSilence(state)
   learnCommitPoint(state, reply.committed, false)
-  if (advanced) memberAdvanced(state)
+  // A member that syncs from this one counts on it to pass its position on.
+  if (advanced && (state.isPrimary || view.syncingTo === state.selfHost)) memberAdvanced(state)
   countNewMember(state, view)
   findPrimary(state)
   if (reply.applied.optime.term === state.term) state.timers.cancel('catch-up-takeover')
@@ -92,8 +94,16 @@ function isCurrent({ heartbeats }: ProtocolState, id: number, host: string): boo
 function scheduleNext(state: ProtocolState, host: string, ping: PingStatistics): void {
   const { settings, nowMs } = state
   const isRetry = ping.trying && nowMs - ping.startedAtMs < settings.heartbeatTimeoutMs
-  state.timers.set(heartbeatTimer(host), isRetry ? nowMs : nowMs + intervalMs(state))
+  state.timers.set(heartbeatTimer(host), isRetry ? nowMs : togetherWithOthers(state, nowMs + intervalMs(state)))
 }
+
+/** One wake-up sends the heartbeats to all members that answered about the same time. */
+function togetherWithOthers({ timers }: ProtocolState, dueMs: number): number {
+  return Math.min(dueMs, timers.firstFrom(heartbeatTimer(''), dueMs - togetherMs) ?? dueMs)
+}
+
+/** Heartbeats that are due within this time leave together, at the time of the first one. */
+const togetherMs = 5
 
 /** Shorter while a member looks for a sync source: it may be the one that the primary needs. */
 function intervalMs({ settings, memberState, syncSource, isPrimary }: ProtocolState): number {
@@ -121,7 +131,7 @@ export function memberAdvanced(state: ProtocolState): void {
   if (state.isPrimary) {
     advanceCommitPoint(state)
     tryStepDown(state)
-  } else state.emit({ kind: 'report-position' })
+  } else reportPosition(state)
 }
 
 const synced = new Set(['SECONDARY', 'RECOVERING', 'ROLLBACK'])

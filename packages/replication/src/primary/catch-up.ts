@@ -31,9 +31,9 @@ export function resumePrimary(state: ProtocolState, config: ReplicaSetConfig, te
   state.electionTerm = term
   state.config = config
   state.selfIndex = 0
-  state.self = new MemberView(config.members[0]!.id, state.selfHost)
-  state.self.config = { version: config.version, term: config.term }
-  state.members = [state.self]
+  const self = new MemberView(config.members[0]!.id, state.selfHost)
+  self.config = { version: config.version, term: config.term }
+  state.setMembers([self], self)
   state.primaryIndex = 0
   state.followerMode = 'SECONDARY'
   state.leaderMode = 'writable'

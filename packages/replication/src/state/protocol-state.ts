@@ -73,6 +73,9 @@ export class ProtocolState {
   /** As in the configuration. */
   selfHost: string
   readonly #isSelf: (host: string) => boolean
+  #members: MemberView[]
+  #self: MemberView
+  #peers: readonly MemberView[] = []
   readonly rules: ReplicationRules
   /** In [0, 1). */
   readonly random: () => number
@@ -96,10 +99,6 @@ export class ProtocolState {
   readonly heartbeats = new Map<string, number>()
   /** Hosts that sent a newer configuration to a member that is in none. */
   readonly strangers = new Map<string, PingStatistics>()
-  /** In the order of the configuration; the member itself is {@link self}. */
-  members: MemberView[]
-  /** This member's own progress, also while it is in no configuration. */
-  self: MemberView
   followerMode: FollowerMode = 'STARTUP2'
   maintenanceCalls = 0
   /** The state that was last announced. */
@@ -161,8 +160,8 @@ export class ProtocolState {
     this.random = options.random
     this.clusterTime = options.clusterTime
     this.noopIntervalMs = options.noopIntervalMs ?? 10_000
-    this.self = new MemberView(-1, options.selfHost)
-    this.members = [this.self]
+    this.#self = new MemberView(-1, options.selfHost)
+    this.#members = [this.#self]
   }
 
   /** How a configuration writes the address of this member, if it is in it. */
@@ -187,9 +186,25 @@ export class ProtocolState {
     return this.members[this.primaryIndex] ?? null
   }
 
+  /** In the order of the configuration; the member itself is {@link self}. */
+  get members(): MemberView[] {
+    return this.#members
+  }
+
+  /** This member's own progress, also while it is in no configuration. */
+  get self(): MemberView {
+    return this.#self
+  }
+
   /** Everyone but this member. Empty while it is in no configuration. */
-  get peers(): MemberView[] {
-    return this.members.filter((view) => view !== this.self)
+  get peers(): readonly MemberView[] {
+    return this.#peers
+  }
+
+  setMembers(members: MemberView[], self: MemberView): void {
+    this.#members = members
+    this.#self = self
+    this.#peers = members.filter((view) => view !== self)
   }
 
   configOf(view: MemberView): MemberConfig {

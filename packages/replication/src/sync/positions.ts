@@ -6,7 +6,6 @@ import type { PositionReport, SourceMetadata } from '../messages.js'
 import { compareOpTimes, isNullOpTime, nullTimedOpTime, type TimedOpTime } from '../optime.js'
 import { checkCatchUp } from '../primary/catch-up.js'
 import { tryStepDown } from '../primary/step-down.js'
-import { isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { learnTerm } from '../state/term.js'
 import { watchSilence } from '../heartbeats/schedule.js'
@@ -29,14 +28,6 @@ export function ownProgress(state: ProtocolState, applied: TimedOpTime, durable:
 export function rolledBackTo(state: ProtocolState, applied: TimedOpTime): void {
   state.self.applied = applied
   state.self.durable = applied
-}
-
-/** Without it a primary would take members that it does not heartbeat often enough for lost. */
-export function keepAlive(state: ProtocolState): void {
-  const { timers, nowMs, settings, isPrimary, syncSource } = state
-  if (isAlone(state)) return
-  timers.set('keep-alive', nowMs + settings.electionTimeoutMs / 2)
-  if (!isPrimary && syncSource !== null) state.emit({ kind: 'report-position' })
 }
 
 /** Without positions while this member is in no configuration or in initial sync. */

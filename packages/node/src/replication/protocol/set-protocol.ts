@@ -2,25 +2,18 @@
  * Runs the protocol core of one member: sends its messages, stores what it decides, and reports
  * completions. Server: replication_coordinator_impl.cpp and its external state.
  */
-import {
-  RequestFailedError,
-  type ActorContext,
-  type ClusterClock,
-  type MessageKind,
-  type ReplyOf,
-  type RequestOf,
-} from '@shardlab/actor'
+import type { ActorContext, ClusterClock, MessageKind, RequestOf } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import {
   configDocument,
   isNullOpTime,
   parseConfig,
   ReplicationCoordinator,
-  samePositions,
   stepDownFailure,
   uninitializedTerm,
   type PrimaryOfOne,
   type Effect,
+  type EffectOf,
   type InitiateOptions,
   type ReplicationRules,
   type StepDownArguments,
@@ -29,10 +22,10 @@ import {
 import { Campaign } from './campaign.js'
 import { atEndpoint } from './own-member.js'
 import { InitialSync } from './initial-sync.js'
-import { heartbeatFields, heartbeatReplyOf, reportFields, voteFields } from './message-fields.js'
 import { OplogFetcher } from './oplog-fetcher.js'
 import type { ProtocolHooks } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
+import { ProtocolRequests } from './protocol-requests.js'
 import type { ReplicaLog } from './replica-log.js'
 import { ignoreFullDisk, persist } from './persist.js'
 import { relocate } from './relocate.js'
@@ -52,7 +45,6 @@ export interface SetProtocolParts {
   readonly hooks: ProtocolHooks
 }
 
-type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>
 type StepDownOutcome = { readonly error: CommandError | null }
 
 export class SetProtocol implements ProtocolParts {
@@ -65,10 +57,10 @@ export class SetProtocol implements ProtocolParts {
   readonly #answers: MessageAnswers
   readonly #fetcher: OplogFetcher
   readonly #campaign: Campaign
+  readonly #requests: ProtocolRequests
   #stepDownOutcome: StepDownOutcome | null = null
   /** When the timer wakes; null: it is not armed. */
   #wakeAtMs: number | null = null
-  #isReporting = false
   /** Grows with each rollback. */
   rollbackId = 1
 
@@ -87,6 +79,7 @@ export class SetProtocol implements ProtocolParts {
       clusterTime: () => clock.tick(),
     })
     this.waits = new SetWaits(this)
+    this.#requests = new ProtocolRequests(this, rules)
     this.#campaign = new Campaign(this, this.waits)
     this.#answers = new MessageAnswers(this, this.waits, rules, clock)
     this.#fetcher = new OplogFetcher(this, new InitialSync(this), new Rollback(this))
@@ -211,9 +204,9 @@ export class SetProtocol implements ProtocolParts {
     const { hooks } = this
     switch (effect.kind) {
       case 'heartbeat':
-        return this.#detach(this.#sendHeartbeat(effect))
+        return this.#requests.sendHeartbeat(effect)
       case 'request-vote':
-        return this.#detach(this.#requestVote(effect))
+        return this.#requests.requestVote(effect)
       case 'store-vote':
         // The log of the only member has its term, and no other member counts its vote.
         if (this.coordinator.isAlone) return this.coordinator.voteStored(this.nowMs, effect.vote.term)
@@ -242,7 +235,7 @@ export class SetProtocol implements ProtocolParts {
       case 'commit-point':
         return hooks.committed(effect.committed)
       case 'report-position':
-        return this.#reportPosition()
+        return this.#requests.reportPosition()
       case 'sync-source-lost':
         return this.#fetcher.sourceLost()
       case 'count-new-member':
@@ -251,35 +244,6 @@ export class SetProtocol implements ProtocolParts {
         return hooks.topologyChanged()
       case 'election':
         return hooks.elected(effect)
-    }
-  }
-
-  async #sendHeartbeat({ id, to, timeoutMs, request }: EffectOf<'heartbeat'>): Promise<void> {
-    const { coordinator } = this
-    const answer = await this.#ask(to, 'replication.heartbeat', heartbeatFields(request), timeoutMs)
-    if (typeof answer === 'string') coordinator.heartbeatFailed(this.nowMs, id, to, answer)
-    else if (answer.refusal !== null) coordinator.heartbeatFailed(this.nowMs, id, to, answer.refusal)
-    else coordinator.heartbeatReplied(this.nowMs, id, to, heartbeatReplyOf(answer, this.#rules))
-  }
-
-  async #requestVote({ id, to, timeoutMs, request }: EffectOf<'request-vote'>): Promise<void> {
-    const answer = await this.#ask(to, 'replication.request-vote', voteFields(request), timeoutMs)
-    if (typeof answer === 'string') this.coordinator.voteFailed(this.nowMs, id, answer)
-    else this.coordinator.voteReplied(this.nowMs, id, answer)
-  }
-
-  /** @returns why there is no reply */
-  async #ask<K extends MessageKind>(
-    to: string,
-    kind: K,
-    request: RequestOf<K>,
-    timeoutMs: number,
-  ): Promise<ReplyOf<K> | string> {
-    try {
-      return await this.context.request(to, kind, request, { pinned: true, timeoutMs })
-    } catch (error) {
-      if (!(error instanceof RequestFailedError)) throw error
-      return error.message
     }
   }
 
@@ -348,21 +312,6 @@ export class SetProtocol implements ProtocolParts {
     this.#answers.steppedDown()
   }
 
-  #reportPosition(): void {
-    const { syncSource } = this.coordinator.state
-    if (this.#isReporting || syncSource === null) return
-    this.#isReporting = true
-    this.#detach(this.#sendPosition(syncSource))
-  }
-
-  /** Positions that change during a report are in the next one. */
-  async #sendPosition(to: string): Promise<void> {
-    const report = this.coordinator.positionReport()
-    await this.#ask(to, 'replication.report-positions', reportFields(report), reportTimeoutMs)
-    this.#isReporting = false
-    if (!samePositions(report, this.coordinator.positionReport())) this.#reportPosition()
-  }
-
   #countNewMember(memberId: number): void {
     const next = this.coordinator.countedMember(this.nowMs, memberId)
     if (next !== null) this.coordinator.changeConfig(this.nowMs, next)
@@ -394,5 +343,3 @@ export class SetProtocol implements ProtocolParts {
     return outcome!.error
   }
 }
-
-const reportTimeoutMs = 5000
