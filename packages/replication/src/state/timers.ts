@@ -8,7 +8,7 @@ interface Timer {
 
 /** Named times in the order of their time; equal times in the order they were set. */
 export class Timers {
-  /** A member has less than a dozen, and sets some of them with every heartbeat: nothing is moved. */
+  /** Less than a dozen, some of which are set with every heartbeat: nothing is moved. */
   readonly #timers: Timer[] = []
   #order = 0
 
