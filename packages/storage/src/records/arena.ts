@@ -1,9 +1,16 @@
+import { mappedBuffer } from './mapped-buffer.js'
+
 /**
  * Memory for documents. Small ones share a slab, because a buffer per document costs more than the
  * document. Documents are copied: a view would keep its whole packet or socket chunk alive.
  */
 const slabSizeBytes = 256 * 1024
 const slabSizeBytesMin = 4096
+/**
+ * Full slabs of smaller collections are mapped: such collections come and go. Fresh memory costs
+ * time, so the slabs of larger ones come from the C library, which may have used them before.
+ */
+const largeCollectionBytes = 8 * 1024 * 1024
 /** Larger documents get their own buffer, because they would waste the rest of a slab. */
 const largeDocumentBytes = 32 * 1024
 
@@ -36,7 +43,8 @@ export class Arena {
         slabSizeBytes,
         Math.max(slabSizeBytesMin, Math.min(this.#slab.length * 2, aliveBytes), length),
       )
-      this.#slab = Buffer.allocUnsafeSlow(sizeBytes)
+      const isMapped = sizeBytes === slabSizeBytes && aliveBytes < largeCollectionBytes
+      this.#slab = isMapped ? mappedBuffer(sizeBytes) : Buffer.allocUnsafeSlow(sizeBytes)
       this.#used = 0
     }
     const start = this.#used

@@ -1,13 +1,10 @@
 import { Arena } from './arena.js'
+import { mappedBuffer } from './mapped-buffer.js'
 import type { RecordTable } from './record-table.js'
 
 /** Dead bytes in slabs that never cause a rewrite of the collection. */
 const tolerableGarbageBytes = 8 * 1024 * 1024
 
-/**
- * Memory of this size and more comes from the operating system and returns to it. The C library
- * would keep blocks of up to 32 MB.
- */
 const mappedBytesMin = 1024 * 1024
 
 export class DocumentStore {
@@ -28,7 +25,8 @@ export class DocumentStore {
     const start = this.#arena.store(document, this.#records.count * document.length)
     if (start >= 0) this.#records.setInSlab(recordId, this.#arena.slab, start)
     else {
-      const ownBuffer = bufferOf(document.length)
+      const length = document.length
+      const ownBuffer = length < mappedBytesMin ? Buffer.allocUnsafeSlow(length) : mappedBuffer(length)
       ownBuffer.set(document)
       this.#records.set(recordId, ownBuffer)
     }
@@ -46,11 +44,4 @@ export class DocumentStore {
     const scan = this.#records.takeAll().scan()
     for (let record = scan.next(); record !== null; record = scan.next()) this.put(record.recordId, record.document)
   }
-}
-
-function bufferOf(lengthBytes: number): Buffer {
-  // V8 maps the memory of a buffer that may be resized.
-  return lengthBytes < mappedBytesMin
-    ? Buffer.allocUnsafeSlow(lengthBytes)
-    : Buffer.from(new ArrayBuffer(lengthBytes, { maxByteLength: lengthBytes }))
 }
