@@ -97,36 +97,39 @@ async function fill(client: RawClient): Promise<void> {
 async function killed(heavy: RawClient, admin: RawClient, command: Document): Promise<number[]> {
   const samples: number[] = []
   while (samples.length < kills) {
-    const answer = heavy.command(command)
-    const id = await operationId(admin)
-    if (id === null) {
-      await answer
-      continue
-    }
+    let isOver = false
+    const answer = heavy.command(command).finally(() => (isOver = true))
+    const op = await operationId(admin, () => isOver)
+    while (!isOver && !(await isWorking(admin)));
     const beganMs = performance.now()
-    await admin.command({ killOp: 1, op: id, $db: 'admin' })
+    if (op !== null && !isOver) await admin.command({ killOp: 1, op, $db: 'admin' })
     const { code } = await answer
+    // The others ended before the kill.
     if (code === 11601) samples.push(performance.now() - beganMs)
   }
   return samples
 }
 
-/** On the router, once shards work for it. Null: the operation has ended. */
-async function operationId(admin: RawClient): Promise<number | null> {
-  for (let asked = 0; asked < 200; asked++) {
-    const { inprog } = (await admin.command({ currentOp: 1, 'command.comment': comment, $db: 'admin' })) as {
-      inprog: { numYields?: number }[]
-    }
-    if (!inprog.some(({ numYields }) => numYields !== undefined && numYields > 2)) continue
+/** On the router. Null: the operation ended first. */
+async function operationId(admin: RawClient, isOver: () => boolean): Promise<number | null> {
+  while (!isOver()) {
     const { cursor } = (await admin.command({
       aggregate: 1,
       pipeline: [{ $currentOp: { localOps: true } }, { $match: { 'command.comment': comment } }],
       cursor: {},
       $db: 'admin',
     })) as { cursor: { firstBatch: { opid: number }[] } }
-    return cursor.firstBatch[0]?.opid ?? null
+    if (cursor.firstBatch.length > 0) return cursor.firstBatch[0]!.opid
   }
   return null
+}
+
+/** Whether a shard has worked for the operation in several turns. */
+async function isWorking(admin: RawClient): Promise<boolean> {
+  const { inprog } = (await admin.command({ currentOp: 1, 'command.comment': comment, $db: 'admin' })) as {
+    inprog: { numYields?: number }[]
+  }
+  return inprog.some(({ numYields }) => numYields !== undefined && numYields > 2)
 }
 
 interface Latencies {
