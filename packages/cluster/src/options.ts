@@ -81,6 +81,12 @@ export interface ClusterOptions {
    */
   readonly findReplicaSetHostTimeoutMs?: number
   /**
+   * A shard without writes appends a no-op to its oplog so often, and change streams of routers
+   * wait for it, as on the server, whose default is 10. From 1 to 10. Default: when a stream needs
+   * one.
+   */
+  readonly periodicNoopIntervalSecs?: number
+  /**
    * Members close a link on which nothing arrives for this time, in ms. Default 10000, as the
    * server's monitors.
    */

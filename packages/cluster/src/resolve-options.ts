@@ -38,6 +38,7 @@ const known: Record<keyof ClusterOptions, true> = {
   balancerRoundIntervalMs: true,
   serverTimings: true,
   findReplicaSetHostTimeoutMs: true,
+  periodicNoopIntervalSecs: true,
   networkTimeoutMs: true,
   nativeWire: true,
   strict: true,
@@ -128,6 +129,10 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
       0,
       2 ** 31 - 1,
     ),
+    periodicNoopIntervalSecs:
+      options.periodicNoopIntervalSecs === undefined
+        ? null
+        : integer('periodicNoopIntervalSecs', options.periodicNoopIntervalSecs, 10, 1, 10),
     networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     strict: options.strict ?? false,

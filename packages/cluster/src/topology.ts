@@ -23,6 +23,10 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
   return nativeWire ? nativeWireVersion : announcedWireVersion
 }
 
+function noopsOf({ periodicNoopIntervalSecs: seconds }: ResolvedOptions): { periodicNoopIntervalSecs?: number } {
+  return seconds === null ? {} : { periodicNoopIntervalSecs: seconds }
+}
+
 /** Of one shard or of the config server: one spec for each member of its set. */
 export function specsOfSet(spec: MemberSpec, members: ResolvedMembers): MemberSpec[] {
   return members === null ? [spec] : members.map((_, i) => memberSpec(spec, i + 1))
@@ -41,6 +45,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     strict: options.strict,
     ...(options.autoSplit === null ? {} : { autoSplit: options.autoSplit }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
+    ...noopsOf(options),
   }
   return {
     address,
@@ -55,6 +60,7 @@ export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
   const { emulate, strict, findReplicaSetHostTimeoutMs } = options
   const server: ConfigServerOptions = {
     ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
+    ...noopsOf(options),
   }
   return {
     address: configAddress,
@@ -82,7 +88,10 @@ export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedO
 export function mongodSpec(options: ResolvedOptions, address: Address): MemberSpec {
   const { emulate, strict, host, diskSizeBytes } = options
   const isStandalone = options.topology === 'standalone'
-  const mongod: MongodOptions = { emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone }
+  const mongod: MongodOptions = {
+    ...{ emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone },
+    ...noopsOf(options),
+  }
   return { address, role: 'mongod', options: mongod, listen: { host, port: 0 }, diskLimitBytes: diskSizeBytes }
 }
 

@@ -26,6 +26,7 @@ t.test('every option has a default', async (t) => {
     hosts: undefined,
     balancerRoundIntervalMs: 1000,
     findReplicaSetHostTimeoutMs: 15_000,
+    periodicNoopIntervalSecs: null,
     networkTimeoutMs: 10_000,
     nativeWire: false,
     strict: false,
@@ -47,6 +48,7 @@ t.test('options that are given replace the defaults', async (t) => {
     seed: 0,
     balancerRoundIntervalMs: 5,
     findReplicaSetHostTimeoutMs: 0,
+    periodicNoopIntervalSecs: 5,
     networkTimeoutMs: 1,
     nativeWire: true,
     strict: true,
@@ -89,7 +91,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -135,6 +137,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ clock: 'stopped' }, 'clock is "stopped"; use real or manual.'],
   [{ clock: 'manual' }, "clock: 'manual' needs runtime: 'inline'; set both."],
   [{ runtime: 'inline', autoAdvance: true }, "autoAdvance needs clock: 'manual'; set both, or remove autoAdvance."],
+  [{ periodicNoopIntervalSecs: 11 }, 'periodicNoopIntervalSecs is 11; it must be a whole number from 1 to 10.'],
   [{ networkTimeoutMs: 0 }, 'networkTimeoutMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ hosts: 0 }, 'hosts is 0; it must be a whole number from 1 to 64.'],
   [{ hosts: 65 }, 'hosts is 65; it must be a whole number from 1 to 64.'],
@@ -174,7 +177,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members, sets'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members, sets'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

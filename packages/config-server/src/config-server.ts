@@ -41,8 +41,9 @@ export interface ConfigServerOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
-  /** These two: see `StorageNodeOptions`. */
+  /** These three: see `StorageNodeOptions`. */
   readonly findReplicaSetHostTimeoutMs?: number
+  readonly periodicNoopIntervalSecs?: number
   readonly checkpointAfterBytes?: number
   /** Default null: the only member of its set. */
   readonly set?: SetOptions | null
@@ -55,6 +56,9 @@ function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
     strict: options.strict ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    ...(options.periodicNoopIntervalSecs === undefined
+      ? {}
+      : { periodicNoopIntervalSecs: options.periodicNoopIntervalSecs }),
   }
 }
 

@@ -209,9 +209,6 @@ t.test('an idle primary writes a no-op each interval, and none after another wri
   coordinator.progress(member.nowMs, write, write)
   member.advanceTo(start + 30_000, reply)
   t.equal(noops(), 2)
-  coordinator.state.writesPeriodicNoops = false
-  member.advanceTo(start + 60_000, reply)
-  t.equal(noops(), 2, 'writePeriodicNoops is false')
 })
 
 t.test('a wait for a write concern ends when the primary steps down', async (t) => {

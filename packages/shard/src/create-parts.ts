@@ -37,8 +37,9 @@ export interface ShardOptions {
   readonly autoSplit?: boolean
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
-  /** These two: see `StorageNodeOptions`. */
+  /** These three: see `StorageNodeOptions`. */
   readonly findReplicaSetHostTimeoutMs?: number
+  readonly periodicNoopIntervalSecs?: number
   readonly checkpointAfterBytes?: number
   /**
    * Whether this shard samples queries, in versions that do; if not, it does not ask the config
@@ -60,6 +61,9 @@ export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
     strict: options.strict ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    ...(options.periodicNoopIntervalSecs === undefined
+      ? {}
+      : { periodicNoopIntervalSecs: options.periodicNoopIntervalSecs }),
   }
 }
 

@@ -9,9 +9,18 @@ import { memberSpec, mongodSpec, specOfConfigServer, shardSpec, standaloneAddres
 import type { EmulatedServerOptions } from './server-options.js'
 
 /** @throws OptionError */
-export function resolvedOf({ role, setName, host, port, emulate, nativeWire }: EmulatedServerOptions): ResolvedOptions {
+export function resolvedOf({
+  role,
+  setName,
+  host,
+  port,
+  emulate,
+  nativeWire,
+  ...given
+}: EmulatedServerOptions): ResolvedOptions {
   if ((role === 'shard' || role === 'config-server') && setName === null)
     throw new OptionError(`the role ${role} needs setName.`)
+  const { periodicNoopIntervalSecs: seconds } = given
   const ofServer = { host, port, serverTimings: true, runtime: 'inline' } as const
   return resolveOptions({
     ...ofServer,
@@ -20,6 +29,7 @@ export function resolvedOf({ role, setName, host, port, emulate, nativeWire }: E
       : { topology: 'replica-set', members: [{}], setName, initiate: false }),
     ...(emulate === undefined ? {} : { emulate }),
     ...(nativeWire === undefined ? {} : { nativeWire }),
+    ...(seconds === undefined ? {} : { periodicNoopIntervalSecs: seconds }),
   })
 }
 

@@ -14,8 +14,9 @@ export interface EmulatedServerOptions {
   readonly port: number
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion
-  /** As in `ClusterOptions`. */
+  /** These two: as in `ClusterOptions`. */
   readonly nativeWire?: boolean
+  readonly periodicNoopIntervalSecs?: number
   /** Folder by which servers find one another. Default: one of this user. */
   readonly meetIn?: string
   readonly onEvent?: (event: ClusterEvent) => void

@@ -87,6 +87,11 @@ export class ParameterSet<Name extends string = never> {
     this.#watchers.get(name)?.()
   }
 
+  /** As an option of the process. Unlike {@link set}, also what cannot be changed at runtime. */
+  setAtStartup(name: MemberParameterName | Name, value: ParameterValue): void {
+    this.#values.set(name, value)
+  }
+
   /** Calls `changed` after a client has set the parameter. */
   watch(name: MemberParameterName | Name, changed: () => void): void {
     this.#watchers.set(name, changed)

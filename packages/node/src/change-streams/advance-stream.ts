@@ -8,7 +8,9 @@ export function advanceStream(node: NodeHost, { cursorId, clusterTime }: Request
   node.clock.advance(clusterTime)
   const source = cursorId === null ? undefined : node.cursors.find(BigInt(cursorId))?.source
   if (source instanceof ChangeStreamSource) source.advanceTo(clusterTime)
-  const { set } = node
-  if (set.isWritablePrimary && compareTimestamps(set.appliedTs, clusterTime) <= 0) set.appendNoop('periodic noop')
+  const { set, options, parameters } = node
+  const isAsked = options.periodicNoopIntervalSecs === undefined && parameters.bool('writePeriodicNoops')
+  if (isAsked && set.isWritablePrimary && compareTimestamps(set.appliedTs, clusterTime) <= 0)
+    set.appendNoop('periodic noop')
   node.insertWaiters.notify(committedEntries)
 }

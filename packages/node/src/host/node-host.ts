@@ -114,6 +114,12 @@ export interface StorageNodeOptions {
    * defaultFindReplicaSetHostTimeoutMS. Default 0: a request to such a member fails at once.
    */
   readonly findReplicaSetHostTimeoutMs?: number
+  /**
+   * Server parameter: a primary without writes appends a no-op so often, and change streams wait
+   * for it. Default: every 10 s, unless it is the only member of its set, and when a stream needs
+   * one.
+   */
+  readonly periodicNoopIntervalSecs?: number
   /** See {@link LogWriterOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
   /**

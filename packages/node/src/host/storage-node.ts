@@ -142,6 +142,8 @@ export class StorageNode implements NodeHost {
       write: (entries) => this.#applyTransaction(entries),
     })
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
+    const { periodicNoopIntervalSecs: seconds } = options
+    if (seconds !== undefined) this.parameters.setAtStartup('periodicNoopIntervalSecs', seconds)
     this.snapshots.windowSeconds = () => snapshotWindowSeconds(this)
     followLogParameters(this)
     const logSamples = context.random.fork('log-samples')

@@ -12,7 +12,8 @@ export interface MongodOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
-  /** These two: see `StorageNodeOptions`. */
+  /** These three: see `StorageNodeOptions`. */
+  readonly periodicNoopIntervalSecs?: number
   readonly checkpointAfterBytes?: number
   readonly oplogSizeBytes?: number
   /** Null: a set with the name of this member, which initiates itself; or standalone. */
@@ -29,6 +30,9 @@ export function createMongod(context: ActorContext, options: MongodOptions): Act
     strict: options.strict ?? false,
     isStandalone: options.isStandalone ?? false,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    ...(options.periodicNoopIntervalSecs === undefined
+      ? {}
+      : { periodicNoopIntervalSecs: options.periodicNoopIntervalSecs }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),
   }
   return createSetMember(

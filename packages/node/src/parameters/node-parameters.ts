@@ -62,6 +62,15 @@ export const nodeParameters = [
   { name: 'rangeDeleterBatchDelayMS', type: 'int', initial: 20, min: 0, ...runtime },
   { name: 'rangeDeleterBatchSize', type: 'int', initial: intMax, min: 0, ...runtime },
   { name: 'receiveChunkWaitForRangeDeleterTimeoutMS', type: 'int', initial: 10_000, min: 0, ...runtime },
+  {
+    name: 'periodicNoopIntervalSecs',
+    type: 'int',
+    initial: 10,
+    above: 0,
+    max: 10,
+    ...startup,
+    behaviour: 'periodicNoops',
+  },
   ...reshardingParameters,
   {
     name: 'requireApiVersion',
@@ -79,6 +88,7 @@ export const nodeParameters = [
   { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime },
   { name: 'ttlMonitorSleepSecs', type: 'int', initial: 60, min: 1, ...runtime },
   { name: 'waitForSecondaryBeforeNoopWriteMS', type: 'int', initial: 10, min: 0, ...runtime },
+  { name: 'writePeriodicNoops', type: 'bool', initial: true, ...runtime, behaviour: 'periodicNoops' },
 ] as const satisfies readonly ParameterRow<Owner>[]
 
 export type NodeParameterName = (typeof nodeParameters)[number]['name']

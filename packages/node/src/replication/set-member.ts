@@ -108,12 +108,14 @@ export class SetMember implements Actor {
       applied: (entry) => this.#applied(entry),
     })
     this.#protocolContext = new EndlessContext(context)
+    const { periodicNoopIntervalSecs: seconds } = nodeOptions
     this.#protocol = new SetProtocol({
       context: this.#protocolContext,
       log,
       clock: this.#storage.clock,
       rules: nodeOptions.behaviours,
       setName: options.name,
+      noopIntervalMs: seconds === undefined ? null : seconds * 1000,
       hooks: this.#hooks(),
     })
     this.#lagWatch = new LagWatch(this.#protocol.coordinator)
@@ -262,6 +264,7 @@ export class SetMember implements Actor {
 
   #hooks(): ProtocolHooks {
     return {
+      writesPeriodicNoops: () => this.#current.role.node.parameters.bool('writePeriodicNoops'),
       stateChanged: (from, to) => this.#stateChanged(from, to),
       beginWrites: () => this.#replaceServing('primary'),
       endWrites: () => this.#endWrites(),

@@ -7,7 +7,7 @@ import { MemberView } from '../members/member-view.js'
 import { initialTerm } from '../optime.js'
 import { prepareFirstEntry } from '../primary/catch-up.js'
 import { beginStepDown } from '../primary/step-down.js'
-import { startPeriodicNoops } from '../primary/periodic-noop.js'
+import { startPeriodicNoops, writesPeriodicNoops } from '../primary/periodic-noop.js'
 import { announceState, isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 import { keepAlive } from '../sync/keep-alive.js'
@@ -49,7 +49,7 @@ export function installConfig(state: ProtocolState, config: ReplicaSetConfig): v
   restartHeartbeats(state)
   if (isAlone(state)) {
     state.timers.cancel('keep-alive')
-    state.timers.cancel('periodic-noop')
+    if (!writesPeriodicNoops(state)) state.timers.cancel('periodic-noop')
   } else if (!state.isPrimary && state.timers.at('keep-alive') === null) keepAlive(state)
   if (!wasPrimary) return
   if (state.leaderMode === 'writable' && state.timers.at('periodic-noop') === null) startPeriodicNoops(state)

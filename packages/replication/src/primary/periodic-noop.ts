@@ -6,11 +6,14 @@ import { compareOpTimes } from '../optime.js'
 import { isAlone } from '../state/member-state-change.js'
 import type { ProtocolState } from '../state/protocol-state.js'
 
-/**
- * From the first entry of the own term on. A member that is alone has no secondaries that need it.
- */
+/** Unless it was asked for, a member that is alone has no secondaries that need it. */
+export function writesPeriodicNoops(state: ProtocolState): boolean {
+  return state.rules.periodicNoops && (state.writesNoopsAlone || !isAlone(state))
+}
+
+/** From the first entry of the own term on. */
 export function startPeriodicNoops(state: ProtocolState): void {
-  if (!state.rules.periodicNoops || isAlone(state)) return
+  if (!writesPeriodicNoops(state)) return
   state.noopLastKnown = state.self.applied.optime
   state.timers.set('periodic-noop', state.nowMs + state.noopIntervalMs)
 }
@@ -23,7 +26,7 @@ export function checkPeriodicNoop(state: ProtocolState): void {
   if (!state.isPrimary) return
   const { self, noopLastKnown, term } = state
   const isIdle = compareOpTimes(self.applied.optime, noopLastKnown) === 0
-  if (isIdle && state.writesPeriodicNoops && state.leaderMode === 'writable') state.emit({ kind: 'write-noop', term })
+  if (isIdle && state.leaderMode === 'writable') state.emit({ kind: 'write-noop', term })
   state.noopLastKnown = self.applied.optime
   state.timers.set('periodic-noop', state.nowMs + state.noopIntervalMs)
 }

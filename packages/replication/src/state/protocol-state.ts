@@ -63,8 +63,11 @@ export interface CoordinatorOptions {
   readonly random: () => number
   /** The next time of the oplog. */
   readonly clusterTime: () => Timestamp
-  /** Server parameter periodicNoopIntervalSecs, in milliseconds. Default 10,000. */
-  readonly noopIntervalMs?: number
+  /**
+   * Server parameter periodicNoopIntervalSecs, in milliseconds. Null (default): 10,000, except that
+   * a member that is alone writes no periodic no-ops.
+   */
+  readonly noopIntervalMs?: number | null
 }
 
 /** Everything that the protocol of one member knows. Mechanisms are functions over it. */
@@ -113,9 +116,8 @@ export class ProtocolState {
   electionTerm = uninitializedTerm
   /** Newer entries are committed only if they are not older: the first entry of the own term. */
   firstOpTimeOfTerm: OpTime = nullOpTime
-  /** Server parameter writePeriodicNoops. */
-  writesPeriodicNoops = true
   readonly noopIntervalMs: number
+  readonly writesNoopsAlone: boolean
   /** The last entry when the periodic no-op was last considered, or that no-op. */
   noopLastKnown: OpTime = nullOpTime
   /** Elections are not started before. */
@@ -160,6 +162,7 @@ export class ProtocolState {
     this.random = options.random
     this.clusterTime = options.clusterTime
     this.noopIntervalMs = options.noopIntervalMs ?? 10_000
+    this.writesNoopsAlone = options.noopIntervalMs != null
     this.#self = new MemberView(-1, options.selfHost)
     this.#members = [this.#self]
   }

@@ -24,6 +24,7 @@ export interface UpOptions {
   readonly balancerRoundInterval?: number
   /** Milliseconds. */
   readonly findReplicaSetHostTimeout?: number
+  readonly periodicNoopIntervalSecs?: number
   /** Milliseconds. */
   readonly networkTimeout?: number
   readonly nativeWire?: true
@@ -75,6 +76,11 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       '--find-replica-set-host-timeout <time>',
       'how long members look for the primary of a shard that is down (default: 15s)',
       milliseconds,
+    )
+    .option(
+      '--periodic-noop-interval-secs <n>',
+      'change streams wait for no-ops that idle shards write so often, 1 to 10 (default: they are not delayed)',
+      wholeNumber,
     )
     .option(
       '--network-timeout <time>',

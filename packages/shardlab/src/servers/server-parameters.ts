@@ -3,8 +3,16 @@ import type { EmulatedServer } from '@shardlab/cluster'
 import type { ServerLog } from './server-log.js'
 import type { ServerSettings } from './server-settings.js'
 
+/** The parameters that only the start of a server sets. @throws OptionError for an invalid value */
+export function startParameters({ parameters, role }: ServerSettings): { readonly periodicNoopIntervalSecs?: number } {
+  const { periodicNoopIntervalSecs: seconds } = parameters
+  return seconds === undefined || role === 'mongos' ? {} : { periodicNoopIntervalSecs: Number(seconds) }
+}
+
 export async function applyParameters(server: EmulatedServer, settings: ServerSettings, log: ServerLog): Promise<void> {
+  const atStart = Object.keys(startParameters(settings))
   for (const [name, text] of Object.entries(settings.parameters)) {
+    if (atStart.includes(name)) continue
     const { ok, errmsg } = await server.command({ setParameter: 1, [name]: parameterValue(text), $db: 'admin' })
     if (ok === 1) continue
     log.add({

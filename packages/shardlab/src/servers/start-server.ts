@@ -6,7 +6,7 @@ import { buildInfoOf } from './build-info.js'
 import { claimDataDirectory } from './data-directory.js'
 import { nestedByPath } from './given-options.js'
 import { forwardFrom } from './further-addresses.js'
-import { applyParameters } from './server-parameters.js'
+import { applyParameters, startParameters } from './server-parameters.js'
 import { ServerLog } from './server-log.js'
 import { nameProcess, ServerProcess } from './server-process.js'
 import { serverExitCodes } from './server-error.js'
@@ -31,6 +31,7 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     const server = await EmulatedServer.start({
       ...{ role, setName, host: hosts[0]!, port, emulate },
       ...(configDb === null ? {} : { configDb }),
+      ...startParameters(settings),
       onEvent: (event) => serverProcess.note(event),
       onWritable: () => serverProcess.noteWritable(),
     })

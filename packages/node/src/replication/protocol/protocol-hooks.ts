@@ -1,10 +1,13 @@
-import type { RolledBackNamespace } from '@shardlab/actor'
-import type { Effect, MemberState, OpTime, StepDownReason, TimedOpTime } from '@shardlab/replication'
+import type { ActorContext, ClusterClock, RolledBackNamespace } from '@shardlab/actor'
+import type { Effect, MemberState, OpTime, ReplicationRules, StepDownReason, TimedOpTime } from '@shardlab/replication'
+import type { ReplicaLog } from './replica-log.js'
 
 export type ElectionEffect = Extract<Effect, { kind: 'election' }>
 
 /** What the protocol of a set makes its member do. */
 export interface ProtocolHooks {
+  /** Server parameter writePeriodicNoops. */
+  writesPeriodicNoops(): boolean
   /** The state that other members and clients see has changed. */
   stateChanged(from: MemberState, to: MemberState): void
   /** This member is primary and its first entry is written: serve writes. */
@@ -21,4 +24,14 @@ export interface ProtocolHooks {
   steppedDown(term: number, reason: StepDownReason): void
   /** Entries after this position were removed. */
   rolledBack(to: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void
+}
+
+export interface SetProtocolParts {
+  readonly context: ActorContext
+  readonly log: ReplicaLog
+  readonly clock: ClusterClock
+  readonly rules: ReplicationRules
+  readonly setName: string
+  readonly noopIntervalMs: number | null
+  readonly hooks: ProtocolHooks
 }

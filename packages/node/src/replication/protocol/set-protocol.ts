@@ -2,7 +2,7 @@
  * Runs the protocol core of one member: sends its messages, stores what it decides, and reports
  * completions. Server: replication_coordinator_impl.cpp and its external state.
  */
-import type { ActorContext, ClusterClock, MessageKind, RequestOf } from '@shardlab/actor'
+import type { ActorContext, MessageKind, RequestOf } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import {
   configDocument,
@@ -23,7 +23,7 @@ import { Campaign } from './campaign.js'
 import { atEndpoint } from './own-member.js'
 import { InitialSync } from './initial-sync.js'
 import { OplogFetcher } from './oplog-fetcher.js'
-import type { ProtocolHooks } from './protocol-hooks.js'
+import type { ProtocolHooks, SetProtocolParts } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import { ProtocolRequests } from './protocol-requests.js'
 import type { ReplicaLog } from './replica-log.js'
@@ -35,15 +35,6 @@ import { SetWaits } from './set-waits.js'
 import { documentOfVote, voteOfDocument } from './vote-document.js'
 
 export const replicationTimer = 'replication'
-
-export interface SetProtocolParts {
-  readonly context: ActorContext
-  readonly log: ReplicaLog
-  readonly clock: ClusterClock
-  readonly rules: ReplicationRules
-  readonly setName: string
-  readonly hooks: ProtocolHooks
-}
 
 type StepDownOutcome = { readonly error: CommandError | null }
 
@@ -64,7 +55,7 @@ export class SetProtocol implements ProtocolParts {
   /** Grows with each rollback. */
   rollbackId = 1
 
-  constructor({ context, log, clock, rules, setName, hooks }: SetProtocolParts) {
+  constructor({ context, log, clock, rules, setName, noopIntervalMs, hooks }: SetProtocolParts) {
     this.context = context
     this.log = log
     this.hooks = hooks
@@ -77,6 +68,7 @@ export class SetProtocol implements ProtocolParts {
       rules,
       random: () => random.fraction(),
       clusterTime: () => clock.tick(),
+      noopIntervalMs,
     })
     this.waits = new SetWaits(this)
     this.#requests = new ProtocolRequests(this, rules)
@@ -143,6 +135,7 @@ export class SetProtocol implements ProtocolParts {
 
   wake(): void {
     this.#wakeAtMs = null
+    this.update()
     this.coordinator.tick(this.context.steadyNow())
     this.carryOut()
     this.hooks.woken()
@@ -290,9 +283,11 @@ export class SetProtocol implements ProtocolParts {
   }
 
   async #writeNoop(term: number): Promise<void> {
-    if (!this.coordinator.isWritablePrimary || this.coordinator.state.term !== term) return
+    const { isWritablePrimary, state } = this.coordinator
+    if (!isWritablePrimary || state.term !== term || !this.hooks.writesPeriodicNoops()) return
     this.log.appendNoop('periodic noop')
     await persist(this.context, () => this.log.flush())
+    this.update()
     this.coordinator.noopWritten(this.nowMs)
   }
 
