@@ -13,7 +13,8 @@ t.teardown(() => world.stop())
 const small = () => smallRun(world.cluster.uri)
 
 t.test('the built-in workloads pass, and both engines run every kind of operation', async (t) => {
-  t.same(builtInWorkloads, ['a', 'b', 'c', 'd', 'e', 'f', 'route-mix'])
+  const transactions = ['transactions', 'transactions-one-shard', 'transactions-across-shards']
+  t.same(builtInWorkloads, ['a', 'b', 'c', 'd', 'e', 'f', 'route-mix', ...transactions])
   const engines = {
     a: ['driver'],
     b: ['wire'],
@@ -39,6 +40,37 @@ t.test('the built-in workloads pass, and both engines run every kind of operatio
       for (const { p50 } of alone) t.ok(p50 >= min * 0.98 && p50 <= max * 1.02, `${min} <= ${p50} <= ${max}`)
     }
   }
+})
+
+t.test('transactions are counted by commit path, with their aborts', async (t) => {
+  const one = await runLoad({ ...small(), operations: 60, workload: 'transactions-one-shard', transactionReads: 1 })
+  passed(t, one, 'one shard')
+  t.match(one.transactions, { committed: 60, commitLatencyUs: { p50: Number, max: Number } })
+  t.same(one.transactions?.commitPaths, { singleShard: 60 })
+  t.same(Object.keys(one.latencyUs.byRoutingClass), ['targeted'])
+  const hot = { ...small(), records: 48, operations: 60, concurrency: 4, workload: 'transactions-across-shards' }
+  const across = await runLoad({ ...hot, transactionReads: 0, transactionWrites: 4, threads: 1 })
+  passed(t, across, 'across shards')
+  const { committed, aborts, retries, commitPaths } = across.transactions!
+  t.equal(committed, 60)
+  t.ok(aborts.total > 0 && retries === aborts.total, `${aborts.total} aborts, ${retries} retries`)
+  t.ok(aborts.byCode['WriteConflict 112']! > 0)
+  t.equal(
+    Object.values(commitPaths!).reduce((sum, count) => sum + count, 0),
+    60,
+    JSON.stringify(commitPaths),
+  )
+  t.ok(commitPaths!['twoPhaseCommit']! > 10)
+  t.match(textReport(across), /Transactions\n {2}60 committed; \d+ runs? aborted \(.*WriteConflict 112: \d+/)
+  t.match(textReport(across), /commit paths: .*twoPhaseCommit \d+/)
+  t.match(htmlReport(across), '<h2>Transactions</h2>')
+  for (const [options, message] of [
+    [{ engine: 'wire' }, /the engine wire has no sessions/],
+    [{ transactionReads: 0, transactionWrites: 0 }, /reads: must be above 0, or writes must/],
+    [{ workload: 'a', transactionReads: 1 }, /the workload a has no transactions/],
+    [{ transactionReads: 99 }, /must be fewer: with the writes, 101 records of 48/],
+  ] as const)
+    await t.rejects(runLoad({ ...hot, drop: true, ...options }), { name: 'OptionError', message }, message.source)
 })
 
 t.test('load runs on worker threads with several operations per connection', async (t) => {

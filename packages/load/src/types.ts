@@ -18,7 +18,8 @@ export interface LoadOptions {
   /** Any server that speaks MongoDB's protocol. */
   readonly uri: string
   /**
-   * Name of a built-in workload (`a` … `f`, `route-mix`) or path of a workload file. Default `a`.
+   * Name of a built-in workload (`a` … `f`, `route-mix`, `transactions`, …) or path of a workload
+   * file. Default `a`.
    */
   readonly workload?: string
   readonly engine?: EngineName
@@ -37,6 +38,9 @@ export interface LoadOptions {
   readonly distribution?: string
   readonly fieldCount?: number
   readonly fieldLength?: number
+  /** Of the built-in workloads with transactions: records that each reads, updates. Default 2. */
+  readonly transactionReads?: number
+  readonly transactionWrites?: number
   /** `database.collection`; default `shardlab_load.records`. */
   readonly ns?: string
   /** `_id:1`, `_id:hashed`, `customer:1,_id:1` or `none`. Only used if the server is a mongos. */
@@ -165,12 +169,26 @@ export interface EndCheckReport {
   readonly stale: number
   /** Fields with a value that was never written. */
   readonly corrupt: number
+  /** Transactions of which only a part is there. */
+  readonly torn: number
   /** Reads during the run that missed a loaded record. */
   readonly wrongReads: number
   /** Writes with unknown outcome; both results are valid. */
   readonly unknownOutcomes: number
   /** Up to ten findings as sentences. */
   readonly examples: readonly string[]
+}
+
+export interface TransactionsReport {
+  readonly committed: number
+  /** Runs of a transaction that ended without a commit. */
+  readonly aborts: { readonly total: number; readonly byCode: Readonly<Record<string, number>> }
+  /** Runs of a transaction after its first, by the driver's `withTransaction`. */
+  readonly retries: number
+  /** Of `commitTransaction`; null: no commit succeeded. */
+  readonly commitLatencyUs: LatencySummary | null
+  /** Increase of the routers' `commitTypes` without zeros; null: no mongos, or not available. */
+  readonly commitPaths: Readonly<Record<string, number>> | null
 }
 
 export interface TimelinePoint {
@@ -256,6 +274,8 @@ export interface LoadReport {
   readonly routing: { readonly derivedFrom: string; readonly placementChanged: boolean }
   readonly perShard: Readonly<Record<string, ShardShare>>
   readonly hottestShard: string | null
+  /** null: the workload has no transactions. */
+  readonly transactions: TransactionsReport | null
   readonly timeline: readonly TimelinePoint[]
   readonly marks: readonly Mark[]
   readonly endCheck: EndCheckReport

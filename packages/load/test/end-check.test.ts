@@ -132,6 +132,47 @@ t.test('lost, unexpected, doubled, stale and corrupt documents are found', async
   }
 })
 
+t.test('transactions are there as a whole or not at all', async (t) => {
+  const workload = compileWorkload({
+    ...builtInWorkload('transactions', { fieldCount: 1, fieldLength: 24 })!,
+    records: 64,
+  })
+  const { template } = workload
+  const [text] = template.texts
+  const schedule = new Schedule(workload)
+  schedule.begin(0, null)
+  const plans = Array.from({ length: 200 }, (_, cycle) => schedule.plan(cycle))
+  for (const { keys, operation } of plans) {
+    t.equal(new Set(keys).size, 4, 'different records')
+    if (operation.name === 'oneShard') t.equal(new Set(keys.map((key) => Math.floor(key / 16))).size, 1)
+  }
+  const checked = (...updates: readonly (readonly [cycle: number, writes: readonly number[]])[]): EndCheckReport => {
+    const journal = new LaneJournal(0, 1)
+    const documents = Array.from({ length: workload.records }, (_, key) => template.record(key, 0) as Document)
+    for (const [cycle, writes] of updates) {
+      journal.note(cycle, false, null, 1000 + cycle * 10, 1005 + cycle * 10)
+      for (const i of writes) {
+        const key = plans[cycle]!.keys.slice(2)[i]!
+        documents[key]![text!.name] = template.text(text!, key, cycle + 1)
+      }
+    }
+    const check = new EndCheck(schedule, new Journal([journal.data()]), 200)
+    for (const document of documents) check.see(encode(document))
+    return check.finish({ count: 0, cycles: [] })
+  }
+  t.match(checked([5, [0, 1]]), { ...sound, torn: 0, unknownOutcomes: 1 })
+  t.match(checked([5, []]), { ...sound, torn: 0 })
+  t.match(checked([5, [1]]), {
+    ...sound,
+    ok: false,
+    torn: 1,
+    examples: [/cycle 5 is there, except for its update of /],
+  })
+  const [, second] = plans[5]!.keys.slice(2)
+  const later = plans.find(({ cycle, keys }) => cycle > 5 && keys.indexOf(second!) === 2)!
+  t.match(checked([5, [0, 1]], [later.cycle, [0, 1]]), { ...sound, torn: 0 }, 'the other update was overwritten')
+})
+
 t.test('concurrent updates may be applied in either order', async (t) => {
   const world = play((cycle) => (cycle < 10 ? 'acknowledged' : 'none'))
   const plans = Array.from({ length: cycles - 10 }, (_, i) => world.schedule.plan(i + 10)).filter(

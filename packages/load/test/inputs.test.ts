@@ -72,7 +72,7 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['$int: [1, 2]', '$dice: 6'], /^w\.yaml:11: record\.nested\.list\.0: there is no generator \$dice/],
   [['$text: 64', '$text: 3'], /^w\.yaml:12: record\.note: \$text must be a length from 12/],
   [['do: findOne', 'do: findAll'], /^w\.yaml:14: operations\.one\.do: must be one of findOne, find,/],
-  [['do: findOne', 'do: finOne'], /^w\.yaml:14: .* readModifyWrite; did you mean findOne\?$/],
+  [['do: findOne', 'do: finOne'], /^w\.yaml:14: .* readModifyWrite, transaction; did you mean findOne\?$/],
   [['by: [customer, _id], weight: 3', 'weight: 3'], /^w\.yaml:14: operations\.one\.do: needs by$/],
   [['weight: 3', 'weight: -1'], /^w\.yaml:14: operations\.one\.weight: must be a number from 0 on$/],
   [

@@ -35,6 +35,7 @@ const planOf = (name: string, key: number): Plan => ({
   key,
   field: 0,
   limit: 0,
+  keys: [],
 })
 const bound = (group: unknown) => encode({ group, _id: new MinKey() })
 const data: PlacementData = {

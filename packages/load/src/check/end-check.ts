@@ -7,13 +7,13 @@ import { documentBytes } from '../engines/wire/op-msg.js'
 import { versionOfText } from '../data/text.js'
 import type { Journal } from '../run/journal.js'
 import type { EndCheckReport } from '../types.js'
-import { versionOf, type Schedule } from '../workload/schedule.js'
+import { updatedKeys, versionOf, type Schedule } from '../workload/schedule.js'
 import type { TextField } from '../workload/template.js'
 import { textsFrom, type Workload } from '../workload/workload.js'
 
 const examplesMax = 10
 
-type Finding = 'lost' | 'unexpected' | 'doubled' | 'stale' | 'corrupt'
+type Finding = 'lost' | 'unexpected' | 'doubled' | 'stale' | 'corrupt' | 'torn'
 
 export class EndCheck {
   readonly #schedule: Schedule
@@ -24,8 +24,10 @@ export class EndCheck {
   readonly #seen = new Set<number>()
   /** Record and text field to the latest start of an acknowledged update. */
   readonly #lastStartUs = new Map<number, number>()
-  readonly #counts: Record<Finding, number> = { lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0 }
+  readonly #counts: Record<Finding, number> = { lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, torn: 0 }
   readonly #examples: string[] = []
+  /** Record and text field to the cycle whose update is there; null: no transactions run. */
+  readonly #there: Map<number, number> | null
   #documents = 0
   #unknown = 0
 
@@ -35,17 +37,20 @@ export class EndCheck {
     this.#journal = journal
     this.#cycles = cycles
     const { texts } = this.#workload.template
+    this.#there = this.#workload.operations.some(({ transaction }) => transaction !== null) ? new Map() : null
     for (let cycle = 0; cycle < cycles; cycle++) {
       const outcome = journal.outcome(cycle)
       if (outcome === 'none') continue
-      const { operation, key, field } = schedule.plan(cycle)
+      const plan = schedule.plan(cycle)
+      const { operation, field } = plan
       if (outcome === 'unknown' && (operation.fields > 0 || operation.newRecords > 0)) this.#unknown++
       if (operation.fields === 0 || outcome !== 'acknowledged') continue
       const startUs = journal.startUs(cycle)
-      for (const { index } of textsFrom(texts, field, operation.fields)) {
-        const place = key * texts.length + index
-        if (startUs > (this.#lastStartUs.get(place) ?? 0)) this.#lastStartUs.set(place, startUs)
-      }
+      for (const key of updatedKeys(plan))
+        for (const { index } of textsFrom(texts, field, operation.fields)) {
+          const place = key * texts.length + index
+          if (startUs > (this.#lastStartUs.get(place) ?? 0)) this.#lastStartUs.set(place, startUs)
+        }
     }
   }
 
@@ -114,19 +119,42 @@ export class EndCheck {
         `${operation.name} of cycle ${cycle} did not find ${String(template.value('_id', key))}, which was loaded`,
       )
     }
-    const { lost: lostCount, unexpected, doubled, stale, corrupt } = this.#counts
+    this.#findTorn()
+    const { lost: lostCount, unexpected, doubled, stale, corrupt, torn } = this.#counts
     return {
       leftOut: null,
-      ok: lostCount + unexpected + doubled + stale + corrupt + wrongReads.count === 0,
+      ok: lostCount + unexpected + doubled + stale + corrupt + torn + wrongReads.count === 0,
       documents: this.#documents,
       lost: lostCount,
       unexpected,
       doubled,
       stale,
       corrupt,
+      torn,
       wrongReads: wrongReads.count,
       unknownOutcomes: this.#unknown,
       examples: this.#examples,
+    }
+  }
+
+  /** Transactions with an update that is there, and one that is neither there nor overwritten. */
+  #findTorn(): void {
+    const there = this.#there ?? new Map<number, number>()
+    const { texts } = this.#workload.template
+    for (const cycle of new Set(there.values())) {
+      const plan = this.#schedule.plan(cycle)
+      if (plan.operation.transaction === null) continue
+      const fields = textsFrom(texts, plan.field, plan.operation.fields)
+      const startUs = this.#journal.startUs(cycle)
+      const missing = updatedKeys(plan).find((key) =>
+        fields.some(({ index }) => {
+          const other = there.get(key * texts.length + index)
+          return other === undefined || (other !== cycle && this.#endOf(other, 0) < startUs)
+        }),
+      )
+      if (missing === undefined) continue
+      const id = String(this.#workload.template.value('_id', missing))
+      this.#find('torn', `${plan.operation.name} of cycle ${cycle} is there, except for its update of ${id}`)
     }
   }
 
@@ -160,6 +188,7 @@ export class EndCheck {
         )
       }
       endUs = this.#endOf(cycle, 0)
+      this.#there?.set(key * template.texts.length + text.index, cycle)
     }
     if ((this.#lastStartOf(key, text.name) ?? 0) > endUs) {
       this.#find('stale', `${id}: ${text.name} holds version ${version}, though a later write was acknowledged`)
@@ -178,7 +207,8 @@ export class EndCheck {
   #writes(cycle: number, key: number, text: TextField): boolean {
     const plan = this.#schedule.plan(cycle)
     return (
-      plan.key === key && textsFrom(this.#workload.template.texts, plan.field, plan.operation.fields).includes(text)
+      updatedKeys(plan).includes(key) &&
+      textsFrom(this.#workload.template.texts, plan.field, plan.operation.fields).includes(text)
     )
   }
 

@@ -30,4 +30,4 @@ export function unit(seed: number, n: number, purpose: number): number {
 }
 
 /** No two purposes share a number. */
-export const purposes = { key: 1, field: 2, limit: 3, shuffle: 4, text: 5, value: 1000 } as const
+export const purposes = { key: 1, field: 2, limit: 3, shuffle: 4, text: 5, transaction: 100, value: 1000 } as const

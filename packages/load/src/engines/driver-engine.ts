@@ -9,11 +9,13 @@ import {
   type Collection,
 } from 'mongodb'
 import { errorCodeName } from '@shardlab/bson'
+import { nowUs } from '../run/clock.js'
 import { clientOptions } from '../run/control.js'
 import { actionOf, type Action } from '../workload/action.js'
 import type { Plan } from '../workload/schedule.js'
 import type { Workload } from '../workload/workload.js'
 import { failedWith, succeeded, type Engine, type EngineOptions, type OperationResult } from './engine.js'
+import { TransactionStatistics } from './transaction-statistics.js'
 
 type AnyCollection = Collection<{ _id: unknown }>
 
@@ -21,14 +23,25 @@ export class DriverEngine implements Engine {
   readonly #workload: Workload
   readonly #client: MongoClient
   readonly #collection: AnyCollection
+  readonly transactions: TransactionStatistics | null
+  /** Start of each commit that has no reply, by request id. */
+  readonly #commitsSinceUs = new Map<number, number>()
   #failedCommands = 0
   #failedOperations = 0
 
   private constructor(workload: Workload, client: MongoClient) {
     this.#workload = workload
     this.#client = client
+    this.transactions = workload.operations.some(({ transaction }) => transaction !== null)
+      ? new TransactionStatistics()
+      : null
     this.#collection = client.db(workload.database).collection(workload.collection)
-    client.on('commandFailed', () => this.#failedCommands++)
+    client.on('commandFailed', ({ commandName, requestId }) => {
+      // The driver also aborts transactions that the server has aborted.
+      if (commandName !== 'abortTransaction') this.#failedCommands++
+      this.#commitsSinceUs.delete(requestId)
+    })
+    if (this.transactions !== null) this.#timeCommits(client, this.transactions)
   }
 
   static async connect(workload: Workload, { uri, concurrency }: EngineOptions): Promise<DriverEngine> {
@@ -59,6 +72,48 @@ export class DriverEngine implements Engine {
     } catch (error) {
       if (this.#failedCommands > before) this.#failedOperations++
       return resultOf(error, action)
+    }
+  }
+
+  #timeCommits(client: MongoClient, statistics: TransactionStatistics): void {
+    client.on('commandStarted', ({ commandName, requestId }) => {
+      if (commandName === 'commitTransaction') this.#commitsSinceUs.set(requestId, nowUs())
+    })
+    client.on('commandSucceeded', ({ requestId }) => {
+      const sinceUs = this.#commitsSinceUs.get(requestId)
+      if (sinceUs === undefined) return
+      this.#commitsSinceUs.delete(requestId)
+      statistics.noteCommit(nowUs() - sinceUs)
+    })
+  }
+
+  /** @returns 0 if a record was not found, else 1 */
+  async #transact({ reads, updates }: Extract<Action, { kind: 'transaction' }>): Promise<number> {
+    const statistics = this.transactions!
+    const collection = this.#collection
+    let runs = 0
+    let found = 1
+    const session = this.#client.startSession()
+    try {
+      await session.withTransaction(
+        async () => {
+          if (runs++ > 0) statistics.noteRetry()
+          found = 1
+          try {
+            for (const filter of reads) if ((await collection.findOne(filter, { session })) === null) found = 0
+            for (const { filter, set } of updates)
+              if ((await collection.updateOne(filter, { $set: set }, { session })).matchedCount === 0) found = 0
+          } catch (error) {
+            statistics.noteAbort(errorOf(error))
+            throw error
+          }
+        },
+        { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
+      )
+      statistics.noteCommitted()
+      return found
+    } finally {
+      await session.endSession()
     }
   }
 
@@ -102,6 +157,8 @@ export class DriverEngine implements Engine {
         )
         return action.upsert ? -1 : matchedCount
       }
+      case 'transaction':
+        return this.#transact(action)
     }
   }
 }
@@ -115,9 +172,12 @@ function resultOf(error: unknown, action: Action): OperationResult {
     const written = failed.size === 0 ? null : action.documents.flatMap((_, i) => (failed.has(i) ? [] : [i]))
     return failedWith(codeText(failures[0]?.code ?? error.code, null), false, written)
   }
-  if (error instanceof MongoServerError) return failedWith(codeText(error.code, error.codeName ?? null), false)
-  if (error instanceof MongoError) return failedWith(error.name, isNetworkError)
-  return failedWith(error instanceof Error ? error.name : String(error), true)
+  return failedWith(errorOf(error), isNetworkError || !(error instanceof MongoError))
+}
+
+function errorOf(error: unknown): string {
+  if (error instanceof MongoServerError) return codeText(error.code, error.codeName ?? null)
+  return error instanceof Error ? error.name : String(error)
 }
 
 export function codeText(code: unknown, codeName: string | null): string {

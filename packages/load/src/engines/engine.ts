@@ -1,5 +1,6 @@
 import type { Plan } from '../workload/schedule.js'
 import type { EngineName } from '../types.js'
+import type { TransactionStatistics } from './transaction-statistics.js'
 
 export interface OperationResult {
   /** `HostUnreachable 6`, `MongoNetworkError`; null: no error. */
@@ -24,6 +25,8 @@ export interface Engine {
   send(prepared: unknown, slot: number): Promise<OperationResult>
   /** Attempts that the engine itself retried. */
   readonly retries: number
+  /** null: the engine runs none. */
+  readonly transactions: TransactionStatistics | null
   close(): Promise<void>
 }
 

@@ -58,7 +58,7 @@ export class Placement {
     this.#chunkOfKey = new Uint32Array(Math.min(cachedKeysMax, data.key === null ? 0 : workload.records * 2))
   }
 
-  targetOf({ operation, key }: Plan): Target {
+  targetOf({ operation, key, keys }: Plan): Target {
     const { isRouted, isKnown, key: pattern, primary } = this.data
     if (!isRouted) return unrouted
     if (!isKnown) return unknown
@@ -70,6 +70,10 @@ export class Placement {
       ]
       // Each document goes to one shard, however many batches the command becomes.
       return shards.length === 1 ? this.#single[shards[0]!]! : { routingClass: 'multi', shards }
+    }
+    if (operation.transaction !== null) {
+      const shards = new Set(keys.map((each) => this.data.owners[this.#chunkOf(each)]!))
+      return shards.size === 1 ? this.#single[[...shards][0]!]! : { routingClass: 'multi', shards: [...shards] }
     }
     const { by, range } = operation
     let prefix = 0

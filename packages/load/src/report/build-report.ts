@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os'
 import type { PlacementData } from '../placement/placement.js'
+import type { CommitPaths } from '../placement/commit-paths.js'
 import { risenBy, type Opcounters } from '../placement/shard-counters.js'
 import { withoutPassword, type Control } from '../run/control.js'
 import { encodeHistogram, mergeHistograms, newHistogram, summaryOf, type Histogram } from '../run/histograms.js'
@@ -15,6 +16,7 @@ import type {
   RoutingClass,
   ShardShare,
   TimelinePoint,
+  TransactionsReport,
 } from '../types.js'
 
 export interface MeasuredParts {
@@ -34,6 +36,7 @@ export interface MeasuredParts {
     readonly before: ReadonlyMap<string, Opcounters>
     readonly after: ReadonlyMap<string, Opcounters>
   }
+  readonly commitPaths: { readonly before: CommitPaths | null; readonly after: CommitPaths | null }
   readonly criticalSection: Histogram | null
   readonly endCheck: EndCheckReport
 }
@@ -106,6 +109,7 @@ export function buildReport(parts: MeasuredParts): LoadReport {
     routing: { derivedFrom: derivationOf(placement), placementChanged: parts.placementChanged },
     perShard,
     hottestShard: hottest !== undefined && hottest[1].operations > 0 ? hottest[0] : null,
+    transactions: transactionsOf(parts),
     timeline: timelineOf(parts),
     marks: parts.marks,
     endCheck: parts.endCheck,
@@ -165,6 +169,26 @@ function sharesOf({ placement, results, counters }: MeasuredParts): Record<strin
       },
     ]),
   )
+}
+
+function transactionsOf({ results, commitPaths: { before, after } }: MeasuredParts): TransactionsReport | null {
+  const data = results.flatMap(({ transactions }) => transactions ?? [])
+  if (data.length === 0) return null
+  const byCode: Record<string, number> = {}
+  let total = 0
+  for (const [code, count] of data.flatMap(({ aborts }) => aborts)) {
+    byCode[code] = (byCode[code] ?? 0) + count
+    total += count
+  }
+  const commits = mergeHistograms(data.map(({ commits }) => commits))
+  const risen = risenBy(before ?? undefined, after ?? undefined)
+  return {
+    committed: data.reduce((sum, { committed }) => sum + committed, 0),
+    aborts: { total, byCode },
+    retries: data.reduce((sum, { retries }) => sum + retries, 0),
+    commitLatencyUs: commits.totalCount === 0 ? null : summaryOf(commits),
+    commitPaths: risen === null ? null : Object.fromEntries(Object.entries(risen).filter(([, count]) => count > 0)),
+  }
 }
 
 function timelineOf({ results, intervalSecs }: MeasuredParts): TimelinePoint[] {

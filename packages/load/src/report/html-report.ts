@@ -7,7 +7,15 @@ import { lineChart, type Series } from './charts.js'
 import { escape } from './escape.js'
 import { duration, percent, perSecond, shortDuration, whole } from './format.js'
 import { style } from './style.js'
-import { broadcastOf, checkLine, loopOf, markTime, notBegunSentence, topologyOf } from './text-report.js'
+import {
+  broadcastOf,
+  checkLine,
+  loopOf,
+  markTime,
+  notBegunSentence,
+  topologyOf,
+  transactionLines,
+} from './text-report.js'
 import { highest } from '../run/pacing.js'
 
 export function htmlReport(report: LoadReport): string {
@@ -34,6 +42,11 @@ function single(report: LoadReport): string {
     percentileChart('By routing class', classes),
     histogramChart(latencyUs.all),
     errors.total > 0 ? errorTable(report) : '',
+    report.transactions === null
+      ? ''
+      : `<h2>Transactions</h2>${transactionLines(report.transactions)
+          .map((line) => `<p>${escape(capital(line))}.</p>`)
+          .join('')}`,
     shards(report),
     endCheck(report),
   ].join('')

@@ -1,5 +1,5 @@
 import { counted } from '@shardlab/quantities'
-import type { Latency, LoadReport, Mark, Ramp, WorkloadReport } from '../types.js'
+import type { Latency, LoadReport, Mark, Ramp, TransactionsReport, WorkloadReport } from '../types.js'
 import { duration, percent, perSecond, table, whole } from './format.js'
 
 export function textReport(report: LoadReport): string {
@@ -53,6 +53,8 @@ function single(report: LoadReport): string {
       `  failed operations took ${duration(latencyUs.failed!.p50)} at the median, ${duration(latencyUs.failed!.max)} at most`,
     )
   }
+  if (report.transactions !== null)
+    lines.push('', 'Transactions', ...transactionLines(report.transactions).map((line) => `  ${line}`))
   const shards = Object.entries(report.perShard)
   if (shards.length > 0) {
     const rows = shards.map(([id, { operations, share, chunks, latencyUs: alone }]) => [
@@ -125,6 +127,35 @@ function sweep(report: LoadReport): string {
   ].join('\n')
 }
 
+/** One sentence each, without a full stop. */
+export function transactionLines({
+  committed,
+  aborts,
+  retries,
+  commitLatencyUs,
+  commitPaths,
+}: TransactionsReport): string[] {
+  const listed = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([name, count]) => `${name} ${whole(count)}`)
+      .join(', ')
+  return [
+    `${whole(committed)} committed; ${counted(aborts.total, 'run', whole)} aborted${
+      aborts.total === 0
+        ? ''
+        : ` (${Object.entries(aborts.byCode)
+            .map(([code, count]) => `${code}: ${whole(count)}`)
+            .join(', ')})`
+    }, ${whole(retries)} run again`,
+    ...(commitLatencyUs === null
+      ? []
+      : [
+          `commit: p50 ${duration(commitLatencyUs.p50)}, p99 ${duration(commitLatencyUs.p99)}, max ${duration(commitLatencyUs.max)}`,
+        ]),
+    ...(commitPaths === null ? [] : [`commit paths: ${listed(commitPaths) || 'none'}`]),
+  ]
+}
+
 const clientOf = ({ measured: { id, client, engine, threads, startedAt } }: LoadReport): string =>
   `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : counted(threads, 'thread')}, run ${id} at ${startedAt}`
 
@@ -151,8 +182,8 @@ export function checkLine({ endCheck }: LoadReport): string {
   const { documents, unknownOutcomes } = endCheck
   if (endCheck.ok)
     return `End check: every acknowledged write is there (${counted(documents, 'document', whole)} read back, ${counted(unknownOutcomes, 'write', whole)} of unknown outcome)`
-  const { lost, unexpected, doubled, stale, corrupt, wrongReads } = endCheck
-  const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(
+  const { lost, unexpected, doubled, stale, corrupt, torn, wrongReads } = endCheck
+  const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, torn, 'wrong reads': wrongReads }).filter(
     ([, count]) => count > 0,
   )
   return `End check failed: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`

@@ -1,6 +1,7 @@
 /** One thread's share: every `lanes`-th cycle, with an engine of its own. */
 import { DriverEngine } from '../engines/driver-engine.js'
 import type { Engine } from '../engines/engine.js'
+import type { TransactionData } from '../engines/transaction-statistics.js'
 import { WireEngine } from '../engines/wire/wire-engine.js'
 import { Placement, type PlacementData } from '../placement/placement.js'
 import type { EngineName, Ramp } from '../types.js'
@@ -52,6 +53,8 @@ export interface LaneResult {
   readonly retries: number
   /** Measured operations that were due but did not start. */
   readonly notBegun: number
+  /** null: the workload has none. */
+  readonly transactions: TransactionData | null
 }
 
 /** Pause after a network error. */
@@ -69,6 +72,7 @@ export class Lane {
   /** When no further operation may start. */
   #endingAtUs = Number.POSITIVE_INFINITY
   #notBegun = 0
+  #isMeasuring = false
 
   private constructor(options: LaneOptions, workload: Workload, engine: Engine) {
     this.#options = options
@@ -93,6 +97,8 @@ export class Lane {
   /** Resolves with one past the highest cycle that may have run. */
   async run(segment: Segment): Promise<number> {
     const { lane, lanes } = this.#options
+    if (segment.isMeasured && !this.#isMeasuring) this.#engine.transactions?.reset()
+    this.#isMeasuring = segment.isMeasured
     const first = this.#schedule.begin(segment.cyclesSoFar, segment.weights)
     const end = segment.operations === null ? Number.POSITIVE_INFINITY : first + segment.operations
     const stopUs =
@@ -169,6 +175,7 @@ export class Lane {
       journal: this.#options.check ? this.#journal.data() : null,
       retries: this.#engine.retries,
       notBegun: this.#notBegun,
+      transactions: this.#engine.transactions?.data() ?? null,
     }
   }
 

@@ -13,7 +13,7 @@ export async function rehearse({ client }: Control, workload: Workload): Promise
   const collection = client.db(workload.database).collection(workload.collection)
   for (const operation of workload.operations) {
     if (operation.filter === null && operation.pipeline.length === 0 && operation.sort === null) continue
-    const action = actionOf(workload, { cycle: 0, operation, key: 0, field: 0, limit: 1 })
+    const action = actionOf(workload, { cycle: 0, operation, key: 0, field: 0, limit: 1, keys: [] })
     try {
       if (action.kind === 'find')
         await collection

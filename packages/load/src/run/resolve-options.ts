@@ -6,7 +6,7 @@ import { distributionNames } from '../data/distributions.js'
 import { textLengthMin } from '../data/text.js'
 import { OptionError } from '../option-error.js'
 import { engineNames, type EngineName, type LoadOptions, type Ramp } from '../types.js'
-import { builtInWorkload, builtInWorkloads } from '../workload/built-in.js'
+import { builtInWorkload, builtInWorkloads, transactionWorkloads } from '../workload/built-in.js'
 import { parseWorkload } from '../workload/parse.js'
 import { workloadSchema, type PhaseSource, type WorkloadSource } from '../workload/schema.js'
 import { compileWorkload, WorkloadRuleError, type Workload } from '../workload/workload.js'
@@ -46,6 +46,8 @@ const numbers: Readonly<Record<string, z.ZodType>> = {
   seed: wholeNumber(0, 4_294_967_295),
   fieldCount: wholeNumber(1, 1000),
   fieldLength: wholeNumber(textLengthMin, 8_000_000),
+  transactionReads: wholeNumber(0, 100),
+  transactionWrites: wholeNumber(0, 100),
   threads: wholeNumber(0, 64),
   pipeline: wholeNumber(1, 10_000),
 }
@@ -87,6 +89,8 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
   const fewest = Math.min(...phases.map(({ concurrency }) => highest(concurrency)))
   if (threads > fewest)
     throw new OptionError(`threads is ${threads}, but no more than ${fewest} operations are in flight`)
+  if (engine === 'wire' && workload.operations.some(({ transaction }) => transaction !== null))
+    throw new OptionError('the engine wire has no sessions, which transactions need: use --engine driver')
   if (engine === 'driver' && (options.pipeline ?? 1) > 1)
     throw new OptionError('pipeline is for the engine wire: add --engine wire')
   const faults = (options.faults ?? []).map(parseFault)
@@ -146,7 +150,12 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
 
 function resolveWorkload(options: LoadOptions): Workload {
   const name = options.workload ?? 'a'
-  const shape = { fieldCount: options.fieldCount ?? 10, fieldLength: options.fieldLength ?? 100 }
+  const shape = {
+    fieldCount: options.fieldCount ?? 10,
+    fieldLength: options.fieldLength ?? 100,
+    reads: options.transactionReads ?? 2,
+    writes: options.transactionWrites ?? 2,
+  }
   const builtIn = builtInWorkload(name, shape)
   if (builtIn === null && !/[./]/.test(name)) {
     throw new OptionError(
@@ -156,6 +165,11 @@ function resolveWorkload(options: LoadOptions): Workload {
   if (builtIn === null && (options.fieldCount !== undefined || options.fieldLength !== undefined)) {
     throw new OptionError('a workload file defines its records: leave out --field-count and --field-length')
   }
+  const ofTransactions = options.transactionReads !== undefined || options.transactionWrites !== undefined
+  if (ofTransactions && !transactionWorkloads.includes(name))
+    throw new OptionError(
+      `${builtIn === null ? 'a workload file defines its transactions' : `the workload ${name} has no transactions`}: leave out --transaction-reads and --transaction-writes, or use --workload transactions`,
+    )
   const source = builtIn ?? parseWorkload(readText(name), name).source
   const changed: WorkloadSource = {
     ...source,

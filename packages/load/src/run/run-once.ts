@@ -7,6 +7,7 @@ import {
 } from '../placement/critical-sections.js'
 import type { PlacementData } from '../placement/placement.js'
 import { readPlacement, samePlacement, unknownPlacement } from '../placement/read-placement.js'
+import { CommitPathCounters } from '../placement/commit-paths.js'
 import { ShardCounters } from '../placement/shard-counters.js'
 import { buildReport } from '../report/build-report.js'
 import { messageOf, OptionError } from '../option-error.js'
@@ -27,7 +28,8 @@ import { newRunId } from './run-id.js'
 import { Stopping } from './stopping.js'
 
 const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
-  ...{ ok: null, leftOut, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0 },
+  ...{ ok: null, leftOut, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0 },
+  ...{ torn: 0, wrongReads: 0 },
   ...{ unknownOutcomes: 0, examples: [] },
 })
 /** All lanes start together after this delay. */
@@ -45,6 +47,10 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
     if (control.client.options.writeConcern?.w === 0)
       throw new OptionError('with w=0 nothing is acknowledged that could be measured or checked: leave it out')
     if (load.engine === 'wire') refuseForWire(control)
+    if (control.topology === 'single' && load.workload.operations.some(({ transaction }) => transaction !== null))
+      throw new OptionError(
+        'a server without a replica set has no transactions: use a sharded cluster or a replica set',
+      )
     if (load.faults.length > 0) await checkFaults(control, load.faults)
     return await measure(load, control, options, new ProgressTeller(options.onProgress, step), stopping)
   } finally {
@@ -78,6 +84,8 @@ async function measure(
   })
   const counters = await ShardCounters.connect(control)
   const countersBefore = await counters.read()
+  const hasTransactions = workload.operations.some(({ transaction }) => transaction !== null)
+  const commitPaths = hasTransactions ? CommitPathCounters.connect(control) : null
   const schedule = new Schedule(workload)
   const phaseMarks: Mark[] = []
   const id = newRunId()
@@ -111,6 +119,7 @@ async function measure(
       await play({ ...steady, weights: first.mix, isMeasured: false, durationSecs: load.warmUpSecs, operations: null })
     }
     stopping.check()
+    const pathsBefore = (await commitPaths?.read()) ?? null
     progress.begin('run', load.phases.length === 1 ? first.operations : null)
     const watch = progress.watch(() => lanes.progress())
     for (const phase of load.phases) {
@@ -137,6 +146,10 @@ async function measure(
     const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
     return buildReport({
       ...{ load, control, options, placement, results, id, startedAt, interrupted },
+      commitPaths: {
+        before: pathsBefore,
+        after: (pathsBefore === null ? null : await stopping.unlessHurried(commitPaths!.read())) ?? null,
+      },
       endCheck: endCheck ?? unchecked(load.check ? 'interrupted' : 'not asked for'),
       marks: withinRun(
         [...phaseMarks, ...((faults as ScheduledFaults | null)?.marks ?? [])],
@@ -155,7 +168,7 @@ async function measure(
   } finally {
     ;(faults as ScheduledFaults | null)?.stop()
     progress.end()
-    await stopping.unlessHurried(Promise.all([lanes.close(), counters.close()]))
+    await stopping.unlessHurried(Promise.all([lanes.close(), counters.close(), commitPaths?.close()]))
   }
 }
 

@@ -22,6 +22,11 @@ export type Action =
       readonly upsert: boolean
       readonly readsFirst: boolean
     }
+  | {
+      readonly kind: 'transaction'
+      readonly reads: readonly Filter[]
+      readonly updates: readonly { readonly filter: Filter; readonly set: Record<string, unknown> }[]
+    }
 
 export function actionOf(workload: Workload, plan: Plan): Action {
   const { operation, key, cycle } = plan
@@ -52,22 +57,36 @@ export function actionOf(workload: Workload, plan: Plan): Action {
       return { kind: 'update', filter, set, upsert: true, readsFirst: false }
     }
     case 'update':
-    case 'readModifyWrite': {
-      const set: Record<string, unknown> = {}
-      for (const text of textsFrom(template.texts, plan.field, operation.fields))
-        set[text.name] = template.text(text, key, versionOf(cycle))
+    case 'readModifyWrite':
       return {
         kind: 'update',
         filter: filterOf(workload, plan),
-        set,
+        set: textsOf(workload, plan, key),
         upsert: false,
         readsFirst: operation.kind === 'readModifyWrite',
+      }
+    case 'transaction': {
+      const { reads } = operation.transaction!
+      return {
+        kind: 'transaction',
+        reads: plan.keys.slice(0, reads).map((key) => filterOf(workload, plan, key)),
+        updates: plan.keys.slice(reads).map((key) => ({
+          filter: filterOf(workload, plan, key),
+          set: textsOf(workload, plan, key),
+        })),
       }
     }
   }
 }
 
-function filterOf({ template }: Workload, { operation, key }: Plan): Filter {
+function textsOf({ template }: Workload, { operation, field, cycle }: Plan, key: number): Record<string, unknown> {
+  const set: Record<string, unknown> = {}
+  for (const text of textsFrom(template.texts, field, operation.fields))
+    set[text.name] = template.text(text, key, versionOf(cycle))
+  return set
+}
+
+function filterOf({ template }: Workload, { operation, key: planned }: Plan, key = planned): Filter {
   const filter: Filter = {}
   for (const field of operation.by) filter[field] = template.value(field, key)
   if (operation.range !== null) {

@@ -1,15 +1,21 @@
 /**
- * YCSB's core workloads (`workloads/workloada` to `workloadf`), and one that covers every way to
- * route an operation.
+ * YCSB's core workloads (`workloads/workloada` to `workloadf`), one that covers every way to route
+ * an operation, and transactions on one shard and on several.
  */
 import type { OperationSource, WorkloadSource } from './schema.js'
 
 export interface RecordShape {
   readonly fieldCount: number
   readonly fieldLength: number
+  /** Of a transaction; default 2. */
+  readonly reads?: number
+  readonly writes?: number
 }
 
-const ycsbRecord = ({ fieldCount, fieldLength }: RecordShape): Record<string, unknown> => ({
+const ycsbRecord = ({
+  fieldCount,
+  fieldLength,
+}: Pick<RecordShape, 'fieldCount' | 'fieldLength'>): Record<string, unknown> => ({
   _id: { $keyName: {} },
   ...Object.fromEntries(Array.from({ length: fieldCount }, (_, i) => [`field${i}`, { $text: fieldLength }])),
 })
@@ -54,7 +60,18 @@ const routeMix: WorkloadSource['operations'] = {
   bulk: { do: 'bulkInsert', documents: 20, weight: 5 },
 }
 
-export const builtInWorkloads = [...Object.keys(operationsOf), 'route-mix'] as const
+/** Records with one value of the shard key. */
+const groupRecords = 16
+
+/** Weights of transactions within one group, and over any records. */
+const transactionWeights: Readonly<Record<string, readonly [oneShard: number, acrossShards: number]>> = {
+  transactions: [50, 50],
+  'transactions-one-shard': [100, 0],
+  'transactions-across-shards': [0, 100],
+}
+export const transactionWorkloads: readonly string[] = Object.keys(transactionWeights)
+
+export const builtInWorkloads = [...Object.keys(operationsOf), 'route-mix', ...transactionWorkloads] as const
 
 /** null: unknown name. YCSB's default shape is 10 fields of 100 bytes. */
 export function builtInWorkload(name: string, shape: RecordShape): WorkloadSource | null {
@@ -71,6 +88,8 @@ export function builtInWorkload(name: string, shape: RecordShape): WorkloadSourc
       operations: ycsb,
     }
   }
+  const weights = transactionWeights[name]
+  if (weights !== undefined) return { ...common, name, ...transactions(shape, weights) }
   if (name !== 'route-mix') return null
   return {
     ...common,
@@ -79,5 +98,24 @@ export function builtInWorkload(name: string, shape: RecordShape): WorkloadSourc
     indexes: [{ region: 1 }],
     distribution: 'uniform',
     operations: routeMix,
+  }
+}
+
+function transactions(
+  shape: RecordShape,
+  [oneShard, acrossShards]: readonly [number, number],
+): Pick<WorkloadSource, 'shardKey' | 'record' | 'indexes' | 'distribution' | 'operations'> {
+  const { reads = 2, writes = 2 } = shape
+  const within = Math.max(groupRecords, reads + writes)
+  const transaction = { do: 'transaction' as const, by: ['group', '_id'], reads, writes }
+  return {
+    shardKey: { group: 'hashed' },
+    record: { ...ycsbRecord(shape), group: { $key: { div: within } } },
+    indexes: [],
+    distribution: 'uniform',
+    operations: {
+      ...(oneShard === 0 ? {} : { oneShard: { ...transaction, within, weight: oneShard } }),
+      ...(acrossShards === 0 ? {} : { acrossShards: { ...transaction, weight: acrossShards } }),
+    },
   }
 }

@@ -6,7 +6,7 @@
  */
 import { distributionOf, type Distribution } from '../data/distributions.js'
 import { hash32, purposes, unit } from '../data/hash.js'
-import type { Operation, Workload } from './workload.js'
+import type { Operation, TransactionShape, Workload } from './workload.js'
 
 export const blockCycles = 1000
 const shuffles = 64
@@ -20,7 +20,15 @@ export interface Plan {
   readonly field: number
   /** 0: none. */
   readonly limit: number
+  /** Of a transaction: the records that it reads, then those that it updates. */
+  readonly keys: readonly number[]
 }
+
+const noKeys: readonly number[] = []
+
+/** The records that an update or a transaction changes. */
+export const updatedKeys = ({ operation: { transaction }, key, keys }: Plan): readonly number[] =>
+  transaction === null ? [key] : keys.slice(transaction.reads)
 
 /** The version that a cycle's write puts into texts. */
 export const versionOf = (cycle: number): number => cycle + 1
@@ -111,7 +119,7 @@ export class Schedule {
     const operation = operations[segment.mix.operations[place]!]!
     if (operation.newRecords > 0) {
       const key = segment.firstKey + block * segment.mix.newRecords + segment.mix.ranks[place]!
-      return { cycle, operation, key, field: 0, limit: 0 }
+      return { cycle, operation, key, field: 0, limit: 0, keys: noKeys }
     }
     // The block before this one has run, or nearly, so its records can be read.
     const newest = segment.firstKey + Math.max(0, block - 1) * segment.mix.newRecords - 1
@@ -122,7 +130,34 @@ export class Schedule {
         ? 0
         : operation.limit[0] +
           Math.floor(unit(seed, cycle, purposes.limit) * (operation.limit[1] - operation.limit[0] + 1))
-    return { cycle, operation, key, field, limit }
+    const keys =
+      operation.transaction === null ? noKeys : this.#keysOf(operation.transaction, operation, cycle, key, newest)
+    return { cycle, operation, key, field, limit, keys }
+  }
+
+  /** Different ones. */
+  #keysOf(
+    { reads, writes, within }: TransactionShape,
+    { distribution }: Operation,
+    cycle: number,
+    first: number,
+    newest: number,
+  ): number[] {
+    const count = reads + writes
+    if (within !== null) {
+      // The last block may have too few records.
+      const blocks = Math.floor((newest + 1) / within)
+      const start = (Math.floor(first / within) % blocks) * within
+      return Array.from({ length: count }, (_, i) => start + ((first + i) % within))
+    }
+    const keys = [first]
+    const draw = this.#distributions.get(distribution)!
+    for (let i = 1; i < count; i++) {
+      let key = draw(unit(this.workload.seed, cycle, purposes.transaction + i), cycle, newest)
+      while (keys.includes(key)) key = (key + 1) % (newest + 1)
+      keys.push(key)
+    }
+    return keys
   }
 
   /** `index`: the record's in the cycle. null: loaded, or not created by any segment. */

@@ -35,6 +35,7 @@ export const operationKinds = [
   'update',
   'upsert',
   'readModifyWrite',
+  'transaction',
 ] as const
 export type OperationKind = (typeof operationKinds)[number]
 
@@ -58,6 +59,11 @@ const operation = z.strictObject({
   fields: z.union([whole(1, 1000), z.literal('all')], 'must be a whole number or all').optional(),
   /** Documents of a bulkInsert. */
   documents: whole(1, 10_000).optional(),
+  /** Records that a transaction reads, and other ones that it updates. */
+  reads: whole(0, 100).optional(),
+  writes: whole(0, 100).optional(),
+  /** A transaction's records are in one block of this many; absent: they may be any. */
+  within: whole(1, 2_000_000_000).optional(),
   distribution: z.enum(distributionNames, `must be one of ${distributionNames.join(', ')}`).optional(),
 })
 export type OperationSource = z.infer<typeof operation>

@@ -1,6 +1,6 @@
 import type { DistributionName } from '../data/distributions.js'
 import { RecordTemplate, TemplateError, type TextField } from './template.js'
-import type { OperationKind, PhaseSource, WorkloadSource } from './schema.js'
+import type { OperationKind, OperationSource, PhaseSource, WorkloadSource } from './schema.js'
 
 export interface Operation {
   readonly index: number
@@ -19,6 +19,16 @@ export interface Operation {
   /** Records that one operation creates. */
   readonly newRecords: number
   readonly distribution: DistributionName
+  /** null: one operation outside of transactions. */
+  readonly transaction: TransactionShape | null
+}
+
+export interface TransactionShape {
+  readonly reads: number
+  /** Updates of other records. */
+  readonly writes: number
+  /** Size of the block of records that has all of them; null: any records. */
+  readonly within: number | null
 }
 
 export interface Workload {
@@ -48,7 +58,7 @@ export class WorkloadRuleError extends Error {
   }
 }
 
-const writes: readonly OperationKind[] = ['update', 'readModifyWrite']
+const writes: readonly OperationKind[] = ['update', 'readModifyWrite', 'transaction']
 const makers: readonly OperationKind[] = ['insert', 'bulkInsert', 'upsert']
 
 const bulkDocuments = 100
@@ -123,7 +133,11 @@ export function compileWorkload(source: WorkloadSource): Workload {
       `must be fewer: these documents exceed the ${messageBytesMax} bytes of a message`,
       ...at('documents'),
     )
-    rule(operation.fields === undefined || isWrite, 'is allowed only for update and readModifyWrite', ...at('fields'))
+    rule(
+      operation.fields === undefined || isWrite,
+      'is allowed only for update, readModifyWrite and transaction',
+      ...at('fields'),
+    )
     rule(operation.limit === undefined || kind === 'find', 'is allowed only for find', ...at('limit'))
     rule(operation.sort === undefined || kind === 'find', 'is allowed only for find', ...at('sort'))
     rule(!isWrite || template.texts.length > 0, 'needs a record with a $text, which updates change', ...at('do'))
@@ -145,6 +159,9 @@ export function compileWorkload(source: WorkloadSource): Workload {
       `must be at most ${template.texts.length}, the texts of a record`,
       ...at('fields'),
     )
+    const transaction = transactionOf(operation, source.records, (holds, message, field) =>
+      rule(holds, message, ...at(field)),
+    )
     const limit = operation.limit
     rule(!Array.isArray(limit) || limit[0] <= limit[1], 'must be [from, to] with from at most to', ...at('limit'))
     return {
@@ -158,9 +175,10 @@ export function compileWorkload(source: WorkloadSource): Workload {
       sort: operation.sort ?? null,
       limit: limit === undefined ? null : Array.isArray(limit) ? [limit[0], limit[1]] : [limit, limit],
       pipeline: operation.pipeline ?? [],
-      fields: isWrite ? written : 0,
+      fields: isWrite && (transaction === null || transaction.writes > 0) ? written : 0,
       newRecords: !makes ? 0 : kind === 'bulkInsert' ? (operation.documents ?? bulkDocuments) : 1,
       distribution: operation.distribution ?? source.distribution,
+      transaction,
     }
   })
   rule(
@@ -202,6 +220,27 @@ export function compileWorkload(source: WorkloadSource): Workload {
     phases: source.phases ?? null,
     source,
   }
+}
+
+const readsOrWritesDefault = 1
+
+function transactionOf(
+  { do: kind, reads, writes, within }: OperationSource,
+  records: number,
+  rule: (holds: boolean, message: string, field: string) => void,
+): TransactionShape | null {
+  if (kind !== 'transaction') {
+    for (const [field, value] of Object.entries({ reads, writes, within }))
+      rule(value === undefined, 'is allowed only for transaction', field)
+    return null
+  }
+  const shape = { reads: reads ?? readsOrWritesDefault, writes: writes ?? readsOrWritesDefault, within: within ?? null }
+  const count = shape.reads + shape.writes
+  rule(count > 0, 'must be above 0, or writes must', 'reads')
+  rule(count <= records, `must be fewer: with the writes, ${count} records of ${records}`, 'reads')
+  rule(within === undefined || within >= count, `must be at least ${count}, the records of a transaction`, 'within')
+  rule(within === undefined || within <= records, `must be at most ${records}, the number of records`, 'within')
+  return shape
 }
 
 function compileTemplate(source: WorkloadSource): RecordTemplate {

@@ -20,6 +20,8 @@ export interface LoadCommandOptions {
   readonly distribution?: string
   readonly fieldCount?: number
   readonly fieldLength?: number
+  readonly transactionReads?: number
+  readonly transactionWrites?: number
   readonly ns?: string
   readonly shardKey?: string
   readonly drop?: true
@@ -44,11 +46,16 @@ export function addLoadCommand(program: Command, run: (options: LoadCommandOptio
     )
     .option('--uri <uri>', 'connection string of the server or cluster')
     .option('--up <options>', 'start a cluster with these options of shardlab up instead, and stop it at the end')
-    .option('--workload <w>', "YCSB's a, b, c, d, e, f; route-mix; or the path of a workload file (default: a)")
+    .option(
+      '--workload <w>',
+      "YCSB's a, b, c, d, e, f; route-mix; transactions, transactions-one-shard, transactions-across-shards; or the path of a workload file (default: a)",
+    )
     .option('--records <n>', 'records to load first (default: 1000, or the number in the file)', wholeNumber)
     .option('--distribution <d>', 'of keys: uniform, zipfian, latest, hotspot, exponential or sequential')
     .option('--field-count <n>', 'text fields of a record (default: 10)', wholeNumber)
     .option('--field-length <bytes>', 'length of each text field (default: 100)', wholeNumber)
+    .option('--transaction-reads <n>', 'records that each transaction reads (default: 2)', wholeNumber)
+    .option('--transaction-writes <n>', 'other records that it updates (default: 2)', wholeNumber)
     .option('--ns <database.collection>', 'collection to use (default: shardlab_load.records)')
     .option('--shard-key <key>', 'shard key, such as _id:hashed or customer:1,_id:1; none: unsharded')
     .option('--seed <n>', 'seed of the generated data (default: 1)', wholeNumber)
@@ -95,6 +102,7 @@ Examples:
   shardlab load --up "--shards 3" --workload b                       YCSB B on a cluster for this test alone
   shardlab load --uri mongodb://localhost/ --rate 2000 --duration 1m --expect "p99<20ms"
   shardlab load --up "" --sweep shards=1..16 --workload route-mix --concurrency 1 --html sweep.html
+  shardlab load --up "--shards 4" --workload transactions --transaction-reads 3 --transaction-writes 2
   shardlab load --compare before.json after.json`,
     )
     .action(run)

@@ -92,6 +92,8 @@ function loadOptions(options: LoadCommandOptions): Omit<LoadOptions, 'uri'> {
     distribution: options.distribution,
     fieldCount: options.fieldCount,
     fieldLength: options.fieldLength,
+    transactionReads: options.transactionReads,
+    transactionWrites: options.transactionWrites,
     ns: options.ns,
     shardKey: options.shardKey,
     drop: options.drop,

@@ -21,7 +21,7 @@ export function messageOf(body: Uint8Array): Buffer {
   return message
 }
 
-/** To be sent one after another. */
+/** To be sent one after another. @throws TypeError for a transaction, which needs a session */
 export function messagesOf(workload: Workload, action: Action): Buffer[] {
   const { collection, database } = workload
   const command = (name: string, sizeHintBytes = 256): DocumentWriter =>
@@ -60,6 +60,8 @@ export function messagesOf(workload: Workload, action: Action): Buffer[] {
       if (!action.readsFirst) return [update]
       return [finished(command('find').document('filter', filter).int32('limit', 1).bool('singleBatch', true)), update]
     }
+    case 'transaction':
+      throw new TypeError('the engine wire has no sessions')
   }
 }
 

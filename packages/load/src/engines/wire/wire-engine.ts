@@ -20,6 +20,7 @@ export interface WireEngineOptions extends EngineOptions {
 
 export class WireEngine implements Engine {
   readonly retries = 0
+  readonly transactions = null
   readonly #workload: Workload
   readonly #connections: readonly WireConnection[]
   readonly #pipeline: number
