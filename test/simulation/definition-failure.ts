@@ -34,7 +34,11 @@ const codes = { namespaceNotFound: 26, alreadyInitialized: 23, badValue: 2, shar
 /** `app.sharded` has chunks up to 10 and from 10, on different shards; `app.plain` is unsharded. */
 export const definitions: Readonly<Record<string, Definition>> = {
   shardCollection: {
-    steps: ['shard.create-collection.validated', 'shard.create-collection.participants-ready'],
+    steps: [
+      'shard.create-collection.validated',
+      'shard.create-collection.participants-ready',
+      'shard.create-collection.committed',
+    ],
     command: { shardCollection: 'app.plain', key, $db: 'admin' },
     expected: { counts, keys: { ...keys, plain: key } },
   },

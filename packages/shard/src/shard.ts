@@ -21,6 +21,7 @@ import {
 } from '@shardlab/node'
 import { collModRecovery } from './coordinators/collections/coll-mod.js'
 import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
+import { refineShardKeyRecovery } from './coordinators/collections/refine-shard-key.js'
 import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
 import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
 import { movePrimaryRecovery } from './coordinators/databases/move-primary.js'
@@ -55,6 +56,7 @@ const ddlRecoveries: DdlRecoveries<ShardParts> = {
   dropDatabase: dropDatabaseRecovery,
   movePrimary: movePrimaryRecovery,
   receiveDatabase: receiveDatabaseRecovery,
+  refineCollectionShardKey: refineShardKeyRecovery,
   renameCollection: renameCollectionRecovery,
 }
 

@@ -35,6 +35,7 @@ export const namedSteps = [
   'shard.auto-split.committed',
   'shard.auto-split.started',
   'shard.coll-mod.migrations-stopped',
+  'shard.create-collection.committed',
   'shard.create-collection.participants-ready',
   'shard.create-collection.validated',
   'shard.document-move.begun',

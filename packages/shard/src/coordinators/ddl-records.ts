@@ -2,7 +2,7 @@
  * Unfinished operations of coordinators, in the collection that the server uses.
  * Server: sharding_ddl_coordinator.cpp.
  */
-import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, elementsOf, findField, hexOf, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { Records } from '../common/record-store.js'
 
@@ -12,6 +12,7 @@ export type DdlRecord =
   | CollModRecord
   | CreateCollectionRecord
   | DropCollectionRecord
+  | RefineShardKeyRecord
   | RenameCollectionRecord
   | DropDatabaseRecord
   | MovePrimaryRecord
@@ -39,6 +40,16 @@ export interface DropCollectionRecord {
   readonly operation: 'dropCollection'
   readonly ns: string
   readonly sharded: boolean
+}
+
+export interface RefineShardKeyRecord {
+  readonly operation: 'refineCollectionShardKey'
+  readonly ns: string
+  readonly uuid: Uint8Array
+  readonly key: Uint8Array
+  readonly oldKey: Uint8Array
+  /** Of the placement with the old key. */
+  readonly epoch: string
 }
 
 export interface RenameCollectionRecord {
@@ -123,6 +134,13 @@ function writeRecord(record: DdlRecord): Uint8Array {
         .finish()
     case 'dropCollection':
       return writer.bool('sharded', record.sharded).finish()
+    case 'refineCollectionShardKey':
+      return writer
+        .uuid('collectionUUID', record.uuid)
+        .document('newShardKey', record.key)
+        .document('oldKey', record.oldKey)
+        .objectId('oldEpoch', Buffer.from(record.epoch, 'hex'))
+        .finish()
     case 'renameCollection':
       return writer
         .string('to', record.to)
@@ -158,6 +176,15 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
       return { operation, ns, body: field('collModRequest').slice() }
     case 'dropCollection':
       return { operation: 'dropCollection', ns, sharded: field('sharded').isTruthy() }
+    case 'refineCollectionShardKey':
+      return {
+        operation,
+        ns,
+        uuid: field('collectionUUID').asBinary().slice(),
+        key: field('newShardKey').slice(),
+        oldKey: field('oldKey').slice(),
+        epoch: hexOf(field('oldEpoch').slice()),
+      }
     case 'renameCollection': {
       const uuid = field('uuid')
       return {

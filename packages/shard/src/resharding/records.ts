@@ -93,6 +93,9 @@ export interface CommandRecord {
   readonly id: Uint8Array
   readonly ns: string
   readonly request: Uint8Array
+  /** Before the resharding, for change streams. */
+  readonly oldUuid: Uint8Array
+  readonly oldShardKey: Uint8Array
 }
 
 export class CommandRecords extends Records<CommandRecord, Pick<CommandRecord, 'ns'>> {
@@ -108,11 +111,13 @@ export class CommandRecords extends Records<CommandRecord, Pick<CommandRecord, '
 
 const operation = 'reshardCollection'
 
-function writeCommand({ id, ns, request }: CommandRecord): Uint8Array {
+function writeCommand({ id, ns, request, oldUuid, oldShardKey }: CommandRecord): Uint8Array {
   return new DocumentWriter(512)
     .value('_id', ddlRecordId(operation, ns))
     .uuid('reshardingUUID', id)
     .document('request', request)
+    .document('oldShardKey', oldShardKey)
+    .uuid('oldCollectionUUID', oldUuid)
     .finish()
 }
 
@@ -123,6 +128,8 @@ function parseCommand(document: Uint8Array): CommandRecord | undefined {
     id: findField(document, 'reshardingUUID')!.asBinary(),
     ns: key.ns,
     request: findField(document, 'request')!.slice(),
+    oldUuid: findField(document, 'oldCollectionUUID')!.asBinary(),
+    oldShardKey: findField(document, 'oldShardKey')!.slice(),
   }
 }
 

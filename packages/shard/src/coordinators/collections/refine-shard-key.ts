@@ -6,13 +6,16 @@
  * Manual: reference/command/refineCollectionShardKey.
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { compareDocuments, CommandError, DocumentWriter } from '@shardlab/bson'
-import { announceSharding, expectUuid, raiseError } from '@shardlab/node'
+import { compareDocuments, CommandError, DocumentWriter, sameBytes } from '@shardlab/bson'
+import { announceSharding, expectUuid, raiseError, retryUntilDone } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
-import { ShardKeyPattern } from '@shardlab/sharding'
+import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import type { ShardHandlers } from '../../host/handlers.js'
 import { hasShardKeyIndex } from '../../shard-key/shard-key-index.js'
+import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { CoordinatorHost } from '../ddl-host.js'
+import type { RefineShardKeyRecord } from '../ddl-records.js'
+import { finalFailure } from '../final-failure.js'
 
 export const refineShardKeyHandlers: ShardHandlers<
   'shard.refine-collection-shard-key' | 'shard.check-shard-key-index',
@@ -32,9 +35,10 @@ function refineShardKey(
 }
 
 async function refine(
-  { node, placements, critical }: CoordinatorHost,
+  host: CoordinatorHost,
   { ns, key, enforceUniqueness, collectionUuid }: RequestOf<'shard.refine-collection-shard-key'>,
 ): Promise<ReplyOf<'shard.refine-collection-shard-key'>> {
+  const { node, placements, critical, ddl } = host
   const { context, behaviours } = node
   return critical.hold(ns, async () => {
     expectUuid(node, ns, collectionUuid)
@@ -66,20 +70,51 @@ async function refine(
     raiseError(checked.error)
     await context.reach('shard.refine-shard-key.validated', { ns })
     const [epoch] = table.version
-    raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
-    await context.reach('shard.refine-shard-key.committed', { ns })
-    await placements.refreshCollection(ns)
-    const description = new DocumentWriter(128)
-      .document('shardKey', next.document)
-      .document('oldShardKey', old.document)
-      .finish()
-    announceSharding(node, { ns, uuid: placement.uuid }, 'refineCollectionShardKey', description)
-    await node.flushToMajority()
-    // The other owners refresh now, or when the first router with the new version arrives.
-    for (const shard of table.owners())
-      if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
+    const record: RefineShardKeyRecord = {
+      ...{ operation: 'refineCollectionShardKey', ns, uuid: placement.uuid, epoch },
+      ...{ key: next.document, oldKey: old.document },
+    }
+    await ddl.records.begin(record)
+    await carryOut(host, record)
     return { error: null }
   })
+}
+
+/** Retries until the catalog has the new key, also after a restart. @throws CommandError why not */
+async function carryOut(host: CoordinatorHost, record: RefineShardKeyRecord): Promise<void> {
+  const { node, placements, ddl } = host
+  const { context } = node
+  const { ns, uuid, key, oldKey } = record
+  const failure = await retryUntilDone(node, () => commit(host, record).then(() => null, finalFailure))
+  const placement = await retryUntilDone(node, () => placements.refreshCollection(ns))
+  if (hasKey(placement, record)) {
+    const description = new DocumentWriter(128).document('shardKey', key).document('oldShardKey', oldKey).finish()
+    // In one step with the record: the event is neither lost nor repeated.
+    announceSharding(node, { ns, uuid }, 'refineCollectionShardKey', description)
+  }
+  await ddl.records.finish(record)
+  if (failure !== null) throw failure
+  // The other owners refresh now, or when the first router with the new version arrives.
+  for (const shard of placement!.table.owners())
+    if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
+}
+
+/** An earlier attempt may have committed. */
+async function commit({ node, placements }: CoordinatorHost, record: RefineShardKeyRecord): Promise<void> {
+  const { ns, key, epoch } = record
+  const { context } = node
+  if (hasKey(await placements.refreshCollection(ns), record)) return
+  raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
+  await context.reach('shard.refine-shard-key.committed', { ns })
+}
+
+function hasKey(placement: CollectionPlacement | null, { uuid, key }: RefineShardKeyRecord): boolean {
+  return placement !== null && sameBytes(placement.uuid, uuid) && sameBytes(placement.shardKey.document, key)
+}
+
+export const refineShardKeyRecovery: DdlRecovery<RefineShardKeyRecord, CoordinatorHost> = {
+  hold: ({ critical }, { ns }, work) => critical.hold(ns, work),
+  resume: carryOut,
 }
 
 function checkShardKeyIndex(

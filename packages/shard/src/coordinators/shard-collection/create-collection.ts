@@ -4,14 +4,15 @@
  * Server: create_collection_coordinator.cpp.
  * Manual: reference/command/shardCollection.
  */
-import { isRequestFailure, configAddress, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { parseDatabase } from '../../metadata/placement-state.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { CreateCollectionRecord } from '../ddl-records.js'
+import { finalFailure } from '../final-failure.js'
 import { forEachShard, otherShards } from '../participants.js'
+import { announceSharded } from './announce-sharded.js'
 import { shardHere, type ShardHereRequest } from './shard-here.js'
 import { planShardCollection, type ShardCollectionHost } from './shard-collection-plan.js'
 
@@ -59,17 +60,13 @@ async function carryOut(
   // A fault that makes a step fail is for the client to see.
   const outcome = await retryUntilDone(node, () => attempt().catch(finalFailure))
   if (outcome instanceof Uint8Array) {
+    // In one step with the record: the event is neither lost nor repeated.
+    announceSharded(node, ns, outcome, body)
     await ddl.records.finish(record)
     return { uuid: outcome, error: null }
   }
   await undo(host, record)
   throw outcome
-}
-
-/** @throws the error itself if a retry may help */
-function finalFailure(error: unknown): CommandError | StepFailedError {
-  if (error instanceof StepFailedError || (error instanceof CommandError && !isRequestFailure(error))) return error
-  throw error
 }
 
 /** An earlier attempt may have committed, and some versions refuse to shard twice. */
@@ -98,19 +95,22 @@ async function shardWhereItIs(
 async function undo(host: ShardCollectionHost, record: CreateCollectionRecord): Promise<void> {
   const { node, placements, ddl } = host
   const { context } = node
-  const { ns, existed, databaseUuid } = record
-  await retryUntilDone(node, async () => {
+  const { ns, body, existed, databaseUuid } = record
+  const sharded = await retryUntilDone(node, async () => {
     const placement = await placements.refreshCollection(ns)
     const isSharded = placement !== null && !placement.isUnsplittable
     const { database } = await context.request(configAddress, 'config.get-database', { db: databaseNameOf(ns) })
     const isOther = database !== null && parseDatabase(database).version[0] !== databaseUuid
-    if (isSharded || isOther) return
+    if (isSharded && !isOther) return placement.uuid
+    if (isOther) return null
     const owner = placement?.table.lowestShard() ?? context.address
     if (!existed && node.collection(ns)?.count === 0) dropLocalCollection(node, ns)
     const others = (await otherShards(context)).filter((shard) => shard !== owner)
     await forEachShard(others, (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
+    return null
   })
   placements.forgetCollection(ns)
+  if (sharded !== null) announceSharded(node, ns, sharded, body)
   await ddl.records.finish(record)
 }
 

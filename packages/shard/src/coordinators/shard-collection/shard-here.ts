@@ -4,19 +4,11 @@
  * Server: create_collection_coordinator.cpp.
  */
 import { configAddress, packedCount, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
-import {
-  announceSharding,
-  buildIndex,
-  createCollection,
-  raiseError,
-  retryUntilDone,
-  type NodeHost,
-} from '@shardlab/node'
+import { CommandError, emptyDocument } from '@shardlab/bson'
+import { buildIndex, createCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { forEachShard } from '../participants.js'
 import { logShardCollectionEnd, logShardCollectionStart } from './shard-collection-log.js'
 import { planShardCollection, type ShardCollectionHost, type ShardCollectionPlan } from './shard-collection-plan.js'
-import type { ShardCollectionRequest } from './shard-collection-request.js'
 
 export type ShardHereRequest = RequestOf<'shard.shard-collection-here'>
 
@@ -74,23 +66,8 @@ export async function shardHere(
     context.request(configAddress, 'config.commit-create-collection', commit),
   )
   raiseError(committed.error)
+  await context.reach('shard.create-collection.committed', { ns })
   const placement = await placements.refreshCollection(ns)
   if (placement !== null) await logShardCollectionEnd(context, behaviours, ns, facts, placement.table.version)
-  announce(node, { ns, uuid }, request)
-  await node.flushToMajority()
   return uuid
-}
-
-/** For change streams. */
-function announce(
-  node: NodeHost,
-  collection: { readonly ns: string; readonly uuid: Uint8Array },
-  { shardKey, unique, numInitialChunks, presplitHashedZones }: ShardCollectionRequest,
-): void {
-  const description = new DocumentWriter(128)
-    .document('shardKey', shardKey.document)
-    .bool('unique', unique)
-    .int64('numInitialChunks', numInitialChunks)
-    .bool('presplitHashedZones', presplitHashedZones)
-  announceSharding(node, collection, 'shardCollection', description.finish())
 }

@@ -4,7 +4,15 @@
  * Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { CommandError, DocumentWriter, ErrorCodes, hexOf, isRetriableErrorCode, sameBytes } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  ErrorCodes,
+  findField,
+  hexOf,
+  isRetriableErrorCode,
+  sameBytes,
+} from '@shardlab/bson'
 import { announceSharding, raiseError, retryUntilDone, type NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Coordination } from '../../coordinators/ddl-coordinators.js'
@@ -46,25 +54,13 @@ async function reshard(host: ReshardCommandHost, request: RequestOf<'shard.resha
   const { ns } = request
   const checked = await retryUntilDone(node, () => checkedRequest(host, request), isTransient)
   if (checked === null) return
-  const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
-  const records = new CommandRecords(node)
-  records.put(record)
-  await node.flushToMajority()
   const before = await retryUntilDone(node, () => host.placements.refreshCollection(ns))
-  await carryOutAndForget(host, record, () => node.context.reach('shard.resharding.requested', { ns }))
-  const after = await retryUntilDone(node, () => host.placements.refreshCollection(ns))
-  if (before !== null && after !== null && !sameBytes(before.uuid, after.uuid)) announce(node, ns, before, after)
+  if (before === null) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not in the catalog`)
+  const old = { oldUuid: before.uuid, oldShardKey: before.shardKey.document }
+  const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked, ...old }
+  new CommandRecords(node).put(record)
   await node.flushToMajority()
-}
-
-/** For change streams. */
-function announce(node: NodeHost, ns: string, before: CollectionPlacement, after: CollectionPlacement): void {
-  const description = new DocumentWriter(256)
-    .uuid('reshardUUID', after.uuid)
-    .document('shardKey', after.shardKey.document)
-    .document('oldShardKey', before.shardKey.document)
-    .bool('unique', after.unique)
-  announceSharding(node, { ns, uuid: before.uuid }, 'reshardCollection', description.finish())
+  await carryOutAndForget(host, record, () => node.context.reach('shard.resharding.requested', { ns }))
 }
 
 async function carryOutAndForget(
@@ -79,10 +75,31 @@ async function carryOutAndForget(
   } finally {
     // After a shutdown the next start resumes it.
     if (!node.stopping.signal.aborted) {
+      const after = await retryUntilDone(node, () => host.placements.refreshCollection(record.ns))
+      // In one step with the record: the event is neither lost nor repeated.
+      if (after !== null && !sameBytes(record.oldUuid, after.uuid)) announce(node, record, after)
       new CommandRecords(node).remove(record)
       await node.flushToMajority()
     }
   }
+}
+
+/** For change streams. Server: notifyChangeStreamsOnReshardCollectionComplete. */
+function announce(
+  node: NodeHost,
+  { ns, request, oldUuid, oldShardKey }: CommandRecord,
+  { uuid, shardKey, unique }: CollectionPlacement,
+): void {
+  const description = new DocumentWriter(256)
+    .uuid('reshardUUID', uuid)
+    .document('shardKey', shardKey.document)
+    .document('oldShardKey', oldShardKey)
+    .bool('unique', unique)
+  for (const name of ['numInitialChunks', 'collation', 'zones', 'provenance']) {
+    const value = findField(request, name)
+    if (value !== undefined) description.value(name, value)
+  }
+  announceSharding(node, { ns, uuid: oldUuid }, 'reshardCollection', description.finish())
 }
 
 /** After a restart: resumes with the locks, and clients with an equal request join. */
