@@ -1,9 +1,10 @@
 /**
  * The guides about sharding: their commands give the replies and errors that they show.
- * The pages about migrations and document moves name every step.
+ * The pages about migrations and transactions name every step.
  */
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import { namedSteps } from '@shardlab/actor'
 import { decode, encode } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import { migrationSteps } from './migration.js'
@@ -105,19 +106,13 @@ t.test('the guide about faults shows the real replies', async (t) => {
   for (const block of blocksOf(await page('guides/break-a-shard'))) await play(t, shell, block)
 })
 
-t.test('the pages about migrations and document moves name every step', async (t) => {
+t.test('the pages about migrations and transactions name every step', async (t) => {
   const stepsIn = (text: string) =>
     [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
   t.same(stepsIn(await page('internals/migrations')), migrationSteps)
-  const moves = [
-    'begun',
-    'preparing',
-    'insert-prepared',
-    'prepared',
-    'decided',
-    'deciding',
-    'insert-decided',
-    'finished',
+  const commit = namedSteps.filter((step) => step.startsWith('shard.transaction.'))
+  const named = [
+    ...(await page('internals/transactions')).matchAll(/^\| `([\w-]+)` +\| (?:coordinator|participant) +\|/gm),
   ]
-  t.same(stepsIn(await page('internals/document-moves')), moves)
+  t.same(named.map(([, step]) => `shard.transaction.${step}`).sort(), commit)
 })

@@ -18,7 +18,7 @@ const documents = 6
 const updatesOfClient = 40
 /** Error codes with unknown outcome, and error codes of updates that were not executed. */
 const unknownCodes: ReadonlySet<number> = new Set([6, 133, 217])
-const refusedCodes: ReadonlySet<number> = new Set([112])
+const refusedCodes: ReadonlySet<number> = new Set([112, 251])
 
 export async function playMoves(seed: number): Promise<Outcome> {
   const cluster = await createSimulatedCluster({

@@ -160,9 +160,14 @@ t.test('commands that cannot be retried refuse a transaction number', async (t) 
   t.equal(await code({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }] }), 72)
   t.equal(await code({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), 72)
   t.equal(await code({ find: 'c' }), 50768)
-  t.equal(await code({ insert: 'c', documents: [{}], startTransaction: true, autocommit: false }), 50911)
+  t.equal(await code({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 1 } } }] }), undefined)
+  const starting = { startTransaction: true, autocommit: false }
+  t.equal(await code({ find: 'c', ...starting }), undefined, 'nothing was executed')
+  t.equal(await code({ insert: 'c', documents: [{}] }), 217)
+  t.equal((await node.run({ insert: 'c', documents: [{ _id: 3 }], lsid, txnNumber: long(2) }))['n'], 1)
+  t.equal((await node.run({ find: 'c', lsid, txnNumber: long(2), ...starting }))['code'], 50911)
   t.equal((await node.run({ insert: 'c', documents: [{}], lsid, txnNumber: long(-1) }))['code'], 72)
-  t.same(await node.all('c'), [{ _id: 1 }])
+  t.same(await node.all('c'), [{ _id: 1 }, { _id: 3 }])
 })
 
 t.test('a statement that failed is run again', async (t) => {

@@ -6,7 +6,6 @@ import { adoptRename } from './coordinators/collections/rename-collection.js'
 import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
 import { DatabaseCopies } from './coordinators/locks/database-copies.js'
 import { DdlLocks } from './coordinators/locks/ddl-locks.js'
-import { DocumentMoves } from './document-moves/document-moves.js'
 import { ShardIdentity } from './membership/identity.js'
 import { ClusterChunkSize } from './membership/chunk-size.js'
 import { CriticalSections } from './metadata/critical-sections.js'
@@ -84,26 +83,22 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
     ofSet,
   )
   const critical = new CriticalSections()
-  const documentMoves = new DocumentMoves(node)
-  const { preparedInserts } = documentMoves
-  const hiddenIn = (uuid: Uint8Array) => preparedInserts.hiddenIn(uuid)
   const mutations = {
     ownershipFilterOff: context.mutated('ownershipFilterOff'),
     versionCheckOff: context.mutated('versionCheckOff'),
   }
   const secondary = isSecondary ? new SecondaryPlacements(node, placements) : null
-  const versions = new VersionCheck(identity, behaviours, placements, critical, hiddenIn, mutations, secondary)
+  const versions = new VersionCheck(identity, behaviours, placements, critical, mutations, secondary)
   const ranges = measured === null ? new StoredRangeStore(node) : new MeasuredRangeStore(node, measured)
   const migrationStatistics = new MigrationStatistics()
   const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)
   const ddl = new DdlCoordinators(node, new DdlLocks({ context, behaviours }, context.mutated('ddlLocksOff')))
-  const host = { node, placements, critical, versions, preparedInserts, ranges, rangeDeleter, migrationStatistics, ddl }
+  const host = { node, placements, critical, versions, ranges, rangeDeleter, migrationStatistics, ddl }
   const migrations = new Migrations(host)
   const orphans = new OrphanCounts(node)
   const parts: ShardParts = {
     ...host,
     secondary,
-    documentMoves,
     coordinators: new TransactionCoordinators(node),
     migrations,
     samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,

@@ -12,7 +12,6 @@ import { movePrimary } from './coordinators/databases/move-primary.js'
 import { holdDatabase, releaseDatabase } from './coordinators/databases/receive-database.js'
 import { createShardedCollection } from './coordinators/shard-collection/create-collection.js'
 import { shardForPrimary } from './coordinators/shard-collection/shard-here.js'
-import { documentMoveHandlers } from './document-moves/handlers.js'
 import type { ShardHandlers, ShardKind } from './host/handlers.js'
 import { identityHandlers } from './membership/identity.js'
 import { membershipHandlers } from './membership/membership.js'
@@ -28,7 +27,6 @@ export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   ...balancingHandlers,
   ...chunkHandlers,
   ...membershipHandlers,
-  ...documentMoveHandlers,
   ...localChangeHandlers,
   ...migrationHandlers,
   ...reshardingHandlers,

@@ -2,8 +2,6 @@ import type { StorageNode } from '@shardlab/node'
 import type { AutoSplitter } from './auto-split/auto-splitter.js'
 import type { DdlCoordinators } from './coordinators/ddl-coordinators.js'
 import type { DatabaseCopies } from './coordinators/locks/database-copies.js'
-import type { DocumentMoves } from './document-moves/document-moves.js'
-import type { PreparedInserts } from './document-moves/prepared-inserts.js'
 import type { ClusterChunkSize } from './membership/chunk-size.js'
 import type { CriticalSections } from './metadata/critical-sections.js'
 import type { PlacementState } from './metadata/placement-state.js'
@@ -29,10 +27,8 @@ export interface ShardParts {
   readonly versions: VersionCheck
   /** null: a primary. */
   readonly secondary: SecondaryPlacements | null
-  readonly documentMoves: DocumentMoves
   /** Of the transactions whose commits this shard coordinates. */
   readonly coordinators: TransactionCoordinators
-  readonly preparedInserts: PreparedInserts
   readonly ranges: RangeStore
   readonly rangeDeleter: RangeDeleter
   readonly orphans: OrphanCounts

@@ -2,7 +2,6 @@ import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
 import type { DdlRecord } from './coordinators/ddl-records.js'
-import type { RecentMoves } from './document-moves/document-moves.js'
 import type { KnownPlacements } from './metadata/placement-state.js'
 import type { ScheduledDeletion } from './range-deletion/due-ranges.js'
 import type { UnwrittenSamples } from './query-analysis/query-samples.js'
@@ -13,7 +12,6 @@ export interface ShardState {
   readonly node: NodeState
   readonly placements: KnownPlacements
   readonly rangeDeletions: readonly ScheduledDeletion[]
-  readonly documentMoves: RecentMoves
   readonly written: WrittenSoFar
   readonly samples: UnwrittenSamples | null
 }
@@ -25,7 +23,6 @@ export function unfinishedWork({
   rangeDeleter,
   reshardings,
   ddl,
-  documentMoves,
   coordinators,
 }: ShardParts): UnfinishedWork[] {
   const { address } = node.context
@@ -39,9 +36,6 @@ export function unfinishedWork({
       what: `${address} ${workOf(record)}`,
       isBrief: record.operation !== 'movePrimary' && record.operation !== 'receiveDatabase',
     })),
-    ...(documentMoves.isBusy
-      ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
-      : []),
     ...(coordinators.count > 0 || node.transactions.preparedCount > 0
       ? [{ what: `${address} commits a transaction of several shards`, isBrief: true }]
       : []),
@@ -62,19 +56,11 @@ function workOf(record: DdlRecord): string {
   }
 }
 
-export function exportShardState({
-  node,
-  placements,
-  rangeDeleter,
-  documentMoves,
-  autoSplitter,
-  samples,
-}: ShardParts): ShardState {
+export function exportShardState({ node, placements, rangeDeleter, autoSplitter, samples }: ShardParts): ShardState {
   return {
     node: node.exportState(),
     placements: placements.export(),
     rangeDeletions: rangeDeleter.export(),
-    documentMoves: documentMoves.export(),
     written: autoSplitter.export(),
     samples: samples?.export() ?? null,
   }
@@ -85,7 +71,6 @@ export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeCl
   parts.node.resume(from.node, clients)
   parts.placements.import(from.placements)
   parts.rangeDeleter.import(from.rangeDeletions)
-  parts.documentMoves.import(from.documentMoves)
   parts.autoSplitter.import(from.written)
   parts.autoSplitter.start()
   if (from.samples !== null) parts.samples?.import(from.samples)

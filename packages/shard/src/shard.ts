@@ -29,7 +29,6 @@ import { receiveDatabaseRecovery } from './coordinators/databases/receive-databa
 import { createCollectionRecovery } from './coordinators/shard-collection/create-collection.js'
 import type { DdlRecoveries } from './coordinators/ddl-coordinators.js'
 import { createParts, nodeOptionsOf, type ShardOptions } from './create-parts.js'
-import { documentMovesTimer } from './document-moves/document-moves.js'
 import { samplesTimers } from './query-analysis/query-samples.js'
 import { rangeDeleterTimer } from './range-deletion/range-deleter.js'
 import { reportHosts } from './membership/report-hosts.js'
@@ -72,9 +71,8 @@ class Shard extends RoleActor {
     this.#parts = createParts(context, options, ofSet)
     this.node = this.#parts.node
     this.#isSecondary = ofSet.mode === 'secondary'
-    const { documentMoves, rangeDeleter, reshardings, samples } = this.#parts
+    const { rangeDeleter, reshardings, samples } = this.#parts
     this.#timers = new Map([
-      [documentMovesTimer, () => documentMoves.wake()],
       [rangeDeleterTimer, () => rangeDeleter.wake()],
       [reshardingTimer, () => reshardings.wake()],
       ...(samples === null ? [] : samplesTimers.map((timer) => [timer, () => samples.wake(timer)] as const)),
@@ -82,14 +80,12 @@ class Shard extends RoleActor {
   }
 
   override start(): void {
-    const { coordinators, documentMoves, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } =
-      this.#parts
+    const { coordinators, reshardings, migrations, ddl, autoSplitter, samples, sizeReports } = this.#parts
     super.start()
     if (this.#isSecondary) return
     startWithOldestFeatureCompatibilityVersion(this.node)
     this.#parts.ranges.start()
     sizeReports?.start()
-    documentMoves.start()
     coordinators.start()
     reshardings.start()
     migrations.start()

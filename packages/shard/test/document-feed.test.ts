@@ -24,7 +24,6 @@ t.test('A feed sends the retry history of its namespace alone', async (t) => {
   const feed = new DocumentFeed(node, { ns: 'db.moved', contains: () => true, next: () => null })
   const stop = watchCollection(node, uuid, {
     changed: (id) => feed.note(id),
-    decided: () => {},
     executed: (key) => feed.noteSession(key),
     redefined: () => {},
   })
@@ -41,4 +40,12 @@ t.test('A feed sends the retry history of its namespace alone', async (t) => {
   t.equal((await run(recipient, insert('moved', 3, 200)))['retriedStmtIds'].length, 200)
   t.equal(feed.mods(3).sessions, null)
   stop()
+  const transaction = { lsid: session(4), txnNumber: long(7), autocommit: false }
+  await run(donor, { insert: 'other', documents: [{ _id: 1 }], startTransaction: true, ...transaction })
+  await donor.ok({ commitTransaction: 1, ...transaction }, { db: 'admin' })
+  const later = new DocumentFeed(node, { ns: 'db.moved', contains: () => true, next: () => null })
+  importSessions(recipient.node, later.mods(0).sessions!)
+  const again = { insert: 'moved', documents: [{ _id: 1 }], lsid: session(4), txnNumber: long(7) }
+  const reply = await recipient.run(again, { db: 'db' })
+  t.match(reply, { ok: 0, code: 217 }, 'no write repeats a transaction')
 })

@@ -4,7 +4,6 @@ import { commandExchanges } from './commands.js'
 import { configExchanges } from './config.js'
 import { consistencyExchanges } from './consistency.js'
 import { defragmentationExchanges } from './defragmentation.js'
-import { documentMoveExchanges } from './document-moves.js'
 import type { Exchange } from './exchange.js'
 import { faultExchanges } from './faults.js'
 import { measuredExchanges } from './measured.js'
@@ -24,7 +23,6 @@ export * from './balancer.js'
 export * from './chunks.js'
 export * from './config.js'
 export * from './defragmentation.js'
-export * from './document-moves.js'
 export * from './consistency.js'
 export type { Empty, ErrorField, Exchange, TimestampPair } from './exchange.js'
 export { exchange } from './exchange.js'
@@ -45,7 +43,6 @@ export * from './commands.js'
 
 /** Every message kind between members. Faults filter messages by these names. */
 export const catalogue = {
-  ...documentMoveExchanges,
   ...commandExchanges,
   ...configExchanges,
   ...chunkExchanges,

@@ -14,9 +14,6 @@ export const hotKinds: ReadonlySet<string> = new Set<MessageKind>([
   'config.get-collection',
   'config.get-database',
   // Each document that changes its shard.
-  'shard.move-document',
-  'shard.prepare-insert',
-  'shard.decide-insert',
   // Batches of documents.
   'shard.migrate-clone',
   'shard.transfer-mods',

@@ -32,8 +32,6 @@ export const repeatedKinds = [
   'shard.collection-counts',
   'shard.collection-sizes',
   'shard.data-size',
-  'shard.decide-insert',
-  'shard.document-move-outcome',
   'shard.donate-collection',
   'shard.drop-local-collection',
   'shard.drop-local-database',

@@ -3,8 +3,8 @@ import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardl
 import { bulkWriteSpec, type BulkWriteOp } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
-import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'
+import { runMovingDocuments } from '../writes/single-document/run-converted.js'
 import { parseBulkWrite } from '../writes/write-command.js'
 
 export const bulkWrite: CommandRow<MongosInvocation> = {
@@ -13,11 +13,11 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
   status: 'partial',
   deviations: ['D500', 'D504'],
   summary: 'Inserts, updates and deletes in several collections, on the shards of the documents.',
-  run(invocation) {
+  async run(invocation) {
     const { host } = invocation
     const command = parseBulkWrite(invocation, (op) => withDocumentId(host, op))
     command.statements.forEach((_, index) => host.statistics.opcounters[command.kindOf(index)]++)
-    return new BatchWriteExecutor(invocation, sampleWrites(invocation, command)).run()
+    return (await runMovingDocuments(invocation, sampleWrites(invocation, command))).reply
   },
 }
 

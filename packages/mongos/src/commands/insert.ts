@@ -10,7 +10,7 @@ export const insert: CommandRow<MongosInvocation> = {
   ...insertSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D404', 'D800', 'D895', 'D896'],
+  deviations: ['D404', 'D895', 'D896'],
   summary: 'Inserts each document on the shard that owns its shard key.',
   run(invocation) {
     if (insertsIndex(invocation)) return insertIndex(invocation)

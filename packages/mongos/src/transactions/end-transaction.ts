@@ -159,10 +159,8 @@ export function shardsOf({ participants }: RouterTransaction): Address[] {
 }
 
 function withFields(writer: DocumentWriter, { args }: MongosInvocation, transaction: RouterTransaction): Uint8Array {
-  const concern =
-    args.command === 'commitTransaction' || args.command === 'abortTransaction'
-      ? args.document('writeConcern')
-      : undefined
+  const ends = args.command === 'commitTransaction' || args.command === 'abortTransaction'
+  const concern = ends || transaction.isInternal ? args.document('writeConcern') : undefined
   if (concern !== undefined) writer.document('writeConcern', concern)
   return transaction.writeFields(writer).string('$db', 'admin').finish()
 }

@@ -44,6 +44,8 @@ export class RouterTransaction {
   /** Whether this router has run statements of it. Otherwise it is only asked to commit. */
   readonly isKnown: boolean
   outcome: RouterOutcome = 'open'
+  /** Whether the router runs it for a single command, which is not a commit. */
+  isInternal = false
   /** Of the shards, in the order of their first statement. */
   #participants = new Map<Address, Participant>()
   /** The first shard that has written. Null: none. */

@@ -1,11 +1,12 @@
 /** A command of a transaction. Server: strategy.cpp, the router's service_entry_point. */
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, documentsOf, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { endsTransaction, helpOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { runOnResolved } from '../views/run-resolving-views.js'
 import { abortImplicitly } from './end-transaction.js'
 import type { RouterTransaction } from './router-transaction.js'
+import { codeOfWriteError } from './write-error-code.js'
 
 type Row = CommandRow<MongosInvocation>
 
@@ -26,14 +27,6 @@ function transactionOf({ host, args, concerns, session }: MongosInvocation, row:
   const time = level === 'snapshot' ? (atClusterTime ?? host.clock.time) : null
   transaction.beginStatement(args.document('readConcern') ?? null, time)
   return transaction
-}
-
-/** Null: no statement of the batch has failed. */
-function codeOfWriteError(reply: Uint8Array): number | null {
-  const errors = findField(reply, 'writeErrors')
-  const first = errors === undefined ? undefined : documentsOf(errors)[0]
-  if (first !== undefined) return findField(first, 'code')!.asNumber()
-  return (findField(reply, 'nErrors')?.asNumber() ?? 0) > 0 ? 1 : null
 }
 
 /**

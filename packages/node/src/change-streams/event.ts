@@ -86,7 +86,7 @@ export function partsOf(
     case 'c':
       return { ...noParts, ...commandParts(operation, ns, object, uuid) }
     default:
-      return signalParts(operation, ns, uuid!, keyOf)
+      return signalParts(operation, ns, uuid!)
   }
 }
 
@@ -94,19 +94,11 @@ export function idOf(document: Uint8Array): Uint8Array {
   return new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
 }
 
-function signalParts(
-  operation: Operation,
-  ns: string,
-  uuid: Uint8Array,
-  keyOf: (ns: string, uuid: Uint8Array, document: Uint8Array) => Uint8Array,
-): EventParts | null {
+function signalParts(operation: Operation, ns: string, uuid: Uint8Array): EventParts | null {
   const signal = signalOf(operation)
   if (signal === null) return null
   const { name, object } = signal
-  if (name !== 'preparedInsert')
-    return { ...noParts, type: name, ns, uuid, description: without(object, [name]).finish() }
-  const fullDocument = findField(object.bytes, name, object.start)!.slice()
-  return { ...noParts, type: 'insert', ns, uuid, fullDocument, documentKey: keyOf(ns, uuid, fullDocument) }
+  return { ...noParts, type: name, ns, uuid, description: without(object, [name]).finish() }
 }
 
 type CommandParts = Pick<EventParts, 'type' | 'ns' | 'uuid'> & Partial<EventParts>

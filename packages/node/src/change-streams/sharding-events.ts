@@ -8,22 +8,14 @@ import { fieldOf, type Operation } from './operation.js'
 
 export type ShardingEvent = 'shardCollection' | 'refineCollectionShardKey' | 'reshardCollection'
 
-/** Also the insert of a document that was moved by a change of its shard key. */
-export type Signal = ShardingEvent | 'preparedInsert'
-
-const signals: ReadonlySet<string> = new Set([
-  'shardCollection',
-  'refineCollectionShardKey',
-  'reshardCollection',
-  'preparedInsert',
-])
+const signals: ReadonlySet<string> = new Set(['shardCollection', 'refineCollectionShardKey', 'reshardCollection'])
 
 /** Null: change streams do not show the no-op. */
-export function signalOf(operation: Operation): { readonly name: Signal; readonly object: RawValue } | null {
+export function signalOf(operation: Operation): { readonly name: ShardingEvent; readonly object: RawValue } | null {
   const object = fieldOf(operation, 'o2')
   if (object === undefined) return null
   const it = new FieldIterator(object.bytes, object.start)
-  return it.next() && signals.has(it.name()) ? { name: it.name() as Signal, object } : null
+  return it.next() && signals.has(it.name()) ? { name: it.name() as ShardingEvent, object } : null
 }
 
 /**

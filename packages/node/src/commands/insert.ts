@@ -14,7 +14,7 @@ export const insert: CommandRow<NodeInvocation> = {
   ...insertSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D404', 'D800', 'D895', 'D896'],
+  deviations: ['D404', 'D895', 'D896'],
   summary: 'Inserts documents.',
   async run(invocation) {
     if (insertsIndex(invocation)) return insertIndex(invocation)

@@ -43,8 +43,10 @@ import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
-import { afterTransactions, definitionsOf } from '../transactions/await-transactions.js'
+import { afterTransactions, awaitEnd, definitionsOf } from '../transactions/await-transactions.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
+import type { Transaction } from '../transactions/transaction.js'
+import { SessionIsPrepared } from '../transactions/transaction-errors.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
@@ -91,13 +93,29 @@ class CommandRun {
       const row = (this.#row = findRow(node, request))
       node.statistics.commandBegins(row.name)
       const operation = (this.#operation = node.operations.begin(newOperation(node, request, row)))
-      this.#invocation = prepare(node, request, row, operation)
-      if (node.querySettings !== null)
-        this.#invocation = withSettingsOfCommand(this.#invocation, row, node.querySettings)
-      if (node.failPoints.active) return this.#passFailPoints(row, operation)
-      return this.#perform()
+      return this.#prepare(row, operation)
     } catch (error) {
-      return this.#fail(error)
+      return error instanceof SessionIsPrepared ? this.#prepareAfter(error.holder) : this.#fail(error)
+    }
+  }
+
+  #prepare(
+    row: CommandRow<NodeInvocation>,
+    operation: RunningOperation,
+  ): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const node = this.#node
+    this.#invocation = prepare(node, this.#request, row, operation)
+    if (node.querySettings !== null) this.#invocation = withSettingsOfCommand(this.#invocation, row, node.querySettings)
+    return node.failPoints.active ? this.#passFailPoints(row, operation) : this.#perform()
+  }
+
+  async #prepareAfter(holder: Transaction): Promise<DocumentWriter | null> {
+    const operation = this.#operation!
+    try {
+      await awaitEnd({ host: this.#node, operation }, holder)
+      return await this.#prepare(this.#row!, operation)
+    } catch (error) {
+      return error instanceof SessionIsPrepared ? this.#prepareAfter(error.holder) : this.#fail(error)
     }
   }
 

@@ -266,7 +266,8 @@ export class NodeLog {
     }
     if (last === null) throw new Error('a transaction has no log entry')
     this.#noteApplied(last.ts, last.term, last.wallMs)
-    for (const each of operationsIn(parts, last, this.#engine)) this.#applyOperation(each, onChange)
+    const { session } = last
+    for (const each of operationsIn(parts, last, this.#engine)) this.#applyOperation({ ...each, session }, onChange)
     return last
   }
 

@@ -73,7 +73,11 @@ export class RetryHistory {
   }
 
   /** The newest number that the session has used, and for what; undefined: none is known. */
-  newest(key: SessionKey): { readonly txnNumber: bigint; readonly transaction: TransactionState | null } | undefined {
+  newest(
+    key: SessionKey,
+  ):
+    | { readonly txnNumber: bigint; readonly transaction: TransactionState | null; readonly statementCount: number }
+    | undefined {
     return this.#sessions.get(key)
   }
 

@@ -118,10 +118,20 @@ export class SessionHistory {
     // Its repetition must fail on every shard: the server transfers such entries of any namespace.
     const isWanted = (each: NamespaceStatements) => ns === null || each.ns === ns || this.isConvertedToTransaction
     const wanted = this.#namespaces.filter(isWanted)
-    if (wanted.length === 0 && ns !== null) return null
+    if (wanted.length === 0 && ns !== null) return this.#imageOfTransaction(key)
     const { txnNumber, lastWriteAtMs, isIncomplete, transaction } = this
     const lastOpTime = ns === null ? this.lastOpTime : null
     return { key, txnNumber, lastWriteAtMs, lastOpTime, isIncomplete, transaction, namespaces: wanted.map(imageOf) }
+  }
+
+  /**
+   * A retryable write that was converted to a transaction must not be repeated on another shard
+   * either. Server: session_catalog_migration_source.cpp, makeSentinelOplogEntry.
+   */
+  #imageOfTransaction(key: SessionKey): SessionImage | null {
+    const { txnNumber, lastWriteAtMs } = this
+    if (this.transaction !== 'committed') return null
+    return { key, txnNumber, lastWriteAtMs, lastOpTime: null, isIncomplete: true, transaction: null, namespaces: [] }
   }
 
   #on(ns: string): Map<number, Known> {

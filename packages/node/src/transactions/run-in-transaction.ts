@@ -6,10 +6,10 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { prepareRead, snapshotAt } from '../replication/concerns/read-concern.js'
-import { awaitPrepared } from './await-transactions.js'
+import { awaitEnd, awaitPrepared } from './await-transactions.js'
 import type { Snapshot, Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
-import { hasAborted } from './transaction-errors.js'
+import { hasAborted, SessionIsPrepared } from './transaction-errors.js'
 
 type Row = CommandRow<NodeInvocation>
 type Run = (invocation: NodeInvocation) => Promise<DocumentWriter> | DocumentWriter
@@ -36,7 +36,7 @@ export async function runInTransaction(row: Row, invocation: NodeInvocation, run
   await checkout.acquire(key, operation)
   try {
     if (endingCommands.has(row.name)) return await run(invocation)
-    const transaction = transactionOf(host, statement)
+    const transaction = await transactionOf(invocation, statement)
     const reply = await runStatement(transaction, invocation, run)
     // Routers skip the participants that have written nothing.
     return routed === null ? reply : reply.bool('readOnly', transaction.isReadOnly)
@@ -45,8 +45,23 @@ export async function runInTransaction(row: Row, invocation: NodeInvocation, run
   }
 }
 
-function transactionOf({ transactions }: NodeHost, { session, txnNumber, starts }: TransactionStatement): Transaction {
-  return starts ? transactions.start(session, txnNumber) : transactions.continue(session, txnNumber)
+async function transactionOf(
+  invocation: NodeInvocation,
+  { session, txnNumber, starts }: TransactionStatement,
+): Promise<Transaction> {
+  const { transactions } = invocation.host
+  if (!starts) return transactions.continue(session, txnNumber)
+  const { operation } = invocation
+  for (;;)
+    try {
+      return transactions.start(session, txnNumber)
+    } catch (error) {
+      if (!(error instanceof SessionIsPrepared)) throw error
+      // The decision arrives as another command of the session.
+      const ended = () => awaitEnd(invocation, error.holder)
+      await transactions.checkout.whileYielded(invocation.host.context, { session, open: null }, ended)
+      operation.checkForInterrupt()
+    }
 }
 
 async function runStatement(transaction: Transaction, invocation: NodeInvocation, run: Run): Promise<DocumentWriter> {

@@ -19,7 +19,7 @@ export class SessionCheckout {
    */
   async whileYielded<T>(
     context: ActorContext,
-    { session: { key }, open }: TransactionStatement,
+    { session: { key }, open }: Pick<TransactionStatement, 'session' | 'open'>,
     run: () => Promise<T>,
   ): Promise<T> {
     const operation = open?.operation ?? null

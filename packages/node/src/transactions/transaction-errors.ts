@@ -4,12 +4,32 @@ import type { SessionId } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { TransactionState } from '../retry/retry-history-image.js'
 import { sessionText } from '../retry/session-text.js'
+import type { Transaction } from './transaction.js'
+
+/**
+ * The newest transaction of the session is prepared, so commands with newer numbers wait for its
+ * end.
+ */
+export class SessionIsPrepared extends CommandError {
+  readonly holder: Transaction
+
+  constructor(holder: Transaction) {
+    super(
+      'PreparedTransactionInProgress',
+      `Cannot start a new transaction while transaction ${holder.txnNumber} of the session is prepared`,
+    )
+    this.name = 'SessionIsPrepared'
+    this.holder = holder
+  }
+}
 
 type Texts = Pick<Behaviours, 'transactionTextsAreStructured'>
 
 export interface NewestNumber {
   readonly txnNumber: bigint
   readonly transaction: TransactionState | null
+  /** Of the retryable write. */
+  readonly statementCount: number
 }
 
 /** @throws CommandError 225 TransactionTooOld */
@@ -34,16 +54,21 @@ export function checkNumber(
 }
 
 /**
- * For a transaction with the newest number. Routers start one again on a shard.
+ * For a transaction with the newest number. Routers start one again on a shard, and convert a
+ * retryable write that has executed nothing.
  * @throws CommandError 117 ConflictingOperationInProgress, 50911
  */
-export function checkRestart(txnNumber: bigint, state: TransactionState | null, role: string): void {
+export function checkRestart(
+  txnNumber: bigint,
+  { transaction: state, statementCount }: Omit<NewestNumber, 'txnNumber'>,
+  role: string,
+): void {
   if (role === 'mongod')
     throw new CommandError(
       'ConflictingOperationInProgress',
       'Only servers in a sharded cluster can start a new transaction at the active transaction number',
     )
-  if (state === 'aborted') return
+  if (state === 'aborted' || (state === null && statementCount === 0)) return
   throw new CommandError(
     50_911,
     `Cannot start a transaction at given transaction number ${txnNumber} a transaction with the same number is in state ${stateText(state)}`,

@@ -31,6 +31,7 @@ import {
   hasAborted,
   hasCommitted,
   noSuchTransaction,
+  SessionIsPrepared,
 } from './transaction-errors.js'
 import { TransactionStatistics } from './transaction-statistics.js'
 import { keysOf, TransactionConflict, WriteKeys } from './write-keys.js'
@@ -90,8 +91,9 @@ export class Transactions {
   }
 
   /**
-   * @throws CommandError 225 TransactionTooOld, 117 ConflictingOperationInProgress, 50911, 267
-   *   PreparedTransactionInProgress, 10107 NotWritablePrimary
+   * @throws CommandError 225 TransactionTooOld, 117 ConflictingOperationInProgress, 50911, 10107
+   *   NotWritablePrimary
+   * @throws SessionIsPrepared
    */
   start(session: SessionId, txnNumber: bigint): Transaction {
     const node = this.#node
@@ -101,7 +103,7 @@ export class Transactions {
     checkNumber(session, txnNumber, newest, node.behaviours)
     const open = this.#open.get(session.key)
     if (newest?.txnNumber === txnNumber) {
-      checkRestart(txnNumber, newest.transaction, node.role.name)
+      checkRestart(txnNumber, newest, node.role.name)
       if (open !== undefined) this.abort(open)
     } else this.#supersede(open)
     node.retries.noteTransaction(session.key, txnNumber, 'inProgress', nowMs)
@@ -141,21 +143,19 @@ export class Transactions {
   }
 
   /**
-   * Called before a retryable write uses the number.
-   * @throws CommandError 267 PreparedTransactionInProgress
+   * Called before a retryable write uses the number. A write that was converted to a transaction is
+   * repeated when that has ended.
+   * @throws SessionIsPrepared
    */
   beginRetryableWrite(key: SessionKey, txnNumber: bigint): void {
     const open = this.#open.get(key)
-    if (open !== undefined && txnNumber > open.txnNumber) this.#supersede(open)
+    if (open === undefined || txnNumber < open.txnNumber) return
+    if (txnNumber > open.txnNumber || open.state === 'prepared') this.#supersede(open)
   }
 
   #supersede(open: Transaction | undefined): void {
     if (open === undefined) return
-    if (open.state === 'prepared')
-      throw new CommandError(
-        'PreparedTransactionInProgress',
-        `Cannot start a new transaction while transaction ${open.txnNumber} of the session is prepared`,
-      )
+    if (open.state === 'prepared') throw new SessionIsPrepared(open)
     this.abort(open)
   }
 

@@ -1,8 +1,7 @@
-import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
+import { findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { type NodeHost } from '@shardlab/node'
 import type { LogEntry } from '@shardlab/storage'
-import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inserts.js'
 
 export interface CollectionWatcher {
   /**
@@ -10,8 +9,6 @@ export interface CollectionWatcher {
    * @param after null: deleted
    */
   changed(id: RawValue, before: Uint8Array | null, after: Uint8Array | null): void
-  /** The move of a single document into the collection was committed or aborted. */
-  decided(id: RawValue): void
   /** A statement of a retryable write was executed. */
   executed(session: SessionKey): void
   /** The collection's indexes, options or name were changed, or it was dropped. */
@@ -21,17 +18,10 @@ export interface CollectionWatcher {
 /** @returns a function that ends the calls */
 export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
   return node.observe((entry, preImage) => {
-    const { op, session, ns } = entry
+    const { op, session } = entry
     // An entry without UUID: a statement that was converted into a transaction, on any collection.
     if (session !== null && op !== 'c' && (entry.uuid === null || sameBytes(entry.uuid, uuid)))
       watcher.executed(SessionCatalog.parse(session.lsid).key)
-    if (
-      ns === preparedInsertsNs &&
-      op === 'd' &&
-      preImage !== null &&
-      sameBytes(findField(preImage, 'ui')!.asBinary(), uuid)
-    )
-      for (const each of documentsOf(findField(preImage, 'ids')!)) watcher.decided(findField(each, '_id')!)
     // No-ops report a change of the collection to change streams, and change no document.
     if (op === 'n' || entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()

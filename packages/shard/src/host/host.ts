@@ -75,16 +75,6 @@ export interface EnterableSections extends BlockedNamespaces {
   enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection>
 }
 
-/** Documents that other shards are moving here, with undecided moves. */
-export interface PreparedDocuments {
-  /** Their `_id`s as KeyStrings; undefined: the collection has none. */
-  hiddenIn(collectionUuid: Uint8Array): ReadonlySet<string> | undefined
-  /**
-   * Resolves when all moves into the collection are decided, later ones included; undefined: none.
-   */
-  drained(collectionUuid: Uint8Array): Promise<void> | undefined
-}
-
 export interface VersionErrors {
   /** For a request that belongs to another shard. */
   stale(ns: string, message: string): CommandError

@@ -1,22 +1,19 @@
 import { CommandError } from '@shardlab/bson'
 import type { Access, Entrant } from '@shardlab/node'
 import type { DatabaseCopies } from '../coordinators/locks/database-copies.js'
-import type { DocumentMoves } from '../document-moves/document-moves.js'
 import { isRead } from './is-read.js'
 import type { PlacementState } from './placement-state.js'
 import type { VersionCheck } from './version-check.js'
 
 export interface EntranceHost {
   readonly databaseCopies: Pick<DatabaseCopies, 'blocking'>
-  readonly documentMoves: Pick<DocumentMoves, 'awaitDecided'>
   readonly versions: Pick<VersionCheck, 'enter' | 'accessUnder' | 'stale'>
   readonly placements: Pick<PlacementState, 'placementAt'>
 }
 
 /**
- * Admits a command when its database is not being copied, documents that have moved into the
- * collection are visible, and its versions are current. An admitted command applies its writes in
- * the same turn of the event loop.
+ * Admits a command when its database is not being copied and its versions are current. An admitted
+ * command applies its writes in the same turn of the event loop.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250
  *   StaleChunkHistory for a read of the past
  */
@@ -28,9 +25,7 @@ export function enterCollection(host: EntranceHost, ns: string, entrant: Entrant
 }
 
 function enterPresent(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
-  const { databaseCopies, documentMoves } = host
-  const moving = () => (entrant.routed === null ? undefined : documentMoves.awaitDecided(ns, () => isRead(entrant)))
-  const waiting = databaseCopies.blocking(ns, entrant) ?? moving()
+  const waiting = host.databaseCopies.blocking(ns, entrant)
   if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(host, ns, entrant))
   const access = checkVersions(host, ns, entrant)
   return access instanceof Promise ? enterAfterWaiting(host, ns, entrant, access) : access

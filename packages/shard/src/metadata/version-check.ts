@@ -18,7 +18,6 @@ import {
   type CollectionPlacement,
   type OwnershipRules,
 } from '@shardlab/sharding'
-import { HidingFilter } from '../document-moves/hiding-filter.js'
 import type {
   BlockedNamespaces,
   CollectionPlacements,
@@ -41,14 +40,12 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #identity: { readonly shardId: string }
   readonly #placements: CollectionPlacements & DatabasePlacements
   readonly #critical: BlockedNamespaces
-  readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
   readonly #rules: OwnershipRules
   readonly #secondary: SecondaryPlacements | null
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
   /**
-   * @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID
    * @param secondary null: a primary
    */
   constructor(
@@ -56,7 +53,6 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     rules: OwnershipRules,
     placements: CollectionPlacements & DatabasePlacements,
     critical: BlockedNamespaces,
-    hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
     mutations: VersionCheckMutations = { ownershipFilterOff: false, versionCheckOff: false },
     secondary: SecondaryPlacements | null = null,
   ) {
@@ -64,7 +60,6 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     this.#identity = identity
     this.#placements = placements
     this.#critical = critical
-    this.#hiddenIn = hiddenIn
     this.#mutations = mutations
     this.#rules = rules
   }
@@ -110,9 +105,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   }
 
   #filter(placement: CollectionPlacement): Access {
-    const hidden = this.#hiddenIn(placement.uuid)
     if (this.#mutations.ownershipFilterOff) return everything
-    if (hidden !== undefined) return { ownership: new HidingFilter(placement, this.#shard, this.#rules, hidden) }
     if (placement.isUnsplittable && placement.table.lowestShard() === this.#shard) return everything
     let access = this.#filters.get(placement)
     if (access === undefined) {

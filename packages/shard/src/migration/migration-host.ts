@@ -1,4 +1,4 @@
-import type { EnterableSections, PlacementHost, PreparedDocuments, VersionErrors } from '../host/host.js'
+import type { EnterableSections, PlacementHost, VersionErrors } from '../host/host.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 import type { MigrationStatistics } from './migration-statistics.js'
@@ -7,7 +7,6 @@ export interface MigrationHost extends PlacementHost {
   readonly critical: EnterableSections
   readonly versions: VersionErrors
   readonly ranges: RangeStore
-  readonly preparedInserts: PreparedDocuments
   readonly rangeDeleter: RangeDeleter
   readonly migrationStatistics: MigrationStatistics
 }

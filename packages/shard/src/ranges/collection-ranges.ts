@@ -60,8 +60,6 @@ export interface ClonedRange {
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly range: KeyRange
-  /** `_id`s, as KeyStrings, of hidden documents: not for the recipient; undefined: none. */
-  readonly hidden: () => ReadonlySet<string> | undefined
 }
 
 /** `sizes`: packed ranges instead of documents. */
@@ -121,7 +119,6 @@ export interface ReshardedCollection {
   readonly target: CollectionPlacement
   readonly recipients: readonly string[]
   /** As of {@link ClonedRange}. */
-  readonly hidden: () => ReadonlySet<string> | undefined
 }
 
 /** The donor's end of a resharding: what each recipient gets under the new key, then changes. */

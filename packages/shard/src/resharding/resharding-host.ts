@@ -1,9 +1,8 @@
 import type { RangeStore } from '../ranges/collection-ranges.js'
-import type { EnterableSections, ShardHost, Placements, PreparedDocuments } from '../host/host.js'
+import type { EnterableSections, ShardHost, Placements } from '../host/host.js'
 
 export interface ReshardingHost extends ShardHost {
   readonly placements: Placements
   readonly critical: EnterableSections
-  readonly preparedInserts: PreparedDocuments
   readonly ranges: RangeStore
 }

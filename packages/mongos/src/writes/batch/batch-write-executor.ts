@@ -17,6 +17,7 @@ import { countRouted, isRoutingWatched, emitRouted } from '../../statistics/rout
 import { BulkWriteOutcome } from '../replies/bulk-write-outcome.js'
 import { CollectionWrites } from './collection-writes.js'
 import { writeFirstMatch } from '../single-document/first-match.js'
+import { isOwnershipChange } from '../single-document/ownership-change.js'
 import { batchForMember, planRound, type LoneStatement, type Round, type ShardBatch } from './plan-round.js'
 import { batchError, ShardRequests, type StatementAnswer } from './shard-requests.js'
 import { codeIn, indexIn, readShardWriteReply, withIndex } from '../replies/shard-write-reply.js'
@@ -34,6 +35,8 @@ export class BatchWriteExecutor implements WriteBatch {
   readonly #outcome: WriteOutcome
   readonly #collections: readonly CollectionWrites[]
   #stalled = false
+  /** The newest failure of a statement. Null: none has failed. */
+  lastError: Uint8Array | null = null
 
   /** @throws CommandError for an invalid `let` */
   constructor(invocation: MongosInvocation, command: WriteCommand) {
@@ -78,7 +81,7 @@ export class BatchWriteExecutor implements WriteBatch {
       await this.#round()
       this.#stalled = this.#states.settled === before
     }
-    this.#note()
+    if (!this.mustRunInTransaction) this.#note()
     return this.#outcome.write()
   }
 
@@ -95,6 +98,20 @@ export class BatchWriteExecutor implements WriteBatch {
   /** A statement has failed. */
   get failed(): boolean {
     return this.#outcome.failed
+  }
+
+  /**
+   * Whether its only statement changed nothing, because it gives a document a shard key value of
+   * another shard.
+   */
+  get mustRunInTransaction(): boolean {
+    return this.lastError !== null && isOwnershipChange(codeIn(this.lastError))
+  }
+
+  /** @returns the reply when the only statement has failed with this error */
+  replyWith(error: CommandError): DocumentWriter {
+    this.#fail(0, this.command.errorEntry(0, error))
+    return this.#outcome.write()
   }
 
   get #finished(): boolean {
@@ -257,6 +274,7 @@ export class BatchWriteExecutor implements WriteBatch {
 
   #fail(index: number, entry: Uint8Array): void {
     this.#states.fail(index)
+    this.lastError = entry
     this.#outcome.addError(index, entry)
   }
 

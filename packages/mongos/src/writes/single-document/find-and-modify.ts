@@ -11,7 +11,8 @@ import { withRoute } from '../../routing/stale-loop.js'
 import { noteRouted, routedBy, routedToPrimary } from '../../statistics/routed.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import { targetStatement, type TargetedFilter } from '../targeting/target-modify.js'
-import { moveConflict, moveDocument } from './move-document.js'
+import { moveDocument } from './move-document.js'
+import { modifyConverted } from './run-converted.js'
 import { isOwnershipChange, ownershipChange } from './ownership-change.js'
 import { placeOfUpsert } from '../targeting/upsert-shard.js'
 import type { WriteNamespace } from '../write-command.js'
@@ -23,11 +24,21 @@ import { again, retryStale } from '../../routing/retry-stale.js'
  * @throws CommandError 61 ShardKeyNotFound in versions that require the shard key; those of shards
  *   and the requests to them
  */
-export function runFindAndModify(
+export async function runFindAndModify(
   invocation: MongosInvocation,
   ns: string,
   request: FindAndModifyRequest,
 ): Promise<DocumentWriter> {
+  try {
+    return await modify(invocation, ns, request)
+  } catch (error) {
+    const mustMove = error instanceof CommandError && isOwnershipChange(error.code)
+    if (!mustMove || invocation.operation.transaction !== null) throw error
+    return modifyConverted(invocation, ns, (inside) => modify(inside, ns, request))
+  }
+}
+
+function modify(invocation: MongosInvocation, ns: string, request: FindAndModifyRequest): Promise<DocumentWriter> {
   const evaluation = writeEvaluation(invocation.host, invocation.args)
   return withRoute(invocation, ns, true, async (route) => {
     if (route.kind === 'missing') throw new Error('a write was routed without a database')
@@ -39,7 +50,7 @@ export function runFindAndModify(
 }
 
 /**
- * As on the server, the projection is not applied then. Null: the command has to run again.
+ * As on the server, the projection is not applied then.
  * @throws CommandError of the move
  */
 async function moveAndAnswer(
@@ -48,11 +59,10 @@ async function moveAndAnswer(
   member: string,
   error: CommandError,
   wantsNew: boolean,
-): Promise<Uint8Array | null> {
+): Promise<Uint8Array> {
   const change = ownershipChange(error.extra!)
-  const outcome = await moveDocument(namespace, route, member, change, 'findAndModify')
-  if (outcome === 'again') return null
-  if (outcome !== null) throw outcome
+  const failure = await moveDocument(namespace, route, member, change, 'findAndModify')
+  if (failure !== null) throw failure
   const { before, after } = change
   const writer = new DocumentWriter(after.length + 256)
     .startDocument('lastErrorObject')
@@ -218,22 +228,16 @@ class ShardedFindAndModify {
     }
   }
 
-  #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
-    const namespace = { ns: this.#ns, invocation: this.#invocation }
-    return retryStale<Uint8Array>(
-      this.#invocation.host,
-      async () => {
-        try {
-          return await send(this.#invocation, this.#route, shard, body)
-        } catch (error) {
-          if (!(error instanceof CommandError) || !isOwnershipChange(error.code)) throw error
-          return (await moveAndAnswer(namespace, this.#route, shard, error, this.#request.wantsNew)) ?? again
-        }
-      },
-      () => {
-        throw moveConflict('findAndModify')
-      },
-    )
+  async #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
+    try {
+      return await send(this.#invocation, this.#route, shard, body)
+    } catch (error) {
+      const { operation } = this.#invocation
+      if (!(error instanceof CommandError) || !isOwnershipChange(error.code) || operation.transaction === null)
+        throw error
+      const namespace = { ns: this.#ns, invocation: this.#invocation }
+      return moveAndAnswer(namespace, this.#route, shard, error, this.#request.wantsNew)
+    }
   }
 
   /** Replaces the query. The command inserts nothing unless `upserts` is true. */

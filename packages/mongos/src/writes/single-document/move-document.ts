@@ -1,72 +1,34 @@
 /**
- * A shard rejects an update that gives a document a shard key value of another shard (283). Then
- * the router asks the shard that has the document to move it, and the client gets the reply of an
- * ordinary update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
- * document_shard_key_update_util.cpp.
+ * A shard rejects an update that gives a document a shard key value of another shard (283). In a
+ * transaction the router moves the document, and the client gets the reply of an ordinary update.
+ * Else the command runs again in a transaction: `run-converted.ts`. Server: cluster_write_cmd.cpp,
+ * cluster_find_and_modify_cmd.cpp.
  */
-import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes, findField, type RawValue } from '@shardlab/bson'
 import { emptySummary, resultItem, writeSummary } from '@shardlab/member'
-import type { MongosInvocation } from '../../host/mongos-host.js'
-import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
+import { isStaleCode } from '../../remote/command-reply.js'
 import type { Route, ShardedRoute } from '../../routing/route.js'
 import type { MemberAnswer } from '../../routing/scatter.js'
 import { codeIn, readShardWriteReply } from '../replies/shard-write-reply.js'
 import type { WriteCommand, WriteNamespace } from '../write-command.js'
-import { again, retryStale } from '../../routing/retry-stale.js'
 import { moveInTransaction } from './move-in-transaction.js'
 import { isOwnershipChange, ownershipChange, type OwnershipChange } from './ownership-change.js'
 
-const deletedNoDocument = 366
-
 /**
- * 'again': the document has changed since, so the statement has to run again. An error: it was not
- * moved.
+ * For a command in a transaction. An error: the document was not moved.
  * @param command named in the error's text; null: none is named
- * @throws CommandError 50 when maxTimeMS is over
+ * @throws CommandError of the transaction, which is over
  */
 export async function moveDocument(
-  { invocation, ns }: WriteNamespace,
+  namespace: WriteNamespace,
   route: ShardedRoute,
   shard: string,
-  { before, after }: OwnershipChange,
+  change: OwnershipChange,
   command: 'findAndModify' | null,
-): Promise<CommandError | 'again' | null> {
-  const { host, operation } = invocation
-  if (operation.transaction !== null) {
-    const failure = await moveInTransaction({ invocation, ns }, route, shard, { before, after })
-    return failure === null ? null : withContext(failure, command)
-  }
-  await host.reach('mongos.document-move.asked', { ns, shard })
-  const request = {
-    requestId: hexOf(host.newObjectId()),
-    ns,
-    before,
-    after,
-    shardVersion: route.placement.table.versionOn(shard),
-    session: sessionOf(invocation),
-    clusterTime: host.clock.time,
-  }
-  let error: CommandError
-  try {
-    const reply = await host.remote.request(shard, 'shard.move-document', request, operation)
-    if (reply.error === null) {
-      host.clock.advance(reply.clusterTime)
-      return null
-    }
-    error = commandErrorFrom(reply.error)
-  } catch (failure) {
-    if (!(failure instanceof CommandError) || failure.code === 50) throw failure
-    error = failure
-  }
-  if (error.code === deletedNoDocument) return 'again'
-  return isStaleCode(error.code) || error.code === 217 || error.code === 225 ? error : withContext(error, command)
-}
-
-/** The document kept changing during all attempts. */
-export function moveConflict(command: 'findAndModify' | null): CommandError {
-  const message =
-    'WriteConflict error: this operation conflicted with another operation. Please retry your operation or multi-document transaction.'
-  return withContext(new CommandError('WriteConflict', message), command)
+): Promise<CommandError | null> {
+  const failure = await moveInTransaction(namespace, route, shard, change)
+  if (failure === null || isStaleCode(failure.code)) return failure
+  return inMove(failure, command)
 }
 
 /** Only writes that may change a document can fail with 283: retryable ones, or in transactions. */
@@ -90,22 +52,16 @@ export async function askAndMove(
   shard: string,
   ask: () => Promise<MemberAnswer>,
 ): Promise<MemberAnswer> {
-  let answer: MemberAnswer
-  return retryStale<MemberAnswer>(
-    namespace.invocation.host,
-    async () => {
-      answer = await ask()
-      const entry = answer.error === null ? ownershipError(answer.body) : undefined
-      if (entry === undefined) return answer
-      if (command.statements.length > 1)
-        return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
-      const change = ownershipChange(entry)
-      const outcome = await moveDocument(namespace, route, shard, change, null)
-      if (outcome === null) return { member: shard, receiver: shard, body: movedReply(command, change), error: null }
-      return outcome === 'again' ? again : withErrors(answer, () => outcome)
-    },
-    () => withErrors(answer, () => moveConflict(null)),
-  )
+  const answer = await ask()
+  const entry = answer.error === null ? ownershipError(answer.body) : undefined
+  if (entry === undefined) return answer
+  if (command.statements.length > 1)
+    return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
+  if (namespace.invocation.operation.transaction === null) return answer
+  const change = ownershipChange(entry)
+  const failure = await moveDocument(namespace, route, shard, change, null)
+  if (failure !== null) return withErrors(answer, () => failure)
+  return { member: shard, receiver: shard, body: movedReply(command, change), error: null }
 }
 
 function ownershipError(body: Uint8Array): Uint8Array | undefined {
@@ -189,29 +145,32 @@ function idOf(document: Uint8Array): RawValue {
   return findField(document, '_id')!
 }
 
-/** `{ lsid, txnNumber, stmtId }`. The shard has checked that the command is a retryable write. */
-function sessionOf({ session, txnNumber }: MongosInvocation): Uint8Array {
-  return new DocumentWriter(128)
-    .document('lsid', session!.document)
-    .int64('txnNumber', txnNumber!)
-    .int32('stmtId', 0)
-    .finish()
-}
-
 const duplicateContext =
   "Failed to update document's shard key field. There is either an orphan for this document or _id for this collection is not globally unique."
 const otherContext =
   'Update operation was converted into a distributed transaction because the document being updated would move shards and that transaction failed.'
 
-function withContext(error: CommandError, command: 'findAndModify' | null): CommandError {
-  const { code, extra, errorLabels } = error
+/** The error of a move with the texts of the server. */
+function inMove(error: CommandError, command: 'findAndModify' | null): CommandError {
+  const stage = error.code === ErrorCodes.WriteConflict ? [] : ['During insert stage of updating a shard key']
+  return withContexts(error, command === null ? stage : [command, ...stage])
+}
+
+/** An error of a command that was converted to a transaction, outside of its move. */
+export function inConversion(error: CommandError, command: 'findAndModify' | null): CommandError {
+  const { message } = error
+  if (message.startsWith(duplicateContext) || message.startsWith(otherContext)) return error
+  return withContexts(error, command === null ? [] : [command])
+}
+
+function withContexts(error: CommandError, contexts: readonly string[]): CommandError {
+  const { code, extra, errorLabels, message } = error
   const keyPattern = extra === null ? undefined : findField(extra, 'keyPattern')
   const isDuplicateId =
-    code === 11000 && keyPattern !== undefined && findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
-  const parts = [error.message]
-  if (code !== 112) parts.unshift('During insert stage of updating a shard key')
-  if (isDuplicateId) parts.unshift(duplicateContext)
-  if (command !== null) parts.unshift(command)
-  if (!isDuplicateId) parts.unshift(otherContext)
+    code === ErrorCodes.DuplicateKey &&
+    keyPattern !== undefined &&
+    findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
+  const [first, ...rest] = [...contexts, message]
+  const parts = isDuplicateId ? [first, duplicateContext, ...rest] : [otherContext, first, ...rest]
   return new CommandError(code, parts.join(' :: caused by :: '), { extra, errorLabels, cause: error })
 }

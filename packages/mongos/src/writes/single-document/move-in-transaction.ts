@@ -5,7 +5,7 @@
  */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
-import { commandErrorFrom } from '../../remote/command-reply.js'
+import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
 import type { RemoteCommand } from '../../remote/remote.js'
 import { routedCommand, type ShardedRoute } from '../../routing/route.js'
 import { ask } from '../../routing/scatter.js'
@@ -14,7 +14,8 @@ import type { WriteNamespace } from '../write-command.js'
 import type { OwnershipChange } from './ownership-change.js'
 
 /**
- * Null: the document has moved. An error: it was not moved, for example because its `_id` is taken.
+ * Null: the document has moved. An error: it was not moved, for example because its `_id` is taken,
+ * or because the routing is stale.
  * @throws CommandError of the transaction, which is over
  */
 export async function moveInTransaction(
@@ -61,7 +62,11 @@ async function send(
   const body = new DocumentWriter(128).string(command, name).string('$db', db).finish()
   const routed: RemoteCommand = routedCommand(invocation, route, shard, body, [[argument, [statement]]])
   const answer = await ask(invocation, shard, routed, false)
-  if (answer.error !== null) throw answer.error
+  if (answer.error !== null) {
+    // The caller routes the statement again.
+    if (answer.answered && isStaleCode(answer.error.code)) return answer.error
+    throw answer.error
+  }
   const { n, writeErrors } = readShardWriteReply(answer.body)
   const failed = writeErrors[0]
   return failed === undefined ? (n ?? 0) : commandErrorFrom(failed)

@@ -12,7 +12,6 @@ const unfinishedOfShards = [
   'migrationCoordinators',
   'rangeDeletions',
   'transaction_coordinators',
-  'prepared_inserts',
   'system.sharding_ddl_coordinators',
   'localReshardingOperations.donor',
   'localReshardingOperations.recipient',

@@ -115,7 +115,7 @@ export class MigrationDonor {
       if (!context.mutated('criticalSectionOff'))
         section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
       this.#report('critical-section')
-      await this.#commitOnRecipient(placement)
+      await this.#commitOnRecipient()
       this.#timing.done('recipient-committed')
       section?.blockReads()
       await this.#commitOnConfig(range, chunkVersion)
@@ -145,11 +145,10 @@ export class MigrationDonor {
     range: KeyRange,
     chunkVersion: PlacementVersion,
   ): Promise<MigrationRecord> {
-    const { node, ranges, preparedInserts, rangeDeleter } = this.#host
+    const { node, ranges, rangeDeleter } = this.#host
     const { ns, to, forceJumbo, maxChunkSizeBytes } = this.#request
     const { uuid, shardKey } = placement
-    const hidden = () => preparedInserts.hiddenIn(uuid)
-    const cloned = { ns, uuid, shardKey, range, hidden }
+    const cloned = { ns, uuid, shardKey, range }
     this.source = ranges.of(donatedCollection(node, ns, uuid)).source(cloned, forceJumbo ? null : maxChunkSizeBytes)
     const donor = node.context.address
     const record: MigrationRecord = {
@@ -225,11 +224,11 @@ export class MigrationDonor {
   }
 
   /** Blocks writes, and waits until the recipient has all changes. */
-  async #commitOnRecipient({ uuid }: CollectionPlacement): Promise<void> {
+  async #commitOnRecipient(): Promise<void> {
     const { node } = this.#host
     const { context } = node
     const { ns } = this.#request
-    await drainWriters(this.#host, ns, uuid)
+    await drainWriters(this.#host, ns)
     // Earlier writes must be on the disk before the recipient pulls them.
     if (!node.isWritten) await node.flushToMajority()
     this.source!.check()

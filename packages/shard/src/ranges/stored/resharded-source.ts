@@ -2,19 +2,17 @@
  * Keeps a feed for each recipient, of the documents that it gets under the new key.
  * Server: resharding_donor_service.cpp.
  */
-import { CommandError, findField } from '@shardlab/bson'
+import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { OwnershipFilter, type CollectionPlacement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { DocumentFeed, type CloneBatch, type ModsBatch } from '../../cloning/document-feed.js'
 import { watchCollection } from '../../cloning/watch-collection.js'
-import { keyOf } from '../../document-moves/prepared-inserts.js'
 import type { ReshardedCollection, ReshardingSource, Size } from '../collection-ranges.js'
 
 export class ReshardedSource implements ReshardingSource {
   readonly collection: Collection
   readonly #node: NodeHost
-  readonly #hidden: ReshardedCollection['hidden']
   readonly #source: OwnershipFilter
   readonly #target: CollectionPlacement
   readonly #feeds = new Map<string, DocumentFeed>()
@@ -22,9 +20,8 @@ export class ReshardedSource implements ReshardingSource {
   #documents = 0
   #bytes = 0
 
-  constructor(node: NodeHost, live: Collection, { ns, source, target, recipients, hidden }: ReshardedCollection) {
+  constructor(node: NodeHost, live: Collection, { ns, source, target, recipients }: ReshardedCollection) {
     this.#node = node
-    this.#hidden = hidden
     this.#source = new OwnershipFilter(source, node.context.address)
     this.#target = target
     this.collection = live.snapshot()
@@ -38,8 +35,6 @@ export class ReshardedSource implements ReshardingSource {
         ])
         for (const recipient of to) if (recipient !== null) this.#feeds.get(recipient)?.note(id)
       },
-      // The document's earlier recipient is unknown here.
-      decided: (id) => this.#each((feed) => feed.note(id)),
       executed: (session) => this.#each((feed) => feed.noteSession(session)),
       redefined: () => this.#break(new CommandError('Interrupted', 'operation was interrupted')),
     })
@@ -80,7 +75,7 @@ export class ReshardedSource implements ReshardingSource {
 
   #feedFor(recipient: string, ns: string): DocumentFeed {
     const scan = this.collection.scan()
-    const belongs = (document: Uint8Array) => !this.#isHidden(document) && this.#recipientOf(document) === recipient
+    const belongs = (document: Uint8Array) => this.#recipientOf(document) === recipient
     return new DocumentFeed(this.#node, {
       ns,
       contains: belongs,
@@ -98,11 +93,6 @@ export class ReshardedSource implements ReshardingSource {
     if (typeof key !== 'string') return this.#target.table.shardOf(key.keyString)
     this.#break(new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.'))
     return null
-  }
-
-  /** The document is moving here and its move is undecided. */
-  #isHidden(document: Uint8Array): boolean {
-    return this.#hidden()?.has(keyOf(findField(document, '_id')!)) === true
   }
 
   #count(): void {

@@ -1,11 +1,10 @@
 /** Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp. */
-import { CommandError, findField } from '@shardlab/bson'
+import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { DocumentFeed, type CloneBatch, type ModsBatch } from '../../cloning/document-feed.js'
 import { watchCollection } from '../../cloning/watch-collection.js'
-import { keyOf as preparedKeyOf } from '../../document-moves/prepared-inserts.js'
 import { checkChunkSize } from '../chunk-sizes.js'
 import type { ClonedRange, RangeSource } from '../collection-ranges.js'
 import { membershipOf } from '../key-range.js'
@@ -17,7 +16,7 @@ export class StoredSource implements RangeSource {
   readonly #stopObserving: () => void
 
   constructor(node: NodeHost, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
-    const { ns, uuid, shardKey, range, hidden } = cloned
+    const { ns, uuid, shardKey, range } = cloned
     const isInRange = membershipOf(range, shardKey)
     const snapshot = collection.snapshot()
     const index = rangeIndex(snapshot, shardKey)
@@ -32,23 +31,19 @@ export class StoredSource implements RangeSource {
       checkChunkSize(node.behaviours, cloned, totals, countRange(index, range), maxChunkSizeBytes)
     }
     const cursor = new RangeCursor(index, range)
-    const isHidden = (document: Uint8Array) => hidden()?.has(preparedKeyOf(findField(document, '_id')!)) === true
     this.#snapshot = snapshot
     this.#feed = new DocumentFeed(node, {
       ns,
-      contains: (document) => isInRange(document) && !isHidden(document),
+      contains: isInRange,
       next: () => {
         const recordId = cursor.next()
-        if (recordId < 0) return null
-        const { document } = snapshot.get(recordId)!
-        return isHidden(document) ? undefined : document
+        return recordId < 0 ? null : snapshot.get(recordId)!.document
       },
     })
     this.#stopObserving = watchCollection(node, uuid, {
       changed: (id, before, after) => {
         if ((before !== null && isInRange(before)) || (after !== null && isInRange(after))) this.#feed.note(id)
       },
-      decided: (id) => this.#feed.note(id),
       executed: (session) => this.#feed.noteSession(session),
       redefined: () => this.#feed.break(new CommandError('Interrupted', 'operation was interrupted')),
     })

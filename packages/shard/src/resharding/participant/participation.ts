@@ -93,13 +93,13 @@ export class Participation {
   async #enter(): Promise<void> {
     const { node, critical } = this.#host
     const { context } = node
-    const { ns, sourceUuid } = this.facts
+    const { ns } = this.facts
     const section = await critical.enter(ns, 'writes')
     if (this.#ended) section.leave()
     this.#check()
     this.#section = section
     this.blockedAtMs = context.now()
-    await drainWriters(this.#host, ns, sourceUuid)
+    await drainWriters(this.#host, ns)
     // The outcome may have arrived during the wait: nothing would remove a record written now.
     this.#check()
     // Earlier writes must be on the disk before recipients pull them.

@@ -145,15 +145,14 @@ export class Reshardings {
     placements: { readonly source: CollectionPlacement; readonly target: CollectionPlacement },
     recipients: readonly string[],
   ): ReshardingDonor {
-    const { node, ranges, preparedInserts } = this.#host
+    const { node, ranges } = this.#host
     const live = node.collection(ns)
     if (live === undefined || !sameBytes(live.uuid, sourceUuid))
       throw new CommandError(
         'NamespaceNotFound',
         'The collection was not found locally even though it is marked as sharded.',
       )
-    const hidden = () => preparedInserts.hiddenIn(sourceUuid)
-    const source = ranges.of(live).reshardingSource({ ns, ...placements, recipients, hidden })
+    const source = ranges.of(live).reshardingSource({ ns, ...placements, recipients })
     return { recipients, startedAtMs: node.context.now(), source }
   }
 

@@ -1,0 +1,61 @@
+/**
+ * A retryable write that gives a document a shard key value of another shard runs again, as the
+ * transaction with its number. Server: cluster_write_cmd.cpp, handleWouldChangeOwningShardError.
+ */
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import { commandErrorFrom } from '../../remote/command-reply.js'
+import { convertToTransaction, type Work } from '../../transactions/internal-transaction.js'
+import { BatchWriteExecutor } from '../batch/batch-write-executor.js'
+import type { WriteCommand } from '../write-command.js'
+import { inConversion } from './move-document.js'
+
+/**
+ * The executor that has run the command, and its reply.
+ * @throws CommandError of {@link BatchWriteExecutor.run}
+ */
+export async function runMovingDocuments(
+  invocation: MongosInvocation,
+  command: WriteCommand,
+): Promise<{ readonly executor: BatchWriteExecutor; readonly reply: DocumentWriter }> {
+  const executor = new BatchWriteExecutor(invocation, command)
+  const reply = await executor.run()
+  return executor.mustRunInTransaction ? writeConverted(invocation, command) : { executor, reply }
+}
+
+async function writeConverted(
+  invocation: MongosInvocation,
+  command: WriteCommand,
+): ReturnType<typeof runMovingDocuments> {
+  let executor: BatchWriteExecutor | null = null
+  try {
+    const reply = await convert(invocation, command.namespaces[0]!.ns, async (inside) => {
+      executor = new BatchWriteExecutor(inside, command)
+      const written = await executor.run()
+      if (executor.lastError !== null) throw commandErrorFrom(executor.lastError)
+      return written
+    })
+    return { executor: executor!, reply }
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code === maxTimeExpired) throw error
+    const failed = new BatchWriteExecutor(invocation, command)
+    return { executor: failed, reply: failed.replyWith(inConversion(error, null)) }
+  }
+}
+
+const maxTimeExpired = 50
+
+/** @throws CommandError of the work and of the transaction */
+async function convert(invocation: MongosInvocation, ns: string, work: Work): Promise<DocumentWriter> {
+  await invocation.host.reach('mongos.document-move.begun', { ns })
+  return convertToTransaction(invocation, work)
+}
+
+/** @throws CommandError of {@link convert}, with the text of findAndModify */
+export async function modifyConverted(invocation: MongosInvocation, ns: string, work: Work): Promise<DocumentWriter> {
+  try {
+    return await convert(invocation, ns, work)
+  } catch (error) {
+    throw error instanceof CommandError && error.code !== maxTimeExpired ? inConversion(error, 'findAndModify') : error
+  }
+}
