@@ -50,8 +50,8 @@ for (const { name, shows } of listScenarios())
 t.test('the examples of the guides with several keys are valid scenarios without warnings', async (t) => {
   for (const page of ['simulate', 'plan-a-cluster']) {
     const guide = readFileSync(new URL(`../../../docs/guides/${page}.md`, import.meta.url), 'utf8')
-    const examples = [...guide.matchAll(/```yaml\n(version: 1\n.*?)```/gs)].filter(([, text]) =>
-      text!.includes('fields:'),
+    const examples = [...guide.matchAll(/```yaml\n(version: 1\n.*?)```/gs)].filter(
+      ([, text]) => text!.includes('fields:') && text!.includes('variants:'),
     )
     t.equal(examples.length, 1, page)
     const { variants, warnings } = parseScenario(examples[0]![1]!, `${page}.md`)
@@ -62,6 +62,7 @@ t.test('the examples of the guides with several keys are valid scenarios without
 t.test('the example of the guide is a valid scenario', async (t) => {
   const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
   const [, example] = /```yaml\n(.*?)```/s.exec(guide)!
+  for (const [, yaml] of guide.matchAll(/```yaml\n(version: 1\n.*?)```/gs)) parseScenario(yaml!, 'guide')
   t.same(
     parseScenario(example!, 'guide').variants.map(({ name }) => name),
     ['ranged', 'hashed', 'before data size counted'],

@@ -157,6 +157,18 @@ export interface ShapeResult {
   readonly because: string
 }
 
+export interface TransactionsResult {
+  readonly committed: number
+  /** Gave up: an error that is not transient, or two minutes of retries. */
+  readonly failed: number
+  /** Runs that did not commit, by error code; 112: a write conflict. */
+  readonly aborts: Readonly<Record<string, number>>
+  /** By `commitTypes` of the routers, without zeros. */
+  readonly commitPaths: Readonly<Record<string, number>>
+  /** Mean number of shards of a commit. */
+  readonly participants: number
+}
+
 export interface VariantResult {
   readonly name: string
   readonly emulate: string
@@ -221,6 +233,8 @@ export interface VariantResult {
     readonly errors: Readonly<Record<string, number>>
     readonly routed: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
   }
+  /** null: the application runs none. */
+  readonly transactions: TransactionsResult | null
   readonly shapes: readonly ShapeResult[]
   /** The shard with the most operations; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null

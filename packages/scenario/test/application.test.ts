@@ -167,6 +167,18 @@ t.test('an application that contradicts itself is reported with its line', async
     ['do: deleteOne', 'do: deleteMany', /must not be deleteMany in mode metadata: use expiry/],
     ['share: 0.2 }', 'share: 0.3 }', /must have shares that add up to 1/],
     ['do: updateMany', 'do: upsert', /do: must be one of insert, find/],
+    [
+      'do: deleteOne, where: { tenant: equal }',
+      'do: transaction, statements: [{ do: find, where: { tenant: equal } }]',
+      /must not be transaction in mode metadata/,
+    ],
+    ['do: deleteOne, where: { tenant: equal }', 'do: transaction', /operations.7.statements: is missing/],
+    [
+      'do: deleteOne, where: { tenant: equal }',
+      'do: transaction, statements: [{ do: find, where: { tenan: equal } }]',
+      /statements.0.where.tenan: is not a field of shop.orders/,
+    ],
+    ['do: deleteOne, where', 'do: deleteOne, same: [tenant], where', /same: is allowed only for a transaction/],
     ['{ in: 3 }', '{ inn: 3 }', /customer: must be equal, \{ range: 100 \} or \{ in: 3 \}/],
   ]
   for (const [find, replace, message] of rules) {
@@ -174,6 +186,53 @@ t.test('an application that contradicts itself is reported with its line', async
     t.not(text, base, find)
     t.throws(() => parsed(text), { name: 'OptionError', message }, replace)
   }
+})
+
+t.test('transactions commit by the path of their shards, and are run again after conflicts', async (t) => {
+  const file = parsed(`version: 1
+seed: 5
+cluster: { shards: 3, mongos: 2 }
+collections:
+  - ns: bank.accounts
+    key: { branch: 1 }
+    splitAt: [10, 20]
+    fields:
+      branch: { distribution: uniform, cardinality: 30 }
+      holder: { distribution: uniform, cardinality: 500 }
+data:
+  - { ns: bank.accounts, size: 100KB, documentSize: 200B }
+workload:
+  - ns: bank.accounts
+    rate: 30/s
+    operations:
+      - name: within a branch
+        do: transaction
+        same: [branch]
+        statements: [{ do: find, where: { branch: equal } }, { do: updateMany, where: { branch: equal, holder: equal } }]
+        share: 0.5
+      - name: between branches
+        do: transaction
+        statements: [{ do: updateMany, where: { branch: equal } }, { do: updateMany, where: { branch: equal } }]
+        share: 0.5
+timeline: [{ at: 2s, do: crash shard02 for 1s }]
+duration: 5s
+expect: [transactions.failed == 0, transactions.participants > 1.2]
+`)
+  const run = await runVariant(file.variants[0]!)
+  const { transactions, operations, shapes, failedExpectations } = run.result
+  t.same(failedExpectations, [])
+  const { committed, aborts, commitPaths, participants } = transactions!
+  t.ok(committed > 100 && committed <= operations.total, `${committed} of ${operations.total}`)
+  t.ok(aborts['112']! > 0, JSON.stringify(aborts))
+  t.ok(commitPaths['singleShard']! > 50 && commitPaths['twoPhaseCommit']! > 25, JSON.stringify(commitPaths))
+  t.ok(participants < 2, `${participants}`)
+  t.match(shapes, [
+    { name: 'within a branch', operation: 'transaction: find { branch }, updateMany { branch, holder }', shards: 1 },
+    { name: 'between branches', kinds: { targeted: Number, multi: Number, broadcast: 0 } },
+  ])
+  t.ok(shapes[1]!.shards > 1.4 && shapes[1]!.shards < 1.9, `${shapes[1]!.shards}`)
+  t.match(textReport(file, [run]), /transactions: committed \/ failed +\d+ \/ 0\n +aborted runs +.*code 112: \d+/)
+  t.match(textReport(file, [run]), /commit paths +.*twoPhaseCommit \d+/)
 })
 
 t.test('a setting without effect is a warning with its line', async (t) => {

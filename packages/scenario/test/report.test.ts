@@ -79,6 +79,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
       errors: {},
       routed: { targeted: 1, multi: 0, broadcast: 0 },
     },
+    transactions: null,
     shapes: [],
     hottest: null,
     shards: Object.fromEntries(

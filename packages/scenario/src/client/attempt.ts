@@ -80,6 +80,7 @@ function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, 
         ...(body['readConcern'] as Document | undefined),
         afterClusterTime: session.operationTime satisfies Timestamp,
       }
+    session.transaction?.decorate(body, kind.name)
   }
   if (times.newest !== null) body['$clusterTime'] = times.newest
   return body
@@ -88,6 +89,7 @@ function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, 
 function understood(reply: Document, { session }: Sending, times: ClusterTimes): Exclude<Attempt, NetworkFailure> {
   times.learn(reply)
   session?.learn(reply)
+  session?.transaction?.learn(reply)
   if (reply['ok'] !== 1)
     return new CommandFailure(codeOf(reply['code']), String(reply['errmsg']), labelsOf(reply), reply)
   const concern = reply['writeConcernError'] as Document | undefined

@@ -19,6 +19,7 @@ import {
 import { Router, type RouterParts } from './router.js'
 import { ServerSelection } from './server-selection.js'
 import { Session, SessionPool } from './sessions.js'
+import { isEnd, withTransaction } from './transactions.js'
 import type {
   Answered,
   Client,
@@ -31,6 +32,8 @@ import type {
   Outcome,
   RunOptions,
   SessionOptions,
+  TransactionOptions,
+  TransactionOutcome,
 } from './types.js'
 
 export interface ClientWorld {
@@ -107,6 +110,28 @@ export class SimulatedClient implements Client, Actor {
     return outcome
   }
 
+  commitTransaction(session: ClientSession): Promise<Outcome> {
+    return this.#end(sessionOf(session)!, 'commitTransaction')
+  }
+
+  abortTransaction(session: ClientSession): Promise<Outcome> {
+    return this.#end(sessionOf(session)!, 'abortTransaction')
+  }
+
+  withTransaction(
+    session: ClientSession,
+    body: () => Promise<Failed | null>,
+    options?: TransactionOptions,
+  ): Promise<TransactionOutcome> {
+    const ends = {
+      startTransaction: () => session.startTransaction(options),
+      commit: () => this.commitTransaction(session),
+      abort: () => this.abortTransaction(session),
+      isActive: () => session.inTransaction,
+    }
+    return withTransaction(this.#context, ends, body)
+  }
+
   async cursor(command: Document, options: RunOptions = {}): Promise<ClientCursor | Failed> {
     const explicit = sessionOf(options.session)
     const session = explicit ?? this.#session(false)
@@ -147,11 +172,31 @@ export class SimulatedClient implements Client, Actor {
     return new Session(this.#sessions, Math.min(sessionTimeoutMs, ...timeouts), isExplicit, options)
   }
 
+  async #end(session: Session, name: 'commitTransaction' | 'abortTransaction'): Promise<Outcome> {
+    const { transaction } = session
+    if (transaction === null) return failed(new ClientFailure('No transaction started'), newTally())
+    const wasStarted = transaction.state !== 'starting'
+    transaction.state = name === 'commitTransaction' ? 'committed' : 'aborted'
+    if (!wasStarted) return { ok: true, reply: { ok: 1 }, from: this.#routers[0]!.address, attempts: 0 }
+    return this.#run({ [name]: 1, $db: 'admin' }, {}, session)
+  }
+
   /** Never rejects for failures of the cluster. */
   async #run(command: Document, options: RunOptions, session: Session | null): Promise<Outcome> {
+    const name = Object.keys(command)[0]!
+    // Only the ends of a transaction follow its end.
+    if (session?.transaction?.isActive === false && !isEnd(name)) session.transaction = null
+    const transaction = session?.transaction ?? null
+    if (transaction === null) return this.#sendOf(command, options, session)
+    const to = options.to ?? transaction.pinned ?? undefined
+    const outcome = await this.#sendOf(command, { ...options, ...(to === undefined ? {} : { to }) }, session)
+    return transaction.labelled(outcome, name)
+  }
+
+  async #sendOf(command: Document, options: RunOptions, session: Session | null): Promise<Outcome> {
     const { sequences = [], to = null } = options
-    const kind = kindOf(command, sequences, options.retryable !== false)
-    const tally: Tally = { attempts: 0, mayHaveActed: false, from: null }
+    const kind = kindOf(command, sequences, options.retryable !== false, session?.inTransaction === true)
+    const tally = newTally()
     try {
       if (this.#closed) throw new ClientFailure('the client is closed')
       if (kind.unacknowledged && session?.isExplicit === true)
@@ -169,11 +214,14 @@ export class SimulatedClient implements Client, Actor {
     let mostAttempts = this.#mayRetry(kind) ? 2 : 1
     let kept: Failing | null = null
     let router = await this.#selection.select(to, avoided)
-    const isNumbered = kind.aspect === 'write' && this.#mayRetry(kind) && router.sessionTimeoutMs !== null
+    const transaction = sending.session?.transaction ?? null
+    const isNumbered =
+      transaction === null && kind.aspect === 'write' && this.#mayRetry(kind) && router.sessionTimeoutMs !== null
     if (isNumbered && sending.session !== null) sending = { ...sending, txnNumber: sending.session.nextTxnNumber() }
     for (;;) {
       tally.attempts++
       tally.from = router.address
+      if (transaction !== null) transaction.pinned = router.address
       if (tally.attempts > 1) this.#counts.retries++
       const result = await this.#once(sending, router, tally)
       if (!(result instanceof Error) && result.error === null) return this.#answered(result.reply, tally)
@@ -188,7 +236,8 @@ export class SimulatedClient implements Client, Actor {
       if (!again || tally.attempts >= mostAttempts) return this.#ended(kept, tally)
       if (isOverload) await this.#context.sleep(this.#context.random.fraction() * backoffMs(tally.attempts))
       avoided.add(router.address)
-      router = await this.#selection.select(to, avoided)
+      // Any mongos can finish a commit, with the recovery token.
+      router = await this.#selection.select(isEnd(kind.name) ? null : to, avoided)
     }
   }
 
@@ -214,7 +263,8 @@ export class SimulatedClient implements Client, Actor {
     this.#onCommand({ name: Object.keys(command)[0]!, command, to, attempt })
   }
 
-  #mayRetry({ aspect, retryable }: CommandKind): boolean {
+  #mayRetry({ name, aspect, retryable }: CommandKind): boolean {
+    if (isEnd(name)) return true
     return retryable && (aspect === 'read' ? this.#retryReads : this.#retryWrites)
   }
 
@@ -240,6 +290,8 @@ interface Failing {
   /** The reply with a write concern error; null: none. */
   readonly reply: Document | null
 }
+
+const newTally = (): Tally => ({ attempts: 0, mayHaveActed: false, from: null })
 
 interface Tally {
   attempts: number

@@ -3,6 +3,7 @@
  * Client Backpressure.
  */
 import { BsonType, findField, type Document } from '@shardlab/bson'
+import { isEnd } from './transactions.js'
 
 export interface CommandKind {
   /** The first field of the command. */
@@ -46,10 +47,15 @@ const otherWrites: ReadonlySet<string> = new Set([
   'renameCollection',
 ])
 
-/** @param helper sent like the driver's helper rather than like `runCommand` */
-export function kindOf(command: Document, sequences: Sequences, helper: boolean): CommandKind {
+/**
+ * @param helper sent like the driver's helper rather than like `runCommand`
+ * @param inTransaction not retried alone: the whole transaction is
+ */
+export function kindOf(command: Document, sequences: Sequences, helper: boolean, inTransaction: boolean): CommandKind {
   const name = Object.keys(command)[0] ?? ''
   const unacknowledged = command['writeConcern']?.w === 0
+  if (isEnd(name)) return { name, aspect: 'write', retryable: true, unacknowledged }
+  if (inTransaction) return { name, aspect: writes.has(name) ? 'write' : 'other', retryable: false, unacknowledged }
   if (!helper) return { name, aspect: 'other', retryable: false, unacknowledged }
   if (reads.has(name)) {
     const isWrite = name === 'aggregate' && hasWriteStage(command['pipeline'] as readonly Document[])

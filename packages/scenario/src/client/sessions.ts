@@ -1,7 +1,9 @@
 /** Drivers' specifications: Driver Sessions, Causal Consistency. */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document, type Timestamp } from '@shardlab/bson'
-import type { ClientSession, SessionOptions } from './types.js'
+import { ClientFailure } from './failures.js'
+import { ClientTransaction } from './transactions.js'
+import type { ClientSession, SessionOptions, TransactionOptions } from './types.js'
 
 /** Used by one client session at a time. */
 export interface ServerSession {
@@ -54,6 +56,8 @@ export class Session implements ClientSession {
   readonly #pool: SessionPool
   readonly server: ServerSession
   operationTime: Timestamp | null = null
+  /** null: the next command begins none. */
+  transaction: ClientTransaction | null = null
   #ended = false
 
   constructor(
@@ -78,6 +82,15 @@ export class Session implements ClientSession {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get inTransaction(): boolean {
+    return this.transaction?.isActive === true
+  }
+
+  startTransaction(options: TransactionOptions = {}): void {
+    if (this.inTransaction) throw new ClientFailure('Transaction already in progress')
+    this.transaction = new ClientTransaction(this.nextTxnNumber(), options)
   }
 
   nextTxnNumber(): Long {

@@ -64,8 +64,32 @@ export interface ClientSession {
    * session wait for it.
    */
   readonly operationTime: unknown
+  readonly inTransaction: boolean
+  /**
+   * The session's next commands belong to a transaction, until {@link Client.commitTransaction} or
+   * {@link Client.abortTransaction}. @throws ClientFailure if one is in progress
+   */
+  startTransaction(options?: TransactionOptions): void
   /** Returns the server session to the pool. */
   end(): void
+}
+
+export interface TransactionOptions {
+  /** Default: none, which is `local`. */
+  readonly readConcern?: Document
+  /** Of the commit. Default: the server's. */
+  readonly writeConcern?: Document
+}
+
+export interface TransactionOutcome {
+  /** false: also if the outcome of the commit is unknown. */
+  readonly committed: boolean
+  /** How often the body ran. */
+  readonly runs: number
+  /** Runs that did not commit, by error code; 0: an error without a code. */
+  readonly aborts: Readonly<Record<string, number>>
+  /** Of the last run; null: it committed. */
+  readonly failure: Failed | null
 }
 
 export interface SessionOptions {
@@ -152,6 +176,18 @@ export interface Client {
   /** For a command that replies with a cursor. */
   cursor(command: Document, options?: RunOptions): Promise<ClientCursor | Failed>
   startSession(options?: SessionOptions): ClientSession
+  /** Sends nothing if the transaction has sent nothing. Retried once, as by drivers. */
+  commitTransaction(session: ClientSession): Promise<Outcome>
+  abortTransaction(session: ClientSession): Promise<Outcome>
+  /**
+   * Runs `body` in transactions until one commits, like the drivers' `withTransaction`.
+   * @param body sends commands with the session; null: commit, else the failure of a command
+   */
+  withTransaction(
+    session: ClientSession,
+    body: () => Promise<Failed | null>,
+    options?: TransactionOptions,
+  ): Promise<TransactionOutcome>
   available(): readonly Address[]
   /** Ends the client's sessions and connections. */
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import type { KeysSource } from './application-schema.js'
+import type { KeysSource, OperationSource } from './application-schema.js'
 import type { BrokenRule, Rule } from './broken-rule.js'
 import type { CollectionSource, ScenarioSource, WorkloadSource } from './schema.js'
 
@@ -55,22 +55,54 @@ function* operationsUseFields({ collections, workload }: ScenarioSource): Genera
   for (const [i, { ns, operations }] of workload.entries()) {
     const { fields = {}, mode } = collectionOf(collections, ns)
     const names = new Set<string>()
-    for (const [k, { name, do: kind, where }] of (operations ?? []).entries()) {
+    for (const [k, operation] of (operations ?? []).entries()) {
+      const { name, do: kind, statements = [], same = [] } = operation
       const path: Path = ['workload', i, 'operations', k]
       if (names.has(name)) yield { path: [...path, 'name'], message: `${name} is listed twice` }
       names.add(name)
-      for (const field of Object.keys(where))
-        if (!(field in fields) && field !== '_id')
-          yield {
-            path: [...path, 'where', field],
-            message: `is not a field of ${ns}; the fields are ${Object.keys(fields).join(', ')}`,
-          }
-      if (kind === 'insert' && Object.keys(where).length > 0)
-        yield { path: [...path, 'where'], message: 'must not be set for an insert' }
+      yield* statementUsesFields(operation, ns, fields, path)
+      for (const [n, statement] of statements.entries())
+        yield* statementUsesFields(statement, ns, fields, [...path, 'statements', n])
+      for (const [n, field] of same.entries())
+        if (kind === 'transaction' && !statements.some(({ where }) => field in where))
+          yield { path: [...path, 'same', n], message: `${field} is in no where of the statements` }
+      yield* transactionHasStatements(operation, path)
       if (kind === 'deleteMany' && mode === 'metadata')
         yield { path: [...path, 'do'], message: 'must not be deleteMany in mode metadata: use expiry' }
+      if (kind === 'transaction' && mode === 'metadata')
+        yield { path: [...path, 'do'], message: 'must not be transaction in mode metadata, which sends no statements' }
     }
   }
+}
+
+function* statementUsesFields(
+  { do: kind, where }: Pick<OperationSource, 'do' | 'where'>,
+  ns: string,
+  fields: object,
+  path: Path,
+): Generator<BrokenRule, void> {
+  for (const field of Object.keys(where))
+    if (!(field in fields) && field !== '_id')
+      yield {
+        path: [...path, 'where', field],
+        message: `is not a field of ${ns}; the fields are ${Object.keys(fields).join(', ')}`,
+      }
+  if (kind === 'insert' && Object.keys(where).length > 0)
+    yield { path: [...path, 'where'], message: 'must not be set for an insert' }
+}
+
+function* transactionHasStatements(
+  { do: kind, where, statements, same }: OperationSource,
+  path: Path,
+): Generator<BrokenRule, void> {
+  if (kind === 'transaction') {
+    if (statements === undefined) yield { path: [...path, 'statements'], message: 'is missing' }
+    if (Object.keys(where).length > 0)
+      yield { path: [...path, 'where'], message: 'must not be set for a transaction: its statements have conditions' }
+    return
+  }
+  for (const [setting, value] of Object.entries({ statements, same }))
+    if (value !== undefined) yield { path: [...path, setting], message: 'is allowed only for a transaction' }
 }
 
 function* hotKeysAreSaidOnce(scenario: ScenarioSource): Generator<BrokenRule, void> {
@@ -127,6 +159,10 @@ export function hotCount({
 /** Inserts documents. */
 export function inserts({ mix, operations, growth }: WorkloadSource): boolean {
   return (
-    growth !== undefined || (mix?.insert ?? 0) > 0 || operations?.some(({ do: kind }) => kind === 'insert') === true
+    growth !== undefined ||
+    (mix?.insert ?? 0) > 0 ||
+    operations?.some(
+      ({ do: kind, statements = [] }) => kind === 'insert' || statements.some((each) => each.do === 'insert'),
+    ) === true
   )
 }

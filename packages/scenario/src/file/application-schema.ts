@@ -75,14 +75,23 @@ const condition = z.union(
   'must be equal, { range: 100 } or { in: 3 }',
 )
 
-const operation = z.strictObject({
-  name: z.string().min(1),
+const statement = z.strictObject({
   do: z.enum(operationKinds, `must be one of ${operationKinds.join(', ')}`),
   /** Conditions by field. Values are drawn from the distribution of the field. */
   where: z.record(z.string(), condition).default({}),
-  share,
   /** Documents that a find returns at most. */
   limit: whole(1, 100_000).default(20),
+})
+export type StatementSource = z.infer<typeof statement>
+
+const operation = statement.extend({
+  name: z.string().min(1),
+  do: z.enum([...operationKinds, 'transaction'], `must be one of ${operationKinds.join(', ')}, transaction`),
+  share,
+  /** Of a transaction, in order. */
+  statements: z.array(statement).min(1, 'must have at least one statement').max(100).optional(),
+  /** Fields whose value is drawn once for all statements of a transaction. */
+  same: z.array(z.string()).optional(),
 })
 
 /** Operations on named fields: they stay the same under another key. */

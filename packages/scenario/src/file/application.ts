@@ -1,5 +1,5 @@
 /** The parts of a scenario that say what an application does, with all defaults. */
-import type { KeysSource, OperationSource } from './application-schema.js'
+import type { KeysSource, OperationSource, StatementSource } from './application-schema.js'
 import type { CollectionSource, DataSource, ScenarioSource, WorkloadSource } from './schema.js'
 
 /** `number`: of the document. `other`: one of 997 values. */
@@ -7,8 +7,16 @@ export type FieldSource = KeysSource | { readonly distribution: 'number' | 'othe
 /** By name, those of the shard key first. */
 export type FieldSources = Readonly<Record<string, FieldSource>>
 
+/** An operation, or a statement of a transaction. */
+export type Statement = StatementSource
+
 /** `expire`: the oldest document is deleted by its shard, not through a router. */
-export type Shape = Omit<OperationSource, 'do'> & { readonly do: OperationSource['do'] | 'expire' }
+export type Shape = Omit<OperationSource, 'do' | 'statements' | 'same'> & {
+  readonly do: OperationSource['do'] | 'expire'
+  /** Of a transaction. */
+  readonly statements?: readonly Statement[] | undefined
+  readonly same?: readonly string[] | undefined
+}
 
 export interface DataSet extends DataSource {
   readonly fields: FieldSources

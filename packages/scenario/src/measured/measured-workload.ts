@@ -118,6 +118,8 @@ export class MeasuredWorkload implements Load {
       if (stream.source.ns === ns && (name === undefined || stream.source.name === name)) stream.rate = rate
   }
 
+  readonly transactions = null
+
   latencies(): null {
     return null
   }

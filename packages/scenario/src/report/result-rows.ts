@@ -61,6 +61,13 @@ const resultRows: readonly ResultRow[] = [
         ? nothing
         : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
   ],
+  [
+    'transactions: committed / failed',
+    ({ transactions: all }) => (all === null ? nothing : `${whole(all.committed)} / ${whole(all.failed)}`),
+  ],
+  ['  aborted runs', ({ transactions: all }) => (all === null ? nothing : errorsText(all.aborts))],
+  ['  commit paths', ({ transactions: all }) => (all === null ? nothing : countsText(all.commitPaths))],
+  ['  shards of a commit, mean', ({ transactions: all }) => (all === null ? nothing : all.participants.toFixed(2))],
   ['hottest shard', ({ hottest }) => (hottest === null ? nothing : `${hottest.shard}, ${percent(hottest.share)}`)],
   ['trace hash', ({ traceHash }) => traceHash],
 ]
@@ -68,6 +75,11 @@ const resultRows: readonly ResultRow[] = [
 function reasonsText({ byReason }: VariantResult['migrations']): string {
   const named = Object.entries(byReason).filter(([, count]) => count > 0)
   return named.length === 0 ? nothing : named.map(([reason, count]) => `${reason} ${count}`).join(', ')
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const named = Object.entries(counts).map(([name, count]) => `${name} ${whole(count)}`)
+  return named.length === 0 ? nothing : named.join(', ')
 }
 
 function errorsText(errors: Readonly<Record<string, number>>): string {

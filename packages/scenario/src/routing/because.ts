@@ -1,10 +1,10 @@
 import type { PreviewedRoute } from '@shardlab/mongos'
-import type { Shape } from '../file/application.js'
+import type { Shape, Statement } from '../file/application.js'
 
 type ShardKey = Readonly<Record<string, 1 | 'hashed'>>
 
 /** Why the router sends the operations of a shape where it does, as half a sentence. */
-export function becauseOf(shape: Shape, key: ShardKey, route: PreviewedRoute): string {
+export function becauseOf(shape: Statement, key: ShardKey, route: PreviewedRoute): string {
   if (route.error !== null) return `${sentenceOf(route.error.message)} (code ${route.error.code})`
   if (shape.do === 'insert') return 'the document has the shard key'
   const fields = Object.entries(key)
@@ -29,7 +29,7 @@ export function becauseOf(shape: Shape, key: ShardKey, route: PreviewedRoute): s
 }
 
 /** Hashes keep no order, so only equalities bound a hashed field. */
-function isBounded({ where }: Shape, field: string, kind: 1 | 'hashed'): boolean {
+function isBounded({ where }: Pick<Shape, 'where'>, field: string, kind: 1 | 'hashed'): boolean {
   const condition = where[field]
   if (condition === undefined) return false
   return condition === 'equal' || kind === 1 || 'in' in condition

@@ -1,6 +1,6 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { fieldKeysOf, type Progress } from '../keys/keys.js'
-import type { Shape, Stream } from '../file/application.js'
+import type { Shape, Statement, Stream } from '../file/application.js'
 import { rounded } from '../run/imbalance.js'
 import type { ScenarioWorld } from '../run/world.js'
 import type { ShapeResult } from '../types.js'
@@ -43,12 +43,17 @@ async function resultOf(world: ScenarioWorld, stream: Stream, shape: Shape): Pro
       refused: rounded(kinds.refused),
     },
     shards: accepted === 0 ? 0 : rounded(sent / accepted),
-    because: becauseOf(shape, key, example),
+    because: (shape.statements ?? [shape as Statement])
+      .map((statement) => becauseOf(statement, key, example))
+      .filter((because, i, all) => all.indexOf(because) === i)
+      .join('; '),
   }
 }
 
 /** `find { tenant, order: range }`. */
-function operationText({ do: kind, where }: Shape): string {
+function operationText({ do: kind, where, statements = [] }: Shape): string {
+  if (kind === 'transaction')
+    return `transaction: ${statements.map((each) => operationText({ ...each, name: '', share: 1 })).join(', ')}`
   const conditions = Object.entries(where).map(([field, condition]) =>
     condition === 'equal' ? field : `${field}: ${'range' in condition ? 'range' : 'in'}`,
   )

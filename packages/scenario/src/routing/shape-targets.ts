@@ -2,9 +2,9 @@
 import { encode, findField, type Document } from '@shardlab/bson'
 import { previewRoute, type PreviewedOperation, type PreviewedRoute } from '@shardlab/mongos'
 import type { CollectionPlacement, EmulatedVersion } from '@shardlab/sharding'
-import type { Shape } from '../file/application.js'
+import type { Shape, Statement } from '../file/application.js'
 import type { Keys, Progress } from '../keys/keys.js'
-import { filterOf } from '../run/filter.js'
+import { drawnOnce, filterOf } from '../run/filter.js'
 
 /** Operations of a shape that are routed; they stand for all. */
 const samples = 256
@@ -42,12 +42,14 @@ export function targetsOf(request: ShapeRequest): ShapeTargets {
   const routes: PreviewedRoute[] = []
   const known = new Map<string, PreviewedRoute>()
   for (let i = 0; i < samples; i++) {
-    const document = documentOf(request, i)
-    const id = JSON.stringify(document)
+    const statements = statementsOf(request, i)
+    const id = JSON.stringify(statements.map(([, document]) => document))
     let route = known.get(id)
     if (route === undefined) {
-      route = previewRoute(emulate, placement, allShards, operationOf(request.shape, document))
-      known.set(id, route)
+      const each = statements.map(([statement, document]) =>
+        previewRoute(emulate, placement, allShards, operationOf(statement, document)),
+      )
+      known.set(id, (route = together(each)))
     }
     routes.push(route)
     kinds[route.kind] += 1 / samples
@@ -63,20 +65,41 @@ export function targetsOf(request: ShapeRequest): ShapeTargets {
   }
 }
 
-/** The filter of the i-th sample, or the document that it inserts. */
-function documentOf({ shape, fields, progressOf }: ShapeRequest, i: number): Document {
+/** A transaction goes to the shards of all its statements. */
+function together(routes: readonly PreviewedRoute[]): PreviewedRoute {
+  const refused = routes.find(({ error }) => error !== null)
+  if (routes.length === 1 || refused !== undefined) return refused ?? routes[0]!
+  const shards = [...new Set(routes.flatMap((route) => route.shards))]
+  const broadcast = routes.find(({ kind }) => kind === 'broadcast')
+  return { ...(broadcast ?? routes[0]!), kind: broadcast?.kind ?? (shards.length === 1 ? 'targeted' : 'multi'), shards }
+}
+
+/**
+ * The statements of the i-th sample, each with its filter or the document that it inserts; one if
+ * the operation is no transaction.
+ */
+function statementsOf({ shape, fields, progressOf }: ShapeRequest, i: number): (readonly [Statement, Document])[] {
   let draws = 0
   const fraction = (): number => {
     const n = draws++
     return n === 0 ? (i + 0.5) / samples : (0.5 + (i + n) * strides[(n - 1) % strides.length]!) % 1
   }
-  if (shape.do !== 'insert')
-    return filterOf(shape, (field) => ({ keys: fields.get(field), progress: progressOf(field), u: fraction() }))
-  const values = [...fields].map(([field, keys]) => [field, keys.ofDocument(fraction(), progressOf(field))])
-  return { _id: progressOf('_id').documents, ...Object.fromEntries(values) }
+  const fractionOf = drawnOnce(shape.same, fraction)
+  return (shape.statements ?? [shape as Statement]).map((statement) => {
+    if (statement.do !== 'insert') {
+      const draw = (field: string) => ({
+        keys: fields.get(field),
+        progress: progressOf(field),
+        u: fractionOf(field),
+      })
+      return [statement, filterOf(statement, draw)]
+    }
+    const values = [...fields].map(([field, keys]) => [field, keys.ofDocument(fraction(), progressOf(field))])
+    return [statement, { _id: progressOf('_id').documents, ...Object.fromEntries(values) }]
+  })
 }
 
-function operationOf({ do: kind }: Shape, document: Document): PreviewedOperation {
+function operationOf({ do: kind }: Statement, document: Document): PreviewedOperation {
   const filter = encode(document)
   if (kind === 'insert') return { kind: 'insert', document: filter }
   if (kind === 'find') return { kind: 'find', filter }

@@ -27,3 +27,15 @@ export function filterOf({ where }: Pick<Shape, 'where'>, draw: (field: string) 
 function valueOf({ keys, progress, u }: FieldDraw): KeyValue {
   return keys === undefined ? Math.floor(u * progress.documents) : keys.drawn(u, progress)
 }
+
+/** @param same fields with one number for all draws */
+export function drawnOnce(same: readonly string[] = [], fraction: () => number): (field: string) => number {
+  const drawn = new Map<string, number>()
+  return (field) => {
+    const known = drawn.get(field)
+    if (known !== undefined) return known
+    const drawnNow = fraction()
+    if (same.includes(field)) drawn.set(field, drawnNow)
+    return drawnNow
+  }
+}

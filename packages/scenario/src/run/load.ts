@@ -1,4 +1,5 @@
 import type { Stream } from '../file/application.js'
+import type { TransactionCounts } from './transaction-counts.js'
 
 /** A workload whose operations are run, or only counted. */
 export interface Load {
@@ -14,6 +15,8 @@ export interface Load {
   check(): void
   /** @param name undefined: all loads of the collection */
   setRate(ns: string, name: string | undefined, rate: Stream['rate']): void
+  /** null: single operations are not sent. */
+  readonly transactions: TransactionCounts | null
   /** null: single operations are not measured. */
   latencies(): { readonly p50: number; readonly p99: number; readonly max: number } | null
 }

@@ -3,7 +3,15 @@ import { byName } from '../report/format.js'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
 import { shapeResults } from '../routing/shape-results.js'
-import type { Decision, Sample, ShapeResult, ShardResult, VariantResult, VariantRun } from '../types.js'
+import type {
+  Decision,
+  Sample,
+  ShapeResult,
+  ShardResult,
+  TransactionsResult,
+  VariantResult,
+  VariantRun,
+} from '../types.js'
 import { computedEveryMs, MeasuredWorkload } from '../measured/measured-workload.js'
 import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
@@ -19,6 +27,7 @@ import { Routed } from './routed.js'
 import { Sampler } from './sampler.js'
 import type { SizePeaks } from './size-peaks.js'
 import { Timeline } from './timeline.js'
+import { transactionsResult } from './transaction-counts.js'
 import type { Load } from './load.js'
 import { Workload } from './workload.js'
 import { isMeasured, ScenarioWorld } from './world.js'
@@ -132,6 +141,7 @@ export async function runVariant(
       timeline,
       samples,
       shapes: await shapeResults(world),
+      transactions: await transactionsResult(world, workload.transactions),
       traceHash: cluster.traceHash(),
     })
     const decisions = [...movements.decisions, ...timeline.decisions].sort(
@@ -167,6 +177,7 @@ interface Findings {
   readonly timeline: Timeline
   readonly samples: readonly Sample[]
   readonly shapes: readonly ShapeResult[]
+  readonly transactions: TransactionsResult | null
   readonly traceHash: string
 }
 
@@ -215,6 +226,7 @@ function resultOf(findings: Findings): VariantResult {
         broadcast: shareOf(routed.kinds.broadcast, routed.total),
       },
     },
+    transactions: findings.transactions,
     shapes,
     hottest: hottestOf(shards),
     shards,

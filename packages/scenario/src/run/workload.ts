@@ -1,15 +1,24 @@
 /** Operations start at a rate, independent of the outcome of earlier ones. */
 import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
-import { encode } from '@shardlab/bson'
+import { encode, type Document } from '@shardlab/bson'
 import type { Scenario } from '../file/parse.js'
-import type { Shape, Stream as StreamSource } from '../file/application.js'
+import type { Shape, Statement, Stream as StreamSource } from '../file/application.js'
 import type { DocumentMaker } from '../keys/document-maker.js'
 import { fieldKeysOf, type Keys } from '../keys/keys.js'
-import { filterOf } from './filter.js'
-import { createClient, errorsOf, type Client, type Outcome } from '../client/index.js'
+import { drawnOnce, filterOf, type FieldDraw } from './filter.js'
+import {
+  createClient,
+  errorsOf,
+  labelsOf,
+  type Client,
+  type Failed,
+  type Outcome,
+  type RunOptions,
+} from '../client/index.js'
 import { rateAt, type Load } from './load.js'
 import { splitNamespace } from './namespace.js'
+import { TransactionCounts } from './transaction-counts.js'
 import type { ScenarioWorld } from './world.js'
 
 /** Interval at which a rate of zero is read again. */
@@ -35,6 +44,7 @@ export class Workload implements Load {
   readonly #beginMs: number
   readonly #latencies: number[] = []
   readonly errors: Record<string, number> = {}
+  readonly transactions = new TransactionCounts()
   readonly messages = new Map<number, string>()
   total = 0
   succeeded = 0
@@ -107,7 +117,7 @@ export class Workload implements Load {
     let failure: Failure | null = { code: notSentCode, message: 'too many operations are in flight' }
     if (this.#inFlight < inFlightMax) {
       this.#inFlight++
-      failure = failureOf(await this.#operation(stream))
+      failure = await this.#operation(stream)
       this.#inFlight--
     }
     if (this.#ended) return
@@ -121,36 +131,65 @@ export class Workload implements Load {
     this.#latencies.push(this.#world.cluster.now() - beganMs)
   }
 
-  #operation(stream: Stream): Promise<Outcome> {
-    const { source, keys, maker, random } = stream
+  async #operation(stream: Stream): Promise<Failure | null> {
+    const shape = chosenShape(stream.source.shapes, stream.random)
+    if (shape.do === 'expire') throw new Error('documents expire only in mode metadata')
+    if (shape.statements !== undefined) return this.#transaction(stream, shape, shape.statements)
+    return failureOf(await this.#run(stream, shape as Statement, () => stream.random.fraction(), {}))
+  }
+
+  async #transaction(stream: Stream, { same }: Shape, statements: readonly Statement[]): Promise<Failure | null> {
+    const session = this.#client.startSession()
+    const options = { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } }
+    const body = async (): Promise<Failed | null> => {
+      const fractionOf = drawnOnce(same, () => stream.random.fraction())
+      for (const statement of statements) {
+        const outcome = await this.#run(stream, statement, fractionOf, { session })
+        const failed = failedOf(outcome)
+        if (failed !== null) return failed
+      }
+      return null
+    }
+    const outcome = await this.#client.withTransaction(session, body, options)
+    session.end()
+    if (!this.#ended) this.transactions.note(outcome)
+    return outcome.failure === null ? null : failureOf(outcome.failure)
+  }
+
+  #run(
+    { source, keys, maker }: Stream,
+    statement: Statement,
+    fractionOf: (field: string) => number,
+    options: RunOptions,
+  ): Promise<Outcome> {
     const [db, name] = splitNamespace(source.ns)
-    const shape = chosenShape(source.shapes, random)
-    const filter = () =>
-      filterOf(shape, (field) => ({ keys: keys.get(field), progress: maker.progressOf(field), u: random.fraction() }))
-    switch (shape.do) {
+    const draw = (field: string): FieldDraw => ({
+      keys: keys.get(field),
+      progress: maker.progressOf(field),
+      u: fractionOf(field),
+    })
+    const filter = () => filterOf(statement, draw)
+    const send = (command: Document, sequence: string, document: Uint8Array): Promise<Outcome> =>
+      this.#client.run({ ...command, $db: db }, { ...options, sequences: [[sequence, [document]]] })
+    switch (statement.do) {
       case 'insert':
-        return this.#client.run(
-          { insert: name, $db: db },
-          { sequences: [['documents', [maker.make(keys, source.documentSize)]]] },
-        )
+        return send({ insert: name }, 'documents', maker.make(keys, source.documentSize))
       case 'find': {
-        const { limit } = shape
+        const { limit } = statement
         const partial = source.allowPartialResults ? { allowPartialResults: true } : {}
         const find = { find: name, filter: filter(), limit, batchSize: limit, singleBatch: true, ...partial, $db: db }
-        return this.#client.run(find)
+        return this.#client.run(find, options)
       }
       case 'updateOne':
       case 'updateMany': {
-        const update = encode({ q: filter(), u: { $inc: { updates: 1 } }, multi: shape.do === 'updateMany' })
-        return this.#client.run({ update: name, $db: db }, { sequences: [['updates', [update]]] })
+        const update = encode({ q: filter(), u: { $inc: { updates: 1 } }, multi: statement.do === 'updateMany' })
+        return send({ update: name }, 'updates', update)
       }
       case 'deleteOne':
       case 'deleteMany': {
-        const remove = encode({ q: filter(), limit: shape.do === 'deleteOne' ? 1 : 0 })
-        return this.#client.run({ delete: name, $db: db }, { sequences: [['deletes', [remove]]] })
+        const remove = encode({ q: filter(), limit: statement.do === 'deleteOne' ? 1 : 0 })
+        return send({ delete: name }, 'deletes', remove)
       }
-      case 'expire':
-        throw new Error('documents expire only in mode metadata')
     }
   }
 }
@@ -176,4 +215,24 @@ function failureOf(outcome: Outcome): Failure | null {
   if (!outcome.ok) return { code: outcome.code ?? noAnswerCode, message: outcome.message }
   const error = errorsOf(outcome.reply)[0]
   return error === undefined ? null : { code: error['code'] as number, message: String(error['errmsg']) }
+}
+
+/** Also for errors of single statements. */
+function failedOf(outcome: Outcome): Failed | null {
+  if (!outcome.ok) return outcome
+  const { reply, from, attempts } = outcome
+  const error = errorsOf(reply)[0]
+  if (error === undefined) return null
+  const { code, message } = { code: Number(error['code']), message: String(error['errmsg']) }
+  return {
+    ok: false,
+    kind: 'command',
+    code,
+    message,
+    labels: labelsOf(reply),
+    reply,
+    from,
+    attempts,
+    mayHaveActed: true,
+  }
 }
