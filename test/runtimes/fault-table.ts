@@ -111,7 +111,6 @@ export const faultTable: readonly FaultRow[] = [
   ['hold at shard.migration.committing', unharmed],
   ['fail at mongos.read.targeted', { ...unharmed, find: '192', elsewhere: '192', broadcast: '192' }],
   ['crash at mongos.read.targeted on mongos01', { ...lost, insert: 'ok' }],
-  ['delay replication of shard02 by 5ms', unharmed],
   ['shrink oplog of shard02 to 1KB', unharmed],
   ['destroy shard03', unharmed],
 ]

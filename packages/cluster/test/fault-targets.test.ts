@@ -260,3 +260,12 @@ t.test('replication is delayed, and a small oplog leaves a member behind', async
   t.equal((await cluster.describe('shard01-3'))['state'], 'SECONDARY')
   t.equal(await count('shard01-3'), 32)
 })
+
+t.test('delay replication needs a set of several members', async (t) => {
+  const { cluster } = await start(t, 1)
+  for (const target of ['shard01', 'the primary of shard01', 'config'])
+    await t.rejects(cluster.faults.apply(`delay replication of ${target} by 5s`), {
+      constructor: OptionError,
+      message: `delay replication: ${target === 'config' ? 'config' : 'shard01'} has one member, which copies nothing. Start it with several members.`,
+    })
+})

@@ -37,6 +37,8 @@ export interface MemberVerb<Schema extends SpecSchema = SpecSchema> extends Verb
   readonly roles?: readonly string[]
   /** The members that the name of a set means. Default: all. */
   readonly ofSet?: 'primary'
+  /** It means nothing for the only member of a set. */
+  readonly needsOtherMembers?: true
   /** Required state of the member. Default: any. */
   readonly needs?: 'running' | 'paused'
   /** Default: the fault ends only when it is healed. */

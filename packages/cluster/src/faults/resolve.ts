@@ -6,7 +6,7 @@ import { OptionError } from '../option-error.js'
 import type { FaultSpec } from './fault-data.js'
 import type { FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
 import { phraseOf } from './grammar.js'
-import { findTarget, setsOf, targetNamed, type NamedTarget } from './targets/named-target.js'
+import { findTarget, membersOfSet, setsOf, targetNamed, type NamedTarget } from './targets/named-target.js'
 import { verbNamed } from './verb-table.js'
 
 /** A group, or members. */
@@ -30,7 +30,10 @@ export interface ResolvedFault {
 export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
   const verb = verbNamed(spec.verb)!
   const target = 'target' in spec && spec.target !== undefined ? targetNamed(spec.target, members) : null
-  if (verb.on === 'member') checkRole(verb, target!)
+  if (verb.on === 'member') {
+    checkRole(verb, target!)
+    if (verb.needsOtherMembers === true) checkHasOthers(verb, target!, members)
+  }
   if ('step' in spec) checkStep(spec, target)
   const named = target === null ? spec : ({ ...spec, target: target.text } as FaultSpec)
   if (!('link' in spec) || verb.on !== 'link') return { spec: named, verb, target: ofSet(verb, target), link: null }
@@ -97,6 +100,14 @@ function checkRole({ verb, roles }: MemberVerb, { name, role }: NamedTarget): vo
   // A set without sharding has no other members.
   const known = roles.filter((each) => each !== 'mongod')
   throw new OptionError(`${phraseOf(verb).title}: ${name} is ${a(role)}; name ${known.map(a).join(' or ')}.`)
+}
+
+function checkHasOthers({ verb }: MemberVerb, { name }: NamedTarget, members: readonly MemberInfo[]): void {
+  const set = members.find(({ address }) => address === name)?.set ?? name
+  if (membersOfSet(set, members).length > 1) return
+  throw new OptionError(
+    `${phraseOf(verb).title}: ${set} has one member, which copies nothing. Start it with several members.`,
+  )
 }
 
 function checkStep({ verb, step }: { readonly verb: string; readonly step: string }, target: NamedTarget | null): void {

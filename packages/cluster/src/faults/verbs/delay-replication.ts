@@ -8,6 +8,7 @@ export const delayReplication = memberVerb({
   healing: 'it applies what is due at once',
   roles: ['shard', 'config-server', 'mongod'],
   needs: 'running',
+  needsOtherMembers: true,
   endsWith: 'end of the process',
   schema: ({ member, duration }) => member('delayReplication', { by: duration }),
   begin: (world, member, spec) =>
