@@ -3,12 +3,13 @@
  * insert with and without majorities and read from all members in causally consistent sessions.
  */
 import type { Random } from '@shardlab/actor'
-import { firstContradiction, type RegisterOperation } from '../checkers/linearizability.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { finding } from '../finding.js'
 import type { CheckerName } from '../types.js'
+import type { SwarmWorld } from '../world.js'
 import { Activity } from './activity.js'
+import { RegisterHistories } from './register-histories.js'
 
 const clients = 3
 const registers = 2
@@ -17,22 +18,21 @@ const readTimeMs = 6000
 
 export class Registers extends Activity {
   readonly name = 'registers'
-  readonly #histories = new Map<number, RegisterOperation[]>()
-  /** Orders beginnings and ends of operations. */
-  #moment = 0
-  #lastValue = 0
+  readonly #registers: RegisterHistories
   /** Entries that clients have sent. */
   readonly #sent = new Set<number>()
   /** Entries that cannot be lost, and how a client learned that. */
   readonly #lasting = new Map<number, string>()
 
+  constructor(world: SwarmWorld) {
+    super(world)
+    this.#registers = new RegisterHistories(world, 'registers')
+  }
+
   override async prepare(): Promise<void> {
     const admin = this.world.client('registers')
-    for (const ns of ['registers', 'entries'])
-      await admin.untilDone({ shardCollection: `app.${ns}`, key: { _id: 'hashed' }, $db: 'admin' })
-    const documents = Array.from({ length: registers }, (_, _id) => ({ _id, value: 0 }))
-    await admin.retryably({ insert: 'registers', documents, $db: 'app' }, [], null)
-    for (const { _id } of documents) this.#histories.set(_id, [])
+    await admin.untilDone({ shardCollection: 'app.entries', key: { _id: 'hashed' }, $db: 'admin' })
+    await this.#registers.prepare(admin, registers)
   }
 
   async run(): Promise<void> {
@@ -41,19 +41,7 @@ export class Registers extends Activity {
 
   override async finish(): Promise<void> {
     const client = this.world.client('entries')
-    for (const _id of this.#histories.keys()) await this.#read(client, _id)
-    for (const [_id, history] of this.#histories) {
-      const wrong = firstContradiction(0, history)
-      if (wrong === null) continue
-      const { kind, value, began, ended } = wrong
-      const before = history.filter((operation) => operation.began < ended).map(textOf)
-      this.#violated(
-        'linearizability',
-        `no order explains the ${kind} of ${value} at ${began} to ${ended} in register ${_id}: ${before.join(', ')}`,
-        'registers',
-        _id,
-      )
-    }
+    await this.#registers.check(client)
     const found = await client.documentsOf({ find: 'entries', filter: {}, batchSize: 1000, $db: 'app' })
     if (found === null) {
       this.#violated('convergence', 'no answer to a read of all entries', 'entries')
@@ -87,37 +75,13 @@ export class Registers extends Activity {
     else await this.#readEntries(client, random, session)
   }
 
-  /** Repeated until it is acknowledged; the repetitions have no effect. */
   async #write(client: SwarmClient, _id: number): Promise<void> {
-    const value = ++this.#lastValue
-    const began = ++this.#moment
-    const history = this.#histories.get(_id)!
-    const at = history.push({ kind: 'write', value, began, ended: Infinity }) - 1
-    const updates = [{ q: { _id }, u: { $set: { value } } }]
-    const { reply } = await client.retryably({ update: 'registers', updates, $db: 'app' }, [], null)
-    history[at] = { kind: 'write', value, began, ended: ++this.#moment }
-    if (reply['n'] !== 1)
-      this.#violated('durability', `register ${_id} was not found for the write of ${value}`, 'registers', _id)
+    await this.#registers.write(client, _id)
     this.count('register written')
   }
 
   async #read(client: SwarmClient, _id: number): Promise<void> {
-    const began = ++this.#moment
-    const found = await client.documentsOf({
-      find: 'registers',
-      filter: { _id },
-      readConcern: { level: 'linearizable' },
-      maxTimeMS: readTimeMs,
-      $db: 'app',
-    })
-    if (found === null) return
-    const ended = ++this.#moment
-    if (found.length !== 1) {
-      const sentence = `a linearizable read of register ${_id} found ${found.length} documents`
-      return this.#violated('linearizability', sentence, 'registers', _id)
-    }
-    this.#histories.get(_id)!.push({ kind: 'read', value: found[0]!['value'] as number, began, ended })
-    this.count('register read')
+    if (await this.#registers.read(client, _id)) this.count('register read')
   }
 
   async #insert(client: SwarmClient, random: Random, session: EntriesSession): Promise<void> {
@@ -184,5 +148,3 @@ class EntriesSession {
     return this.#next++
   }
 }
-
-const textOf = ({ kind, value, began, ended }: RegisterOperation): string => `${kind} ${value} at ${began} to ${ended}`

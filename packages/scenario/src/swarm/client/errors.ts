@@ -22,9 +22,18 @@ const passing: ReadonlySet<number> = new Set([
   ...[9001, 10_107, 11_600, 11_602, 13_388, 13_435, 13_436, 14_031],
 ])
 
-/** The error of a step that a fault failed has a code of its own, so its text is compared. */
+/**
+ * The error of a step that a fault failed has a code of its own, so its text is compared. A router
+ * merges the errors that several shards have waiting for a majority into one with code 64, which is
+ * otherwise a time-out of the command.
+ */
 export function isPassing({ code, errmsg }: Document): boolean {
-  return passing.has(code as number) || String(errmsg).includes('was made to fail')
+  const text = String(errmsg)
+  return (
+    passing.has(code as number) ||
+    text.includes('was made to fail') ||
+    (code === 64 && /^multiple errors reported/i.test(text))
+  )
 }
 
 /** Those of a driver, and the error of the write concern. */
