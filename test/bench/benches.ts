@@ -13,6 +13,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   soak: () => import('./soak.js'),
   start: () => import('./start.js'),
   storage: () => import('./storage.js'),
+  transactions: () => import('./transactions.js'),
   unique: () => import('./unique.js'),
   wire: () => import('./wire.js'),
   yields: () => import('./yields.js'),
