@@ -198,14 +198,16 @@ export class NodeLog {
     this.#noteApplied(ts, uninitializedTerm, wallMs)
   }
 
-  /** Removes everything, also on the disk. No write may be in progress. */
-  clear(): Promise<void> {
+  /**
+   * Removes everything from memory. No write may be in progress. Call {@link rewriteDisk}
+   * afterwards.
+   */
+  clear(): void {
     this.#engine.adopt(createMemoryEngine())
     this.#retries.clear()
     this.transactions.clear()
     this.oplog.replace(new Uint8Array(0))
     this.#lastTs = null
-    return this.#writer.checkpoint()
   }
 
   /** Makes the disk match the engine and the oplog, after entries were removed from both. */

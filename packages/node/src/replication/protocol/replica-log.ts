@@ -49,10 +49,13 @@ export interface ReplicaLog {
    */
   saveRolledBack(position: OpTime): Promise<RolledBackNamespace[]>
   /**
-   * Removes all entries after a position, and their effects.
+   * Removes all entries after a position, and their effects, from memory. Call {@link rewriteDisk}
+   * afterwards.
    * @returns how many
    */
-  rollBackTo(position: OpTime): Promise<number>
+  rollBackTo(position: OpTime): number
+  /** @throws DiskFullError as a rejection; it may be called again */
+  rewriteDisk(): Promise<void>
   /** Everything that is applied, for a member without data. */
   image(): Uint8Array
   /** On a member without data. */

@@ -37,7 +37,8 @@ export class Rollback {
     if (compareOpTimes(common, coordinator.committed.optime) < 0)
       throw new Error('a rollback would remove entries that a majority has acknowledged')
     const namespaces = await persist(context, () => log.saveRolledBack(common))
-    const entries = await log.rollBackTo(common)
+    const entries = log.rollBackTo(common)
+    await persist(context, () => log.rewriteDisk())
     this.#set.rollbackId++
     coordinator.rolledBackTo(this.#set.nowMs, log.last)
     hooks.rolledBack(common, entries, namespaces)

@@ -112,18 +112,20 @@ export class NodeReplicaLog implements ReplicaLog {
     }
   }
 
-  async rollBackTo(position: OpTime): Promise<number> {
+  rollBackTo(position: OpTime): number {
     let removed = 0
     for (const _ of this.#entriesAfter(position)) removed++
     const { log, snapshots } = this.#storage
-    if (this.#stable.rollBackTo(position)) {
-      await log.rewriteDisk()
-      snapshots.rolledBackTo(position.ts)
-    } else {
-      await log.clear()
+    if (this.#stable.rollBackTo(position)) snapshots.rolledBackTo(position.ts)
+    else {
+      log.clear()
       this.#dataReplaced()
     }
     return removed
+  }
+
+  rewriteDisk(): Promise<void> {
+    return this.#storage.log.rewriteDisk()
   }
 
   image(): Uint8Array {
