@@ -7,6 +7,7 @@ import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { withAtClusterTime } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { again, retryStale } from '../routing/retry-stale.js'
+import { snapshotTime } from './snapshot-time.js'
 
 /**
  * Runs at the client's time, or at a time that every shard can still read.
@@ -24,7 +25,7 @@ export function runSnapshotRead(
   return retryStale(
     host,
     async () => {
-      const time = atClusterTime ?? host.clock.time
+      const time = snapshotTime(host, concerns.read)
       try {
         return withAtClusterTime(await run(at(row, invocation, time)), time)
       } catch (error) {

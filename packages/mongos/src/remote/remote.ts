@@ -158,12 +158,13 @@ export class Remote {
     const ends = transaction.isEnding(command.body)
     const body = ends ? command.body : transaction.bodyFor(to, command.body, pinned)
     const once = { ...sent, command: { ...command, body }, idempotent: ends && sent.idempotent }
-    return this.#send(
+    const answer = this.#send(
       once,
       (reply, receiver) => use({ ...reply, body: transaction.noteReply(to, reply.body) }, receiver),
       null,
       0,
     )
+    return ends ? answer : transaction.expect(answer)
   }
 
   #send<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {

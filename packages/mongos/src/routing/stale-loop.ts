@@ -3,7 +3,7 @@ import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
-import { abortOn } from '../transactions/end-transaction.js'
+import { abortToRestart } from '../transactions/end-transaction.js'
 import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
@@ -79,7 +79,7 @@ export function refuseUuid({ args }: MongosInvocation, ns: string): void {
 export function noteStale(invocation: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   markStale(invocation, ns, route, error)
   const { transaction } = invocation.operation
-  transaction?.restart(error, (shards) => abortOn(invocation, transaction, shards))
+  transaction?.restart(error, (shards) => abortToRestart(invocation, transaction, shards))
 }
 
 function markStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {

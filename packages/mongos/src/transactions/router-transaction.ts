@@ -54,8 +54,13 @@ export class RouterTransaction {
   #readConcern: Uint8Array | null = null
   /** The one time of all shards. Null: each shard selects its own. */
   snapshotTime: TimestampPair | null = null
-  /** Participants of a statement that is routed again are aborting. */
+  /** How often its participants have begun again, and the last stale error that caused it. */
+  restarts = 0
+  restartCause: CommandError | null = null
+  /** Participants of a statement that is routed again are aborting, or their abort has failed. */
   #cleaning: Promise<unknown> | null = null
+  /** Statements that were sent and are not answered. */
+  readonly #unanswered = new Set<Promise<unknown>>()
 
   readonly #statistics: RouterTransactionStatistics
 
@@ -91,7 +96,18 @@ export class RouterTransaction {
     }
   }
 
-  /** Resolves when the shards have aborted what a statement did before it was routed again. */
+  /** @param answer of a shard to a statement */
+  expect<R>(answer: Promise<R>): Promise<R> {
+    const note = (): void => void this.#unanswered.delete(settled)
+    const settled: Promise<void> = answer.then(note, note)
+    this.#unanswered.add(settled)
+    return answer
+  }
+
+  /**
+   * Resolves when the shards have aborted what a statement did before it was routed again.
+   * @throws CommandError a shard did not
+   */
   get ready(): Promise<unknown> | null {
     return this.#cleaning
   }
@@ -153,18 +169,24 @@ export class RouterTransaction {
   /**
    * The routing of the statement was stale. Only the first statement may be routed again: no shard
    * has a snapshot that another one has to match.
-   * @param abort sends the abort to shards
+   * @param abort rejects unless all shards have aborted
    * @throws CommandError the stale error
    */
   restart(error: CommandError, abort: (shards: readonly Address[]) => Promise<unknown>): void {
     if (this.#statement > 1) throw error
+    this.restarts++
+    this.restartCause = error
     const shards = [...this.#participants.keys()]
     this.#participants = new Map()
     this.recoveryShard = null
     if (shards.length === 0) return
-    const cleaning = abort(shards).finally(() => {
+    // A statement that arrives after the abort would begin on its shard again.
+    const cleaning = Promise.all(this.#unanswered).then(async () => {
+      await abort(shards)
       if (this.#cleaning === cleaning) this.#cleaning = null
     })
+    // The next statement fails with the error.
+    cleaning.catch(() => {})
     this.#cleaning = cleaning
   }
 

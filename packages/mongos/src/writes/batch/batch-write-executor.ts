@@ -10,6 +10,7 @@ import { withContext, writeEvaluation } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
+import type { RouterTransaction } from '../../transactions/router-transaction.js'
 import { resolveRoute, soleMember, type Route } from '../../routing/route.js'
 import type { MemberAnswer } from '../../routing/scatter.js'
 import { noteStale } from '../../routing/stale-loop.js'
@@ -78,7 +79,7 @@ export class BatchWriteExecutor implements WriteBatch {
         this.#failReady(() => true, new CommandError('NoProgressMade', message))
         break
       }
-      await this.#round()
+      await this.#roundOf(invocation.operation.transaction)
       this.#stalled = this.#states.settled === before
     }
     if (!this.mustRunInTransaction) this.#note()
@@ -156,6 +157,17 @@ export class BatchWriteExecutor implements WriteBatch {
     return this.invocation.host.behaviours.writeErrorsNameTargeter
       ? withContext(error, `unable to initialize targeter for write op for collection ${ns}`)
       : error
+  }
+
+  /**
+   * A stale route aborts all that a transaction has done, also statements of this batch.
+   * @throws CommandError the stale error, if statements are done
+   */
+  async #roundOf(transaction: RouterTransaction | null): Promise<void> {
+    const restarts = transaction?.restarts ?? 0
+    await this.#round()
+    if (transaction !== null && transaction.restarts > restarts && this.#states.settled > 0)
+      throw transaction.restartCause!
   }
 
   async #round(): Promise<void> {
@@ -244,7 +256,9 @@ export class BatchWriteExecutor implements WriteBatch {
   async #runLone(lone: LoneStatement): Promise<boolean> {
     const { index, target } = lone
     const { summary } = this.#collections[this.command.namespaceOf(index)]!
-    summary.add(this.command.kindOf(index), target.shards, target)
+    const inTransaction = this.invocation.operation.transaction !== null
+    const shards = inTransaction && target.kind === 'all' ? target.owners : target.shards
+    summary.add(this.command.kindOf(index), shards, target)
     if (target.kind === 'first-match') {
       const result = await writeFirstMatch(this, lone.route, index, target)
       if (result === 'stale') return false
@@ -253,12 +267,14 @@ export class BatchWriteExecutor implements WriteBatch {
     }
     const statement = this.command.statements[index]!
     const answers = await this.invocation.host.context.all(
-      target.shards.map((shard) => this.shards.sendStatement(lone.route, index, shard, statement, true)),
+      shards.map((shard) => this.shards.sendStatement(lone.route, index, shard, statement, true)),
     )
     const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
     const refused = answers.some((answer) => answer.kind === 'failed')
-    // A statement that matched is done, even if other shards reported stale routing.
-    if (!matched && !refused && answers.some((answer) => answer.kind === 'stale')) return false
+    // A statement that matched is done, even if other shards reported stale routing. A transaction
+    // aborts what it has done.
+    const isFinal = !inTransaction && (matched || refused)
+    if (!isFinal && answers.some((answer) => answer.kind === 'stale')) return false
     this.#settle(index, answers)
     return true
   }

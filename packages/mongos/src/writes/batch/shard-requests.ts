@@ -36,7 +36,10 @@ export class ShardRequests {
     return this.#ask(namespace, route, shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
   }
 
-  /** @throws CommandError 50 when maxTimeMS is over */
+  /**
+   * @param ignoreVersion outside of transactions: a part of the statement cannot be repeated
+   * @throws CommandError 50 when maxTimeMS is over
+   */
   async sendStatement(
     route: ShardedRoute,
     index: number,
@@ -51,7 +54,9 @@ export class ShardRequests {
       namespace,
       route,
       shard,
-      ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned,
+      ignoreVersion && this.#invocation.operation.transaction === null
+        ? { ...versioned, shardVersion: 'IGNORED' }
+        : versioned,
     )
     const error = batchError(namespace, route, answer)
     if (error === 'stale') return { kind: 'stale' }

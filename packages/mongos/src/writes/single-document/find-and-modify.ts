@@ -84,12 +84,12 @@ async function send(
   body: Uint8Array,
   ignoreVersion = false,
 ): Promise<Uint8Array> {
-  const { sequences, txnNumber } = invocation
+  const { operation, sequences, txnNumber } = invocation
   const command = routedCommand(invocation, route, member, body, sequences)
   const answer = await ask(
     invocation,
     member,
-    ignoreVersion ? { ...command, shardVersion: 'IGNORED' } : command,
+    ignoreVersion && operation.transaction === null ? { ...command, shardVersion: 'IGNORED' } : command,
     txnNumber !== null,
   )
   if (answer.error !== null) throw answer.error
