@@ -82,6 +82,7 @@ function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, 
       }
     session.transaction?.decorate(body, kind.name)
   }
+  times.learn(command)
   if (times.newest !== null) body['$clusterTime'] = times.newest
   return body
 }

@@ -8,8 +8,9 @@ export class ClusterTimes {
   /** null before the first one. */
   newest: Document | null = null
 
-  learn(reply: Document): void {
-    const told = reply['$clusterTime'] as { readonly clusterTime: Timestamp } | undefined
+  /** @param message a reply, or a command of a session that was advanced by another client */
+  learn(message: Document): void {
+    const told = message['$clusterTime'] as { readonly clusterTime: Timestamp } | undefined
     if (told === undefined) return
     const known = this.newest?.['clusterTime'] as Timestamp | undefined
     if (known === undefined || told.clusterTime.greaterThan(known)) this.newest = told

@@ -48,7 +48,7 @@ function wholePlan(seed: number, memberCount: number | undefined): SwarmPlan {
     findReplicaSetHostTimeoutMs: pick(shape, [500, 1000, 3000]),
     workers: 2 + shape.below(2),
     stepsOfWorker: 12 + shape.below(20),
-    activities: activitiesOf(random.fork('activities'), shards, members),
+    activities: activitiesOf(random.fork('activities'), emulate, shards, members),
     faults: faultsOf(random.fork('faults')),
   }
 }
@@ -57,7 +57,7 @@ function wholePlan(seed: number, memberCount: number | undefined): SwarmPlan {
  * Each activity is part of some runs: runs with all of them hide defects that smaller ones show,
  * and vice versa.
  */
-function activitiesOf(random: Random, shards: number, members: number): ActivityName[] {
+function activitiesOf(random: Random, emulate: EmulatedVersion, shards: number, members: number): ActivityName[] {
   const chances: Record<ActivityName, number> = {
     placement: 90,
     'short-lived': 45,
@@ -70,6 +70,7 @@ function activitiesOf(random: Random, shards: number, members: number): Activity
     failovers: members > 1 ? 85 : 0,
     streams: 15,
     'rival-primaries': members > 1 ? 35 : 0,
+    transactions: behavioursOf(emulate).shardedTransactions ? 35 : 0,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }

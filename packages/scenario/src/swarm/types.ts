@@ -22,6 +22,7 @@ export const checkerNames = [
   'replication',
   'routing',
   'streams',
+  'transactions',
   'unique',
   'versions',
 ] as const
@@ -45,6 +46,7 @@ export const activityNames = [
   'failovers',
   'streams',
   'rival-primaries',
+  'transactions',
 ] as const
 
 export type ActivityName = (typeof activityNames)[number]

@@ -8,6 +8,7 @@ import { Registers } from './registers.js'
 import { Resharding } from './resharding.js'
 import { ShortLived } from './short-lived.js'
 import { Streams } from './streams.js'
+import { Transactions } from './transactions.js'
 import { RivalPrimaries } from './rival-primaries.js'
 import { UniqueKeys } from './unique-keys.js'
 import { UniqueLibrary } from './unique-library.js'
@@ -25,6 +26,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   failovers: (world) => new Failovers(world),
   streams: (world) => new Streams(world),
   'rival-primaries': (world) => new RivalPrimaries(world),
+  transactions: (world) => new Transactions(world),
 }
 
 export function activitiesOf(world: SwarmWorld): Activity[] {

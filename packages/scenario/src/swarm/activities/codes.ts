@@ -6,6 +6,7 @@ export const codes = {
   /** Also: the shard may not be drained now. */
   illegalOperation: 20,
   alreadyInitialized: 23,
+  lockTimeout: 24,
   namespaceNotFound: 26,
   indexNotFound: 27,
   namespaceExists: 48,

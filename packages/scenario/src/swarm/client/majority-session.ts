@@ -18,6 +18,8 @@ export class MajoritySession {
   #operationTime: Timestamp | null = null
 
   withConcerns(command: Document): Document {
+    // Commands of a transaction have the concerns of the whole.
+    if (command['autocommit'] !== undefined) return command
     const [name] = Object.keys(command) as [string]
     if (writes.has(name))
       return command['writeConcern'] === undefined ? { ...command, writeConcern: majority } : command

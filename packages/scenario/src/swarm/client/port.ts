@@ -24,9 +24,10 @@ export interface SwarmPort {
 const serverSelectionTimeoutMs = 1000
 /**
  * Commands notice failures of a mongos; frequent heartbeats would only slow down runs of many
- * hours.
+ * hours. A client that is cut off from its routers continues after a heartbeat: that must not be
+ * long for sets, whose members work all the time.
  */
-const heartbeatMs = 3_600_000
+const heartbeatMs = { single: 3_600_000, several: 30_000 } as const
 
 interface Surroundings {
   readonly sets: ReplicaSets
@@ -38,7 +39,10 @@ interface Surroundings {
 export function connect(cluster: SimulatedCluster, name: string, { sets, waiting, timeline }: Surroundings): SwarmPort {
   const { mongos } = cluster
   const session = sets.areSeveral ? new MajoritySession() : null
-  const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })
+  const client = createClient(cluster, {
+    serverSelectionTimeoutMs,
+    heartbeatMs: heartbeatMs[sets.areSeveral ? 'several' : 'single'],
+  })
   let sent = 0
   const viaRouter = async (command: Document, to: Address | null): Promise<Reply> =>
     (await cluster.during(client.run(command, to === null ? {} : { to, retryable: false }))).reply
