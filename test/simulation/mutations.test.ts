@@ -45,6 +45,27 @@ class Story {
     return outcome.reply
   }
 
+  /** @param options of the first command */
+  transaction(options: Document = {}): StoryTransaction {
+    const fields = { lsid: this.client.startSession().lsid, txnNumber: Long.fromNumber(1000), autocommit: false }
+    let first: Document = { ...options, startTransaction: true }
+    const to = this.cluster.mongos[0]!
+    const run = (command: Document): Promise<Outcome> => {
+      const sent = { ...command, ...fields, ...first }
+      first = {}
+      return this.run(sent, { to, retryable: false })
+    }
+    return {
+      run,
+      do: async (command) => {
+        const outcome = await run(command)
+        if (!outcome.ok) throw new Error(`${JSON.stringify(command)}: ${outcome.message}`)
+        return outcome.reply
+      },
+      commit: () => run({ commitTransaction: 1, writeConcern: { w: 'majority' }, $db: 'admin' }),
+    }
+  }
+
   /** Number of documents that a client sees. */
   async count(filter: Document = {}, options?: RunOptions): Promise<number> {
     return (await this.do({ find: 'c', filter }, options))['cursor'].firstBatch.length
@@ -158,6 +179,61 @@ const stories: Record<ClusterMutationName, (story: Story) => Promise<unknown>> =
     const keys = events.map(({ documentKey }) => (documentKey as Document)['k'] as number)
     return keys.slice(1).join(' ')
   },
+  /** A shard that loses its part of a transaction before the commit leaves nothing of it. */
+  async prepareOff(story) {
+    const { cluster } = story
+    await story.move()
+    const txn = story.transaction()
+    for (const k of [1, 15]) await txn.do(increment(k))
+    await cluster.crash('shard02')
+    const committing = txn.commit()
+    await cluster.advance(100)
+    await cluster.restart('shard02')
+    await committing
+    return story.count({ n: 1 })
+  },
+  /** A shard that has not received the decision about a transaction receives it later. */
+  async decisionRecordOff(story) {
+    const { cluster } = story
+    await story.move()
+    const txn = story.transaction()
+    for (const k of [1, 15]) await txn.do(increment(k))
+    const fault = await cluster.steps.arm('shard.transaction.decided', 'hold', { times: 1 })
+    void txn.commit()
+    await cluster.during(cluster.steps.struck(fault))
+    await cluster.crash('shard02')
+    await cluster.steps.heal(fault)
+    await cluster.advance(20)
+    await cluster.crash('shard01')
+    for (const shard of cluster.shards) await cluster.restart(shard)
+    await cluster.advance(5000)
+    return story.count({ n: 1 })
+  },
+  /** Reads of one transaction see the same moment on each shard. */
+  async snapshotTimeOff(story) {
+    await story.move()
+    const txn = story.transaction({ readConcern: { level: 'snapshot' } })
+    await txn.do({ find: 'c', filter: { k: 1 } })
+    for (const k of [1, 15]) await story.do(increment(k))
+    return (await txn.do({ find: 'c', filter: { k: 15 } }))['cursor'].firstBatch[0].n
+  },
+  /** Each increment that was acknowledged is there. */
+  async writeConflictOff(story) {
+    const txn = story.transaction()
+    await txn.do({ find: 'c', filter: { k: 1 } })
+    await story.do(increment(1))
+    const outcomes = [await txn.run(increment(1)), await txn.commit()]
+    const { n } = (await story.do({ find: 'c', filter: { k: 1 } }))['cursor'].firstBatch[0]
+    return `${outcomes.every(({ ok }) => ok) ? 2 : 1} acknowledged, ${n} there`
+  },
+}
+
+const increment = (k: number): Document => ({ update: 'c', updates: [{ q: { k }, u: { $inc: { n: 1 } } }] })
+
+interface StoryTransaction {
+  run(command: Document): Promise<Outcome>
+  do(command: Document): Promise<Document>
+  commit(): Promise<Outcome>
 }
 
 /** Those of a change stream, after an update of the document with key 15. */
@@ -187,6 +263,10 @@ const sound: Record<ClusterMutationName, unknown> = {
   streamHistoryOff: 1,
   streamMigrationFilterOff: 1,
   streamPromisesOff: '1 11 2 12',
+  prepareOff: 0,
+  decisionRecordOff: 2,
+  snapshotTimeOff: 0,
+  writeConflictOff: '1 acknowledged, 1 there',
 }
 const defective: Record<ClusterMutationName, unknown> = {
   ownershipFilterOff: 30,
@@ -199,6 +279,10 @@ const defective: Record<ClusterMutationName, unknown> = {
   streamHistoryOff: 0,
   streamMigrationFilterOff: 11,
   streamPromisesOff: '11 12 1 2',
+  prepareOff: 1,
+  decisionRecordOff: 1,
+  snapshotTimeOff: 1,
+  writeConflictOff: '2 acknowledged, 1 there',
 }
 
 for (const name of mutationNames) {

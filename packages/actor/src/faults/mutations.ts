@@ -26,6 +26,14 @@ export const mutationNames = [
   'streamMigrationFilterOff',
   /** A router returns events of a change stream before other shards have passed them. */
   'streamPromisesOff',
+  /** A router commits a transaction on each of its shards, without asking them to prepare it. */
+  'prepareOff',
+  /** A coordinator does not store its decision about a transaction. */
+  'decisionRecordOff',
+  /** Each shard selects its own time for the snapshot of a transaction. */
+  'snapshotTimeOff',
+  /** A transaction overwrites what has changed since its snapshot. */
+  'writeConflictOff',
 ] as const
 
 /** Defects of replica sets with several members. */

@@ -1,6 +1,6 @@
 /** The commit paths of a router. Server: transaction_router.cpp, _commitTransaction. */
 import type { Address, NodeReply } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, replyError, replyWriterFor } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -69,6 +69,8 @@ async function commitAs(
       return only(await commitOn(invocation, transaction, [writer.shard]))
     }
     case 'twoPhaseCommit':
+      if (invocation.host.context.mutated('prepareOff'))
+        return only(await commitOn(invocation, transaction, shardsOf(transaction)))
       return only([await coordinate(invocation, transaction, transaction.coordinator!.shard, shardsOf(transaction))])
     case 'recoverWithToken':
       return recover(invocation, transaction)
@@ -125,6 +127,21 @@ export async function abortOn(
       }),
     ),
   )
+}
+
+/** @throws CommandError a shard may not have aborted, so the transaction cannot begin there again */
+export async function abortToRestart(
+  invocation: MongosInvocation,
+  transaction: RouterTransaction,
+  shards: readonly Address[],
+): Promise<void> {
+  const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
+  const { context, remote } = invocation.host
+  const replies = await context.all(shards.map((shard) => remote.command(shard, adminCommand(body), null, true)))
+  for (const reply of replies) {
+    const error = replyError(reply.body)
+    if (error !== null && error.code !== ErrorCodes.NoSuchTransaction) throw error
+  }
 }
 
 /**

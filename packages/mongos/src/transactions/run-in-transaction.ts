@@ -2,6 +2,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { endsTransaction, helpOf } from '@shardlab/member'
+import { snapshotTime } from '../dispatch/snapshot-time.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { runOnResolved } from '../views/run-resolving-views.js'
 import { abortImplicitly } from './end-transaction.js'
@@ -23,8 +24,9 @@ function transactionOf({ host, args, concerns, session }: MongosInvocation, row:
   const transaction = args.has('startTransaction')
     ? host.transactions.start(session!, txnNumber)
     : host.transactions.continue(session!, txnNumber)
-  const { level, atClusterTime } = concerns.read
-  const time = level === 'snapshot' ? (atClusterTime ?? host.clock.time) : null
+  const { read } = concerns
+  const isAtOneTime = read.level === 'snapshot' && !host.context.mutated('snapshotTimeOff')
+  const time = isAtOneTime ? snapshotTime(host, read) : null
   transaction.beginStatement(args.document('readConcern') ?? null, time)
   return transaction
 }

@@ -118,7 +118,7 @@ export class TransactionCoordinators {
     const details = { participants }
     if (coordination.decision === null) {
       const decision = await this.#decide(coordination, shards)
-      this.#records.put({ id, participants, decision })
+      if (!context.mutated('decisionRecordOff')) this.#records.put({ id, participants, decision })
       await retryUntilDone(this.#node, () => this.#node.flushToMajority(), isFullDisk)
       coordination.decide(decision)
     } else coordination.decide(coordination.decision)
