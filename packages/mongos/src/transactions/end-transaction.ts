@@ -129,7 +129,7 @@ export async function abortOn(
   )
 }
 
-/** @throws CommandError a shard may not have aborted, so the transaction cannot begin there again */
+/** @throws CommandError a shard may not have aborted, so it cannot begin the transaction again */
 export async function abortToRestart(
   invocation: MongosInvocation,
   transaction: RouterTransaction,
