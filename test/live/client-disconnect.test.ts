@@ -43,7 +43,7 @@ async function ended(observer: RawClient): Promise<void> {
 }
 
 t.test('operations on routers and shards end with their client', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'threads' })
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'threads', hosts: 64 })
   t.teardown(() => cluster.stop())
   const observer = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(() => observer.close())

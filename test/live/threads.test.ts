@@ -1,12 +1,12 @@
 /**
- * Each member is an actor on its own worker thread, and messages between them are plain msgpack.
+ * Each member is an actor on a worker thread, and messages between them are plain msgpack.
  */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
-t.test('every member runs on a thread of its own', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 3, runtime: 'threads' })
+t.test('with enough hosts every member runs on a thread of its own', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 3, runtime: 'threads', hosts: 64 })
   t.teardown(() => cluster.stop())
   const threads = cluster.members().map(({ address, threadId }) => ({ address, threadId }))
   t.same(threads.map(({ address }) => address).sort(), [

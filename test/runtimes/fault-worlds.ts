@@ -37,8 +37,11 @@ export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = 
   simulated: startSimulated,
 }
 
+/** So that messages cross threads on every machine. */
+const perMember = { hosts: 64 }
+
 async function startLive(runtime: 'threads' | 'inline'): Promise<FaultWorld> {
-  const cluster = await ShardedCluster.start({ ...options, runtime })
+  const cluster = await ShardedCluster.start({ ...options, runtime, ...(runtime === 'threads' ? perMember : {}) })
   const clients = new Map<string, RawClient>()
   const close = (member: string): void => {
     clients.get(member)?.close()

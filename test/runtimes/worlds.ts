@@ -29,8 +29,11 @@ export const worlds: Readonly<Record<string, () => Promise<World>>> = {
   simulated: startSimulated,
 }
 
+/** So that messages cross threads on every machine. */
+const perMember = { hosts: 64 }
+
 async function startLive(runtime: 'threads' | 'inline'): Promise<World> {
-  const cluster = await ShardedCluster.start({ ...options, runtime })
+  const cluster = await ShardedCluster.start({ ...options, runtime, ...(runtime === 'threads' ? perMember : {}) })
   const clients = new Map<string, RawClient>()
   const clientOf = async (member: string): Promise<RawClient> => {
     const known = clients.get(member)

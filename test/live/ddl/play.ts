@@ -41,6 +41,7 @@ export async function playRound(seed: number): Promise<Round> {
     shards: 3,
     mongos: routers.length,
     runtime: 'threads',
+    hosts: 64,
     findReplicaSetHostTimeoutMs: 1000,
     balancerRoundIntervalMs: 3_600_000,
   })
