@@ -239,12 +239,34 @@ t.test('definitions wait for transactions, and later statements for them', async
   const other = transaction(node, 2)
   const blocked = other({ find: 'c' })
   t.match(await blocked, { code: 24 })
+  t.match(await txn({ insert: 'c', documents: [{ _id: 2 }] }), { ok: 1 }, 'has its lock already')
   await txn.commit()
   t.match(await dropping, { ok: 1 })
   const late = transaction(node, 3)
   await late({ find: 'd' })
   await node.ok({ createIndexes: 'e', indexes: [{ key: { a: 1 }, name: 'a' }] })
   t.match(await late({ find: 'e' }), { code: 246 })
+})
+
+t.test('definitions that exist already wait for no transaction', async (t) => {
+  const index = { key: { a: 1 }, name: 'a' }
+  for (const emulate of ['4.0', '4.4', '8.0'] as const) {
+    const node = newNode({ version: emulate })
+    await node.ok({ createIndexes: 'c', indexes: [index] })
+    const txn = transaction(node, 1)
+    t.match(await txn({ insert: 'c', documents: [{ _id: 1 }] }), { ok: 1 })
+    const again = [
+      node.run({ create: 'c' }),
+      node.run({ create: 'c', capped: true, size: 100 }),
+      node.run({ createIndexes: 'c', indexes: [index] }),
+    ]
+    const next = await txn({ insert: 'c', documents: [{ _id: 2 }] })
+    const late = await transaction(node, 2)({ find: 'c' })
+    t.match([next, late], emulate === '4.0' ? [{ ok: 1 }, { code: 24 }] : [{ ok: 1 }, { ok: 1 }], emulate)
+    await txn.commit()
+    const [same, different, indexed] = await Promise.all(again)
+    t.match([same, different, indexed], [{ ok: Number }, { code: 48 }, { note: 'all indexes already exist' }])
+  }
 })
 
 t.test('getMore of a cursor belongs to its transaction', async (t) => {

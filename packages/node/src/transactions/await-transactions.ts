@@ -4,6 +4,7 @@
  */
 import { RequestFailedError } from '@shardlab/actor'
 import { maxTimeExpired } from '@shardlab/member'
+import { createsNothing } from '../ddl/no-definition-change.js'
 import type { NodeInvocation } from '../host/node-host.js'
 import type { Transaction } from './transaction.js'
 
@@ -48,8 +49,9 @@ const definitionCommands: ReadonlySet<string> = new Set([
 ])
 
 /** Null: the command changes no definition. */
-export function definitionsOf(name: string, { args, db }: NodeInvocation): ((ns: string) => boolean) | null {
-  if (!definitionCommands.has(name)) return null
+export function definitionsOf(name: string, invocation: NodeInvocation): ((ns: string) => boolean) | null {
+  if (!definitionCommands.has(name) || createsNothing(name, invocation)) return null
+  const { args, db } = invocation
   if (name === 'dropDatabase') return (ns) => ns.startsWith(`${db}.`)
   if (name === 'renameCollection') {
     const [from, to] = [args.targetString(), args.string('to')]

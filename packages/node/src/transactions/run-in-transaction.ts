@@ -69,7 +69,7 @@ async function runStatement(transaction: Transaction, invocation: NodeInvocation
   transaction.operation = operation
   try {
     if (transaction.snapshot === null) await openSnapshot(transaction, invocation)
-    await awaitDefinitions(invocation)
+    await awaitDefinitions(transaction, invocation)
     checkOpen(transaction, host)
     const statement = { ...invocation.transaction!, open: transaction }
     const inside = transactionHost(host, host.transactions, transaction, transaction.snapshot!.engine)
@@ -127,12 +127,18 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
   transaction.snapshot = { engine: clone, time: atClusterTime ?? host.set.appliedTs, isCommon }
 }
 
-/** @throws CommandError 24 LockTimeout */
-async function awaitDefinitions({ host, args, db, operation }: NodeInvocation): Promise<void> {
+/**
+ * Locks that the transaction has already are not requested again. @throws CommandError 24
+ * LockTimeout
+ */
+async function awaitDefinitions(
+  { namespaces }: Transaction,
+  { host, args, db, operation }: NodeInvocation,
+): Promise<void> {
   const { definitions } = host.transactions
   if (definitions.isEmpty) return
   const ns = args.namedCollection(db)
-  const released = ns === null ? null : definitions.released(ns)
+  const released = ns === null || namespaces.has(ns) ? null : definitions.released(ns)
   if (released === null) return
   const timeoutMs = host.parameters.number('maxTransactionLockRequestTimeoutMillis')
   const waits = timeoutMs < 0 ? [released] : [released, host.context.sleep(timeoutMs, operation.signal)]

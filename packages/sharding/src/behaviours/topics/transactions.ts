@@ -26,6 +26,12 @@ export const transactionBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  createTakesIntentLocks: row<boolean>(
+    'create and createIndexes wait for no transaction if everything exists already.',
+    'create_collection.cpp and create_indexes.cpp since 4.2',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   transactionTextsAreStructured: row<boolean>(
     'Errors show the number of a transaction as a document.',
     'transaction_participant.cpp since 5.1, TxnNumberAndRetryCounter',
