@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ShardedCluster } from 'shardlab'
 import { run } from '../support/up.js'
 
 const folder = fileURLToPath(new URL('../../clients/', import.meta.url))
@@ -94,6 +95,20 @@ function nodeDriver(packageName: string, version: string): Client {
   }
 }
 
+/** @param on another deployment than the cluster of the clients, if it passes its URI */
+function mongooseTransactions(name: string, on: (run: (uri?: string) => Promise<Outcome>) => Promise<Outcome>): Client {
+  return {
+    name,
+    missing: async () => (installed('mongoose') ? null : "npm's mongoose is not installed in test/clients"),
+    run: ({ uri, database, workFolder }) =>
+      on((other) =>
+        run(process.execPath, [script('mongoose-transactions.mjs'), other ?? uri, database], {
+          env: environment(workFolder),
+        }),
+      ),
+  }
+}
+
 const python = '/usr/bin/python3'
 const jars = ['mongo-java-driver.jar', 'bson.jar'].map((name) => `/usr/share/java/${name}`)
 const goPath = '/usr/share/gocode'
@@ -113,6 +128,15 @@ export const clients: readonly Client[] = [
     run: ({ uri, database, workFolder }) =>
       run(process.execPath, [script('mongoose-models.mjs'), uri, database], { env: environment(workFolder) }),
   },
+  mongooseTransactions('Mongoose, transactions', (run) => run()),
+  mongooseTransactions('Mongoose, transactions on a replica set', async (run) => {
+    const set = await ShardedCluster.start({ topology: 'replica-set', members: 3 })
+    try {
+      return await run(set.uri)
+    } finally {
+      await set.stop()
+    }
+  }),
   {
     name: smokeTests,
     missing: async () => (installed('.bin/mongosh') ? null : "npm's mongosh is not installed in test/clients"),
