@@ -132,3 +132,23 @@ t.test('with a small oplog a member becomes too stale, and an empty disk lets it
   t.equal(await stateOf(set, 'rs-3'), 'SECONDARY')
   t.equal((await idsOn(set, 'rs-3')).length, 30)
 })
+
+t.test('a causal read on a member whose clock stands still ends with its maxTimeMS, not with older data', async (t) => {
+  const set = await start(t)
+  await set.runtime.request('rs-2', 'faults.switch', { name: 'delayed-replication', value: 3_600_000 })
+  const skew = { scope: 'member', address: 'rs-2', effect: { type: 'clock-skew', skewMs: 600_000 } } as const
+  const id = await set.runtime.faults.apply(skew)
+  await set.runtime.advance(1000)
+  await set.runtime.faults.heal(id)
+  const { operationTime, $clusterTime } = await set.command('rs-1', insert(1, { w: 1 }))
+  for (const level of ['local', 'majority', 'snapshot']) {
+    const read = {
+      find: 'rows',
+      readConcern: { level, afterClusterTime: operationTime },
+      maxTimeMS: 150,
+      $readPreference: { mode: 'secondary' },
+      $clusterTime,
+    }
+    t.match(await set.command('rs-2', read), { ok: 0, code: 50 }, level)
+  }
+})

@@ -1,6 +1,7 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
 import { compareTimestamps, type CancelSignal, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { maxTimeExpired } from '@shardlab/member'
 import type { StorageEngine } from '@shardlab/storage'
 import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
 import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
@@ -68,17 +69,16 @@ async function inTime(
   wait: (signal: CancelSignal) => Promise<unknown>,
 ): Promise<void> {
   const { timeLimit, signal } = operation
-  if (timeLimit === null) await wait(signal)
-  else {
-    const limited = new TimeLimitedSignal(host.set.context, Math.max(0, timeLimit.leftMs), signal)
-    try {
-      await wait(limited.signal)
-    } finally {
-      limited.end()
-    }
-    timeLimit.check()
+  const limited =
+    timeLimit === null ? null : new TimeLimitedSignal(host.set.context, Math.max(0, timeLimit.leftMs), signal)
+  try {
+    await wait(limited?.signal ?? signal)
+  } finally {
+    limited?.end()
   }
   operation.checkForInterrupt()
+  // The clock of a member that was set back stands still, so it does not tell.
+  if (limited?.signal.aborted === true) throw maxTimeExpired()
 }
 
 /** The clock of the only member has reached the time, so no later change can have it. */
