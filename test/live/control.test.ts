@@ -74,8 +74,15 @@ t.test('a manual clock passes by HTTP', { timeout: 60_000 }, async (t) => {
   const before = (await call(main)).body['nowMs'] as number
   const { status, body } = await call(`${main}/advance`, 'POST', { duration: '15m' })
   t.match({ status, passed: (body['nowMs'] as number) - before >= 900_000 }, { status: 200, passed: true })
+  t.match(await call(`${main}/advance`, 'POST', { duration: '15 parsecs' }), {
+    status: 400,
+    body: { error: /parsecs/ },
+  })
   const refused = await run(process.execPath, [bin, 'up', '--runtime', 'inline', '--clock', 'manual'])
   t.match(refused, { code: 2, stderr: /a manual clock needs --control-port/ })
+  const withoutPort = await run(process.execPath, [bin, 'up', '--control-port', '--json'])
+  const stderr = /option '--control-port <p>' argument missing: '--json' is the next option \(run with --help/
+  t.match(withoutPort, { code: 2, stderr })
 })
 
 t.test('wrong requests and those of web pages are refused', { timeout: 60_000 }, async (t) => {
@@ -85,13 +92,47 @@ t.test('wrong requests and those of web pages are refused', { timeout: 60_000 },
   const cases: [path: string, method: string, body: unknown, status: number, error: RegExp][] = [
     ['/clusters/none', 'GET', undefined, 404, /there is no cluster none/],
     ['/clusters/main/none', 'POST', undefined, 404, /there is no operation POST/],
-    ['/clusters/main/advance', 'POST', {}, 400, /advanceClock: duration/],
+    ['/clusters/main/advance', 'POST', {}, 400, /^advanceClock: duration is missing: send \{ "duration": "15m" \}\.$/],
+    ['/clusters/main/advance', 'POST', undefined, 400, /duration is missing: send/],
+    ['/clusters/main/advance', 'POST', { duration: true }, 400, /duration is true: send/],
+    ['/clusters/main/advance', 'POST', [1], 400, /^advanceClock: the body is \[1\], not a JSON object: send/],
+    ['/clusters/main/advance', 'POST', { time: 1 }, 400, /the body has time, but the operation has duration: send/],
+    [
+      '/clusters/main/keep',
+      'POST',
+      { a: 1 },
+      400,
+      /^keepState: the body has a, but the operation has no parameters\.$/,
+    ],
+    [
+      '/clusters/main/faults',
+      'POST',
+      undefined,
+      400,
+      /^applyFault: fault is missing: send \{ "fault": "crash shard02 for/,
+    ],
     ['/clusters/main/advance', 'POST', { duration: '1s' }, 400, /only a manual clock/],
     ['/clusters/main/advance', 'POST', '{', 400, /not JSON/],
     ['/clusters/main/faults', 'POST', { fault: 'crash nobody' }, 400, /nobody/],
     ['/clusters/main/fork', 'POST', undefined, 400, /--runtime inline/],
     ['/clusters/main/routed?since=7', 'GET', undefined, 400, /there is no mark 7/],
-    ['/clusters/main/routed', 'GET', undefined, 400, /getRouted: since/],
+    [
+      '/clusters/main/routed',
+      'GET',
+      undefined,
+      400,
+      /^getRouted: since is missing: send \?since=MARK, with the mark of/,
+    ],
+    ['/clusters/main/routed?since=x', 'GET', undefined, 400, /^getRouted: since is "x": send \?since=MARK/],
+    ['/clusters/main/routed?since=-1', 'GET', undefined, 400, /since is "-1": send/],
+    ['/clusters/main/routed?since=', 'GET', undefined, 400, /since is missing: send/],
+    [
+      '/clusters/main/routed?since=1&to=2',
+      'GET',
+      undefined,
+      400,
+      /the query has to, but the operation has since: send/,
+    ],
     ['/clusters/main', 'DELETE', undefined, 400, /send SIGTERM/],
   ]
   for (const [path, method, body, status, error] of cases)

@@ -69,6 +69,7 @@ function usageError(text: string): string {
   const message = text
     .trim()
     .replace(/^error: (command-argument value )?/, '')
+    .replace(/^(option '.+' argument) '(--?[a-z][\w-]*)' is invalid\..*$/s, "$1 missing: '$2' is the next option")
     .replace(' is invalid. It must', ' is invalid: it must')
     .replace("'. Expected ", "': expected ")
     .replace('. Allowed choices', ': allowed choices')

@@ -68,7 +68,7 @@ async function outcomeOf(
     const clusterId = parts['cluster'] ?? 'main'
     const target = clusters.find(clusterId)
     if (target === undefined) throw new HttpError(404, `there is no cluster ${clusterId}; GET /clusters lists them.`)
-    const given = operation.method === 'GET' ? Object.fromEntries(url.searchParams) : await bodyOf(request)
+    const given = operation.method === 'GET' ? queryOf(url) : await bodyOf(request)
     const input = inputOf(operation, given)
     const result = await operation.run({ clusters, target, clusterId, id: parts['id'] ?? '', input })
     return [200, (result as object | undefined) ?? {}]
@@ -102,6 +102,10 @@ function operationAt(
   throw new HttpError(404, `there is no operation ${method} ${path}; GET /openapi.json describes them.`)
 }
 
+/** Without empty values. */
+const queryOf = ({ searchParams }: URL): Record<string, string> =>
+  Object.fromEntries([...searchParams].filter(([, value]) => value !== ''))
+
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
@@ -119,10 +123,21 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function inputOf({ input, name }: Operation, given: unknown): Readonly<Record<string, unknown>> {
+function inputOf({ input, name, method, example }: Operation, given: unknown): Readonly<Record<string, unknown>> {
+  const wrong = (what: string): HttpError =>
+    new HttpError(400, `${name}: ${what}${example === undefined ? '' : `: send ${example}`}.`)
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw wrong(`the body is ${JSON.stringify(given)}, not a JSON object`)
+  const fields = input === null ? [] : Object.keys(input.shape)
+  const unknown = Object.keys(given).find((field) => !fields.includes(field))
+  if (unknown !== undefined)
+    throw wrong(
+      `${method === 'GET' ? 'the query' : 'the body'} has ${unknown}, but the operation has ${fields.length === 0 ? 'no parameters' : fields.join(', ')}`,
+    )
   if (input === null) return {}
   const { success, data, error } = input.safeParse(given)
   if (success) return data
-  const [issue] = error.issues
-  throw new HttpError(400, `${name}: ${[...issue!.path, ''].join(': ')}${issue!.message}.`)
+  const [field] = error.issues[0]!.path as [string]
+  const value = (given as Readonly<Record<string, unknown>>)[field]
+  throw wrong(value === undefined ? `${field} is missing` : `${field} is ${JSON.stringify(value)}`)
 }

@@ -12,6 +12,8 @@ export interface Operation {
   readonly summary: string
   /** Of the body, with GET of the query. Null: the operation has no parameters. */
   readonly input: z.ZodObject | null
+  /** What to send, for errors. Only of operations with parameters. */
+  readonly example?: string
   readonly run: (call: Call) => Promise<unknown>
 }
 
@@ -83,6 +85,7 @@ export const operations: readonly Operation[] = [
     ...{ method: 'POST', path: '/clusters/{cluster}/advance', name: 'advanceClock' },
     summary: 'Moves a manual clock (up --clock manual); what is due happens in order.',
     input: z.strictObject({ duration }),
+    example: '{ "duration": "15m" }',
     run: async ({ target, input }) => {
       await target.cluster.advance(input['duration'] as string | number)
       return { nowMs: target.cluster.now() }
@@ -97,6 +100,7 @@ export const operations: readonly Operation[] = [
     ...{ method: 'POST', path: '/clusters/{cluster}/faults', name: 'applyFault' },
     summary: 'Breaks a part of the cluster.',
     input: z.strictObject({ fault: z.string().meta({ description: 'Such as: crash shard02 for 5s.' }) }),
+    example: '{ "fault": "crash shard02 for 5s" }',
     run: async ({ target, input }) => target.cluster.faults.apply(input['fault'] as string),
   },
   {
@@ -117,7 +121,8 @@ export const operations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/clusters/{cluster}/routed', name: 'getRouted' },
     summary: 'Operations since a mark: collection, command, kind and shards.',
-    input: z.strictObject({ since: z.coerce.number().int().min(0) }),
+    input: z.strictObject({ since: z.coerce.number().int().min(0).meta({ description: 'The mark of setMark.' }) }),
+    example: '?since=MARK, with the mark of a POST to marks',
     run: async ({ target, input }) => ({ routed: await target.routedSince(input['since'] as number) }),
   },
 ]
