@@ -131,7 +131,16 @@ export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
 export { mayRetryAfter, relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
-export { SessionCatalog, sessionTimeoutMinutes, type SessionId, type SessionKey } from './sessions/session-catalog.js'
+export {
+  isInternalSession,
+  SessionCatalog,
+  sessionParts,
+  sessionTimeoutMinutes,
+  type ParentSession,
+  type SessionId,
+  type SessionKey,
+  type SessionParts,
+} from './sessions/session-catalog.js'
 export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'
 export { type SessionOptions, readSessionOptions } from './sessions/session-options.js'
 export { endsTransaction } from './sessions/transaction-commands.js'

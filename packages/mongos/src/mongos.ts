@@ -89,7 +89,7 @@ export class Mongos implements Actor, DispatchHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
-  readonly transactions = new RouterTransactions()
+  readonly transactions: RouterTransactions
   readonly sampling: QuerySampler | null
   /** As of the last ping. */
   querySettings: QuerySettingsTable | null = null
@@ -137,6 +137,7 @@ export class Mongos implements Actor, DispatchHost {
       hedging: () => hedgingOf(this),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
+    this.transactions = new RouterTransactions(context)
     this.shards = new ShardRegistry(this.remote, this.clock)
     this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
     this.#cursorIds = context.random.fork('cursor-ids')

@@ -13,6 +13,8 @@ export interface MongosLimits {
   readonly staleAttemptsMax: number
   /** Of one idempotent request after its peer failed. Server: kMaxNumFailedHostRetryAttempts. */
   readonly remoteRetriesMax: number
+  /** Of one transaction that the router runs for a client, after transient errors. */
+  readonly transactionAttemptsMax: number
   /** Rounds of a write batch in which no statement completes. Server: kMaxRoundsWithoutProgress. */
   readonly fruitlessRoundsMax: number
   /** Before a request is repeated after a retriable error; doubled each time. */
@@ -30,6 +32,7 @@ export const defaultMongosLimits: MongosLimits = {
   cachedDatabasesMax: 10_000,
   staleAttemptsMax: 10,
   remoteRetriesMax: 3,
+  transactionAttemptsMax: 1000,
   fruitlessRoundsMax: 5,
   firstRetryPauseMs: 5,
   shardBatchBytesMax: 47_000_000,

@@ -1,4 +1,4 @@
-import { Long, Timestamp, UUID, type Document } from '@shardlab/bson'
+import { decode, Long, Timestamp, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'
 import { RealCluster } from './support/real-cluster.js'
@@ -42,19 +42,73 @@ t.test('a repeated statement without shard key is executed once', async (t) => {
   t.equal((await cluster.all()).length, 3)
 })
 
-t.test('D500 when the found document changes before the write, another one is searched', async (t) => {
+const conflict = { ok: 0, code: 112, codeName: 'WriteConflict', errmsg: 'WriteConflict error' }
+
+t.test('after a conflict the search and the write run again in another transaction', async (t) => {
   const cluster = threeShards({ emulate: '8.0' })
-  let writes = 0
-  cluster.script((shard, _command, name) => {
-    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: writes }] : [])
-    const n = writes++ === 0 ? 0 : 1
+  let conflicts = 0
+  const transactions = new Set<string>()
+  cluster.script((shard, { body }, name) => {
+    const { lsid: internal, txnNumber, autocommit } = decode(body)
+    t.equal(autocommit, false)
+    transactions.add(`${String(internal['txnUUID'])} ${txnNumber}`)
+    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: conflicts }] : [])
+    if (name !== 'update' && name !== 'findAndModify') return { ok: 1 }
+    if (conflicts-- > 0) return conflict
     return name === 'update'
-      ? { n, nModified: n, ok: 1 }
-      : { lastErrorObject: { n, updatedExisting: n > 0 }, value: n > 0 ? { _id: 1 } : null, ok: 1 }
+      ? { n: 1, nModified: 1, readOnly: false, ok: 1 }
+      : { lastErrorObject: { n: 1, updatedExisting: true }, value: { _id: 1 }, readOnly: false, ok: 1 }
   })
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } } }] }), { n: 1 })
-  writes = 0
+  const updates = [{ q: { y: 1 }, u: { $set: { z: 1 } } }]
+  for (const run of [
+    () => cluster.run({ update: 'c', updates }),
+    () => cluster.run({ update: 'c', updates, lsid }),
+    () => cluster.run({ update: 'c', updates, lsid, txnNumber: Long.fromNumber(1) }),
+  ]) {
+    conflicts = 2
+    transactions.clear()
+    t.match(await run(), { n: 1, nModified: 1 })
+    t.equal(transactions.size, 3)
+  }
+  conflicts = 2
   t.match(await cluster.run({ findAndModify: 'c', query: { y: 1 }, update: { $set: { z: 1 } } }), { value: { _id: 1 } })
+})
+
+t.test('the internal session of a retryable write names the session of the client and the number', async (t) => {
+  const cluster = threeShards({ emulate: '8.0' })
+  const sessions: Document[] = []
+  cluster.script((_, { body }, name) => {
+    sessions.push(decode(body)['lsid'])
+    return name === 'find' ? cursorReply([]) : { ok: 1 }
+  })
+  const remove = { delete: 'c', deletes: [{ q: { y: 1 }, limit: 1 }] }
+  await cluster.run({ ...remove, lsid, txnNumber: Long.fromNumber(5) })
+  t.match(sessions, Array(6).fill({ ...lsid, txnNumber: Long.fromNumber(5), txnUUID: UUID }))
+  sessions.length = 0
+  await cluster.run({ ...remove, lsid })
+  t.match(sessions, Array(6).fill({ ...lsid, txnNumber: undefined, txnUUID: UUID }))
+  sessions.length = 0
+  await cluster.run(remove)
+  await cluster.run(remove)
+  t.match(sessions, Array(12).fill({ txnUUID: undefined }))
+  t.equal(new Set(sessions.map(({ id }) => String(id))).size, 1, 'sessions of the router are used again')
+})
+
+t.test('a commit whose outcome is unknown is repeated, and then an error', async (t) => {
+  const cluster = threeShards({ emulate: '8.0', limits: { remoteRetriesMax: 1 } })
+  let failures = 0
+  cluster.script((shard, _command, name) => {
+    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: 1 }] : [])
+    if (name === 'update') return { n: 1, nModified: 1, readOnly: false, ok: 1 }
+    return shard === 'shard02' && failures-- > 0 ? { ok: 0, code: 91, errmsg: 'shutdown' } : { ok: 1 }
+  })
+  const update = { update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } } }] }
+  failures = 3
+  t.match(await cluster.run(update), { n: 1 })
+  t.equal(cluster.commandsTo('shard02').filter(({ name }) => name === 'update').length, 1)
+  failures = 100
+  t.match(await cluster.run(update), { n: 0, writeErrors: [{ code: 6, errmsg: 'shutdown' }] })
+  t.equal(cluster.commandsTo('shard02').filter(({ name }) => name === 'update').length, 2, 'it is not run again')
 })
 
 t.test('let and collation are sent to shards and used in the search', async (t) => {

@@ -46,7 +46,9 @@ export {
   type LogSession,
   type OpTime,
   type RetryImage,
+  statementOfOperation,
   writeOperation,
+  writeOperationStatement,
 } from './log/log-entry.js'
 export { plainEntryLength, writePlainEntry } from './log/plain-entry.js'
 export { planCount, planRowsToCount, planDistinct } from './planner/plan-count.js'

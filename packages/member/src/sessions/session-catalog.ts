@@ -1,5 +1,5 @@
 /** Server: logical_session_cache.cpp. Manual: reference/server-sessions. */
-import { BsonType, CommandError, FieldIterator } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 
 /** The UUID bytes as text, for maps. */
 export type SessionKey = string
@@ -8,6 +8,14 @@ export interface SessionId {
   readonly key: SessionKey
   /** As the client sent it. */
   readonly document: Uint8Array
+  /** Of the session of an internal transaction. Absent: it is a session of a client. */
+  readonly parent?: ParentSession
+}
+
+export interface ParentSession {
+  readonly session: SessionId
+  /** Of the retryable write that runs in the internal transaction. Null: it is not retryable. */
+  readonly txnNumber: bigint | null
 }
 
 export const sessionTimeoutMinutes = 30
@@ -51,8 +59,20 @@ export class SessionCatalog {
    *   fields, 72 for sessions of internal transactions
    */
   static parse(lsid: Uint8Array): SessionId {
+    const session = SessionCatalog.parseAny(lsid)
+    if (session.parent !== undefined) throw internalOutside()
+    return session
+  }
+
+  /**
+   * As {@link parse}; also `{ id, uid?, txnNumber?, txnUUID }`, the session of an internal
+   * transaction.
+   */
+  static parseAny(lsid: Uint8Array): SessionId {
     let key: SessionKey | null = null
     let user = ''
+    let txnNumber: bigint | null = null
+    let txnUuid: string | null = null
     for (const it = new FieldIterator(lsid); it.next();) {
       switch (it.name()) {
         case 'id':
@@ -64,14 +84,21 @@ export class SessionCatalog {
           user = bytesOf(it, 0, "BSON field 'lsid.uid' is the wrong binData type, expected type 'general'")
           break
         case 'txnNumber':
+          if (it.type !== BsonType.int64) throw internalOutside()
+          txnNumber = it.value().asBigInt()
+          break
         case 'txnUUID':
-          throw new CommandError('InvalidOptions', 'Internal sessions are not supported outside of transactions')
+          txnUuid = bytesOf(it, 4, "BSON field 'lsid.txnUUID' is the wrong binData type, expected type 'UUID'")
+          break
         default:
           throw new CommandError('IDLUnknownField', `BSON field 'lsid.${it.name()}' is an unknown field.`)
       }
     }
     if (key === null) throw new CommandError('IDLFailedToParse', "BSON field 'lsid.id' is missing but a required field")
-    return { key: key + user, document: lsid }
+    if (txnNumber === null && txnUuid === null) return { key: key + user, document: lsid }
+    if (txnUuid === null) throw internalOutside()
+    const parent = { key: key + user, document: withoutTransaction(lsid) }
+    return { key: internalKey(parent.key, txnUuid, txnNumber), document: lsid, parent: { session: parent, txnNumber } }
   }
 
   has(key: SessionKey): boolean {
@@ -115,6 +142,48 @@ export class SessionCatalog {
     }
     this.#jobs = { count: this.#jobs.count + 1, lastAtMs: nowMs, lastEnded: ended }
   }
+}
+
+export function internalOutside(): CommandError {
+  return new CommandError('InvalidOptions', 'Internal sessions are not supported outside of transactions')
+}
+
+function internalKey(parent: SessionKey, txnUuid: string, txnNumber: bigint | null): SessionKey {
+  const uuid = Buffer.from(txnUuid, 'latin1').toString('hex')
+  return txnNumber === null ? `${parent}/${uuid}` : `${parent}/${uuid}/${txnNumber}`
+}
+
+const internalPart = /\/([0-9a-f]{32})(?:\/(\d+))?$/
+
+export interface SessionParts {
+  readonly id: Uint8Array
+  /** Empty: the session has no user. */
+  readonly uid: Uint8Array
+  /** These two: of an internal transaction; else null. */
+  readonly txnUuid: Uint8Array | null
+  readonly txnNumber: bigint | null
+}
+
+export function sessionParts(key: SessionKey): SessionParts {
+  const internal = internalPart.exec(key)
+  const bytes = Buffer.from(internal === null ? key : key.slice(0, internal.index), 'latin1')
+  return {
+    id: bytes.subarray(0, uuidBytes),
+    uid: bytes.subarray(uuidBytes),
+    txnUuid: internal === null ? null : Buffer.from(internal[1]!, 'hex'),
+    txnNumber: internal?.[2] === undefined ? null : BigInt(internal[2]),
+  }
+}
+
+export function isInternalSession(key: SessionKey): boolean {
+  return internalPart.test(key)
+}
+
+function withoutTransaction(lsid: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(lsid.length)
+  for (const it = new FieldIterator(lsid); it.next();)
+    if (it.name() === 'id' || it.name() === 'uid') writer.value(it.name(), it.value())
+  return writer.finish()
 }
 
 function bytesOf(field: FieldIterator, subtype: number, message: string): string {

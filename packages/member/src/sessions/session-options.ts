@@ -1,7 +1,7 @@
 /** Server: initialize_operation_session_info.cpp, transaction_validation.cpp. */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { SessionCatalog, type SessionId } from './session-catalog.js'
+import { internalOutside, SessionCatalog, type SessionId } from './session-catalog.js'
 import { checkRunsInTransaction, type TransactionSupport } from './transaction-commands.js'
 
 export interface SessionOptions {
@@ -29,7 +29,8 @@ export function readSessionOptions(
   const number = args.value('txnNumber')
   const inTransaction = args.has('autocommit')
   if (lsid === undefined && number === undefined && !inTransaction && !args.has('startTransaction')) return noSession
-  const session = lsid === undefined ? null : SessionCatalog.parse(lsid)
+  const session = lsid === undefined ? null : SessionCatalog.parseAny(lsid)
+  if (session?.parent !== undefined && !inTransaction) throw internalOutside()
   const txnNumber = number?.asBigInt() ?? null
   if (txnNumber !== null) {
     if (session === null)

@@ -11,7 +11,7 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
   ...bulkWriteSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D500', 'D504'],
+  deviations: ['D504'],
   summary: 'Inserts, updates and deletes in several collections, on the shards of the documents.',
   async run(invocation) {
     const { host } = invocation

@@ -9,7 +9,7 @@ export const deleteCommand: CommandRow<MongosInvocation> = {
   ...deleteSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D404', 'D500', 'D504', 'D896'],
+  deviations: ['D404', 'D504', 'D896'],
   summary: 'Deletes documents on the shards that have them.',
   run(invocation) {
     const command = parseWriteCommand(invocation, 'delete')

@@ -8,7 +8,7 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D500', 'D503', 'D504', 'D896'],
+  deviations: ['D503', 'D504', 'D896'],
   summary:
     'Updates, replaces, upserts or deletes one document and returns it; moves it if its new shard key value belongs to another shard.',
   run(invocation) {

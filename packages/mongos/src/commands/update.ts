@@ -9,7 +9,7 @@ export const update: CommandRow<MongosInvocation> = {
   ...updateSpec,
   routing: 'shard-key',
   status: 'partial',
-  deviations: ['D404', 'D500', 'D504', 'D896'],
+  deviations: ['D404', 'D504', 'D896'],
   summary: 'Updates, replaces or upserts documents; moves those whose new shard key value belongs to another shard.',
   async run(invocation) {
     const command = parseWriteCommand(invocation, 'update')

@@ -311,8 +311,9 @@ function prepare(
   const { session } = options
   const txnNumber = options.transaction === null ? options.txnNumber : null
   if (session !== null) {
-    host.sessions.touch(session, operation.startedAtMs)
-    operation.session = session
+    const client = session.parent?.session ?? session
+    host.sessions.touch(client, operation.startedAtMs)
+    operation.session = client
   }
   operation.limit(maxTimeMsAtFailPoints(host, maxTimeMsOf(args)))
   const invocation = { host, db, body, args, sequences, session, txnNumber, concerns, operation, connectionId, remote }

@@ -222,7 +222,7 @@ export class Remote {
   }
 
   async #sendAgain<R>(sent: SentCommand, use: UseOfReply<R>, search: HostSearch | null, retries: number): Promise<R> {
-    await this.#pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
+    await this.pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
     return this.#send(sent, use, search, retries + 1)
   }
 
@@ -239,7 +239,7 @@ export class Remote {
       const set = this.#options.setNameOf(to)
       throw preference === null ? hostNotFound(set) : noSuitableMember(set, preference)
     }
-    await this.#pause(pauseMs, requester)
+    await this.pause(pauseMs, requester)
     return searching
   }
 
@@ -339,8 +339,8 @@ export class Remote {
     return this.#exchange(kind, request, sent, { broken: broken + 1, search: null }, use)
   }
 
-  /** @throws CommandError 11600 InterruptedAtShutdown */
-  async #pause(durationMs: number, requester: Requester): Promise<void> {
+  /** @throws CommandError 11600 InterruptedAtShutdown, 50 MaxTimeMSExpired; of a killed one */
+  async pause(durationMs: number, requester: Requester): Promise<void> {
     const leftMs = requester?.remainingMs(this.#context.now())
     try {
       const sleep = this.#context.sleep(

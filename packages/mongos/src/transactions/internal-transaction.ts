@@ -2,49 +2,119 @@
  * A transaction that the router runs for one command of a client. Server: transaction_api.cpp;
  * document_shard_key_update_util.cpp, startTransactionForShardKeyUpdate.
  */
-import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  isRetriableErrorCode,
+  isTransientTransactionError,
+} from '@shardlab/bson'
 import type { SessionId } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { isStaleCode } from '../remote/command-reply.js'
 import { abortImplicitly, commit } from './end-transaction.js'
-import { codeOfWriteError } from './write-error-code.js'
+import type { RouterTransaction } from './router-transaction.js'
 
-/** The command of the client as it runs in the transaction. Returns the fields of its reply. */
-export type Work = (inside: MongosInvocation) => Promise<DocumentWriter>
+export interface InternalWork<T> {
+  /** Gets the command of the client as it runs in the transaction. */
+  readonly run: (inside: MongosInvocation) => Promise<T>
+  /** The code of a failure in the result, which aborts the transaction. Null: it commits. */
+  readonly codeOf: (result: T) => number | null
+}
+
+export interface InternalOutcome<T> {
+  readonly result: T
+  /** Of the commit. Null: the write concern is satisfied. */
+  readonly concernError: Uint8Array | null
+}
 
 /**
  * Runs a retryable write as the transaction with its own number. Shards that take part refuse to
  * repeat the write later: 217 IncompleteTransactionHistory.
- * @returns the reply of the work, with the errors of statements, after which the transaction has
- *   aborted; or with that of the write concern
  * @throws CommandError of the work and of the commit; 117 ConflictingOperationInProgress
  */
-export function convertToTransaction(invocation: MongosInvocation, work: Work): Promise<DocumentWriter> {
-  return runOnce(invocation, invocation.session!, invocation.txnNumber!, (inside) =>
-    work({ ...inside, txnNumber: null }),
-  )
+export function convertToTransaction<T>(
+  invocation: MongosInvocation,
+  { run, codeOf }: InternalWork<T>,
+): Promise<InternalOutcome<T>> {
+  const { session, txnNumber } = invocation
+  const converted = { run: (inside: MongosInvocation) => run({ ...inside, txnNumber: null }), codeOf }
+  return attempt(invocation, session!, txnNumber!, converted).catch((error: unknown) => {
+    throw error instanceof FinalError ? error.failure : error
+  })
 }
 
-async function runOnce(
+/** The commit has failed, and the transaction may have committed. */
+class FinalError extends Error {
+  readonly failure: CommandError
+
+  constructor(failure: CommandError) {
+    super(failure.message, { cause: failure })
+    this.name = 'FinalError'
+    this.failure = failure
+  }
+}
+
+const firstPauseMs = 1
+const pauseMsMax = 1000
+
+/**
+ * Runs the work in a transaction of an internal session, again after transient errors. Shards
+ * record its statements in the session of the client, whose repetition finds them there.
+ * @throws CommandError of the work and of the commit
+ */
+export async function runInternally<T>(
+  invocation: MongosInvocation,
+  work: InternalWork<T>,
+): Promise<InternalOutcome<T>> {
+  const { host, operation } = invocation
+  const { transactionAttemptsMax } = host.limits
+  const internal = host.transactions.sessions.acquire(invocation.session, invocation.txnNumber)
+  try {
+    for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
+      try {
+        return await attempt(invocation, internal.session, internal.txnNumber++, work)
+      } catch (error) {
+        if (error instanceof FinalError) throw error.failure
+        if (!(error instanceof CommandError) || !mayRunAgain(error)) throw error
+        if (attempts >= transactionAttemptsMax) {
+          host.limitReached('transactionAttemptsMax', attempts)
+          throw error
+        }
+      }
+      await host.remote.pause(pauseMs, operation)
+    }
+  } finally {
+    host.transactions.drop(internal.session.key)
+    host.transactions.sessions.release(internal)
+  }
+}
+
+/** The caller routes the command again after stale routing. */
+function mayRunAgain({ code }: CommandError): boolean {
+  return !isStaleCode(code) && isTransientTransactionError(code, false)
+}
+
+async function attempt<T>(
   invocation: MongosInvocation,
   session: SessionId,
   txnNumber: bigint,
-  work: Work,
-): Promise<DocumentWriter> {
+  { run, codeOf }: InternalWork<T>,
+): Promise<InternalOutcome<T>> {
   const { host, operation } = invocation
   const transaction = host.transactions.start(session, txnNumber)
   transaction.isInternal = true
   transaction.beginStatement(null, null)
   operation.transaction = transaction
   try {
-    const reply = (await work(withoutConcerns(invocation))).finish()
-    const code = codeOfWriteError(reply)
-    const writer = new DocumentWriter(reply.length + 256).fields(reply)
+    const result = await run(withoutConcerns(invocation))
+    const code = codeOf(result)
     if (code !== null) {
       await abortImplicitly(invocation, transaction, code)
-      return writer
+      return { result, concernError: null }
     }
-    const concernError = findField((await commit(invocation, transaction)).finish(), 'writeConcernError')
-    return concernError === undefined ? writer : writer.value('writeConcernError', concernError)
+    return { result, concernError: await commitPersistently(invocation, transaction) }
   } catch (error) {
     await abortImplicitly(invocation, transaction, error instanceof CommandError ? error.code : internalError)
     throw error
@@ -54,6 +124,26 @@ async function runOnce(
 }
 
 const internalError = 1
+
+/** @returns the error of the write concern */
+async function commitPersistently(
+  invocation: MongosInvocation,
+  transaction: RouterTransaction,
+): Promise<Uint8Array | null> {
+  const { host, operation } = invocation
+  for (let retries = 0; ; retries++) {
+    try {
+      const reply = (await commit(invocation, transaction)).finish()
+      return findField(reply, 'writeConcernError')?.slice() ?? null
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      // It has aborted.
+      if (isTransientTransactionError(error.code, true)) throw error
+      if (!isRetriableErrorCode(error.code) || retries >= host.limits.remoteRetriesMax) throw new FinalError(error)
+      await host.remote.pause(pauseMsMax, operation)
+    }
+  }
+}
 
 /** The commit has the write concern. */
 function withoutConcerns(invocation: MongosInvocation): MongosInvocation {

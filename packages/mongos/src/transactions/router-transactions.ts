@@ -1,12 +1,20 @@
 /** The newest transaction of each session. Server: transaction_router.cpp, beginOrContinueTxn. */
+import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { uuidText, type SessionId, type SessionKey } from '@shardlab/member'
+import { InternalSessions } from './internal-sessions.js'
 import { RouterTransaction } from './router-transaction.js'
 import { RouterTransactionStatistics } from './router-transaction-statistics.js'
 
 export class RouterTransactions {
   readonly statistics = new RouterTransactionStatistics()
+  /** For transactions that the router runs for clients. */
+  readonly sessions: InternalSessions
   readonly #bySession = new Map<SessionKey, RouterTransaction>()
+
+  constructor(context: ActorContext) {
+    this.sessions = new InternalSessions(context)
+  }
 
   /** The session has ended. */
   drop(key: SessionKey): void {

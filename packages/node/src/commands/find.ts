@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import type { CommandError, DocumentWriter } from '@shardlab/bson'
+import { DocumentWriter, type CommandError } from '@shardlab/bson'
 import { equalityValues } from '@shardlab/query'
 import { notCappedError, type Collection } from '@shardlab/storage'
 import {
@@ -33,13 +33,24 @@ export const find: CommandRow<NodeInvocation> = {
   deviations: ['D109', 'D301', 'D303', 'D404', 'D501', 'D502', 'D505', 'D606', 'D613'],
   summary: 'Selects documents and opens a cursor on them.',
   run(invocation) {
-    const { host, args, db } = invocation
+    const { host, args, db, retryable } = invocation
     const ns = args.namespace(db)
+    if (retryable !== null && host.retries.hasExecuted(retryable.session.key, retryable.txnNumber, retryable.stmtId(0)))
+      return executedStatement(ns)
     const entered = host.role.enter(ns, invocation)
     return entered instanceof Promise
       ? entered.then((access) => findIn(invocation, ns, access))
       : findIn(invocation, ns, entered)
   },
+}
+
+/**
+ * A router searches for the document of a retryable write that this member has executed. Server:
+ * run_aggregate.cpp, $_wasStatementExecuted.
+ */
+function executedStatement(ns: string): DocumentWriter {
+  const writer = new DocumentWriter(128).startDocument('cursor').startArray('firstBatch').end()
+  return writer.bool('$_wasStatementExecuted', true).int64('id', 0n).string('ns', ns).end()
 }
 
 function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {

@@ -35,13 +35,13 @@ import {
   writeFailure,
   type Concerns,
   type FailableCommand,
-  type SessionOptions,
 } from '@shardlab/member'
 import { storedConcernDefaults } from '../commands/get-default-rw-concern.js'
 import { confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
-import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
+import { retryableWriteOf } from './retryable-write.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
 import { afterTransactions, awaitEnd, definitionsOf } from '../transactions/await-transactions.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
@@ -327,8 +327,9 @@ function prepare(
   if (node.isStandalone) checkTransactionNumber(args)
   const options = readSessionOptions(args, row, db, node.behaviours)
   const { session } = options
-  if (session !== null) node.sessions.touch(session, node.context.now())
-  operation.session = session
+  const ofClient = session?.parent?.session ?? session
+  if (ofClient !== null) node.sessions.touch(ofClient, node.context.now())
+  operation.session = ofClient
   const invocation: NodeInvocation = {
     host: node,
     db,
@@ -338,7 +339,7 @@ function prepare(
     routed,
     operation,
     session,
-    retryable: retryableWriteOf(node, options, routed),
+    retryable: retryableWriteOf(node, row, options, routed),
     concerns,
     connectionId: operation.connectionId,
     remote: operation.remote,
@@ -373,17 +374,4 @@ function withDefaultsOfSet(
   if (node.role.name !== 'mongod' || !node.behaviours.defaultConcernCommands) return null
   const defaults = storedConcernDefaults(node)
   return defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)
-}
-
-/** @throws CommandError 225 TransactionTooOld */
-function retryableWriteOf(
-  node: NodeHost,
-  { session, txnNumber, transaction }: SessionOptions,
-  routed: NodeCommand | null,
-): RetryableWrite | null {
-  if (txnNumber === null || session === null || transaction !== null) return null
-  if (!node.transactions.isEmpty) node.transactions.beginRetryableWrite(session.key, txnNumber)
-  node.retries.begin(session.key, txnNumber, node.context.now())
-  const stmtIds = routed?.stmtIds ?? null
-  return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }
 }

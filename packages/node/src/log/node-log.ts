@@ -117,8 +117,8 @@ export class NodeLog {
   #replay(entries: Uint8Array, at: number): { readonly entry: LogEntry; readonly length: number } {
     const length = readUint32(entries, at)
     const entry = decodeLogEntry(entries.slice(at, at + length), this.#stored)
-    applyLogged(entry, this.#engine, this.transactions)
-    this.#retries.record(entry)
+    const parts = applyLogged(entry, this.#engine, this.transactions)
+    this.#retries.record(entry, parts)
     this.#clock.advance(entry.ts)
     this.#noteApplied(entry.ts, entry.term, entry.wallMs)
     return { entry, length }
@@ -263,7 +263,7 @@ export class NodeLog {
     for (const each of entries) {
       last = stamped(each, this.#clock.tick(), this.term(), this.#now())
       parts = this.transactions.record(last) ?? []
-      const prevOpTime = this.#retries.record(last)
+      const prevOpTime = this.#retries.record(last, parts)
       this.#writer.queue(pendingOf(prevOpTime === undefined ? last : { ...last, prevOpTime }))
     }
     if (last === null) throw new Error('a transaction has no log entry')

@@ -3,9 +3,9 @@
  * run again. Built from the log alone, so replay rebuilds it. Server: transaction_participant,
  * session_catalog; manual: core/retryable-writes.
  */
-import { CommandError, findField, firstFieldName } from '@shardlab/bson'
-import type { LogEntry, OpTime } from '@shardlab/storage'
-import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { CommandError, documentsOf, findField, firstFieldName } from '@shardlab/bson'
+import { statementOfOperation, type LogEntry, type OpTime } from '@shardlab/storage'
+import { isInternalSession, SessionCatalog, type ParentSession, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
 import type { ExecutedStatement } from './executed-statement.js'
 import type { RetryHistoryImage, SessionImage, TransactionState } from './retry-history-image.js'
@@ -35,6 +35,8 @@ export class RetryHistory {
   /** Sessions that have begun to write most recently are last. */
   readonly #sessions = new Map<SessionKey, SessionHistory>()
   readonly #options: RetryHistoryOptions
+  /** Of internal transactions that have ended, oldest first. Their clients do not repeat them. */
+  #endedInternally: SessionKey[] = []
   #owner: object = {}
   #sizeBytes = 0
 
@@ -62,7 +64,7 @@ export class RetryHistory {
   begin(key: SessionKey, txnNumber: bigint, nowMs: number): void {
     const history = this.#sessions.get(key)
     checkNotOlder(history, txnNumber)
-    if (history !== undefined && txnNumber === history.txnNumber && history.isConvertedToTransaction) {
+    if (history !== undefined && txnNumber === history.txnNumber && history.transaction !== null) {
       throw new CommandError(
         'IncompleteTransactionHistory',
         'Cannot retry a retryable write that has been converted into a transaction',
@@ -84,7 +86,9 @@ export class RetryHistory {
   /** The session has used the number for a transaction. The log records outcomes of its own. */
   noteTransaction(key: SessionKey, txnNumber: bigint, transaction: TransactionState, nowMs: number): void {
     const history = this.#writable(key, txnNumber, nowMs)
-    if (history !== null) history.transaction = transaction
+    if (history === null) return
+    history.transaction = transaction
+    if (transaction === 'aborted' || transaction === 'committed') this.#noteEnded(key)
   }
 
   /**
@@ -104,25 +108,36 @@ export class RetryHistory {
         'IncompleteTransactionHistory',
         `Incomplete history detected for transaction ${txnNumber} on session ${sessionText(key)}`,
       )
+    if (statement?.op === 'n') throw hasMovedDocument()
     return statement
+  }
+
+  /** As {@link executed}, also for a statement whose reply is not known. */
+  hasExecuted(key: SessionKey, txnNumber: bigint, stmtId: number): boolean {
+    const history = this.#sessions.get(key)
+    if (history?.txnNumber !== txnNumber || this.#options.isForgetful === true) return false
+    return history.isIncomplete || history.find(stmtId) !== undefined
   }
 
   /**
    * Records the statements of an applied log entry, or those that another member executed and
    * handed over.
+   * @param parts of the transaction that takes effect with the entry; null: none does
    * @returns the previous entry of the same retryable write; undefined: there is none
    */
-  record(entry: LogEntry): OpTime | undefined {
+  record(entry: LogEntry, parts: readonly Uint8Array[] | null = null): OpTime | undefined {
     if (entry.op === 'n' && isSessionsImage(entry.object))
       for (const session of decodeSessionsImage(entry.object)) this.#merge(session)
     if (entry.session === null) return undefined
-    const { key } = SessionCatalog.parse(entry.session.lsid)
+    const { key, parent } = SessionCatalog.parseAny(entry.session.lsid)
     const history = this.#writable(key, entry.session.txnNumber, entry.wallMs)
     if (history === null) return undefined
     const previous = history.lastOpTime ?? undefined
     history.lastOpTime = { ts: entry.ts, term: entry.term }
     if (entry.op === 'c') {
       history.transaction = stateAfter(entry.object)
+      if (parent?.txnNumber != null && parts !== null) this.#recordParts(parent, parts, entry.wallMs)
+      if (history.transaction === 'aborted' || history.transaction === 'committed') this.#noteEnded(key)
       return previous
     }
     const image = entry.session.image ?? null
@@ -137,6 +152,42 @@ export class RetryHistory {
       })
     this.#grown(key, history.sizeBytes - before)
     return previous
+  }
+
+  /** The statements of a client's retryable write that ran in an internal transaction. */
+  #recordParts({ session: { key }, txnNumber }: ParentSession, parts: readonly Uint8Array[], wallMs: number): void {
+    for (const part of parts)
+      for (const operation of documentsOf(findField(part, 'applyOps')!)) {
+        const { stmtIds, image } = statementOfOperation(operation)
+        if (stmtIds.length === 0) continue
+        const history = this.#writable(key, txnNumber!, wallMs)
+        if (history === null) return
+        const op = findField(operation, 'op')!.asString() as ExecutedStatement['op']
+        const insertedId = op === 'i' ? findField(findField(operation, 'o')!.slice(), '_id')!.detached() : null
+        const before = history.sizeBytes
+        for (const stmtId of stmtIds)
+          history.add(findField(operation, 'ns')!.asString(), stmtId, {
+            op,
+            insertedId,
+            image: image === undefined ? null : { kind: image.kind, document: new Uint8Array(image.document) },
+          })
+        this.#grown(key, history.sizeBytes - before)
+      }
+  }
+
+  /** Internal sessions are not used again, so few are kept: for routers that repeat a commit. */
+  #noteEnded(key: SessionKey): void {
+    if (!isInternalSession(key) || this.#endedInternally.at(-1) === key) return
+    this.#endedInternally.push(key)
+    if (this.#endedInternally.length <= 2 * internalSessionsMax) return
+    const dropped = this.#endedInternally.splice(0, this.#endedInternally.length - internalSessionsMax)
+    const kept = new Set(this.#endedInternally)
+    for (const each of dropped) if (!kept.has(each) && this.#hasEnded(each)) this.drop(each)
+  }
+
+  #hasEnded(key: SessionKey): boolean {
+    const state = this.#sessions.get(key)?.transaction
+    return state === 'aborted' || state === 'committed'
   }
 
   /** @returns as {@link record} */
@@ -182,16 +233,18 @@ export class RetryHistory {
   exportOf(ns: string, keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
     const images: SessionImage[] = []
     for (const key of keys) {
-      const image = this.#sessions.get(key)?.image(key, ns) ?? null
+      const image = isInternalSession(key) ? null : (this.#sessions.get(key)?.image(key, ns) ?? null)
       if (image !== null) images.push(image)
     }
     return images
   }
 
   import(image: RetryHistoryImage): void {
-    this.#sessions.clear()
-    this.#sizeBytes = 0
-    for (const session of image) this.#merge(session)
+    this.clear()
+    for (const session of image) {
+      this.#merge(session)
+      if (session.transaction === 'aborted' || session.transaction === 'committed') this.#noteEnded(session.key)
+    }
   }
 
   /** Costs O(sessions): the statements of a session are copied on write. */
@@ -205,11 +258,13 @@ export class RetryHistory {
     other.#owner = {}
     this.#sessions.clear()
     for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
+    this.#endedInternally = [...other.#endedInternally]
     this.#sizeBytes = other.#sizeBytes
   }
 
   clear(): void {
     this.#sessions.clear()
+    this.#endedInternally = []
     this.#sizeBytes = 0
   }
 
@@ -267,6 +322,15 @@ export class RetryHistory {
     this.#replace(key, history)
     return history
   }
+}
+
+const internalSessionsMax = 1000
+
+function hasMovedDocument(): CommandError {
+  return new CommandError(
+    'IncompleteTransactionHistory',
+    'Operation was converted into a distributed transaction because the modified document would move shards and succeeded but transaction history was not generated so the original reply cannot be recreated.',
+  )
 }
 
 function stateAfter(command: Uint8Array): TransactionState {

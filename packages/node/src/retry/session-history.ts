@@ -73,11 +73,10 @@ export class SessionHistory {
   }
 
   /**
-   * Whether the write moved its document to another shard in a transaction. It was the only
-   * statement of its command, and a no-op entry records it.
+   * Whether the write moved its document to another shard in an internal transaction. It was the
+   * only statement of its command, and a no-op records it.
    */
-  get isConvertedToTransaction(): boolean {
-    if (this.transaction !== null) return true
+  get #hasMovedDocument(): boolean {
     for (const { known } of this.#namespaces)
       for (const statement of known.values()) return !(statement instanceof InsertedRun) && statement.op === 'n'
     return false
@@ -116,7 +115,7 @@ export class SessionHistory {
   /** @param ns null: all namespaces. @returns null: no statement on the namespace */
   image(key: SessionKey, ns: string | null): SessionImage | null {
     // Its repetition must fail on every shard: the server transfers such entries of any namespace.
-    const isWanted = (each: NamespaceStatements) => ns === null || each.ns === ns || this.isConvertedToTransaction
+    const isWanted = (each: NamespaceStatements) => ns === null || each.ns === ns || this.#hasMovedDocument
     const wanted = this.#namespaces.filter(isWanted)
     if (wanted.length === 0 && ns !== null) return this.#imageOfTransaction(key)
     const { txnNumber, lastWriteAtMs, isIncomplete, transaction } = this

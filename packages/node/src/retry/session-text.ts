@@ -1,8 +1,8 @@
-import { noUserDigest, uuidText, type SessionKey } from '@shardlab/member'
+import { noUserDigest, sessionParts, uuidText, type SessionKey } from '@shardlab/member'
 
-/** As the server's, for sessions that are not part of an internal transaction. */
+/** As the server's. */
 export function sessionText(key: SessionKey): string {
-  const bytes = Buffer.from(key, 'latin1')
-  const user = bytes.length > 16 ? bytes.subarray(16) : noUserDigest
-  return `${uuidText(bytes.subarray(0, 16))} - ${Buffer.from(user).toString('base64')} -  - `
+  const { id, uid, txnNumber, txnUuid } = sessionParts(key)
+  const user = Buffer.from(uid.length > 0 ? uid : noUserDigest).toString('base64')
+  return [uuidText(id), user, txnNumber ?? '', txnUuid === null ? '' : uuidText(txnUuid)].join(' - ')
 }

@@ -1,4 +1,5 @@
 /** Server: transaction_participant.cpp (beginOrContinue, _checkIsCommandValidWithTxnState). */
+import type { TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { SessionId } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
@@ -103,5 +104,23 @@ export function commandOnPrepared(): CommandError {
   return new CommandError(
     'PreparedTransactionInProgress',
     'Cannot call any operation other than abort, prepare or commit on a prepared transaction',
+  )
+}
+
+export function exceededLifetime(): CommandError {
+  return new CommandError(
+    'TransactionExceededLifetimeLimitSeconds',
+    "operation was interrupted because the transaction exceeded the configured 'transactionLifetimeLimitSeconds'",
+  )
+}
+
+/**
+ * @param arrival of the range
+ * @param snapshot of the transaction
+ */
+export function hasReceivedRange(ns: string, arrival: TimestampPair, snapshot: TimestampPair): CommandError {
+  return new CommandError(
+    'MigrationConflict',
+    `Collection ${ns} has undergone a catalog change operation at time ${arrival[0]}:${arrival[1]} and no longer satisfies the requirements for the current transaction which requires ${snapshot[0]}:${snapshot[1]}. Transaction will be aborted.`,
   )
 }

@@ -1,7 +1,7 @@
 /** The node as commands of a transaction see it: with its snapshot and its own writes. */
 import { CommandError, findField, firstFieldName, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import type { Collection, KeyOfInserted, LogEntry, StorageEngine } from '@shardlab/storage'
+import type { Collection, KeyOfInserted, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
 import { stamped, type LogChange } from '../log/log-change.js'
 import type { Transaction } from './transaction.js'
@@ -25,8 +25,12 @@ export function transactionHost(
     collection: { value: collection },
     apply: { value: (change: LogChange) => writer.apply(change) },
     insertEach: {
-      value: (into: Collection, documents: readonly Uint8Array[], _session: null, keyOf: KeyOfInserted | null) =>
-        writer.insertEach(into, documents, keyOf),
+      value: (
+        into: Collection,
+        documents: readonly Uint8Array[],
+        session: LogSession | null,
+        keyOf: KeyOfInserted | null,
+      ) => writer.insertEach(into, documents, session, keyOf),
     },
     insertAll: { value: (into: Collection, documents: Iterable<Uint8Array>) => writer.insertAll(into, documents) },
     hasRoom: { value: (bytes: number, entries: number) => node.hasRoom(bytes, entries) },
@@ -81,12 +85,18 @@ class TransactionWriter {
     return entry
   }
 
-  insertEach({ ns, uuid }: Collection, documents: readonly Uint8Array[], keyOf: KeyOfInserted | null): number {
+  insertEach(
+    { ns, uuid }: Collection,
+    documents: readonly Uint8Array[],
+    session: LogSession | null,
+    keyOf: KeyOfInserted | null,
+  ): number {
     let inserted = 0
     for (const object of documents) {
       try {
         const [id, o2] = [findField(object, '_id')!, keyOf?.(object) ?? undefined]
-        this.apply({ op: 'i', ns, uuid, object, id, session: null, o2 })
+        const statement = session === null ? null : { ...session, stmtIds: [session.stmtIds[inserted]!] }
+        this.apply({ op: 'i', ns, uuid, object, id, session: statement, o2 })
       } catch (error) {
         // The caller inserts this one alone, and reports its error.
         if (error instanceof CommandError) break
@@ -116,7 +126,7 @@ class TransactionWriter {
       const holder = this.#transactions.keys.holderOf(key)
       if (holder !== undefined && holder !== this.#transaction) throw writeConflict()
     }
-    if (createdNamespaces.has(change.ns)) return
+    if (change.op === 'n' || createdNamespaces.has(change.ns)) return
     const live = this.#node.collection(change.ns)
     if (live === undefined || !sameBytes(live.uuid, own.uuid)) throw snapshotUnavailable()
     if (this.#node.context.mutated('writeConflictOff')) return

@@ -3,7 +3,7 @@
  * session_txn_record.idl.
  */
 import { DocumentWriter } from '@shardlab/bson'
-import { noUserDigest } from '@shardlab/member'
+import { noUserDigest, sessionParts, type SessionParts } from '@shardlab/member'
 import { listingOf, type Collection } from '@shardlab/storage'
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { SessionImage } from '../retry/retry-history-image.js'
@@ -23,16 +23,26 @@ function* documents(retries: RetryHistory): Generator<Uint8Array> {
 }
 
 function documentOf({ key, txnNumber, lastOpTime, lastWriteAtMs, transaction }: SessionImage): Uint8Array {
-  const bytes = Buffer.from(key, 'latin1')
+  const session = sessionParts(key)
   const writer = new DocumentWriter(192)
     .startDocument('_id')
-    .uuid('id', bytes.subarray(0, 16))
-    .binary('uid', 0, bytes.length > 16 ? bytes.subarray(16) : noUserDigest)
-    .end()
-    .int64('txnNum', txnNumber)
+    .uuid('id', session.id)
+    .binary('uid', 0, session.uid.length > 0 ? session.uid : noUserDigest)
+  if (session.txnNumber !== null) writer.int64('txnNumber', session.txnNumber)
+  if (session.txnUuid !== null) writer.uuid('txnUUID', session.txnUuid)
+  writer.end()
+  if (session.txnNumber !== null) writer.document('parentLsid', parentOf(session))
+  writer.int64('txnNum', txnNumber)
   const { ts, term } = lastOpTime!
   writer.startDocument('lastWriteOpTime').timestamp('ts', ts[0], ts[1]).int64('t', term).end()
   writer.date('lastWriteDate', lastWriteAtMs)
   if (transaction !== null) writer.string('state', transaction)
   return writer.finish()
+}
+
+function parentOf({ id, uid }: SessionParts): Uint8Array {
+  return new DocumentWriter(96)
+    .uuid('id', id)
+    .binary('uid', 0, uid.length > 0 ? uid : noUserDigest)
+    .finish()
 }

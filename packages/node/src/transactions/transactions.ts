@@ -4,7 +4,7 @@
  */
 import { compareTimestamps, type ActorContext, type TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
-import { databaseNameOf, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
+import { databaseNameOf, SessionCatalog, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, LogEntry, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
@@ -22,14 +22,17 @@ import {
   encodedOperation,
   type EntryLimits,
 } from './log/transaction-entries.js'
+import { clientOf, runsWriteOf } from './internal-sessions.js'
 import { SessionCheckout } from './session-checkout.js'
 import { Transaction, type Snapshot } from './transaction.js'
 import {
   checkNumber,
   checkRestart,
   commandOnPrepared,
+  exceededLifetime,
   hasAborted,
   hasCommitted,
+  hasReceivedRange,
   noSuchTransaction,
   SessionIsPrepared,
 } from './transaction-errors.js'
@@ -106,6 +109,7 @@ export class Transactions {
       checkRestart(txnNumber, newest, node.role.name)
       if (open !== undefined) this.abort(open)
     } else this.#supersede(open)
+    this.#supersedeInternal(session.parent?.session.key ?? session.key, session.parent?.txnNumber ?? txnNumber, session)
     node.retries.noteTransaction(session.key, txnNumber, 'inProgress', nowMs)
     const transaction = new Transaction(session, txnNumber, nowMs)
     this.#open.set(session.key, transaction)
@@ -148,9 +152,17 @@ export class Transactions {
    * @throws SessionIsPrepared
    */
   beginRetryableWrite(key: SessionKey, txnNumber: bigint): void {
+    this.#supersedeInternal(key, txnNumber - 1n, null)
     const open = this.#open.get(key)
     if (open === undefined || txnNumber < open.txnNumber) return
     if (txnNumber > open.txnNumber || open.state === 'prepared') this.#supersede(open)
+  }
+
+  /** Ends those of repeated or earlier retryable writes of the client, but the one that begins. */
+  #supersedeInternal(client: SessionKey, txnNumber: bigint, except: SessionId | null): void {
+    if (except?.parent?.txnNumber === null) return
+    for (const open of this.#open.values())
+      if (open.session.key !== except?.key && runsWriteOf(open.session, client, txnNumber)) this.#supersede(open)
   }
 
   #supersede(open: Transaction | undefined): void {
@@ -211,7 +223,7 @@ export class Transactions {
   /** Prepared transactions hold their keys after a restart and after an election, too. */
   restore(prepared: readonly LoggedTransaction[], engine: StorageEngine): void {
     for (const { key, lsid, txnNumber, parts, preparedAt } of prepared) {
-      const transaction = new Transaction({ key, document: lsid }, txnNumber, this.#node.context.now())
+      const transaction = new Transaction(SessionCatalog.parseAny(lsid), txnNumber, this.#node.context.now())
       transaction.state = 'prepared'
       transaction.prepareTime = preparedAt!.ts
       const clone = engine.clone()
@@ -242,7 +254,7 @@ export class Transactions {
   /** The sessions are killed. Prepared transactions stay. */
   abortWhere(fits: (session: SessionKey) => boolean): void {
     for (const transaction of this.all())
-      if (transaction.state === 'in-progress' && fits(transaction.session.key)) this.abort(transaction)
+      if (transaction.state === 'in-progress' && fits(clientOf(transaction.session))) this.abort(transaction)
   }
 
   /**
@@ -318,10 +330,7 @@ export class Transactions {
     if (isCommon) return
     const arrival = this.#arrivals.get(ns)
     if (arrival === undefined || compareTimestamps(arrival, time) <= 0) return
-    throw new CommandError(
-      'MigrationConflict',
-      `Collection ${ns} has undergone a catalog change operation at time ${arrival[0]}:${arrival[1]} and no longer satisfies the requirements for the current transaction which requires ${time[0]}:${time[1]}. Transaction will be aborted.`,
-    )
+    throw hasReceivedRange(ns, arrival, time)
   }
 
   isCreatedByAnother(ns: string, transaction: Transaction): boolean {
@@ -359,12 +368,7 @@ export class Transactions {
   }
 
   #expire(transaction: Transaction): void {
-    transaction.operation?.interrupt(
-      new CommandError(
-        'TransactionExceededLifetimeLimitSeconds',
-        "operation was interrupted because the transaction exceeded the configured 'transactionLifetimeLimitSeconds'",
-      ),
-    )
+    transaction.operation?.interrupt(exceededLifetime())
     this.abort(transaction)
   }
 

@@ -21,7 +21,7 @@ export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: Colle
     const { op, session } = entry
     // An entry without UUID: a statement that was converted into a transaction, on any collection.
     if (session !== null && op !== 'c' && (entry.uuid === null || sameBytes(entry.uuid, uuid)))
-      watcher.executed(SessionCatalog.parse(session.lsid).key)
+      watcher.executed(sessionOfStatement(session.lsid))
     // No-ops report a change of the collection to change streams, and change no document.
     if (op === 'n' || entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()
@@ -38,4 +38,10 @@ export function watchDefinition(node: NodeHost, uuid: Uint8Array, redefined: () 
 
 function reportChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
   watcher.changed(op === 'i' ? findField(object, '_id')! : id!, preImage, op === 'd' ? null : object)
+}
+
+/** Statements of internal transactions are in the history of the client's session. */
+function sessionOfStatement(lsid: Uint8Array): SessionKey {
+  const { key, parent } = SessionCatalog.parseAny(lsid)
+  return parent?.session.key ?? key
 }

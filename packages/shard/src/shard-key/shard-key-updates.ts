@@ -55,6 +55,7 @@ export function checkShardKeyUpdate(
   if (next === 'missing') throw immutable(shardKey, change)
   checkStatement(behaviours, shardKey, statement, invocation)
   if (table.shardOf(next.keyString) === identity.shardId) return
+  recordStatement(placement, invocation)
   throw wouldChangeOwningShard(placement, before, after, 'This update would cause the doc to change owning shards')
 }
 
@@ -93,7 +94,20 @@ export function checkShardKeyOfUpsert(
       'The upsert document could not be inserted onto the shard targeted by the query, since its shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.',
     )
   }
+  recordStatement(placement, invocation)
   throw wouldChangeOwningShard(placement, null, document, 'The document we are inserting belongs on a different shard')
+}
+
+/**
+ * The router moves the document in the same internal transaction, so the repeated statement must
+ * find that it was executed. Server: kWouldChangeOwningShardSentinel.
+ */
+function recordStatement({ ns, uuid }: CollectionPlacement, { host, retryable, transaction }: NodeInvocation): void {
+  if (retryable === null || transaction === undefined) return
+  const { session, txnNumber } = retryable
+  const object = new DocumentWriter(64).int32('$wouldChangeOwningShard', 1).finish()
+  const statement = { lsid: session.document, txnNumber, stmtIds: [retryable.stmtId(0)] }
+  host.apply({ op: 'n', ns, uuid, object, id: null, session: statement })
 }
 
 /** The placement of a routed command, or for a client's command the one known to this shard. */

@@ -97,7 +97,7 @@ export class TransactionCoordinators {
 
   #begin(record: CoordinatorRecord): Coordination {
     const coordination = new Coordination(record)
-    const { key } = SessionCatalog.parse(record.id.lsid)
+    const { key } = SessionCatalog.parseAny(record.id.lsid)
     const name = keyOf(key, record.id.txnNumber)
     this.#running.set(name, coordination)
     const work = this.#run(coordination).then(

@@ -107,6 +107,20 @@ function writeStatement(writer: DocumentWriter, { stmtIds, image }: LogSession):
   }
 }
 
+/** Appends to an operation of a transaction the statement of a retryable write that it executes. */
+export function writeOperationStatement(writer: DocumentWriter, session: LogSession): DocumentWriter {
+  writeStatement(writer, session)
+  const { image } = session
+  return image === undefined ? writer : writer.document(image.kind, image.document)
+}
+
+/** What {@link writeOperationStatement} has written; no ids: nothing. */
+export function statementOfOperation(operation: Uint8Array): Pick<LogSession, 'stmtIds' | 'image'> {
+  const stmtIds = stmtIdsOf(findField(operation, 'stmtId'))
+  const kind = findField(operation, 'needsRetryImage')?.asString() as RetryImage['kind'] | undefined
+  return kind === undefined ? { stmtIds } : { stmtIds, image: { kind, document: required(operation, kind).slice() } }
+}
+
 /**
  * @param stored the document that an update changes
  * @throws Error if the bytes are not a log entry, or if it changes a document that does not exist

@@ -1,6 +1,6 @@
 /** Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
+import { writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../../host/mongos-host.js'
@@ -9,7 +9,8 @@ import { routedCommand, soleMember, type Route, type ShardedRoute } from '../../
 import { ask } from '../../routing/scatter.js'
 import { withRoute } from '../../routing/stale-loop.js'
 import { noteRouted, routedBy, routedToPrimary } from '../../statistics/routed.js'
-import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
+import { runInternally } from '../../transactions/internal-transaction.js'
+import { findFirst, narrowedFilter } from './search-first.js'
 import { targetStatement, type TargetedFilter } from '../targeting/target-modify.js'
 import { moveDocument } from './move-document.js'
 import { modifyConverted } from './run-converted.js'
@@ -17,7 +18,6 @@ import { isOwnershipChange, ownershipChange } from './ownership-change.js'
 import { placeOfUpsert } from '../targeting/upsert-shard.js'
 import type { WriteNamespace } from '../write-command.js'
 import { concernErrorAt } from '../replies/write-concern-errors.js'
-import { again, retryStale } from '../../routing/retry-stale.js'
 
 /**
  * @returns the fields of the reply
@@ -77,21 +77,10 @@ async function moveAndAnswer(
 }
 
 /** @throws CommandError of the member or of the request to it */
-async function send(
-  invocation: MongosInvocation,
-  route: Route,
-  member: string,
-  body: Uint8Array,
-  ignoreVersion = false,
-): Promise<Uint8Array> {
-  const { operation, sequences, txnNumber } = invocation
+async function send(invocation: MongosInvocation, route: Route, member: string, body: Uint8Array): Promise<Uint8Array> {
+  const { sequences, txnNumber } = invocation
   const command = routedCommand(invocation, route, member, body, sequences)
-  const answer = await ask(
-    invocation,
-    member,
-    ignoreVersion && operation.transaction === null ? { ...command, shardVersion: 'IGNORED' } : command,
-    txnNumber !== null,
-  )
+  const answer = await ask(invocation, member, command, txnNumber !== null)
   if (answer.error !== null) throw answer.error
   return answer.body
 }
@@ -106,9 +95,6 @@ function answerOf(member: string, body: Uint8Array): DocumentWriter {
   }
   return writer
 }
-
-/** A shard returns these errors if the command differs from the one in its history. */
-const incompatibleWithHistory: ReadonlySet<number> = new Set([40606, 40608, 40609, 40611, 40612])
 
 /** @throws CommandError 61 ShardKeyNotFound in versions that require the shard key */
 export function checkFindAndModifyTarget(
@@ -176,56 +162,34 @@ class ShardedFindAndModify {
   }
 
   async #searchAndModify(shards: readonly string[]): Promise<DocumentWriter> {
-    const { host, body } = this.#invocation
+    if (this.#invocation.operation.transaction !== null) return this.#searchInside(shards)
+    const { result, concernError } = await runInternally(this.#invocation, {
+      run: async (inside) => (await this.#in(inside).#searchInside(shards)).finish(),
+      codeOf: () => null,
+    })
+    const writer = new DocumentWriter(result.length + 256).fields(result)
+    return concernError === null ? writer : writer.document('writeConcernError', concernError)
+  }
+
+  #in(invocation: MongosInvocation): ShardedFindAndModify {
+    return new ShardedFindAndModify(invocation, this.#ns, this.#request, this.#evaluation, this.#route)
+  }
+
+  async #searchInside(shards: readonly string[]): Promise<DocumentWriter> {
+    const { body, txnNumber } = this.#invocation
     const { statement } = this.#request
-    const earlier = await this.#executedEarlier()
-    if (earlier !== null) return earlier
     const namespace = { ns: this.#ns, invocation: this.#invocation }
-    let missed: DocumentWriter | null = null
-    const modified = await retryStale<DocumentWriter | null>(
-      host,
-      async () => {
-        const found = await findFirst(namespace, this.#route, shards, statement, this.#evaluation)
-        if (found instanceof CommandError) throw found
-        if (found === null) return null
-        const reply = await this.#send(found.shard, this.#rewritten(narrowedFilter(statement.filter, found.id)))
-        if (countInReply(reply) > 0) return answerOf(found.shard, reply)
-        // A concurrent write changed the document so that it no longer matches: search again.
-        missed = answerOf(found.shard, reply)
-        return again
-      },
-      () => null,
-    )
-    if (modified !== null) return modified
-    if (statement.kind === 'update' && statement.upsert) {
-      const { shard, filter } = placeOfUpsert(this.#evaluation, this.#route.placement, statement)
-      return answerOf(shard, await this.#send(shard, filter === null ? body : this.#rewritten(filter, true)))
+    const stmtId = txnNumber === null ? null : 0
+    const found = await findFirst(namespace, this.#route, shards, statement, this.#evaluation, stmtId)
+    if (found instanceof CommandError) throw found
+    if (found !== null) {
+      const { shard, id } = found
+      const command = id === null ? body : this.#rewritten(narrowedFilter(statement.filter, id))
+      return answerOf(shard, await this.#send(shard, command))
     }
-    return missed ?? nothingFound(statement.kind === 'update')
-  }
-
-  /**
-   * A retryable command that a shard has already executed must not search again: it would find
-   * another document. Null: no shard has executed it.
-   */
-  async #executedEarlier(): Promise<DocumentWriter | null> {
-    const { host, operation, txnNumber, body } = this.#invocation
-    if (txnNumber === null) return null
-    const probe = this.#rewritten(matchesNothing)
-    const shards = await host.shards.ids(operation)
-    const executed = await host.context.all(shards.map((shard) => this.#hasExecuted(shard, probe)))
-    const shard = shards[executed.indexOf(true)]
-    return shard === undefined ? null : answerOf(shard, await send(this.#invocation, this.#route, shard, body, true))
-  }
-
-  async #hasExecuted(shard: string, probe: Uint8Array): Promise<boolean> {
-    try {
-      return findField(await send(this.#invocation, this.#route, shard, probe, true), 'retriedStmtId') !== undefined
-    } catch (error) {
-      // The probe inserts nothing, so the history of an upsert rejects it as another command.
-      if (error instanceof CommandError && incompatibleWithHistory.has(error.code)) return true
-      throw error
-    }
+    if (statement.kind !== 'update' || !statement.upsert) return nothingFound(statement.kind === 'update')
+    const { shard, filter } = placeOfUpsert(this.#evaluation, this.#route.placement, statement)
+    return answerOf(shard, await this.#send(shard, filter === null ? body : this.#rewritten(filter, true)))
   }
 
   async #send(shard: string, body: Uint8Array): Promise<Uint8Array> {

@@ -1,20 +1,56 @@
 /** The filter does not determine the shard. Server: write_without_shard_key_util.cpp. */
-import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
+import { CommandError, documentValue, DocumentWriter, ErrorCodes, FieldIterator } from '@shardlab/bson'
 import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../../remote/command-reply.js'
 import type { ShardedRoute } from '../../routing/route.js'
-import { again, retryStale } from '../../routing/retry-stale.js'
 import { noteStale } from '../../routing/stale-loop.js'
 import type { WriteBatch } from '../batch/write-batch.js'
-import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
+import { codeIn } from '../replies/shard-write-reply.js'
+import { runInternally } from '../../transactions/internal-transaction.js'
+import { findFirst, narrowedFilter } from './search-first.js'
 import type { StatementAnswer } from '../batch/shard-requests.js'
 import type { StatementTarget } from '../targeting/statement-target.js'
 import { placeOfUpsert } from '../targeting/upsert-shard.js'
 
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
-/** 'stale': the statement has to be routed again. */
+/**
+ * 'stale': the statement has to be routed again.
+ * @throws CommandError 50 when maxTimeMS is over; in a transaction of the client all that end it
+ */
 export async function writeFirstMatch(
+  batch: WriteBatch,
+  route: ShardedRoute,
+  index: number,
+  target: FirstMatchTarget,
+): Promise<readonly StatementAnswer[] | 'stale'> {
+  const { command, invocation } = batch
+  if (!target.search || invocation.operation.transaction !== null) return writeFirst(batch, route, index, target)
+  try {
+    const { result, concernError } = await runInternally(invocation, {
+      run: () => writeFirst(batch, route, index, target),
+      codeOf: codeOfAnswers,
+    })
+    return result === 'stale' || concernError === null ? result : withConcernError(result, concernError)
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code === ErrorCodes.MaxTimeMSExpired) throw error
+    return [{ kind: 'failed', entry: command.errorEntry(index, error) }]
+  }
+}
+
+function codeOfAnswers(answers: readonly StatementAnswer[] | 'stale'): number | null {
+  if (answers === 'stale') return ErrorCodes.StaleConfig
+  for (const answer of answers) if (answer.kind === 'failed') return codeIn(answer.entry)
+  return null
+}
+
+function withConcernError(answers: readonly StatementAnswer[], writeConcernError: Uint8Array): StatementAnswer[] {
+  return answers.map((answer) =>
+    answer.kind === 'done' ? { ...answer, reply: { ...answer.reply, writeConcernError } } : answer,
+  )
+}
+
+async function writeFirst(
   batch: WriteBatch,
   route: ShardedRoute,
   index: number,
@@ -54,53 +90,22 @@ async function searchAndWrite(
   shards: readonly string[],
 ): Promise<StatementAnswer[] | 'stale'> {
   const { command, invocation } = batch
-  const { host } = invocation
-  const earlier = await executedEarlier(batch, route, index)
-  if (earlier !== null) return earlier
   const namespace = command.namespaces[command.namespaceOf(index)]!
   const modify = command.read(index) as ModifyStatement
-  return retryStale<StatementAnswer[] | 'stale'>(
-    host,
-    async () => {
-      const found = await findFirst(namespace, route, shards, modify, batch.evaluation)
-      if (found === null) return []
-      if (found instanceof CommandError && isStaleCode(found.code)) {
-        noteStale(namespace.invocation, namespace.ns, route, found)
-        return 'stale'
-      }
-      if (found instanceof CommandError) return [{ kind: 'failed', entry: command.errorEntry(index, found) }]
-      const narrowed = rewritten(batch, index, narrowedFilter(modify.filter, found.id))
-      const answer = await batch.shards.sendStatement(route, index, found.shard, narrowed)
-      if (answer.kind === 'stale') return 'stale'
-      if (answer.kind === 'failed' || (answer.reply.n ?? 0) > 0) return [answer]
-      // A concurrent write changed the document so that it no longer matches: search again.
-      return again
-    },
-    () => [],
-  )
-}
-
-/**
- * A retryable statement that a shard has already executed must not search again: it would find
- * another document. Null: no shard has executed it. On the server, the statement ids of such a
- * write belong to a transaction of the whole cluster.
- */
-async function executedEarlier(
-  batch: WriteBatch,
-  route: ShardedRoute,
-  index: number,
-): Promise<StatementAnswer[] | 'stale' | null> {
-  const { host, operation, txnNumber } = batch.invocation
-  if (txnNumber === null) return null
-  const probe = rewritten(batch, index, matchesNothing)
-  const answers = await host.context.all(
-    (await host.shards.ids(operation)).map((shard) => batch.shards.sendStatement(route, index, shard, probe, true)),
-  )
-  if (answers.some((answer) => answer.kind === 'stale')) return 'stale'
-  const failed = answers.filter((answer) => answer.kind === 'failed')
-  if (failed.length > 0) return failed
-  const executed = answers.filter((answer) => answer.kind === 'done' && answer.reply.retriedStmtIds.length > 0)
-  return executed.length === 0 ? null : executed
+  const stmtId = invocation.txnNumber === null ? null : index
+  const found = await findFirst(namespace, route, shards, modify, batch.evaluation, stmtId)
+  if (found === null) return []
+  if (found instanceof CommandError) {
+    // Other errors have ended the transaction.
+    if (!isStaleCode(found.code)) throw found
+    noteStale(namespace.invocation, namespace.ns, route, found)
+    return 'stale'
+  }
+  const { shard, id } = found
+  const statement =
+    id === null ? command.statements[index]! : rewritten(batch, index, narrowedFilter(modify.filter, id))
+  const answer = await batch.shards.sendStatement(route, index, shard, statement)
+  return answer.kind === 'stale' ? 'stale' : [answer]
 }
 
 function filterOf({ command }: WriteBatch, index: number): Uint8Array {
@@ -125,12 +130,15 @@ async function upsertWhereItBelongs(batch: WriteBatch, route: ShardedRoute, inde
   const { command, evaluation } = batch
   const statement = command.read(index)
   if (statement.kind !== 'update') throw new Error('only an update upserts')
+  let document = command.statements[index]!
+  let shard: string
   try {
-    const { shard, filter } = placeOfUpsert(evaluation, route.placement, statement)
-    const document = filter === null ? command.statements[index]! : rewritten(batch, index, filter, true)
-    return await batch.shards.sendStatement(route, index, shard, document)
+    const place = placeOfUpsert(evaluation, route.placement, statement)
+    shard = place.shard
+    if (place.filter !== null) document = rewritten(batch, index, place.filter, true)
   } catch (error) {
-    if (!(error instanceof CommandError) || error.code === 50) throw error
+    if (!(error instanceof CommandError)) throw error
     return { kind: 'failed', entry: command.errorEntry(index, error) }
   }
+  return batch.shards.sendStatement(route, index, shard, document)
 }

@@ -46,6 +46,9 @@ export async function moveInTransaction(
   return inserted instanceof CommandError ? inserted : null
 }
 
+/** Server: kUninitializedStmtId. */
+const noStatementId = -1
+
 const idOf = (document: Uint8Array): Uint8Array =>
   new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
 
@@ -61,7 +64,8 @@ async function send(
   const [db, name] = splitNamespace(ns)
   const body = new DocumentWriter(128).string(command, name).string('$db', db).finish()
   const routed: RemoteCommand = routedCommand(invocation, route, shard, body, [[argument, [statement]]])
-  const answer = await ask(invocation, shard, routed, false)
+  // The shard that has the old document records the statement.
+  const answer = await ask(invocation, shard, { ...routed, stmtIds: [noStatementId] }, false)
   if (answer.error !== null) {
     // The caller routes the statement again.
     if (answer.answered && isStaleCode(answer.error.code)) return answer.error

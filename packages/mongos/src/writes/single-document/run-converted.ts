@@ -2,13 +2,16 @@
  * A retryable write that gives a document a shard key value of another shard runs again, as the
  * transaction with its number. Server: cluster_write_cmd.cpp, handleWouldChangeOwningShardError.
  */
-import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom } from '../../remote/command-reply.js'
-import { convertToTransaction, type Work } from '../../transactions/internal-transaction.js'
+import { convertToTransaction } from '../../transactions/internal-transaction.js'
+import { codeOfWriteError } from '../../transactions/write-error-code.js'
 import { BatchWriteExecutor } from '../batch/batch-write-executor.js'
 import type { WriteCommand } from '../write-command.js'
 import { inConversion } from './move-document.js'
+
+type Run = (inside: MongosInvocation) => Promise<DocumentWriter>
 
 /**
  * The executor that has run the command, and its reply.
@@ -46,15 +49,20 @@ async function writeConverted(
 const maxTimeExpired = 50
 
 /** @throws CommandError of the work and of the transaction */
-async function convert(invocation: MongosInvocation, ns: string, work: Work): Promise<DocumentWriter> {
+async function convert(invocation: MongosInvocation, ns: string, run: Run): Promise<DocumentWriter> {
   await invocation.host.reach('mongos.document-move.begun', { ns })
-  return convertToTransaction(invocation, work)
+  const { result, concernError } = await convertToTransaction(invocation, {
+    run: async (inside) => (await run(inside)).finish(),
+    codeOf: codeOfWriteError,
+  })
+  const writer = new DocumentWriter(result.length + 256).fields(result)
+  return concernError === null ? writer : writer.document('writeConcernError', concernError)
 }
 
 /** @throws CommandError of {@link convert}, with the text of findAndModify */
-export async function modifyConverted(invocation: MongosInvocation, ns: string, work: Work): Promise<DocumentWriter> {
+export async function modifyConverted(invocation: MongosInvocation, ns: string, run: Run): Promise<DocumentWriter> {
   try {
-    return await convert(invocation, ns, work)
+    return await convert(invocation, ns, run)
   } catch (error) {
     throw error instanceof CommandError && error.code !== maxTimeExpired ? inConversion(error, 'findAndModify') : error
   }

@@ -1,6 +1,6 @@
 /**
- * Server: write_without_shard_key_util.cpp, cluster_query_without_shard_key_cmd.cpp; there the
- * search and the write are one transaction.
+ * The search and the write are one transaction. Server: write_without_shard_key_util.cpp,
+ * cluster_query_without_shard_key_cmd.cpp.
  */
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
@@ -13,12 +13,14 @@ import type { WriteNamespace } from '../write-command.js'
 
 export interface FoundDocument {
   readonly shard: string
-  readonly id: RawValue
+  /** Null: the shard has executed the statement already, so the client has repeated it. */
+  readonly id: RawValue | null
 }
 
 /**
  * The first document in the statement's order; without a sort, any match of the first shard with
  * one. Null: no match. An error: a shard's, possibly that the routing is stale.
+ * @param stmtId of a retryable write; null: it is not retryable
  * @throws CommandError 50 when maxTimeMS is over; for an invalid sort
  */
 export async function findFirst(
@@ -27,35 +29,35 @@ export async function findFirst(
   shards: readonly string[],
   statement: ModifyStatement,
   evaluation: EvaluationContext,
+  stmtId: number | null,
 ): Promise<FoundDocument | CommandError | null> {
   const { sort } = statement
   const search = searchCommand(invocation, ns, statement)
-  const send = (shard: string) => ask(invocation, shard, routedCommand(invocation, route, shard, search), true)
-  if (sort === undefined || isEmptyDocument(sort)) {
-    for (const shard of shards) {
-      const found = firstDocument(await send(shard))
-      if (found !== null) return found instanceof Uint8Array ? { shard, id: findField(found, '_id')! } : found
-    }
-    return null
+  const stmtIds = stmtId === null ? null : [stmtId]
+  const send = (shard: string) =>
+    ask(invocation, shard, { ...routedCommand(invocation, route, shard, search), stmtIds }, true)
+  // All shards take part, also those after a match: a repetition must not find another document.
+  const answers = await invocation.host.context.all(shards.map(send))
+  for (const answer of answers) {
+    if (answer.error !== null) return failureOf(answer)
+    if (findField(findField(answer.body, 'cursor')!.slice(), '$_wasStatementExecuted') !== undefined)
+      return { shard: answer.member, id: null }
   }
   const { strings } = withCollation(evaluation, statement.collation, route.placement.defaultCollation)
-  const order = sortKeyOrder(parseSort(sort), strings)
-  let first: (FoundDocument & { readonly key: MergeKey }) | null = null
-  for (const answer of await invocation.host.context.all(shards.map(send))) {
-    const found = firstDocument(answer)
-    if (found === null) continue
-    if (!(found instanceof Uint8Array)) return found
-    const key = order.keyOf(found)
-    if (first === null || order.isBefore(key, first.key))
-      first = { shard: answer.member, id: findField(found, '_id')!, key }
+  const order = sort === undefined || isEmptyDocument(sort) ? null : sortKeyOrder(parseSort(sort), strings)
+  let first: (FoundDocument & { readonly key: MergeKey | null }) | null = null
+  for (const { member, body } of answers) {
+    const found = documentsOf(readCursorReply(body!, 'firstBatch').batch)[0]
+    if (found === undefined || (first !== null && order === null)) continue
+    const key = order === null ? null : order.keyOf(found)
+    if (first === null || order!.isBefore(key!, first.key!))
+      first = { shard: member, id: findField(found, '_id')!, key }
   }
   return first
 }
 
-function firstDocument(answer: MemberAnswer): Uint8Array | CommandError | null {
-  const { error } = answer
-  if (error === null) return documentsOf(readCursorReply(answer.body, 'firstBatch').batch)[0] ?? null
-  if (!answer.answered && error.code === 50) throw error
+function failureOf({ error, answered }: Extract<MemberAnswer, { answered: boolean }>): CommandError {
+  if (!answered && error.code === 50) throw error
   return error
 }
 
@@ -78,11 +80,8 @@ function searchCommand({ args, db, session }: MongosInvocation, ns: string, stat
   return writer.string('$db', db).finish()
 }
 
-/** The document may have changed since it was found, so the filter still applies. */
+/** The filter still applies, because the statement may use what it matches. */
 export function narrowedFilter(filter: Uint8Array, id: RawValue): Uint8Array {
   const byId = new DocumentWriter(64).value('_id', id).finish()
   return new DocumentWriter(filter.length + 128).documents('$and', [byId, filter]).finish()
 }
-
-/** A shard can only reply to this filter from its history of retryable writes. */
-export const matchesNothing = new DocumentWriter(64).startDocument('_id').startArray('$in').end().end().finish()

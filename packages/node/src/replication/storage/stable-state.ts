@@ -116,8 +116,8 @@ export class StableState {
       for (let at = 0; at < found.length && compareOpTimes(state.optime, position) < 0;) {
         const length = readUint32(found, at)
         const entry = decodeLogEntry(found.slice(at, at + length), stored)
-        applyLogged(entry, state.engine, state.transactions)
-        state.retries.record(entry)
+        const parts = applyLogged(entry, state.engine, state.transactions)
+        state.retries.record(entry, parts)
         state.optime = { ts: entry.ts, term: entry.term }
         at += length
       }

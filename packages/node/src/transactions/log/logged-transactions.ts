@@ -43,7 +43,7 @@ export class LoggedTransactions {
     const command = firstFieldName(entry.object)
     const { session } = entry
     if (session === null) return command === 'applyOps' ? [entry.object] : null
-    const { key } = SessionCatalog.parse(session.lsid)
+    const { key } = SessionCatalog.parseAny(session.lsid)
     if (command === 'abortTransaction') this.#open.delete(key)
     else if (command === 'commitTransaction') return this.#commit(entry, key)
     else if (command === 'applyOps') return this.#recordPart(entry, key)
@@ -117,7 +117,7 @@ export class LoggedTransactions {
     if (value === undefined) return
     for (const each of documentsOf(value)) {
       const lsid = findField(each, 'lsid')!.slice()
-      const { key } = SessionCatalog.parse(lsid)
+      const { key } = SessionCatalog.parseAny(lsid)
       const preparedAt = findField(each, 'preparedAt')
       this.#open.set(key, {
         key,
@@ -136,10 +136,16 @@ function isSet(object: Uint8Array, name: string): boolean {
 
 /**
  * Applies an entry of any kind to an engine, in the order of the log.
+ * @returns the parts of the transaction that takes effect with it; null: none does
  * @throws CommandError, Error as {@link StorageEngine.apply}
  */
-export function applyLogged(entry: LogEntry, engine: StorageEngine, transactions: LoggedTransactions): void {
+export function applyLogged(
+  entry: LogEntry,
+  engine: StorageEngine,
+  transactions: LoggedTransactions,
+): readonly Uint8Array[] | null {
   const parts = entry.op === 'c' ? transactions.record(entry) : null
   if (parts === null) engine.apply(entry)
   else for (const each of operationsIn(parts, entry, engine)) engine.apply(each)
+  return parts
 }

@@ -4,7 +4,7 @@
  */
 import type { TimestampPair } from '@shardlab/actor'
 import { arrayIndexName, DocumentWriter } from '@shardlab/bson'
-import { writeOperation, type LogSession } from '@shardlab/storage'
+import { writeOperation, writeOperationStatement, type LogSession } from '@shardlab/storage'
 import type { LogChange } from '../../log/log-change.js'
 
 const commandNs = 'admin.$cmd'
@@ -17,7 +17,8 @@ export interface EntryLimits {
 }
 
 export function encodedOperation(change: LogChange): Uint8Array {
-  return writeOperation(new DocumentWriter(change.object.length + 128), { difference: null, ...change }).finish()
+  const writer = writeOperation(new DocumentWriter(change.object.length + 128), { difference: null, ...change })
+  return (change.session === null ? writer : writeOperationStatement(writer, change.session)).finish()
 }
 
 /**
