@@ -1,6 +1,6 @@
 /** Change streams on a sharded collection, through the official driver. */
 import t from 'tap'
-import { Decimal128, Long, MongoClient, type ChangeStreamDocument, type Document, type ResumeToken } from 'mongodb'
+import { Decimal128, Long, MongoClient, type ChangeStreamDocument, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
 interface World {
@@ -36,90 +36,6 @@ async function untilEnd(client: MongoClient, options: Document, onEvent?: (event
     await stream.close()
   }
 }
-
-/** The collection that the events make out of nothing. */
-function replayed(events: readonly ChangeStreamDocument[]): Map<unknown, Document> {
-  const documents = new Map<unknown, Document>()
-  for (const event of events) {
-    switch (event.operationType) {
-      case 'insert':
-      case 'replace':
-        documents.set(event.documentKey._id, structuredClone(event.fullDocument!))
-        break
-      case 'delete':
-        documents.delete(event.documentKey._id)
-        break
-      case 'update': {
-        const document = documents.get(event.documentKey._id)!
-        const { updatedFields, removedFields, truncatedArrays } = event.updateDescription
-        for (const { field, newSize } of truncatedArrays ?? []) at(document, field).splice(newSize)
-        for (const [path, value] of Object.entries(updatedFields ?? {})) set(document, path, value)
-        for (const path of removedFields ?? []) unset(document, path)
-        break
-      }
-      default:
-        throw new Error(`an event ${event.operationType}`)
-    }
-  }
-  return documents
-}
-
-const at = (document: Document, path: string): unknown[] =>
-  path.split('.').reduce<Document>((value, name) => value[name] as Document, document) as unknown[]
-
-function set(document: Document, path: string, value: unknown): void {
-  const names = path.split('.')
-  const last = names.pop()!
-  names.reduce<Document>((inner, name) => inner[name] as Document, document)[last] = value
-}
-
-function unset(document: Document, path: string): void {
-  const names = path.split('.')
-  const last = names.pop()!
-  delete names.reduce<Document>((inner, name) => inner[name] as Document, document)[last]
-}
-
-t.test('replaying the events of a sharded collection yields the collection, also after resuming', async (t) => {
-  const { client, cluster } = await world(t)
-  const admin = client.db('admin')
-  await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
-  const c = client
-    .db('app')
-    .collection<{ _id: number | string; k: number; a?: number[]; b?: Document; n?: number }>('c')
-  for (const [i, k] of [100, 200].entries()) {
-    await admin.command({ split: 'app.c', middle: { k } })
-    await admin.command({ moveChunk: 'app.c', find: { k }, to: cluster.shards[i + 1]!.id })
-  }
-  const watching = untilEnd(client, {})
-  const opened = client.db('app').collection('c').watch()
-  await opened.tryNext()
-  const start = opened.resumeToken
-  await opened.close()
-  for (let i = 0; i < 300; i++) {
-    await c.insertOne({ _id: i, k: i, a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], b: { x: i } })
-    if (i % 3 === 0) await c.updateOne({ _id: i }, { $set: { 'a.1': 9, 'b.y': i }, $unset: { 'b.x': 1 } })
-    if (i % 5 === 0) await c.updateOne({ _id: i }, { $push: { a: { $each: [], $slice: 4 } }, $unset: { b: 1 } })
-    if (i % 7 === 0) await c.updateOne({ _id: i, k: i }, { $set: { k: (i + 100) % 300 } })
-    if (i % 11 === 0) await c.replaceOne({ _id: i }, { k: (await c.findOne({ _id: i }))!.k, n: i })
-    if (i % 13 === 0) await c.deleteOne({ _id: i - 5 })
-    if (i === 120) await admin.command({ split: 'app.c', middle: { k: 50 } })
-    if (i === 150) await admin.command({ moveChunk: 'app.c', find: { k: 60 }, to: cluster.shards[2]!.id })
-    if (i === 200) await admin.command({ moveChunk: 'app.c', find: { k: 10 }, to: cluster.shards[1]!.id })
-    if (i === 250) await admin.command({ reshardCollection: 'app.c', key: { _id: 1 }, numInitialChunks: 3 })
-  }
-  await c.insertOne({ _id: 'end', k: 0 })
-  const stored = new Map((await c.find().toArray()).map((document) => [document._id as unknown, document]))
-  const all = await untilEnd(client, { resumeAfter: start })
-  t.same(replayed(all), stored)
-  await watching
-  for (let i = 0; i < 20; i++) {
-    const from = Math.floor((i * (all.length - 1)) / 20)
-    const rest = await untilEnd(client, { resumeAfter: all[from]!._id as ResumeToken })
-    t.same(rest, all.slice(from + 1), `resuming after event ${from}`)
-  }
-  const moved = all.find((event) => event.operationType === 'delete' && event.documentKey._id === (7 as never))
-  t.same(Object.keys((moved as { documentKey: Document }).documentKey), ['k', '_id'])
-})
 
 t.test('a view has no change stream', async (t) => {
   const { client } = await world(t, { shards: 2 })

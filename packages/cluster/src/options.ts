@@ -112,6 +112,11 @@ export interface ClusterOptions {
    * `autoAdvance`. Default: an empty cluster.
    */
   readonly from?: ClusterSnapshot | string
+  /**
+   * Of each member: a text such as `64MB`, from 1KB to a sixteenth of the disk. Default 4MB, in
+   * sets of several members 16MB.
+   */
+  readonly oplogSize?: string
   /** For each shard and config server: a text such as `1GB`. Default 2GB. */
   readonly diskSize?: string
 }

@@ -43,6 +43,7 @@ const known: Record<keyof ClusterOptions, true> = {
   nativeWire: true,
   strict: true,
   autoSplit: true,
+  oplogSize: true,
   diskSize: true,
   from: true,
   topology: true,
@@ -91,6 +92,9 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
   const shards = topology === 'sharded' ? integer('shards', options.shards, 3, 0, 1000) : 0
+  const oplogSizeBytes = options.oplogSize === undefined ? null : parseSize('oplogSize', options.oplogSize)
+  if (oplogSizeBytes !== null && (oplogSizeBytes < 1024 || oplogSizeBytes > diskSizeBytes / 16))
+    throw new OptionError(`oplogSize is ${options.oplogSize}; it must be from 1KB to a sixteenth of diskSize.`)
   const standby = standbyNames(options.standby ?? [], shards)
   const sets = setOptions(topology, options, { shards, standby, emulate })
   const listeners = topology === 'sharded' ? mongos : (sets.members?.length ?? 1)
@@ -137,6 +141,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     nativeWire: options.nativeWire ?? false,
     strict: options.strict ?? false,
     autoSplit: options.autoSplit ?? null,
+    oplogSizeBytes,
     diskSizeBytes,
   }
 }

@@ -24,6 +24,8 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly seed: number
   readonly balancerRoundIntervalMs: number
   readonly findReplicaSetHostTimeoutMs: number
+  /** null: the default. */
+  readonly oplogSizeBytes: number | null
   /** null: when a change stream needs one. */
   readonly periodicNoopIntervalSecs: number | null
   readonly networkTimeoutMs: number

@@ -23,8 +23,14 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
   return nativeWire ? nativeWireVersion : announcedWireVersion
 }
 
-function noopsOf({ periodicNoopIntervalSecs: seconds }: ResolvedOptions): { periodicNoopIntervalSecs?: number } {
-  return seconds === null ? {} : { periodicNoopIntervalSecs: seconds }
+function oplogOf({
+  oplogSizeBytes,
+  periodicNoopIntervalSecs,
+}: ResolvedOptions): Pick<MongodOptions, 'oplogSizeBytes' | 'periodicNoopIntervalSecs'> {
+  return {
+    ...(oplogSizeBytes === null ? {} : { oplogSizeBytes }),
+    ...(periodicNoopIntervalSecs === null ? {} : { periodicNoopIntervalSecs }),
+  }
 }
 
 /** Of one shard or of the config server: one spec for each member of its set. */
@@ -45,7 +51,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     strict: options.strict,
     ...(options.autoSplit === null ? {} : { autoSplit: options.autoSplit }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
-    ...noopsOf(options),
+    ...oplogOf(options),
   }
   return {
     address,
@@ -60,7 +66,7 @@ export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
   const { emulate, strict, findReplicaSetHostTimeoutMs } = options
   const server: ConfigServerOptions = {
     ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
-    ...noopsOf(options),
+    ...oplogOf(options),
   }
   return {
     address: configAddress,
@@ -90,7 +96,7 @@ export function mongodSpec(options: ResolvedOptions, address: Address): MemberSp
   const isStandalone = options.topology === 'standalone'
   const mongod: MongodOptions = {
     ...{ emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone },
-    ...noopsOf(options),
+    ...oplogOf(options),
   }
   return { address, role: 'mongod', options: mongod, listen: { host, port: 0 }, diskLimitBytes: diskSizeBytes }
 }

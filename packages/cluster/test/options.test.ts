@@ -31,6 +31,7 @@ t.test('every option has a default', async (t) => {
     nativeWire: false,
     strict: false,
     autoSplit: null,
+    oplogSizeBytes: null,
     diskSizeBytes: 2 * 1024 ** 3,
   })
 })
@@ -54,7 +55,7 @@ t.test('options that are given replace the defaults', async (t) => {
     strict: true,
     autoSplit: true,
   }
-  t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', diskSize: '1MB' }), {
+  t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', oplogSize: '64KB', diskSize: '1MB' }), {
     ...same,
     topology: 'sharded',
     members: null,
@@ -66,6 +67,7 @@ t.test('options that are given replace the defaults', async (t) => {
     clock: 'real',
     autoAdvance: true,
     chunkSizeBytes: 65_536,
+    oplogSizeBytes: 65_536,
     diskSizeBytes: 1024 ** 2,
   })
   t.equal(resolveOptions({ serverTimings: true }).balancerRoundIntervalMs, 10_000)
@@ -91,7 +93,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -137,6 +139,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ clock: 'stopped' }, 'clock is "stopped"; use real or manual.'],
   [{ clock: 'manual' }, "clock: 'manual' needs runtime: 'inline'; set both."],
   [{ runtime: 'inline', autoAdvance: true }, "autoAdvance needs clock: 'manual'; set both, or remove autoAdvance."],
+  [{ oplogSize: '1GB' }, 'oplogSize is 1GB; it must be from 1KB to a sixteenth of diskSize.'],
   [{ periodicNoopIntervalSecs: 11 }, 'periodicNoopIntervalSecs is 11; it must be a whole number from 1 to 10.'],
   [{ networkTimeoutMs: 0 }, 'networkTimeoutMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ hosts: 0 }, 'hosts is 0; it must be a whole number from 1 to 64.'],
@@ -177,7 +180,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, diskSize, members, sets'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, members, sets'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

@@ -41,7 +41,8 @@ export interface ConfigServerOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
-  /** These three: see `StorageNodeOptions`. */
+  /** These four: see `StorageNodeOptions`. */
+  readonly oplogSizeBytes?: number
   readonly findReplicaSetHostTimeoutMs?: number
   readonly periodicNoopIntervalSecs?: number
   readonly checkpointAfterBytes?: number
@@ -56,6 +57,7 @@ function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
     strict: options.strict ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),
     ...(options.periodicNoopIntervalSecs === undefined
       ? {}
       : { periodicNoopIntervalSecs: options.periodicNoopIntervalSecs }),

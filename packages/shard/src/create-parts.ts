@@ -36,7 +36,8 @@ export interface ShardOptions {
   readonly autoSplit?: boolean
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
-  /** These three: see `StorageNodeOptions`. */
+  /** These four: see `StorageNodeOptions`. */
+  readonly oplogSizeBytes?: number
   readonly findReplicaSetHostTimeoutMs?: number
   readonly periodicNoopIntervalSecs?: number
   readonly checkpointAfterBytes?: number
@@ -60,6 +61,7 @@ export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
     strict: options.strict ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),
     ...(options.periodicNoopIntervalSecs === undefined
       ? {}
       : { periodicNoopIntervalSecs: options.periodicNoopIntervalSecs }),

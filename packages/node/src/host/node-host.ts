@@ -215,7 +215,7 @@ export interface Access {
 /**
  * What {@link NodeRole.enter} needs of a command. Some entrants run on behalf of another member.
  */
-export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
+export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns' | 'transaction'> {
   readonly routed: RoutedBy | null
   readonly operation: { readonly command: string; readonly body?: Uint8Array }
 }

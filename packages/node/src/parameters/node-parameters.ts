@@ -48,6 +48,14 @@ export const nodeParameters = [
     ...runtime,
     behaviour: 'transactions',
   },
+  {
+    name: 'metadataRefreshInTransactionMaxWaitBehindCritSecMS',
+    type: 'int',
+    initial: 500,
+    min: 0,
+    ...runtime,
+    behaviour: 'shardedTransactions',
+  },
   { name: 'migrateCloneInsertionBatchSize', type: 'int', initial: 0, min: 0, ...runtime },
   {
     name: 'minSnapshotHistoryWindowInSeconds',

@@ -3,10 +3,15 @@
  * may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
-import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
+import {
+  Cancellation,
+  type DatabaseVersionTuple,
+  type PlacementVersionTuple,
+  type ShardVersionField,
+} from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { type Access, type Entrant, type RoutedBy } from '@shardlab/node'
+import type { Access, Entrant, NodeHost, RoutedBy } from '@shardlab/node'
 import {
   isOlderGeneration,
   isWriteCompatible,
@@ -145,7 +150,15 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     const blocking = () => this.#critical.blocking(ns, command)
     let refreshed = false
     for (;;) {
-      for (let blocked = blocking(); blocked !== undefined; blocked = blocking()) await blocked
+      for (let blocked = blocking(); blocked !== undefined; blocked = blocking())
+        if (command?.transaction === undefined) await blocked
+        else if (!(await endsSoon(blocked, command.host)))
+          throw staleConfig(
+            ns,
+            this.#shard,
+            shardVersion ?? 'IGNORED',
+            this.#versionIn(this.#placements.collection(ns) ?? null),
+          )
       if (databaseVersion !== null) await this.#checkDatabase(databaseNameOf(ns), databaseVersion)
       // A critical section may have begun during the wait.
       if (blocking() !== undefined) continue
@@ -190,6 +203,24 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   #requireDatabase(db: string, received: DatabaseVersionTuple, known: DatabasePlacement | null): void {
     if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard)
       throw staleDatabase(db, received, known)
+  }
+}
+
+/**
+ * The critical section may be waiting for the transaction to end. Server:
+ * onCollectionPlacementVersionMismatch.
+ */
+async function endsSoon(blocked: Promise<void>, { context, parameters }: NodeHost): Promise<boolean> {
+  const timer = new Cancellation()
+  const waitMs = parameters.number('metadataRefreshInTransactionMaxWaitBehindCritSecMS')
+  const isOver = context.sleep(waitMs, timer.signal).then(
+    () => false,
+    () => true,
+  )
+  try {
+    return await Promise.race([blocked.then(() => true), isOver])
+  } finally {
+    timer.abort()
   }
 }
 

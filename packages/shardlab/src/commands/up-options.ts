@@ -19,6 +19,7 @@ export interface UpOptions {
   readonly runtime?: string
   readonly hosts?: number
   readonly seed?: number
+  readonly oplogSize?: string
   readonly diskSize?: string
   /** Milliseconds. */
   readonly balancerRoundInterval?: number
@@ -69,6 +70,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--host <h>', 'address to listen on', '127.0.0.1')
     .option('--emulate <v>', 'server version to emulate: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0 or 8.0', '7.0')
     .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's)", size)
+    .option('--oplog-size <size>', 'oplog of each member (default: 4MB, in sets of several members 16MB)', size)
     .option('--disk-size <size>', 'disk of each shard and of the config server, at least 1MB (default: 2GB)', size)
     .option('--seed <n>', 'seed of every random decision (default: drawn at the start)', seed)
     .option('--balancer-round-interval <time>', 'pause between rounds of the balancer (default: 1s)', milliseconds)
