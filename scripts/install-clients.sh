@@ -29,7 +29,7 @@ if [ "${1:-}" = --all ]; then
   wanted+=(python3-mongoengine ruby-mongo libmongodb-perl gcc pkg-config libmongoc-dev golang-go golang-mongodb-mongo-driver-dev)
   # Any JDK will do: the newest one of the distribution only where there is none.
   command -v javac >/dev/null || wanted+=(default-jdk-headless)
-  wanted+=(libmongodb-java)
+  wanted+=(libmongodb-java junit5)
 fi
 missing=()
 for package in "${wanted[@]}"; do

@@ -20,7 +20,7 @@ interface Block {
 
 function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, 'docs/guides', page), 'utf8')
-  return [...text.matchAll(/^```(js|python|sh)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+  return [...text.matchAll(/^```(js|python|sh|java|go)\n(.*?)^```$/gms)].map(([, language, code]) => ({
     language: language!,
     code: code!,
     file: /^(?:\/\/|#) (\S+\.\w+)\n/.exec(code!)?.[1] ?? null,
@@ -34,10 +34,19 @@ function folder(t: Test, parent = root): string {
   return path
 }
 
-function run(cwd: string, program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+function run(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+): Promise<{ code: number | null; output: string }> {
   // In a test of tap, tap would report to its parent; in one of node:test, node would as well.
   const { TAP: _tap, NODE_TEST_CONTEXT: _context, ...env } = process.env
-  const child = spawn(program, args, { cwd, env: { ...env, PATH: searchPath }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, PATH: searchPath, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
@@ -55,7 +64,25 @@ function isInstalledIn(path: string): boolean {
 const isInstalled: Readonly<Record<string, () => boolean>> = {
   vitest: () => existsSync(join(clients, 'node_modules/.bin/vitest')),
   pytest: () => isInstalledIn(searchPath),
+  junit: () => jars.every((jar) => existsSync(jar)) && spawnSync('javac', ['-version']).status === 0,
+  go: () => existsSync(join(goPath, 'src/go.mongodb.org/mongo-driver')) && spawnSync('go', ['version']).status === 0,
 }
+/** Debian's. */
+const jars = [
+  'mongo-java-driver',
+  'bson',
+  'junit-jupiter-api',
+  'junit-platform-console-standalone',
+  'apiguardian-api',
+].map((name) => `/usr/share/java/${name}.jar`)
+const goPath = '/usr/share/gocode'
+/** What the tools of a language need to find the packages of Debian. */
+const environments: Readonly<Record<string, (path: string) => NodeJS.ProcessEnv>> = {
+  junit: () => ({ CLASSPATH: ['.', ...jars].join(':') }),
+  go: (path) => ({ GO111MODULE: 'off', GOPATH: goPath, GOCACHE: join(path, 'cache'), GOFLAGS: '-p=2' }),
+}
+/** These compile a driver, which takes up to a minute. */
+const slow: ReadonlySet<string> = new Set(['go'])
 
 for (const [page, runner, files] of [
   ['node-test.md', null, 2],
@@ -63,8 +90,17 @@ for (const [page, runner, files] of [
   ['vitest.md', 'vitest', 4],
   ['pytest.md', 'pytest', 2],
   ['control.md', 'pytest', 2],
+  ['junit.md', 'junit', 2],
+  ['go.md', 'go', 2],
 ] as const) {
-  const skip = runner !== null && !isInstalled[runner]!() ? `${runner} is not installed` : false
+  const skip =
+    runner === null
+      ? false
+      : !isInstalled[runner]!()
+        ? `${runner} is not installed`
+        : slow.has(runner) && process.env['SHARDLAB_LONG'] !== '1'
+          ? `${runner} takes long: SHARDLAB_LONG=1 runs it`
+          : false
   t.test(`the tests of the guide ${page} pass`, { timeout, skip }, async (t) => {
     const path = folder(t, runner === 'vitest' ? clients : root)
     const blocks = blocksOf(page)
@@ -72,7 +108,7 @@ for (const [page, runner, files] of [
     t.equal(named.length, files)
     for (const { file, code } of named) writeFileSync(join(path, file!), code)
     for (const { code } of blocks.filter(({ language }) => language === 'sh')) {
-      const { code: exitCode, output } = await run(path, 'sh', ['-ec', code])
+      const { code: exitCode, output } = await run(path, 'sh', ['-ec', code], environments[runner ?? '']?.(path))
       t.equal(exitCode, 0, `${code}\n${output}`)
     }
   })
