@@ -264,6 +264,25 @@ t.test('changes to a clone and its original are independent', async (t) => {
   t.equal(fork.collection('db.c')!.count, 19)
 })
 
+t.test('a clone used late has the collections of its time, which clones between two changes share', async (t) => {
+  const engine = engineWith(createOf('db.c'), createOf('db.d'), insertOf('db.c', { _id: 1 }))
+  const [first, second] = [engine.clone(), engine.clone()]
+  const before = stateOf(engine)
+  for (let i = 2; i < 20; i++) engine.apply(insertOf('db.c', { _id: i }))
+  engine.apply(createIndexOf('db.c', { a: 1 }))
+  engine.apply(commandOf('db', { drop: 'd' }))
+  second.apply(insertOf('db.c', { _id: 'second' }))
+  const third = first.clone()
+  t.same(documentsOf(first, 'db.c'), [{ _id: 1 }])
+  t.equal(first.collection('db.c'), first.collection('db.c'))
+  t.same(documentsOf(second, 'db.c'), [{ _id: 1 }, { _id: 'second' }])
+  t.same(stateOf(first), before)
+  t.same(stateOf(third), before)
+  first.apply(commandOf('db', { drop: 'c' }))
+  t.equal(first.collection('db.c'), undefined)
+  t.equal(engine.collection('db.c')!.count, 19)
+})
+
 t.test('dead documents of a collection with many changes are freed', async (t) => {
   const engine = engineWith(createOf('db.c'))
   const text = 'x'.repeat(4000)

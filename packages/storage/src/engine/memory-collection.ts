@@ -34,7 +34,7 @@ export class MemoryCollection implements Collection {
   #lastId = 0
   readonly #documents: DocumentStore
   readonly indexFilters: IndexFilters
-  readonly #frozen: boolean
+  readonly isFrozen: boolean
   readonly #collated: boolean
   #snapshot: MemoryCollection | null = null
   #builds: readonly MemoryIndexBuild[] = []
@@ -56,7 +56,7 @@ export class MemoryCollection implements Collection {
     this.#records = records
     this.#documents = new DocumentStore(records)
     this.#indexes = new CollectionIndexes(indexes)
-    this.#frozen = frozen
+    this.isFrozen = frozen
     this.#collated = findField(options, 'collation') !== undefined
   }
 
@@ -154,7 +154,7 @@ export class MemoryCollection implements Collection {
   }
 
   snapshot(): MemoryCollection {
-    if (this.#frozen) return this
+    if (this.isFrozen) return this
     this.#snapshot ??= this.#copy(true)
     return this.#snapshot
   }
@@ -357,7 +357,7 @@ export class MemoryCollection implements Collection {
   }
 
   #beforeChange(): void {
-    if (this.#frozen) throw new Error(`a snapshot of ${this.#ns} cannot be changed`)
+    if (this.isFrozen) throw new Error(`a snapshot of ${this.#ns} cannot be changed`)
     this.#snapshot = null
   }
 
@@ -365,7 +365,7 @@ export class MemoryCollection implements Collection {
    * A clone builds its `_id` table after as many lookups as it has records. A snapshot never does.
    */
   #countLookup(): void {
-    if (!this.#frozen && ++this.#lookupsWithoutTable > this.count) this.#byId = this.#newTable()
+    if (!this.isFrozen && ++this.#lookupsWithoutTable > this.count) this.#byId = this.#newTable()
   }
 
   #findInIndex(id: RawValue): StoredRecord | undefined {

@@ -23,12 +23,38 @@ export function listingOf(ns: string, uuid: Uint8Array, documents: Iterable<Uint
 
 class MemoryEngine implements StorageEngine {
   readonly #collections: Map<string, MemoryCollection>
+  /**
+   * Whether some collections are still snapshots of another engine. A collection is copied when it
+   * is used first.
+   */
+  #isLazy: boolean
   droppedBytes = 0
   undoLog: UndoLog | null = null
   keepsPreImages = true
 
-  constructor(collections: Map<string, MemoryCollection>) {
+  constructor(collections: Map<string, MemoryCollection>, isLazy = false) {
     this.#collections = collections
+    this.#isLazy = isLazy
+  }
+
+  #find(ns: string): MemoryCollection | undefined {
+    const found = this.#collections.get(ns)
+    return this.#isLazy && found?.isFrozen === true ? this.#thaw(found) : found
+  }
+
+  #thaw(snapshot: MemoryCollection): MemoryCollection {
+    const collection = snapshot.clone()
+    this.#collections.set(collection.ns, collection)
+    return collection
+  }
+
+  /** All collections, none of which is a snapshot any more. */
+  #all(): Map<string, MemoryCollection> {
+    if (this.#isLazy) {
+      this.#isLazy = false
+      for (const each of this.#collections.values()) if (each.isFrozen) this.#thaw(each)
+    }
+    return this.#collections
   }
 
   apply(entry: LogEntry): Uint8Array | null {
@@ -42,7 +68,7 @@ class MemoryEngine implements StorageEngine {
       case 'd':
         return this.#delete(entry)
       case 'c':
-        if (this.undoLog === null) this.droppedBytes += applyCommand(this.#collections, entry)
+        if (this.undoLog === null) this.droppedBytes += applyCommand(this.#all(), entry)
         else this.#applyCommand(entry, this.undoLog)
         return null
       case 'n':
@@ -76,7 +102,7 @@ class MemoryEngine implements StorageEngine {
   }
 
   #applyCommand(entry: LogEntry, undoLog: UndoLog): void {
-    const collections = this.#collections
+    const collections = this.#all()
     const before = new Map<string, MemoryCollection | null>()
     for (const ns of namesChangedBy(collections, entry)) before.set(ns, collections.get(ns)?.clone(false, true) ?? null)
     const droppedBytes = applyCommand(collections, entry)
@@ -89,7 +115,7 @@ class MemoryEngine implements StorageEngine {
   }
 
   undoTo(log: UndoLog, from: LogEntry['ts'], time: LogEntry['ts']): void {
-    undoChanges(this.#collections, log, from, time)
+    undoChanges(this.#all(), log, from, time)
   }
 
   insertEach(ns: string, documents: readonly Uint8Array[]): number {
@@ -108,11 +134,11 @@ class MemoryEngine implements StorageEngine {
   }
 
   collection(ns: string): Collection | undefined {
-    return this.#collections.get(ns)
+    return this.#find(ns)
   }
 
   collections(db?: string): Collection[] {
-    const found = [...this.#collections.values()]
+    const found = [...this.#all().values()]
     const chosen = db === undefined ? found : found.filter(({ ns }) => ns.startsWith(`${db}.`))
     return chosen.sort((a, b) => (a.ns < b.ns ? -1 : 1))
   }
@@ -124,35 +150,39 @@ class MemoryEngine implements StorageEngine {
   }
 
   checkpoint(): CheckpointImage {
-    return imageOf([...this.#collections.values()])
+    return imageOf([...this.#all().values()])
   }
 
   restore(checkpoint: Uint8Array): void {
     const restored = readCheckpoint(checkpoint)
+    this.#isLazy = false
     this.#collections.clear()
     for (const collection of restored) this.#collections.set(collection.ns, collection)
   }
 
   clone(): StorageEngine {
-    return new MemoryEngine(new Map([...this.#collections].map(([ns, collection]) => [ns, collection.clone()])))
+    const snapshots = new Map<string, MemoryCollection>()
+    for (const [ns, collection] of this.#collections) snapshots.set(ns, collection.snapshot())
+    return new MemoryEngine(snapshots, true)
   }
 
   adopt(other: StorageEngine): void {
     const collections = (other.collections() as MemoryCollection[]).map((collection) => collection.clone(true))
+    this.#isLazy = false
     this.#collections.clear()
     for (const collection of collections) this.#collections.set(collection.ns, collection)
   }
 
   #recordPreImage(entry: LogEntry, { uuid }: MemoryCollection, before: Uint8Array): void {
-    if (this.keepsPreImages && entry.fromMigrate !== true) recordPreImage(this.#collections, entry, uuid, before)
+    if (this.keepsPreImages && entry.fromMigrate !== true) recordPreImage(this.#all(), entry, uuid, before)
   }
 
   removePreImages(isExpired: (image: Uint8Array) => boolean): void {
-    removePreImages(this.#collections.get(preImagesNs), isExpired)
+    removePreImages(this.#find(preImagesNs), isExpired)
   }
 
   #mustFind({ ns }: Pick<LogEntry, 'ns'>): MemoryCollection {
-    const collection = this.#collections.get(ns)
+    const collection = this.#find(ns)
     if (collection === undefined)
       throw new CommandError('NamespaceNotFound', `a log entry writes to ${ns}, which does not exist`)
     return collection

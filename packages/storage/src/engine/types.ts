@@ -206,7 +206,10 @@ export interface StorageEngine {
   databases(): string[]
   checkpoint(): CheckpointImage
   restore(checkpoint: Uint8Array): void
-  /** Costs no more than the number of collections and indexes. */
+  /**
+   * Costs a little for each collection, and more for those that have changed since the last clone.
+   * A clone copies a collection when it is used first.
+   */
   clone(): StorageEngine
   /**
    * Whether changes of collections with changeStreamPreAndPostImages are recorded. Default true.
