@@ -7,22 +7,41 @@ export const undosInChunk = 1024
 export const undoOps = ['i', 'u', 'd', 'c'] as const
 export type UndoOp = (typeof undoOps)[number]
 
+/** Of a new chunk. Each engine has one, which most of the copies of a cluster in tests never fill. */
+const capacityAtFirst = 32
+
+type Columns = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
+
+function grown<Column extends Columns>(column: Column, capacity: number): Column {
+  const larger = new (column.constructor as new (length: number) => Column)(capacity)
+  larger.set(column)
+  return larger
+}
+
 /** In columns, because an object for each change would be work for the garbage collector. */
 export class UndoChunk {
   /** Positions in {@link undoOps}. */
-  readonly ops = new Uint8Array(undosInChunk)
-  readonly namespaces = new Array<string>(undosInChunk).fill('')
-  readonly seconds = new Uint32Array(undosInChunk)
-  readonly increments = new Uint32Array(undosInChunk)
-  readonly recordIds = new Float64Array(undosInChunk)
+  ops = new Uint8Array(capacityAtFirst)
+  namespaces: string[] = []
+  seconds = new Uint32Array(capacityAtFirst)
+  increments = new Uint32Array(capacityAtFirst)
+  recordIds = new Float64Array(capacityAtFirst)
   /** i: the number of documents. */
-  readonly counts = new Uint32Array(undosInChunk)
+  counts = new Uint32Array(capacityAtFirst)
   /** u, d: the memory with the document. */
-  readonly buffers = new Array<ArrayBufferLike | null>(undosInChunk).fill(null)
-  readonly starts = new Uint32Array(undosInChunk)
-  readonly lengths = new Uint32Array(undosInChunk)
-  readonly collections = new Array<CollectionsBefore | null>(undosInChunk).fill(null)
-  readonly sizes = new Uint32Array(undosInChunk)
+  buffers: (ArrayBufferLike | null)[] = []
+  starts = new Uint32Array(capacityAtFirst)
+  lengths = new Uint32Array(capacityAtFirst)
+  collections: (CollectionsBefore | null)[] = []
+  sizes = new Uint32Array(capacityAtFirst)
+  #capacity = capacityAtFirst
+
+  /** Call before an undo is written to a position: the next one, or one that was used before. */
+  reserve(at: number): void {
+    if (at >= this.#capacity) this.#resize(this.#capacity * 2)
+    this.buffers[at] = null
+    this.collections[at] = null
+  }
 
   /** Only then is the memory of the document free. */
   release(at: number): void {
@@ -32,13 +51,30 @@ export class UndoChunk {
 
   clone(): UndoChunk {
     const copy = new UndoChunk()
-    for (const name of ['ops', 'seconds', 'increments', 'recordIds', 'counts', 'starts', 'lengths', 'sizes'] as const)
-      copy[name].set(this[name])
-    for (let at = 0; at < undosInChunk; at++) {
-      copy.namespaces[at] = this.namespaces[at]!
-      copy.buffers[at] = this.buffers[at]!
-      copy.collections[at] = this.collections[at]!
-    }
+    copy.#capacity = this.#capacity
+    copy.ops = this.ops.slice()
+    copy.namespaces = this.namespaces.slice()
+    copy.seconds = this.seconds.slice()
+    copy.increments = this.increments.slice()
+    copy.recordIds = this.recordIds.slice()
+    copy.counts = this.counts.slice()
+    copy.buffers = this.buffers.slice()
+    copy.starts = this.starts.slice()
+    copy.lengths = this.lengths.slice()
+    copy.collections = this.collections.slice()
+    copy.sizes = this.sizes.slice()
     return copy
+  }
+
+  #resize(capacity: number): void {
+    this.#capacity = capacity
+    this.ops = grown(this.ops, capacity)
+    this.seconds = grown(this.seconds, capacity)
+    this.increments = grown(this.increments, capacity)
+    this.recordIds = grown(this.recordIds, capacity)
+    this.counts = grown(this.counts, capacity)
+    this.starts = grown(this.starts, capacity)
+    this.lengths = grown(this.lengths, capacity)
+    this.sizes = grown(this.sizes, capacity)
   }
 }

@@ -111,6 +111,7 @@ export class UndoLog {
     }
     const place = this.#place(number)
     const { chunk, at } = place
+    chunk.reserve(at)
     chunk.ops[at] = undoOps.indexOf(op)
     chunk.namespaces[at] = ns
     chunk.seconds[at] = ts[0]
