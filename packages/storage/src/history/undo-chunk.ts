@@ -7,7 +7,7 @@ export const undosInChunk = 1024
 export const undoOps = ['i', 'u', 'd', 'c'] as const
 export type UndoOp = (typeof undoOps)[number]
 
-/** Of a new chunk. Each engine has one, which most of the copies of a cluster in tests never fill. */
+/** Of a new chunk. Most copies of a cluster in tests change less, and each engine has a chunk. */
 const capacityAtFirst = 32
 
 type Columns = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
