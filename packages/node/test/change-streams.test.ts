@@ -179,18 +179,43 @@ t.test('an event that the stages leave out cannot be resumed', async (t) => {
   t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), { code: 280, errorLabels })
 })
 
-t.test('a label shows after which errors of a getMore a stream can be resumed', async (t) => {
-  for (const [errorCode, errorLabels] of [
-    [6, ['ResumableChangeStreamError']],
-    [234, ['ResumableChangeStreamError']],
-    [216, undefined],
+t.test('a label shows after which errors of a getMore a stream can be resumed, since 4.4', async (t) => {
+  const resumable = [6, 7, 89, 91, 133, 150, 189, 234, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436]
+  const others = [1, 43, 50, 136, 175, 216, 237, 249, 11601]
+  for (const version of ['4.4', '7.0'] as const)
+    for (const errorCode of [...resumable, ...others, 280, 286]) {
+      const node = new NodeUnderTest({ version })
+      const { id } = await Stream.open(node, 'c')
+      const failPoint = { configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 } }
+      await ok(node, { ...failPoint, data: { errorCode }, $db: 'admin' })
+      const { code, errorLabels } = await run(node, { getMore: id, collection: 'c' })
+      const label = resumable.includes(errorCode) ? 'ResumableChangeStreamError' : 'NonResumableChangeStreamError'
+      const expected = others.includes(errorCode) ? undefined : [label]
+      t.same([code, errorLabels], [errorCode, expected], `${version} ${errorCode}`)
+    }
+})
+
+t.test('a cursor that is gone is reported without a label: drivers know its code', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0' })
+  const { id } = await Stream.open(node, 'c')
+  await ok(node, { killCursors: 'c', cursors: [id] })
+  const { code, errorLabels } = await run(node, { getMore: id, collection: 'c' })
+  t.same([code, errorLabels], [43, undefined])
+})
+
+t.test('a stream whose history is gone ends with the error of its version', async (t) => {
+  for (const [version, wanted] of [
+    ['4.0', { code: 40576, errorLabels: undefined }],
+    ['4.4', { code: 286, codeName: 'ChangeStreamHistoryLost', errorLabels: ['NonResumableChangeStreamError'] }],
+    ['8.0', { code: 286, codeName: 'ChangeStreamHistoryLost', errorLabels: ['NonResumableChangeStreamError'] }],
   ] as const) {
-    const node = new NodeUnderTest({ version: '7.0' })
-    const { id } = await Stream.open(node, 'c')
-    const failPoint = { configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 } }
-    await ok(node, { ...failPoint, data: { errorCode }, $db: 'admin' })
-    const { code, errorLabels: labels } = await run(node, { getMore: id, collection: 'c' })
-    t.same([code, labels], [errorCode, errorLabels])
+    const node = new NodeUnderTest({ version, oplogSizeBytes: 4096 })
+    const { token } = await Stream.open(node, 'c')
+    for (let i = 0; i < 100; i++) await ok(node, { insert: 'c', documents: [{ _id: i, text: 'x'.repeat(100) }] })
+    for (const option of version === '4.0' ? ['resumeAfter'] : ['resumeAfter', 'startAfter']) {
+      const pipeline = [{ $changeStream: { [option]: token } }]
+      t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), wanted, version)
+    }
   }
 })
 

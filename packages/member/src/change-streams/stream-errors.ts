@@ -35,8 +35,8 @@ export function tokenNotFound(token: Uint8Array, { changeStreamErrorsAreNamed }:
       )
 }
 
-/** 13388 StaleConfig and others after which a router asks other shards, 133, 136, 234. */
-const resumableCodes: ReadonlySet<number> = new Set([63, 133, 136, 150, 234, 249, 13388])
+/** FailedToSatisfyReadPreference, RetryChangeStream; StaleEpoch, StaleConfig: ask other shards. */
+const resumableCodes: ReadonlySet<number> = new Set([133, 150, 234, 13388])
 
 /** 280 ChangeStreamFatalError, 286 ChangeStreamHistoryLost. */
 const fatalCodes: ReadonlySet<number> = new Set([280, 286])

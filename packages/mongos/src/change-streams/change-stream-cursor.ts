@@ -150,9 +150,14 @@ export class ChangeStreamCursor implements ClusterCursor {
       if (remote === this.#parts.joins) await this.#join(event, invocation)
       else {
         this.#results = await this.#finish(event.document, invocation)
-        if (findField(event.document, 'operationType')?.asString() === 'invalidate') this.#exhausted = true
+        if (this.#isEnd(event)) this.#exhausted = true
       }
     }
+  }
+
+  #isEnd({ hex, document }: RemoteEvent): boolean {
+    const isStart = !this.#isStarted && hex === this.#startText
+    return !isStart && findField(document, 'operationType')?.asString() === 'invalidate'
   }
 
   /** The remote with the first event, if no other one can have an earlier one. */

@@ -42,6 +42,8 @@ export interface ChangeStreamOptions {
   readonly images: ImageSource
 }
 
+const none: readonly Operation[] = []
+
 /** Null: the stages leave out the event with which the stream ends. */
 type Result = Pick<StreamEvent, 'hex' | 'token' | 'clusterTime'> & { readonly document: Uint8Array | null }
 
@@ -74,6 +76,7 @@ export class ChangeStreamSource implements CursorSource {
   /** By UUID; null: unsharded. */
   readonly #shardKeys = new Map<string, ShardKeyPattern | null>()
   #unknown: UnknownKey | null = null
+  #hasReachedStart = false
   /** Whether the event of the start token was found, or need not be. */
   #isStarted: boolean
   /** The token after which the stream begins. */
@@ -239,13 +242,20 @@ export class ChangeStreamSource implements CursorSource {
       this.#position += entry.length
       this.#scanned = entry
       this.slice.worked()
-      const operations = this.#filter.operationsIn(entry, window)
+      // A stream may start at a time to come.
+      const operations = this.#isBeforeStart(entry) ? none : this.#filter.operationsIn(entry, window)
       if (operations.length > 0) {
         this.#operations = [...operations]
         return true
       }
       if (this.slice.isOver) return false
     }
+  }
+
+  #isBeforeStart(entry: Uint8Array): boolean {
+    if (this.#hasReachedStart) return false
+    this.#hasReachedStart = compareTimestamps(opTimeOf(entry).ts, this.#options.start.clusterTime) >= 0
+    return !this.#hasReachedStart
   }
 
   #addEvents(operation: Operation): void {

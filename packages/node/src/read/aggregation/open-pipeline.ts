@@ -8,6 +8,7 @@ import {
 } from '@shardlab/query'
 import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
 import {
+  isChangeStream,
   evaluationOf,
   withTimeLimit,
   hintOf,
@@ -50,7 +51,9 @@ export interface BoundPipeline {
 export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
   const { host, args, db, routed } = invocation
   const collection = host.readable(ns)
-  const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
+  const inherits = host.behaviours.changeStreamsInheritCollation || !isChangeStream(stages)
+  const collation = inherits ? (collection?.defaultCollation ?? null) : null
+  const constants = withConstants(evaluationOf(host, args, collation), args)
   const evaluation = withTimeLimit(constants, invocation.operation)
   // Only members may send `$mergeCursors`; one from a client stays among the stages and is refused.
   const merged = (routed === null ? undefined : stages[0] && findField(stages[0], mergeCursorsStage)) ?? null

@@ -12,16 +12,20 @@ export interface StreamContradiction {
 
 /** What the events make out of the documents at the beginning. */
 export class StreamReplay {
-  readonly #collections = new Map<string, Map<string, Document>>()
+  /**
+   * By namespace and `_id`. A document that moves to another shard is deleted there and inserted
+   * here, in any order: then there are two of them for a while, with different shard keys.
+   */
+  readonly #collections = new Map<string, Map<string, Document[]>>()
   readonly contradictions: StreamContradiction[] = []
   #lastToken = ''
 
   begin(ns: string, documents: readonly Document[]): void {
-    this.#collections.set(ns, new Map(documents.map((document) => [keyOf(document['_id']), document])))
+    this.#collections.set(ns, new Map(documents.map((document) => [keyOf(document['_id']), [document]])))
   }
 
   has(ns: string, id: unknown): boolean {
-    return this.#collections.get(ns)?.has(keyOf(id)) === true
+    return (this.#collections.get(ns)?.get(keyOf(id)) ?? []).length > 0
   }
 
   apply(event: Document): void {
@@ -36,34 +40,32 @@ export class StreamReplay {
     const documents = this.#collections.get(name)
     // Of another activity.
     if (documents === undefined) return
-    const key = keyOf(id)
     switch (operationType) {
-      case 'insert':
-        if (documents.has(key)) this.#contradict(name, id, 'is inserted although it exists')
-        documents.set(key, event['fullDocument'] as Document)
-        return
-      case 'replace':
-      case 'update':
-        this.#change(name, documents, event, key)
-        return
-      case 'delete':
-        if (!documents.delete(key)) this.#contradict(name, id, 'is deleted although it does not exist')
-        return
       case 'drop':
         documents.clear()
         return
       case 'rename':
         this.#collections.delete(name)
         this.#collections.set(`${event['to'].db as string}.${event['to'].coll as string}`, documents)
+        return
+      default:
+        if (documentKey !== undefined) this.#applyToDocument(name, documents, event)
     }
   }
 
-  #change(ns: string, documents: Map<string, Document>, event: Document, key: string): void {
-    const id: unknown = event['documentKey']._id
-    const before = documents.get(key)
-    if (before === undefined)
-      this.#contradict(ns, id, `has an event ${event['operationType']} although it does not exist`)
-    documents.set(key, event['fullDocument'] ?? changed(before ?? {}, event['updateDescription'] as Document))
+  #applyToDocument(ns: string, documents: Map<string, Document[]>, event: Document): void {
+    const { operationType, documentKey } = event as Record<'documentKey', Document> & { operationType: string }
+    const id: unknown = documentKey['_id']
+    const stored = documents.get(keyOf(id)) ?? []
+    documents.set(keyOf(id), stored)
+    const at = stored.findIndex((document) => hasKey(document, documentKey))
+    const before = at < 0 ? [] : stored.splice(at, 1)
+    if (operationType === 'insert' && at >= 0) this.#contradict(ns, id, 'is inserted although it exists')
+    if (operationType !== 'insert' && at < 0)
+      this.#contradict(ns, id, `has an event ${operationType} although it does not exist`)
+    if (operationType === 'delete') return
+    const description = event['updateDescription'] as Document | undefined
+    stored.push(description === undefined ? (event['fullDocument'] as Document) : changed(before[0] ?? {}, description))
   }
 
   #contradict(ns: string, id: unknown, what: string): void {
@@ -75,8 +77,8 @@ export class StreamReplay {
     const expected = new Map(this.#collections.get(ns))
     for (const document of stored) {
       const id: unknown = document['_id']
-      const replayed = expected.get(keyOf(id))
-      expected.delete(keyOf(id))
+      const [replayed, ...others] = expected.get(keyOf(id)) ?? []
+      expected.set(keyOf(id), others)
       if (replayed === undefined)
         differences.push({ ns, id, sentence: `the change stream has no insert of ${JSON.stringify(id)}` })
       else if (compareDocuments(encode(sorted(replayed)), encode(sorted(document))) !== 0)
@@ -86,13 +88,20 @@ export class StreamReplay {
           sentence: `the change stream makes ${JSON.stringify(replayed)} of ${JSON.stringify(document)}`,
         })
     }
-    for (const { _id: id } of expected.values())
+    for (const { _id: id } of [...expected.values()].flat())
       differences.push({ ns, id, sentence: `the change stream has no delete of ${JSON.stringify(id)}` })
     return differences
   }
 }
 
 const keyOf = (id: unknown): string => JSON.stringify(id) ?? ''
+
+function hasKey(document: Document, documentKey: Document): boolean {
+  return Object.entries(documentKey).every(([path, value]) => {
+    const found = path.split('.').reduce<unknown>((inner, name) => (inner as Document | undefined)?.[name], document)
+    return keyOf(found) === keyOf(value)
+  })
+}
 
 /** Updates keep no order of fields. */
 function sorted(document: Document): Document {

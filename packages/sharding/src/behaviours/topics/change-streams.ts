@@ -27,6 +27,12 @@ export const changeStreamBehaviours = {
       ],
     ],
   ),
+  changeStreamsInheritCollation: row<boolean>(
+    'A change stream on a collection has its default collation; otherwise the simple one.',
+    'SERVER-39302: 4.2 (4.1.9)',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   changeStreamImages: row<boolean>(
     'fullDocument of $changeStream may be whenAvailable or required, and its options are enumerations.',
     'release notes 6.0; document_source_change_stream.idl',
