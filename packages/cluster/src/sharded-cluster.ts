@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
 import { ClusterEmitter } from './cluster-emitter.js'
-import { addShardMembers, knownMember, startMember, startMembers } from './composition.js'
+import { addShardMembers, startMember, startMembers } from './composition.js'
 import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
@@ -43,6 +43,7 @@ import {
 } from './shard-info.js'
 import { membersOfNewShard } from './sets/resolve-sets.js'
 import { describeTopology, listenOfCopy } from './topology.js'
+import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
 
@@ -247,9 +248,9 @@ export class ShardedCluster extends ClusterEmitter {
     return this.#runtime.members()
   }
 
-  /** Plain data about a member, from itself: counts, versions, stages. */
+  /** Plain data about a member, or the primary of a set, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
-    return this.#runtime.describe(knownMember(this.#runtime, member))
+    return this.#runtime.describe(await memberOrPrimary(this.#runtime, member))
   }
 
   /**
@@ -265,14 +266,17 @@ export class ShardedCluster extends ClusterEmitter {
     return this.#runtime.memory()
   }
 
-  /** Ends a member at once and without warning. Its disk keeps everything it has acknowledged. */
+  /**
+   * Ends a member, or all members of a set, at once and without warning. Their disks keep all that
+   * they have acknowledged.
+   */
   async crash(member: string): Promise<void> {
-    await this.#runtime.crash(knownMember(this.#runtime, member))
+    for (const address of namedMembers(this.#runtime, member)) await this.#runtime.crash(address)
   }
 
-  /** Starts a crashed member on its disk and its port. */
+  /** Starts a crashed member, or all of a set, on its disk and its port. */
   async restart(member: string): Promise<void> {
-    await this.#relocation.restart(knownMember(this.#runtime, member))
+    await Promise.all(membersToRestart(this.#runtime, member).map((address) => this.#relocation.restart(address)))
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */

@@ -38,6 +38,7 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import { describeTopology, type Topology } from './topology.js'
+import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
 /** Timings are the server's unless `serverTimings` is false. */
 export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> {
@@ -87,7 +88,7 @@ export interface MeasuredCollections {
 const connectionsOfClientMax = 100_000
 
 export interface SimulatedCommandOptions {
-  /** The receiving member. Default: the first mongos. */
+  /** The receiving member; of a set, its primary. Default: the first mongos. */
   readonly to?: Address
   /** OP_MSG document sequences: `[identifier, documents]`. */
   readonly sequences?: ClientCommand['sequences']
@@ -179,7 +180,9 @@ export class SimulatedCluster {
       legacy: false,
       remote: `simulated-client:${connectionId}`,
     }
-    const { body } = await this.#runtime.background.request(knownMember(this.#runtime, to), 'client.command', command)
+    const named = memberOrPrimary(this.#runtime, to)
+    const member = typeof named === 'string' ? named : await named
+    const { body } = await this.#runtime.background.request(member, 'client.command', command)
     if (body.length === noAnswer.length) throw new RequestFailedError('unreachable', to, 'the connection was closed')
     return body
   }
@@ -222,17 +225,19 @@ export class SimulatedCluster {
     return this.#runtime.members()
   }
 
-  /** Plain data about a member, from itself: counts, versions, stages. */
+  /** Plain data about a member, or the primary of a set, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
-    return this.#runtime.describe(knownMember(this.#runtime, member))
+    return this.#runtime.describe(await memberOrPrimary(this.#runtime, member))
   }
 
   /**
-   * Asks a member without using the network, for measurements: {@link SimulatedRuntime.peek}.
-   * Rejects if it is not running, or goes down before it answers.
+   * Asks a member, or the primary of a set, without using the network, for measurements:
+   * {@link SimulatedRuntime.peek}. Rejects if it is not running, or goes down before it answers.
    */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
-    return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
+    const named = memberOrPrimary(this.#runtime, to)
+    if (typeof named === 'string') return this.#runtime.peek(named, kind, request)
+    return named.then((member) => this.#runtime.peek(member, kind, request))
   }
 
   /** As {@link ShardedCluster.rollbackFiles}. */
@@ -254,14 +259,17 @@ export class SimulatedCluster {
     return this.#runtime.onEvent(listener)
   }
 
-  /** Ends a member at once and without warning. Its disk keeps everything it has acknowledged. */
+  /**
+   * Ends a member, or all members of a set, at once and without warning. Their disks keep all that
+   * they have acknowledged.
+   */
   async crash(member: string): Promise<void> {
-    await this.#runtime.crash(knownMember(this.#runtime, member))
+    for (const address of namedMembers(this.#runtime, member)) await this.#runtime.crash(address)
   }
 
-  /** Starts a crashed member on its disk. */
+  /** Starts a crashed member, or all of a set, on its disk. */
   async restart(member: string): Promise<void> {
-    await this.#runtime.restart(knownMember(this.#runtime, member))
+    await Promise.all(membersToRestart(this.#runtime, member).map((address) => this.#runtime.restart(address)))
   }
 
   /** Breaks the connection: messages in flight are lost, and unanswered requests fail. */

@@ -269,3 +269,23 @@ t.test('delay replication needs a set of several members', async (t) => {
       message: `delay replication: ${target === 'config' ? 'config' : 'shard01'} has one member, which copies nothing. Start it with several members.`,
     })
 })
+
+t.test('the name of a set means its primary, or all its members when they crash and restart', async (t) => {
+  const { cluster } = await start(t)
+  const primary = await primaryOf(cluster)
+  t.match(await ask(cluster, { hello: 1 }, 'shard01'), { me: `${primary}:27017`, isWritablePrimary: true })
+  t.match(await cluster.describe('shard01'), { state: 'PRIMARY' })
+  await cluster.crash('shard01-1')
+  await cluster.crash('shard01')
+  t.same(down(cluster), ['shard01-1', 'shard01-2', 'shard01-3'])
+  await t.rejects(cluster.describe('shard01'), {
+    constructor: OptionError,
+    message: 'shard01 has no primary now: shard01-1 is crashed, shard01-2 is crashed, shard01-3 is crashed.',
+  })
+  await cluster.restart('shard01-2')
+  await cluster.restart('shard01')
+  t.same(down(cluster), [])
+  await cluster.advance(30_000)
+  t.match(await ask(cluster, { hello: 1 }, 'shard01'), { isWritablePrimary: true })
+  await t.rejects(cluster.crash('shard09'), { constructor: OptionError, message: /^shard09 is not a member/ })
+})
