@@ -3,6 +3,7 @@
  * tests.
  *
  *   --long            also runs tests that take minutes (SHARDLAB_LONG=1)
+ *   --members=N       plays the suites of shared fixtures on sets of N members (SHARDLAB_MEMBERS=N)
  *   --except=PART     leaves out the files whose path contains PART; may be repeated
  *   --output-file=F   also writes the raw TAP to F
  *   --shuffle=SEED    shuffles the files: they must not depend on their order
@@ -29,8 +30,9 @@ await main(async (args) => {
   const outputFile = valuesOf('--output-file').at(-1)
   const filters = args.filter((arg) => !arg.startsWith('-'))
   const seed = valuesOf('--shuffle').at(-1)
+  const members = valuesOf('--members').at(-1)
   const options = args.filter(
-    (arg) => arg.startsWith('-') && !/^--(long|except=.*|output-file=.*|shuffle=.*)?$/.test(arg),
+    (arg) => arg.startsWith('-') && !/^--(long|except=.*|members=.*|output-file=.*|shuffle=.*)?$/.test(arg),
   )
 
   await ensureInstalled()
@@ -44,7 +46,7 @@ await main(async (args) => {
   // The DDL fuzz on threads plays for that time.
   const playSecs = 60 * Number(process.env['SHARDLAB_DDL_MINUTES'] ?? 0)
   const timeoutSecs = (long ? longTimeoutSecs : quickTimeoutSecs) + playSecs
-  const env = long ? { SHARDLAB_LONG: '1' } : {}
+  const env = { ...(long && { SHARDLAB_LONG: '1' }), ...(members && { SHARDLAB_MEMBERS: members }) }
   if (options.length === 0) return runAndReport(files, timeoutSecs, env, outputFile)
   if (outputFile !== undefined) throw new ScriptError('--output-file cannot be combined with options of tap', 2)
   const command = [installedBin('tap'), 'run', `--jobs=${jobs}`, `--timeout=${timeoutSecs}`, ...options, ...files]

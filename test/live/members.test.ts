@@ -5,6 +5,7 @@ import type { EmulatedVersion } from '@shardlab/cluster'
 import { MaxKey, MinKey, MongoClient, MongoServerError, type Db, type Document } from 'mongodb'
 import t from 'tap'
 import { connected, type Connected } from '../support/connected.js'
+import { areSets } from '../support/members.js'
 
 const inline = { runtime: 'inline', balancerRoundIntervalMs: 100_000 } as const
 
@@ -24,94 +25,98 @@ async function refusal(admin: Db, command: Document): Promise<{ code: unknown; m
 
 const own = ({ $clusterTime: _time, operationTime: _operationTime, ...reply }: Document) => reply
 
-t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
-  for (const emulate of ['4.4', '7.0', '8.0'] as const) {
-    await using started = await connect(emulate, 2, 2)
-    const { cluster, client, admin } = started
-    await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
-    await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
-    const rows = Array.from({ length: 100 }, (_, k) => ({ _id: k, k }))
-    await client.db('app').collection<{ _id: number; k: number }>('c').insertMany(rows)
-    await admin.command({ split: 'app.c', middle: { k: 50 } })
-    const shard = await cluster.addShard()
-    t.equal(shard.id, 'shard03')
-    t.same(
-      cluster.shards.map(({ id }) => id),
-      ['shard01', 'shard02', 'shard03'],
-    )
-    t.match((await admin.command({ listShards: 1 }))['shards'], [
-      {},
-      {},
-      { _id: 'shard03', host: /^shard03\/127\.0\.0\.1:\d+$/, state: 1 },
-    ])
-    await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard03' })
-    const direct = await MongoClient.connect(shard.uri)
-    t.equal(await direct.db('app').collection('c').countDocuments(), 50)
-    await direct.close()
-    for (const mongos of cluster.mongos) {
-      const router = await MongoClient.connect(`mongodb://${mongos}/`)
+t.test(
+  'a third shard joins, takes chunks, drains and leaves',
+  { skip: areSets && 'about the address of the only member' },
+  async (t) => {
+    for (const emulate of ['4.4', '7.0', '8.0'] as const) {
+      await using started = await connect(emulate, 2, 2)
+      const { cluster, client, admin } = started
+      await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
+      await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
+      const rows = Array.from({ length: 100 }, (_, k) => ({ _id: k, k }))
+      await client.db('app').collection<{ _id: number; k: number }>('c').insertMany(rows)
+      await admin.command({ split: 'app.c', middle: { k: 50 } })
+      const shard = await cluster.addShard()
+      t.equal(shard.id, 'shard03')
+      t.same(
+        cluster.shards.map(({ id }) => id),
+        ['shard01', 'shard02', 'shard03'],
+      )
+      t.match((await admin.command({ listShards: 1 }))['shards'], [
+        {},
+        {},
+        { _id: 'shard03', host: /^shard03\/127\.0\.0\.1:\d+$/, state: 1 },
+      ])
+      await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard03' })
+      const direct = await MongoClient.connect(shard.uri)
+      t.equal(await direct.db('app').collection('c').countDocuments(), 50)
+      await direct.close()
+      for (const mongos of cluster.mongos) {
+        const router = await MongoClient.connect(`mongodb://${mongos}/`)
+        t.equal(
+          await router
+            .db('app')
+            .collection('c')
+            .countDocuments({ k: { $gte: 0 } }),
+          100,
+          mongos,
+        )
+        t.equal(
+          (
+            await router
+              .db('app')
+              .collection('c')
+              .updateMany({}, { $inc: { n: 1 } })
+          ).modifiedCount,
+          emulate === '4.4' ? 150 : 100,
+          'a broadcast reaches it, and in 4.4 the orphans that the donor still has',
+        )
+        await router.close()
+      }
+      t.match(own(await admin.command({ removeShard: 'shard03' })), {
+        msg: 'draining started successfully',
+        state: 'started',
+        shard: 'shard03',
+      })
+      const ongoing = own(await admin.command({ removeShard: 'shard03' }))
+      t.match(ongoing, { msg: 'draining ongoing', state: 'ongoing', remaining: { chunks: 1, dbs: 0 }, dbsToMove: [] })
+      const toMove = emulate === '8.0' ? ['collectionsToMove'] : []
+      t.same(Object.keys(ongoing['remaining']), ['chunks', ...toMove, 'dbs', 'jumboChunks'])
+      t.equal('note' in ongoing, emulate !== '8.0')
+      t.equal('collectionsToMove' in ongoing, emulate === '8.0')
+      t.match(await admin.command({ balancerCollectionStatus: 'app.c' }), {
+        balancerCompliant: false,
+        firstComplianceViolation: 'draining',
+      })
+      await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard02' })
+      t.same(own(await admin.command({ removeShard: 'shard03' })), {
+        msg: 'removeshard completed successfully',
+        state: 'completed',
+        shard: 'shard03',
+        ok: 1,
+      })
+      t.equal((await admin.command({ listShards: 1 }))['shards'].length, 2)
       t.equal(
-        await router
+        await client
           .db('app')
           .collection('c')
           .countDocuments({ k: { $gte: 0 } }),
         100,
-        mongos,
       )
-      t.equal(
-        (
-          await router
-            .db('app')
-            .collection('c')
-            .updateMany({}, { $inc: { n: 1 } })
-        ).modifiedCount,
-        emulate === '4.4' ? 150 : 100,
-        'a broadcast reaches it, and in 4.4 the orphans that the donor still has',
-      )
-      await router.close()
+      const host = new URL(shard.uri).host
+      t.match(await refusal(admin, { addShard: `shard03/${host}` }), {
+        code: 96,
+        message: /because a local database 'app' exists in another shard01$/,
+      })
+      const again = await MongoClient.connect(shard.uri)
+      await again.db('app').dropDatabase()
+      await again.close()
+      t.match(await admin.command({ addShard: `shard03/${host}` }), { shardAdded: 'shard03' })
+      t.equal((await admin.command({ listShards: 1 }))['shards'].length, 3)
     }
-    t.match(own(await admin.command({ removeShard: 'shard03' })), {
-      msg: 'draining started successfully',
-      state: 'started',
-      shard: 'shard03',
-    })
-    const ongoing = own(await admin.command({ removeShard: 'shard03' }))
-    t.match(ongoing, { msg: 'draining ongoing', state: 'ongoing', remaining: { chunks: 1, dbs: 0 }, dbsToMove: [] })
-    const toMove = emulate === '8.0' ? ['collectionsToMove'] : []
-    t.same(Object.keys(ongoing['remaining']), ['chunks', ...toMove, 'dbs', 'jumboChunks'])
-    t.equal('note' in ongoing, emulate !== '8.0')
-    t.equal('collectionsToMove' in ongoing, emulate === '8.0')
-    t.match(await admin.command({ balancerCollectionStatus: 'app.c' }), {
-      balancerCompliant: false,
-      firstComplianceViolation: 'draining',
-    })
-    await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard02' })
-    t.same(own(await admin.command({ removeShard: 'shard03' })), {
-      msg: 'removeshard completed successfully',
-      state: 'completed',
-      shard: 'shard03',
-      ok: 1,
-    })
-    t.equal((await admin.command({ listShards: 1 }))['shards'].length, 2)
-    t.equal(
-      await client
-        .db('app')
-        .collection('c')
-        .countDocuments({ k: { $gte: 0 } }),
-      100,
-    )
-    const host = new URL(shard.uri).host
-    t.match(await refusal(admin, { addShard: `shard03/${host}` }), {
-      code: 96,
-      message: /because a local database 'app' exists in another shard01$/,
-    })
-    const again = await MongoClient.connect(shard.uri)
-    await again.db('app').dropDatabase()
-    await again.close()
-    t.match(await admin.command({ addShard: `shard03/${host}` }), { shardAdded: 'shard03' })
-    t.equal((await admin.command({ listShards: 1 }))['shards'].length, 3)
-  }
-})
+  },
+)
 
 t.test('a primary shard leaves: movePrimary, then moveChunk, then removeShard', async (t) => {
   await using started = await connect('7.0')

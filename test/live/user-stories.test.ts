@@ -6,6 +6,7 @@ import { MaxKey, MinKey, MongoClient, type Document, type MongoServerError } fro
 import t, { type Test } from 'tap'
 import { TestClusters, type Loose, type TestCluster } from '../support/clusters.js'
 import { RawClient } from '../support/raw-client.js'
+import { areSets } from '../support/members.js'
 
 const clusters = new TestClusters({ mongos: 2 })
 t.teardown(() => clusters.stop())
@@ -208,39 +209,43 @@ for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
     t.equal(await waiting, '11601 operation was interrupted')
   })
 
-t.test('a shard can be emptied by hand, removed and added again', async (t) => {
-  const world = await clusters.at('7.0')
-  const [stays, goes] = world.shardIds as [string, string]
-  const db = await world.database(goes)
-  const c: Loose = db.collection('c')
-  await world.admin({ shardCollection: c.namespace, key: { x: 1 } })
-  await c.insertMany(numbered(20, (i) => ({ x: i })))
-  await db.collection('plain').insertOne({ a: 1 })
-  t.match(await world.admin({ removeShard: goes }), { state: 'started', dbsToMove: [db.databaseName] })
-  t.match(await world.admin({ removeShard: goes }), {
-    state: 'ongoing',
-    remaining: { chunks: Number, dbs: 1, jumboChunks: 0 },
-  })
-  for (const { uuid, min, max } of await world.config.collection('chunks').find({ shard: goes }).toArray()) {
-    const { _id } = (await world.config.collection<Document>('collections').findOne({ uuid }))!
-    await world.admin({ moveChunk: _id, bounds: [min, max], to: stays, _waitForDelete: true })
-  }
-  await world.admin({ movePrimary: db.databaseName, to: stays })
-  t.match(await world.admin({ removeShard: goes }), { state: 'completed', shard: goes })
-  t.match(await outcome(world.admin({ removeShard: goes })), /^70 /)
-  t.same([await c.countDocuments(), await db.collection('plain').countDocuments()], [20, 1])
+t.test(
+  'a shard can be emptied by hand, removed and added again',
+  { skip: areSets && 'about the address of the only member' },
+  async (t) => {
+    const world = await clusters.at('7.0')
+    const [stays, goes] = world.shardIds as [string, string]
+    const db = await world.database(goes)
+    const c: Loose = db.collection('c')
+    await world.admin({ shardCollection: c.namespace, key: { x: 1 } })
+    await c.insertMany(numbered(20, (i) => ({ x: i })))
+    await db.collection('plain').insertOne({ a: 1 })
+    t.match(await world.admin({ removeShard: goes }), { state: 'started', dbsToMove: [db.databaseName] })
+    t.match(await world.admin({ removeShard: goes }), {
+      state: 'ongoing',
+      remaining: { chunks: Number, dbs: 1, jumboChunks: 0 },
+    })
+    for (const { uuid, min, max } of await world.config.collection('chunks').find({ shard: goes }).toArray()) {
+      const { _id } = (await world.config.collection<Document>('collections').findOne({ uuid }))!
+      await world.admin({ moveChunk: _id, bounds: [min, max], to: stays, _waitForDelete: true })
+    }
+    await world.admin({ movePrimary: db.databaseName, to: stays })
+    t.match(await world.admin({ removeShard: goes }), { state: 'completed', shard: goes })
+    t.match(await outcome(world.admin({ removeShard: goes })), /^70 /)
+    t.same([await c.countDocuments(), await db.collection('plain').countDocuments()], [20, 1])
 
-  const gone = await world.shard(goes)
-  const { host } = new URL(world.cluster.shards.find(({ id }) => id === goes)!.uri)
-  const back = { addShard: `${goes}/${host}` }
-  t.match(await outcome(world.admin(back)), /^96 can't add shard .* because a local database '.*' exists in another/)
-  for (const { name } of (await gone.db('admin').admin().listDatabases()).databases)
-    if (!['admin', 'config', 'local'].includes(name)) await gone.db(name).dropDatabase()
-  t.match(await world.admin(back), { shardAdded: goes })
-  t.match(await world.admin(back), { shardAdded: goes }, 'it is there already')
-  await world.admin({ moveChunk: c.namespace, find: { x: 3 }, to: goes })
-  t.equal(await c.countDocuments(), 20)
-})
+    const gone = await world.shard(goes)
+    const { host } = new URL(world.cluster.shards.find(({ id }) => id === goes)!.uri)
+    const back = { addShard: `${goes}/${host}` }
+    t.match(await outcome(world.admin(back)), /^96 can't add shard .* because a local database '.*' exists in another/)
+    for (const { name } of (await gone.db('admin').admin().listDatabases()).databases)
+      if (!['admin', 'config', 'local'].includes(name)) await gone.db(name).dropDatabase()
+    t.match(await world.admin(back), { shardAdded: goes })
+    t.match(await world.admin(back), { shardAdded: goes }, 'it is there already')
+    await world.admin({ moveChunk: c.namespace, find: { x: 3 }, to: goes })
+    t.equal(await c.countDocuments(), 20)
+  },
+)
 
 t.test('D895 old versions report a duplicate key with its field name', async (t) => {
   const world = await clusters.at('2.6')

@@ -2,6 +2,7 @@
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
+import { anyMembers } from '../support/members.js'
 
 export interface AnalysedClusterOptions {
   /** Default 7.0. */
@@ -35,7 +36,7 @@ export class AnalysedCluster {
     samplesQueries = true,
   }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
     return new AnalysedCluster(
-      await createSimulatedCluster({ seed: 7, emulate, shards, mongos, attaches, samplesQueries }),
+      await createSimulatedCluster({ seed: 7, emulate, shards, mongos, attaches, samplesQueries, ...anyMembers }),
     )
   }
 

@@ -9,6 +9,7 @@ import {
 } from '@shardlab/cluster'
 import type { Test } from 'tap'
 import { PatientClient } from './patient-client.js'
+import { anyMembers } from '../support/members.js'
 
 /** Longer than any test. */
 const neverMs = 2 ** 31 - 1
@@ -29,7 +30,13 @@ export class BalancedCluster {
   /** Chunk size 16 KB by default. */
   static async start(options: SimulatedClusterOptions): Promise<BalancedCluster> {
     return new BalancedCluster(
-      await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }),
+      await createSimulatedCluster({
+        seed: 1,
+        chunkSize: '16KB',
+        balancerRoundIntervalMs: neverMs,
+        ...anyMembers,
+        ...options,
+      }),
     )
   }
 

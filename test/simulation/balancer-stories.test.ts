@@ -114,7 +114,7 @@ t.test('seven continents fill seven chunks, and the eighth shard stays empty', a
 
 t.test('an added shard gets its share', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
-    const world = await BalancedCluster.start({ emulate, shards: 2 })
+    const world = await BalancedCluster.start({ emulate, shards: 2, members: 1 })
     const ns = await world.shard('c')
     await world.insert('c', range(400))
     await world.cluster.balancer.settle(settled)

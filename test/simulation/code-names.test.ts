@@ -20,7 +20,7 @@ const names: Readonly<Record<Exclude<EmulatedVersion, '2.6'>, Readonly<Record<nu
 
 for (const [emulate, named] of Object.entries(names) as [keyof typeof names, Record<number, string>][]) {
   t.test(`error codes have the names of ${emulate}`, async (t) => {
-    const cluster = await start(t, { emulate })
+    const cluster = await start(t, { emulate, members: 1 })
     const nameOf = async (code: number, reply: Promise<Record<string, unknown>>) => {
       const { code: actual, codeName } = await reply
       t.equal(actual, code)

@@ -20,7 +20,7 @@ t.test('the seed determines which messages are lost, and retries repair the loss
 
 for (const emulate of ['4.0', '8.0'] as const) {
   t.test(`a shard that stepped down is elected again, ${emulate}`, async (t) => {
-    const cluster = await start(t, { emulate })
+    const cluster = await start(t, { emulate, members: 1 })
     const words = emulate === '4.0' ? 'not master' : 'not primary'
     t.match(await admin(cluster, { hello: 1 }, 'shard02'), { ok: 1, isWritablePrimary: true, secondary: false })
     await cluster.faults.apply('step down shard02')
@@ -144,7 +144,7 @@ t.test('a paused member does nothing until it is resumed, timers included', asyn
 })
 
 t.test('a destroyed shard restarts empty, and is not a part of the cluster', async (t) => {
-  const cluster = await start(t)
+  const cluster = await start(t, { members: 1 })
   await cluster.faults.apply('destroy shard02')
   t.match(await find(cluster, -1), { ok: 1 })
   await cluster.faults.heal()

@@ -4,7 +4,7 @@ import t from 'tap'
 import { admin, ask, find, start } from './two-shard-cluster.js'
 
 t.test('a fault on an unknown member, link or step is an error, and nothing is applied', async (t) => {
-  const cluster = await start(t)
+  const cluster = await start(t, { members: 1 })
   const wrong: readonly (readonly [string, RegExp])[] = [
     [
       'crash shard09',
@@ -53,7 +53,7 @@ t.test('a fault on an unknown member, link or step is an error, and nothing is a
 })
 
 t.test('faults start and end on time, are listed, and emit events', async (t) => {
-  const cluster = await start(t)
+  const cluster = await start(t, { members: 1 })
   const events: ClusterEvent[] = []
   cluster.onEvent((event) => {
     if (event.type === 'fault-applied' || event.type === 'fault-healed') events.push(event)

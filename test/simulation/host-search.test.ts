@@ -47,7 +47,7 @@ t.test('a member that needs a shard that is down fails with 133 after findReplic
 })
 
 t.test('a member that restarts during the search is found', async (t) => {
-  const cluster = await start(t, { findReplicaSetHostTimeoutMs })
+  const cluster = await start(t, { findReplicaSetHostTimeoutMs, members: 1 })
   await cluster.faults.apply('crash shard02 for 1s')
   t.match(await ask(cluster, moveDocument), { ok: 1, n: 1, nModified: 1 })
   await cluster.faults.apply('crash shard02 for 1s')

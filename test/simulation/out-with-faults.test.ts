@@ -52,7 +52,7 @@ const copied = async (cluster: SimulatedCluster) =>
 
 for (const emulate of ['4.4', '8.0'] as const) {
   t.test(`$out on a full disk leaves no temporary collection, ${emulate}`, async (t) => {
-    const { cluster, writing } = await startWriting(t, { emulate })
+    const { cluster, writing } = await startWriting(t, { emulate, members: 1 })
     t.match(
       await temporaryCollections(cluster),
       [{ name: /^tmp\.agg_out\./, options: { temp: true } }],
@@ -95,7 +95,7 @@ t.test('$out whose temporary collection is dropped fails and keeps its target', 
     ['insert', 'shard01'],
     ['getMore', 'shard02'],
   ] as const) {
-    const { cluster, writing } = await startWriting(t, {}, waitsFor)
+    const { cluster, writing } = await startWriting(t, { members: 1 }, waitsFor)
     await cluster.faults.apply('step down shard01')
     await cluster.faults.heal()
     await cluster.advance(20_000)

@@ -2,6 +2,7 @@
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import type { Test } from 'tap'
+import { anyMembers } from '../support/members.js'
 
 export const ns = 'app.things'
 
@@ -16,7 +17,7 @@ export const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos
 
 /** Two shards; keys below 0 on the first, others on the second. */
 export async function start(t: Test, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
-  const cluster = await createSimulatedCluster({ seed: 1, shards: 2, mongos: 2, ...options })
+  const cluster = await createSimulatedCluster({ seed: 1, shards: 2, mongos: 2, ...anyMembers, ...options })
   t.teardown(() => cluster.stop())
   for (const command of [
     { enableSharding: 'app', primaryShard: 'shard01' },

@@ -5,6 +5,7 @@
 import { MongoClient, type Collection, type Db, type Document } from 'mongodb'
 import { ShardedCluster, type ClusterOptions, type RoutedEvent } from 'shardlab'
 import type { EmulatedVersion } from '@shardlab/sharding'
+import { anyMembers } from './members.js'
 
 /** Documents of any shape, with an `_id` of any type. */
 export type Loose = Collection<any>
@@ -27,6 +28,7 @@ export class TestCluster {
       shards: 3,
       runtime: 'inline',
       balancerRoundIntervalMs: 2 ** 31 - 1,
+      ...anyMembers,
       ...options,
       emulate: version,
     })
