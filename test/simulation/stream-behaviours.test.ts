@@ -194,8 +194,9 @@ t.test('a stream and its getMores have comments', async (t) => {
   for (const to of targets) {
     const stream = await Stream.open(cluster, to, {}, { comment: 'my stream' })
     const waiting = stream.read({ maxTimeMS: 500, comment: { of: 'my getMore' } })
-    const current = await admin(cluster, { currentOp: 1 }, to)
-    const comments = (current['inprog'] as Document[]).map(({ command }) => command?.comment?.of as unknown)
+    const local = [{ $currentOp: { localOps: to === 'mongos01' } }]
+    const current = await admin(cluster, { aggregate: 1, pipeline: local, cursor: {} }, to)
+    const comments = (current['cursor'].firstBatch as Document[]).map(({ command }) => command?.comment?.of as unknown)
     t.ok(comments.includes('my getMore'), to)
     await waiting
   }
