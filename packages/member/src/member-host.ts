@@ -4,6 +4,7 @@ import type { Behaviours } from '@shardlab/sharding'
 import type { FailPoints } from './fail-points/fail-points.js'
 import type { LogBuffer } from './log/log-buffer.js'
 import type { ShardLabel } from './operations/shard-label.js'
+import type { ReportedTransaction } from './operations/reported-transaction.js'
 import type { OperationRegistry } from './operations/operation-registry.js'
 import type { RunningOperation } from './operations/running-operation.js'
 import type { QuerySettingsTable } from './query-settings/settings-table.js'
@@ -46,6 +47,8 @@ export interface MemberHost {
   readonly querySettings: QuerySettingsTable | null
   /** Entries of currentOp for background work. Absent: the member has no such work. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
+  /** For currentOp. Absent: the member has none. */
+  openTransactions?(): Iterable<ReportedTransaction>
   readonly commandRows: readonly CommandDescription[]
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void
 }

@@ -38,6 +38,7 @@ import {
   rowIn,
   SessionCatalog,
   type CommandDescription,
+  type ReportedTransaction,
   type SessionKey,
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
@@ -270,6 +271,10 @@ export class Mongos implements Actor, DispatchHost {
       cachedDatabases: this.catalog.databaseCount,
       inFlight: this.#inFlight,
     }
+  }
+
+  openTransactions(): Iterable<ReportedTransaction> {
+    return this.transactions.reports()
   }
 
   get commandRows(): readonly CommandDescription[] {

@@ -1,3 +1,4 @@
+export { CommitStatistics, type CommitStep } from './transactions/commit-statistics.js'
 export { checkRename } from './commands/rename-collection.js'
 export { reachIgnoringFault, retryUntilDone } from './host/retry-until-done.js'
 export { checkCollectionUuid, expectUuid } from './ddl/collection-uuid.js'

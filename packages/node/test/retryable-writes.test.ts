@@ -170,6 +170,19 @@ t.test('commands that cannot be retried refuse a transaction number', async (t) 
   t.same(await node.all('c'), [{ _id: 1 }, { _id: 3 }])
 })
 
+t.test('serverStatus counts repeated statements', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ create: 'c' })
+  const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(1) }
+  const modify = { findAndModify: 'c', query: { _id: 1 }, update: { $set: { a: 1 } }, lsid, txnNumber: long(2) }
+  for (const command of [insert, insert, modify, modify]) await node.ok(command)
+  t.match((await node.ok({ serverStatus: 1 }, { db: 'admin' }))['transactions'], {
+    retriedCommandsCount: long(2),
+    retriedStatementsCount: long(3),
+    transactionsCollectionWriteCount: long(2),
+  })
+})
+
 t.test('a statement that failed is run again', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })

@@ -95,6 +95,7 @@ export function shardRole(
       migrationStatistics.write(writer, behaviours, rangeDeleter.tasks.all().length)
       writeReshardingStatistics(parts(), writer)
     },
+    writeCoordinatorStatistics: (writer) => parts().coordinators.statistics.write(writer),
     backgroundOperations: (label) => reshardingOperations(parts(), label),
   }
   return role

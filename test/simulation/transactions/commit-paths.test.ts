@@ -116,6 +116,64 @@ t.test('an update that moves a document to another shard', async (t) => {
   t.same(await values(cluster), { '-12': null, '-2': null, '1': null, '11': 3 })
 })
 
+t.test('currentOp and serverStatus show transactions', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1, 1, { readConcern: { level: 'snapshot' } })
+  await txn(set(-1, 1))
+  await cluster.advance(1000)
+  await txn({ find: 'things', filter: { x: 1 } })
+  const operations = async (to: string, match: Document): Promise<Document[]> => {
+    const pipeline = [{ $currentOp: { localOps: true } }, { $match: match }]
+    return (await admin(cluster, { aggregate: 1, pipeline, cursor: {} }, to))['cursor'].firstBatch
+  }
+  const [onRouter, ...more] = await operations('mongos01', { type: 'idleSession' })
+  t.same(more, [])
+  t.match(onRouter, {
+    desc: 'inactive transaction',
+    active: false,
+    lsid: {},
+    transaction: {
+      parameters: { txnNumber: 1, autocommit: false, readConcern: { level: 'snapshot' } },
+      globalReadTimestamp: {},
+      numParticipants: 2,
+      participants: [
+        { name: 'shard01', coordinator: true, readOnly: false },
+        { name: 'shard02', coordinator: false, readOnly: true },
+      ],
+      numReadOnlyParticipants: 1,
+      numNonReadOnlyParticipants: 1,
+      commitType: undefined,
+    },
+  })
+  t.ok(onRouter!['transaction'].timeOpenMicros >= 1_000_000)
+  t.ok(onRouter!['transaction'].timeInactiveMicros >= 1_000_000)
+  await txn(set(1, 1))
+  const hold = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
+  const committing = txn.commit()
+  await cluster.steps.struck(hold)
+  const committingOps = await operations('mongos01', { 'command.commitTransaction': 1 })
+  t.match(committingOps, [{ type: 'op', transaction: { commitType: 'twoPhaseCommit' } }])
+  t.match(await operations('shard02', { type: 'idleSession' }), [
+    { transaction: { timePreparedMicros: Number, expiryTime: String, parameters: { txnNumber: 1 } } },
+  ])
+  const coordinators = async () => (await admin(cluster, { serverStatus: 1 }, 'shard01'))['twoPhaseCommitCoordinator']
+  t.match(await coordinators(), {
+    totalCreated: 1,
+    totalStartedTwoPhaseCommit: 1,
+    totalCommittedTwoPhaseCommit: 0,
+    currentInSteps: { waitingForVotes: 1, writingDecision: 0 },
+  })
+  await cluster.steps.heal(hold)
+  t.match(await committing, { ok: 1 })
+  t.match(await coordinators(), {
+    totalCommittedTwoPhaseCommit: 1,
+    totalAbortedTwoPhaseCommit: 0,
+    currentInSteps: { waitingForVotes: 0, writingDecision: 0, waitingForDecisionAcks: 0, deletingCoordinatorDoc: 0 },
+  })
+  t.same(await operations('shard02', { type: 'idleSession' }), [])
+  t.same(await operations('mongos01', { type: 'idleSession' }), [])
+})
+
 t.test('D505: reads wait for prepared transactions of their collection', async (t) => {
   const cluster = await start(t)
   const txn = transaction(cluster, 1)

@@ -1,24 +1,35 @@
 import type { MemberHost } from '../member-host.js'
 import type { CurrentOpOptions } from './current-op-options.js'
-import { idleConnectionDocument, idleCursorDocument, operationDocument, type IdleCursor } from './operation-document.js'
+import {
+  idleConnectionDocument,
+  idleCursorDocument,
+  idleTransactionDocument,
+  operationDocument,
+  type IdleCursor,
+} from './operation-document.js'
 import type { ShardLabel } from './shard-label.js'
 
-/** Running operations come first, then idle connections and idle cursors where requested. */
+/** Running operations come first, then those that are idle, where requested. */
 export function currentOperations(
   host: MemberHost,
-  options: Pick<CurrentOpOptions, 'idleConnections' | 'idleCursors' | 'truncateOps'>,
+  options: Pick<CurrentOpOptions, 'idleConnections' | 'idleCursors' | 'idleSessions' | 'truncateOps'>,
   cursors: Iterable<IdleCursor>,
   shard: ShardLabel = null,
 ): Uint8Array[] {
   const documents: Uint8Array[] = []
   const busy = new Set<number>()
+  const transactions = [...(host.openTransactions?.() ?? [])]
   for (const operation of host.operations) {
     busy.add(operation.connectionId)
-    documents.push(operationDocument(host, operation, shard, options.truncateOps))
+    const transaction = transactions.find((each) => each.operation === operation)
+    documents.push(operationDocument(host, operation, shard, options.truncateOps, transaction))
   }
   if (options.idleConnections)
     for (const connection of host.connections)
       if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))
+  if (options.idleSessions)
+    for (const transaction of transactions)
+      if (transaction.operation === null) documents.push(idleTransactionDocument(host, transaction, shard))
   if (options.idleCursors) for (const cursor of cursors) documents.push(idleCursorDocument(host, cursor, shard))
   if (host.sampling !== null) documents.push(...host.sampling.operations(shard))
   if (host.backgroundOperations !== undefined) documents.push(...host.backgroundOperations(shard))

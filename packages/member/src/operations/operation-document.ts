@@ -4,6 +4,7 @@ import type { MemberHost } from '../member-host.js'
 import type { Connection } from '../connections/connection-table.js'
 import { noUserDigest } from '../sessions/session-patterns.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
+import { isoText, type ReportedTransaction } from './reported-transaction.js'
 import type { RunningOperation } from './running-operation.js'
 import type { ShardLabel } from './shard-label.js'
 
@@ -30,8 +31,12 @@ function begin(
   const writer = new DocumentWriter(1024)
   if (shard !== null) writer.string('shard', shard)
   writer.string('type', type).string('host', host.context.endpoint).string('desc', `conn${id}`)
-  writer.integer('connectionId', id)
-  if (connection === undefined) return writer
+  if (connection === undefined) return writer.integer('connectionId', id)
+  return writeConnection(writer, connection, shard)
+}
+
+function writeConnection(writer: DocumentWriter, connection: Connection, shard: ShardLabel): DocumentWriter {
+  writer.integer('connectionId', connection.id)
   writer.string(shard === null ? 'client' : 'client_s', connection.remote)
   if (connection.appName !== '') writer.string('appName', connection.appName)
   if (connection.metadata !== null) writer.document('clientMetadata', connection.metadata)
@@ -39,7 +44,7 @@ function begin(
 }
 
 function writeTime(writer: DocumentWriter, host: MemberHost): DocumentWriter {
-  return writer.string('currentOpTime', new Date(host.context.now()).toISOString().replace('Z', '+00:00'))
+  return writer.string('currentOpTime', isoText(host.context.now()))
 }
 
 export function operationDocument(
@@ -47,6 +52,7 @@ export function operationDocument(
   operation: RunningOperation,
   shard: ShardLabel,
   truncate: boolean,
+  transaction: ReportedTransaction | undefined,
 ): Uint8Array {
   const connection = host.connections.find(operation.connectionId)
   const writer = begin(host, 'op', connection, operation.connectionId, shard).bool('active', true)
@@ -63,6 +69,7 @@ export function operationDocument(
       .binary('uid', 0, noUserDigest)
       .end()
   }
+  if (transaction !== undefined) writeTransaction(writer, transaction)
   const runningMs = host.context.now() - operation.startedAtMs
   writer
     .int64('secs_running', Math.floor(runningMs / 1000))
@@ -84,6 +91,31 @@ export function operationDocument(
       .end()
   }
   return writer.finish()
+}
+
+export function idleTransactionDocument(
+  host: MemberHost,
+  transaction: ReportedTransaction,
+  shard: ShardLabel,
+): Uint8Array {
+  const { connectionId, lsid } = transaction
+  const connection = host.connections.find(connectionId)
+  const writer = new DocumentWriter(1024)
+  if (shard !== null) writer.string('shard', shard)
+  writer.string('type', 'idleSession').string('host', host.context.endpoint).string('desc', 'inactive transaction')
+  if (connection !== undefined) writeConnection(writer, connection, shard)
+  writer.document('lsid', lsid)
+  writeTransaction(writer, transaction)
+  if (host.process === 'mongod') writer.bool('waitingForLock', false)
+  writer.bool('active', false)
+  if (host.process === 'mongod') writer.startDocument('locks').end().startDocument('lockStats').end()
+  return writer.finish()
+}
+
+function writeTransaction(writer: DocumentWriter, transaction: ReportedTransaction): void {
+  writer.startDocument('transaction')
+  transaction.write(writer)
+  writer.end()
 }
 
 export function idleConnectionDocument(host: MemberHost, connection: Connection, shard: ShardLabel): Uint8Array {

@@ -26,6 +26,7 @@ export async function commit(invocation: MongosInvocation, transaction: RouterTr
   transaction.outcome = 'committing'
   const beganAtMs = host.context.now()
   if (isFirst) {
+    transaction.commit = { type, beganAtMs }
     statistics.commitBegins(type)
     statistics.participantsAtCommit += transaction.participants.length
   }

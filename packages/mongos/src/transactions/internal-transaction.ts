@@ -107,6 +107,8 @@ async function attempt<T>(
   transaction.isInternal = true
   transaction.beginStatement(null, null)
   operation.transaction = transaction
+  transaction.operation = operation
+  transaction.clock.begin(host.context.now())
   try {
     const result = await run(withoutConcerns(invocation))
     const code = codeOf(result)
@@ -120,6 +122,7 @@ async function attempt<T>(
     throw error
   } finally {
     operation.transaction = null
+    transaction.operation = null
   }
 }
 

@@ -4,9 +4,9 @@
  */
 import type { Address, TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
-import type { SessionId } from '@shardlab/member'
+import { ActivityClock, type RunningOperation, type SessionId } from '@shardlab/member'
 import { isOk } from '../remote/command-reply.js'
-import type { RouterTransactionStatistics } from './router-transaction-statistics.js'
+import type { CommitType, RouterTransactionStatistics } from './router-transaction-statistics.js'
 
 export interface Participant {
   readonly shard: Address
@@ -44,6 +44,13 @@ export class RouterTransaction {
   /** Whether this router has run statements of it. Otherwise it is only asked to commit. */
   readonly isKnown: boolean
   outcome: RouterOutcome = 'open'
+  readonly clock: ActivityClock
+  /** Its command that runs. Null: it is inactive. */
+  operation: RunningOperation | null = null
+  /** Of the last command. */
+  connectionId = 0
+  /** Null: its commit has not begun. */
+  commit: { readonly type: CommitType; readonly beganAtMs: number } | null = null
   /** Whether the router runs it for a single command, which is not a commit. */
   isInternal = false
   /** Of the shards, in the order of their first statement. */
@@ -64,11 +71,22 @@ export class RouterTransaction {
 
   readonly #statistics: RouterTransactionStatistics
 
-  constructor(session: SessionId, txnNumber: bigint, isKnown: boolean, statistics: RouterTransactionStatistics) {
+  constructor(
+    session: SessionId,
+    txnNumber: bigint,
+    isKnown: boolean,
+    statistics: RouterTransactionStatistics,
+    startedAtMs: number,
+  ) {
+    this.clock = new ActivityClock(startedAtMs)
     this.#statistics = statistics
     this.session = session
     this.txnNumber = txnNumber
     this.isKnown = isKnown
+  }
+
+  get readConcern(): Uint8Array | null {
+    return this.#readConcern
   }
 
   get participants(): readonly Participant[] {

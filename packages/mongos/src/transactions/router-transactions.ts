@@ -1,9 +1,10 @@
 /** The newest transaction of each session. Server: transaction_router.cpp, beginOrContinueTxn. */
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { uuidText, type SessionId, type SessionKey } from '@shardlab/member'
+import { uuidText, type ReportedTransaction, type SessionId, type SessionKey } from '@shardlab/member'
 import { InternalSessions } from './internal-sessions.js'
 import { RouterTransaction } from './router-transaction.js'
+import { reportOf } from './report-transaction.js'
 import { RouterTransactionStatistics } from './router-transaction-statistics.js'
 
 export class RouterTransactions {
@@ -12,13 +13,23 @@ export class RouterTransactions {
   readonly sessions: InternalSessions
   readonly #bySession = new Map<SessionKey, RouterTransaction>()
 
+  readonly #now: () => number
+
   constructor(context: ActorContext) {
+    this.#now = () => context.now()
     this.sessions = new InternalSessions(context)
   }
 
   /** The session has ended. */
   drop(key: SessionKey): void {
     this.#bySession.delete(key)
+  }
+
+  /** For currentOp. */
+  *reports(): Generator<ReportedTransaction> {
+    for (const transaction of this.#bySession.values())
+      if (transaction.isKnown && (transaction.outcome === 'open' || transaction.operation !== null))
+        yield reportOf(transaction, this.#now())
   }
 
   all(): Iterable<RouterTransaction> {
@@ -34,7 +45,7 @@ export class RouterTransactions {
         `txnNumber ${txnNumber} for session ${text(session)} already started`,
       )
     this.statistics.started++
-    return this.#add(new RouterTransaction(session, txnNumber, true, this.statistics))
+    return this.#add(new RouterTransaction(session, txnNumber, true, this.statistics, this.#now()))
   }
 
   /** @throws CommandError 225, 251 NoSuchTransaction, 256 TransactionCommitted */
@@ -58,7 +69,7 @@ export class RouterTransactions {
   find(session: SessionId, txnNumber: bigint): RouterTransaction {
     const newest = this.#newest(session, txnNumber)
     if (newest?.txnNumber === txnNumber) return newest
-    return this.#add(new RouterTransaction(session, txnNumber, false, this.statistics))
+    return this.#add(new RouterTransaction(session, txnNumber, false, this.statistics, this.#now()))
   }
 
   #newest(session: SessionId, txnNumber: bigint): RouterTransaction | undefined {

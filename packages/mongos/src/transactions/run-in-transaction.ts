@@ -41,8 +41,25 @@ export async function runInTransaction(
   findRow: (name: string) => Row | undefined,
 ): Promise<DocumentWriter> {
   const transaction = transactionOf(command, row)
-  command.operation.transaction = transaction
-  if (endsTransaction(row.name)) return row.run(command)
+  const { operation, host } = command
+  operation.transaction = transaction
+  transaction.operation = operation
+  transaction.connectionId = operation.connectionId
+  transaction.clock.begin(host.context.now())
+  try {
+    return await (endsTransaction(row.name) ? row.run(command) : runStatement(row, command, transaction, findRow))
+  } finally {
+    transaction.operation = null
+    transaction.clock.end(host.context.now())
+  }
+}
+
+async function runStatement(
+  row: Row,
+  command: MongosInvocation,
+  transaction: RouterTransaction,
+  findRow: (name: string) => Row | undefined,
+): Promise<DocumentWriter> {
   const invocation = atSnapshot(command, transaction)
   try {
     const reply = (helpOf(row, invocation.args) ?? (await runOnViews(row, invocation, findRow))).finish()

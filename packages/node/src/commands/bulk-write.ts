@@ -100,6 +100,7 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
         if (ordered || isStaleError(error)) break
       }
     }
+    host.transactions.statistics.retried(retried.length)
     await host.flush()
     return writeRetriedStmtIds(writeSummary(writeItems(invocation, items), summary), retried)
   },

@@ -20,11 +20,13 @@ function currentOpFilter(body: Uint8Array): Uint8Array {
 function currentOpCommandOptions(args: CommandArguments): {
   idleConnections: boolean
   idleCursors: boolean
+  idleSessions: boolean
   truncateOps: boolean
 } {
   return {
     idleConnections: args.bool('$all') ?? false,
     idleCursors: false,
+    idleSessions: true,
     truncateOps: args.bool('$truncateOps') ?? true,
   }
 }

@@ -69,6 +69,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     const value = answer.document === null ? null : projected(answer.document, projection, host.behaviours)
     await host.flush()
     const writer = writeAnswer(answer, value)
+    if (isRepeated) host.transactions.statistics.retried(1)
     return isRepeated ? writer.int32('retriedStmtId', stmtId) : writer
   },
 }

@@ -3,6 +3,7 @@ import { BsonType, findField, stringValue, type DocumentWriter } from '@shardlab
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import { CommitStatistics } from '../transactions/commit-statistics.js'
 
 const sections: readonly StatusSection<NodeHost>[] = [
   {
@@ -50,6 +51,15 @@ const sections: readonly StatusSection<NodeHost>[] = [
     name: 'transactions',
     exists: ({ behaviours, isStandalone }) => behaviours.transactions && !isStandalone,
     write: (writer, { transactions }) => transactions.writeStatistics(writer),
+  },
+  {
+    name: 'twoPhaseCommitCoordinator',
+    exists: ({ behaviours, isStandalone }) => behaviours.shardedTransactions && !isStandalone,
+    write(writer, { role, transactions }) {
+      writer.int64('totalCreated', transactions.statistics.coordinatorsCreated)
+      if (role.writeCoordinatorStatistics === undefined) new CommitStatistics().write(writer)
+      else role.writeCoordinatorStatistics(writer)
+    },
   },
   {
     name: 'storageEngine',

@@ -302,6 +302,8 @@ export interface NodeRole {
    * @throws CommandError when it is unknown
    */
   shardKeyOf?(ns: string, uuid: Uint8Array): ShardKeyPattern | null | Promise<ShardKeyPattern | null>
+  /** Appends the commits of two phases to serverStatus. Absent: this member coordinates none. */
+  writeCoordinatorStatistics?(writer: DocumentWriter): void
   /** Appends the role's counters to shardingStatistics of serverStatus. Absent: none. */
   writeShardingStatistics?(writer: DocumentWriter): void
   /** Number of documents of a collection that belong to other members. Absent: 0. */

@@ -36,6 +36,7 @@ import {
   QuerySettingsTable,
   SessionCatalog,
   sessionTimeoutMinutes,
+  type ReportedTransaction,
   type SessionKey,
 } from '@shardlab/member'
 import { removeExpiredPreImages } from '../change-streams/pre-images.js'
@@ -264,6 +265,10 @@ export class StorageNode implements NodeHost {
 
   get sampling(): SampledWrites | null {
     return this.role.sampling ?? null
+  }
+
+  openTransactions(): Iterable<ReportedTransaction> {
+    return this.transactions.reports()
   }
 
   backgroundOperations(shard: ShardLabel): Iterable<Uint8Array> {

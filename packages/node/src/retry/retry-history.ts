@@ -37,6 +37,8 @@ export class RetryHistory {
   readonly #options: RetryHistoryOptions
   /** Of internal transactions that have ended, oldest first. Their clients do not repeat them. */
   #endedInternally: SessionKey[] = []
+  /** Entries of sessions that were recorded since the start of the member. */
+  writeCount = 0
   #owner: object = {}
   #sizeBytes = 0
 
@@ -132,6 +134,7 @@ export class RetryHistory {
     const { key, parent } = SessionCatalog.parseAny(entry.session.lsid)
     const history = this.#writable(key, entry.session.txnNumber, entry.wallMs)
     if (history === null) return undefined
+    this.writeCount++
     const previous = history.lastOpTime ?? undefined
     history.lastOpTime = { ts: entry.ts, term: entry.term }
     if (entry.op === 'c') {
@@ -198,6 +201,7 @@ export class RetryHistory {
   ): OpTime | undefined {
     const history = this.#writable(key, txnNumber, wallMs)
     if (history === null) return undefined
+    this.writeCount++
     const previous = history.lastOpTime ?? undefined
     history.lastOpTime = last
     const before = history.sizeBytes

@@ -54,7 +54,10 @@ async function transactionOf(
   const { operation } = invocation
   for (;;)
     try {
-      return transactions.start(session, txnNumber)
+      const transaction = transactions.start(session, txnNumber)
+      transaction.readConcern = invocation.args.document('readConcern')?.slice() ?? null
+      if (invocation.args.bool('coordinator') === true) transactions.statistics.coordinatorsCreated++
+      return transaction
     } catch (error) {
       if (!(error instanceof SessionIsPrepared)) throw error
       // The decision arrives as another command of the session.
@@ -67,6 +70,8 @@ async function transactionOf(
 async function runStatement(transaction: Transaction, invocation: NodeInvocation, run: Run): Promise<DocumentWriter> {
   const { host, operation } = invocation
   transaction.operation = operation
+  transaction.connectionId = operation.connectionId
+  transaction.clock.begin(host.context.now())
   try {
     if (transaction.snapshot === null) await openSnapshot(transaction, invocation)
     await awaitDefinitions(transaction, invocation)
@@ -84,6 +89,7 @@ async function runStatement(transaction: Transaction, invocation: NodeInvocation
     throw error
   } finally {
     transaction.operation = null
+    transaction.clock.end(host.context.now())
   }
 }
 

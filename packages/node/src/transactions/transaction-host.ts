@@ -60,7 +60,7 @@ class TransactionWriter {
   collection(ns: string): Collection | undefined {
     const found = this.#engine.collection(ns)
     const { namespaces, createdNamespaces, snapshot } = this.#transaction
-    if (snapshot !== null) this.#transactions.checkArrivals(ns, snapshot)
+    if (snapshot !== null) this.#transactions.arrivals.check(ns, snapshot)
     if (namespaces.has(ns)) return found
     this.#transactions.definitions.check(ns)
     const live = this.#node.collection(ns)

@@ -1,10 +1,5 @@
 import type { DocumentWriter } from '@shardlab/bson'
-
-export interface OpenCounts {
-  readonly open: number
-  readonly active: number
-  readonly prepared: number
-}
+import type { Transaction } from './transaction.js'
 
 /** Since the start of this member. Server: server_transactions_metrics.cpp. */
 export class TransactionStatistics {
@@ -14,6 +9,11 @@ export class TransactionStatistics {
   prepared = 0
   preparedThenCommitted = 0
   preparedThenAborted = 0
+  /** Statements of retryable writes that were not executed again, and the commands with some. */
+  retriedStatements = 0
+  retriedCommands = 0
+  /** Transactions of several shards that this one coordinates if they need two phases. */
+  coordinatorsCreated = 0
   /** Of the transaction that has committed last. */
   lastOperationCount = 0
   lastOperationBytes = 0
@@ -24,8 +24,24 @@ export class TransactionStatistics {
     this.lastOperationBytes = operationBytes
   }
 
-  write(writer: DocumentWriter, { open, active, prepared }: OpenCounts): void {
+  retried(statements: number): void {
+    if (statements === 0) return
+    this.retriedStatements += statements
+    this.retriedCommands++
+  }
+
+  /**
+   * @param all the open ones
+   * @param collectionWrites to config.transactions
+   */
+  write(writer: DocumentWriter, all: readonly Transaction[], collectionWrites: number): void {
+    const open = all.length
+    const active = all.filter(({ operation }) => operation !== null).length
+    const prepared = all.filter(({ state }) => state === 'prepared').length
     writer
+      .int64('retriedCommandsCount', this.retriedCommands)
+      .int64('retriedStatementsCount', this.retriedStatements)
+      .int64('transactionsCollectionWriteCount', collectionWrites)
       .int64('currentActive', active)
       .int64('currentInactive', open - active)
       .int64('currentOpen', open)

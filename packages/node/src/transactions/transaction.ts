@@ -1,5 +1,11 @@
 import { createDeferred, type TimestampPair } from '@shardlab/actor'
-import type { RunningOperation, SessionId } from '@shardlab/member'
+import {
+  ActivityClock,
+  isoText,
+  type ReportedTransaction,
+  type RunningOperation,
+  type SessionId,
+} from '@shardlab/member'
 import type { LogSession, StorageEngine } from '@shardlab/storage'
 
 /** What the transaction reads and changes: a clone of the data, with its own writes. */
@@ -23,7 +29,7 @@ export interface TransactionStatement {
 export class Transaction {
   readonly session: SessionId
   readonly txnNumber: bigint
-  readonly startedAtMs: number
+  readonly clock: ActivityClock
   state: 'in-progress' | 'prepared' | 'committed' | 'aborted' = 'in-progress'
   /** Null: its first statement has not begun to read. */
   snapshot: Snapshot | null = null
@@ -35,6 +41,12 @@ export class Transaction {
   readonly createdNamespaces = new Set<string>()
   /** See `WriteKeys`. */
   readonly keys = new Set<string>()
+  /** Of its first command. Null: it named none. */
+  readConcern: Uint8Array | null = null
+  /** Of the last command; 0: it came from another member. */
+  connectionId = 0
+  /** Null: it is not prepared. */
+  preparedAtMs: number | null = null
   /** The statement that runs. Null: it is inactive. */
   operation: RunningOperation | null = null
   /** Of its prepare. Null: it is not prepared. */
@@ -46,11 +58,34 @@ export class Transaction {
   constructor(session: SessionId, txnNumber: bigint, startedAtMs: number) {
     this.session = session
     this.txnNumber = txnNumber
-    this.startedAtMs = startedAtMs
+    this.clock = new ActivityClock(startedAtMs)
   }
 
   get isOpen(): boolean {
     return this.state === 'in-progress' || this.state === 'prepared'
+  }
+
+  get startedAtMs(): number {
+    return this.clock.startedAtMs
+  }
+
+  /** For currentOp. */
+  report(nowMs: number, lifetimeMs: number): ReportedTransaction {
+    return {
+      lsid: this.session.document,
+      operation: this.operation,
+      connectionId: this.connectionId,
+      write: (writer) => {
+        writer.startDocument('parameters').int64('txnNumber', this.txnNumber).bool('autocommit', false)
+        if (this.readConcern !== null) writer.document('readConcern', this.readConcern)
+        const [seconds, increment] = this.snapshot?.isCommon === true ? this.snapshot.time : [0, 0]
+        writer.end().timestamp('readTimestamp', seconds, increment)
+        this.clock.write(writer, nowMs)
+        if (this.preparedAtMs !== null)
+          writer.int64('timePreparedMicros', Math.round((nowMs - this.preparedAtMs) * 1000))
+        writer.string('expiryTime', isoText(this.startedAtMs + lifetimeMs))
+      },
+    }
   }
 
   get isReadOnly(): boolean {

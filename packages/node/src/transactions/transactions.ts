@@ -2,9 +2,16 @@
  * The transactions of a primary: at most one open one for each session. Server:
  * transaction_participant.cpp.
  */
-import { compareTimestamps, type ActorContext, type TimestampPair } from '@shardlab/actor'
+import { type ActorContext, type TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
-import { databaseNameOf, SessionCatalog, type ParameterSet, type SessionId, type SessionKey } from '@shardlab/member'
+import {
+  databaseNameOf,
+  SessionCatalog,
+  type ParameterSet,
+  type ReportedTransaction,
+  type SessionId,
+  type SessionKey,
+} from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, LogEntry, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
@@ -23,8 +30,9 @@ import {
   type EntryLimits,
 } from './log/transaction-entries.js'
 import { clientOf, runsWriteOf } from './internal-sessions.js'
+import { RangeArrivals } from './range-arrivals.js'
 import { SessionCheckout } from './session-checkout.js'
-import { Transaction, type Snapshot } from './transaction.js'
+import { Transaction } from './transaction.js'
 import {
   checkNumber,
   checkRestart,
@@ -32,7 +40,6 @@ import {
   exceededLifetime,
   hasAborted,
   hasCommitted,
-  hasReceivedRange,
   noSuchTransaction,
   SessionIsPrepared,
 } from './transaction-errors.js'
@@ -64,13 +71,13 @@ export class Transactions {
   readonly definitions: DefinitionLocks
   readonly checkout = new SessionCheckout()
   readonly statistics = new TransactionStatistics()
+  /** Since some transaction began that is still open. */
+  readonly arrivals = new RangeArrivals()
   /** Reads that need the outcome wait for them. */
   preparedCount = 0
   readonly #node: TransactionsNode
   readonly #log: TransactionLog
   readonly #open = new Map<SessionKey, Transaction>()
-  /** Since some transaction began that is still open. */
-  readonly #arrivals = new Map<string, TimestampPair>()
   /** Infinite: the timer is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
@@ -195,6 +202,7 @@ export class Transactions {
     const { ts } = this.#log.write(applyOpsEntries(operations, logSession, true, this.#entryLimits))
     transaction.state = 'prepared'
     transaction.prepareTime = ts
+    transaction.preparedAtMs = this.#node.context.now()
     transaction.snapshot = null
     this.preparedCount++
     this.statistics.prepared++
@@ -226,6 +234,7 @@ export class Transactions {
       const transaction = new Transaction(SessionCatalog.parseAny(lsid), txnNumber, this.#node.context.now())
       transaction.state = 'prepared'
       transaction.prepareTime = preparedAt!.ts
+      transaction.preparedAtMs = this.#node.context.now()
       const clone = engine.clone()
       const entry = { ts: preparedAt!.ts, term: preparedAt!.term, wallMs: 0 }
       for (const change of operationsIn(parts, entry, clone)) {
@@ -245,7 +254,7 @@ export class Transactions {
     if (transaction.state === 'prepared') this.preparedCount--
     this.keys.release(transaction)
     this.#open.delete(session.key)
-    if (this.isEmpty) this.#arrivals.clear()
+    if (this.isEmpty) this.arrivals.clear()
     retries.noteTransaction(session.key, txnNumber, state, context.now())
     transaction.end(state)
     cursors.closeWhere((cursor) => cursor.session === session.key && cursor.txnNumber === txnNumber)
@@ -321,16 +330,7 @@ export class Transactions {
    * must not read the collection.
    */
   noteArrival(ns: string): void {
-    if (!this.isEmpty) this.#arrivals.set(ns, this.#node.set.appliedTs)
-  }
-
-  /** @throws CommandError 272 MigrationConflict */
-  checkArrivals(ns: string, { time, isCommon }: Snapshot): void {
-    // Owners of the past answer those, by the history of the chunks.
-    if (isCommon) return
-    const arrival = this.#arrivals.get(ns)
-    if (arrival === undefined || compareTimestamps(arrival, time) <= 0) return
-    throw hasReceivedRange(ns, arrival, time)
+    if (!this.isEmpty) this.arrivals.note(ns, this.#node.set.appliedTs)
   }
 
   isCreatedByAnother(ns: string, transaction: Transaction): boolean {
@@ -344,12 +344,13 @@ export class Transactions {
     )
   }
 
-  /** `transactions` of serverStatus. */
+  reports(): ReportedTransaction[] {
+    const nowMs = this.#node.context.now()
+    return this.all().map((each) => each.report(nowMs, this.#lifetimeMs))
+  }
+
   writeStatistics(writer: DocumentWriter): void {
-    const all = this.all()
-    const active = all.filter(({ operation }) => operation !== null).length
-    const prepared = all.filter(({ state }) => state === 'prepared').length
-    this.statistics.write(writer, { open: all.length, active, prepared })
+    this.statistics.write(writer, this.all(), this.#node.retries.writeCount)
   }
 
   /** Aborts those that are too old. */

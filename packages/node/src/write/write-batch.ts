@@ -103,6 +103,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
       if (ordered || isStaleError(error)) break
     }
   }
+  host.transactions.statistics.retried(retried.length)
   await host.flush()
   if (errors.length > 0 && runner.kind === 'update') checkStages(statements, scope.evaluation)
   return (writer) => {

@@ -6,7 +6,7 @@
 import { createDeferred, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, ErrorCodes } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from '@shardlab/member'
-import { reachIgnoringFault, retryUntilDone, type NodeHost } from '@shardlab/node'
+import { CommitStatistics, reachIgnoringFault, retryUntilDone, type CommitStep, type NodeHost } from '@shardlab/node'
 import { Records } from '../common/record-store.js'
 import { coordinatorRecords, type CoordinatorRecord, type Decision, type TransactionId } from './coordinator-record.js'
 import { Participants } from './participants.js'
@@ -15,6 +15,7 @@ class Coordination {
   readonly id: TransactionId
   readonly participants: readonly string[]
   decision: Decision | null
+  step: CommitStep | null = null
   readonly #decided = createDeferred<Decision>()
   readonly #finished: Deferred<Decision> = createDeferred<Decision>()
 
@@ -55,6 +56,7 @@ const ignored = (): void => {}
 export class TransactionCoordinators {
   readonly #node: NodeHost
   readonly #records: Records<CoordinatorRecord, TransactionId>
+  readonly statistics = new CommitStatistics()
   readonly #running = new Map<string, Coordination>()
 
   constructor(node: NodeHost) {
@@ -107,8 +109,18 @@ export class TransactionCoordinators {
         if (!isInterruption(error)) throw error
       },
     )
-    this.#node.context.detach(work.finally(() => this.#running.delete(name)))
+    this.#node.context.detach(
+      work.finally(() => {
+        this.#running.delete(name)
+        this.#enter(coordination, null)
+      }),
+    )
     return coordination
+  }
+
+  #enter(coordination: Coordination, step: CommitStep | null): void {
+    this.statistics.move(coordination.step, step)
+    coordination.step = step
   }
 
   async #run(coordination: Coordination): Promise<void> {
@@ -117,27 +129,36 @@ export class TransactionCoordinators {
     const shards = new Participants(this.#node, id, participants)
     const details = { participants }
     if (coordination.decision === null) {
+      this.statistics.started++
       const decision = await this.#decide(coordination, shards)
+      this.#enter(coordination, 'writingDecision')
       if (!context.mutated('decisionRecordOff')) this.#records.put({ id, participants, decision })
       await retryUntilDone(this.#node, () => this.#node.flushToMajority(), isFullDisk)
       coordination.decide(decision)
     } else coordination.decide(coordination.decision)
+    this.#enter(coordination, 'waitingForDecisionAcks')
     await reachIgnoringFault(context, 'shard.transaction.decided', details)
     await shards.send(coordination.decision!)
+    this.#enter(coordination, 'deletingCoordinatorDoc')
     await reachIgnoringFault(context, 'shard.transaction.acknowledged', details)
     this.#records.remove(id)
     await retryUntilDone(this.#node, () => this.#node.flush(), isFullDisk)
+    if (coordination.decision!.outcome === 'commit') this.statistics.committed++
+    else this.statistics.aborted++
   }
 
-  async #decide({ id, participants }: Coordination, shards: Participants): Promise<Decision> {
+  async #decide(coordination: Coordination, shards: Participants): Promise<Decision> {
+    const { id, participants } = coordination
     const { context, parameters } = this.#node
     const details = { participants }
     const deadlineMs = context.now() + parameters.number('transactionLifetimeLimitSeconds') * 1000
     try {
+      this.#enter(coordination, 'writingParticipantList')
       await context.reach('shard.transaction.coordinating', details)
       this.#records.put({ id, participants, decision: null })
       await this.#node.flushToMajority()
       await context.reach('shard.transaction.participants-written', details)
+      this.#enter(coordination, 'waitingForVotes')
       const votes = await shards.votes(deadlineMs)
       await context.reach('shard.transaction.voted', details)
       return votes
