@@ -52,15 +52,12 @@ export async function ensureBuilt() {
       process.stderr.write(compile.output)
       throw new ScriptError('the build failed (the compiler output is above)')
     }
-    const bundle = await capture(
-      process.execPath,
-      [join(root, 'packages', 'cluster', 'scripts', 'bundle.mjs')],
-      {},
-      join(root, 'packages', 'cluster'),
-    )
-    if (bundle.code !== 0) {
+    for (const name of ['cluster', 'shardlab']) {
+      const folder = join(root, 'packages', name)
+      const bundle = await capture(process.execPath, [join(folder, 'scripts', 'bundle.mjs')], {}, folder)
+      if (bundle.code === 0) continue
       process.stderr.write(bundle.output)
-      throw new ScriptError('bundling the workers failed (the output is above)')
+      throw new ScriptError(`bundling the program of ${name} failed (the output is above)`)
     }
     progress('turbo did not run here; built with tsc -b')
   }

@@ -3,6 +3,9 @@
  * mongo-java-server if `MJS_CLASSPATH` names its classes. Also the memory of the processes with
  * documents.
  */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { encode } from '@shardlab/bson'
 import { residentBytes } from '../support/process-memory.js'
 import { RawClient } from '../support/raw-client.js'
@@ -14,8 +17,10 @@ import { forkStub, launchJavaServer, startCluster, startJavaServer } from './wir
 /** Starts a server process and connects a client. */
 type Start = () => Promise<{ readonly client: RawClient; stop(): Promise<unknown> }>
 
-const startGoal = 0.6
-const stubGoal = 2
+const javaGoal = 0.8
+const stubGoal = 2.5
+const freshGoal = 1.3
+const freshGoalMs = 80
 const residentGoal = 0.7
 const ping = { ping: Buffer.from(encode({ ok: 1 })).toString('base64') }
 
@@ -26,6 +31,28 @@ const starts: Readonly<Record<'threads' | 'inline' | 'stub', Start>> = {
     const stub = await forkStub(ping)
     return { client: await RawClient.connect(stub.endpoint), stop: () => stub.stop() }
   },
+}
+
+/** In turns: a process with a cluster of its own, and one that uses a running server. */
+async function freshProcesses(repetitions: number): Promise<{ inline: number[]; remote: number[] }> {
+  const server = await up('--port', '0', '--quiet', '--shards', '3')
+  const [inline, remote]: [number[], number[]] = [[], []]
+  for (let round = 0; round <= repetitions; round++) {
+    const samples = [await processMs(), await processMs(server.ready.uri)]
+    if (round === 0) continue
+    inline.push(samples[0]!)
+    remote.push(samples[1]!)
+  }
+  await server.stop()
+  return { inline, remote }
+}
+
+async function processMs(...args: string[]): Promise<number> {
+  const startedMs = performance.now()
+  const child = fork(fileURLToPath(new URL('start/fresh.js', import.meta.url)), args)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`the process ended with ${code}`)
+  return performance.now() - startedMs
 }
 
 async function startUp(runtime: string): ReturnType<Start> {
@@ -48,22 +75,32 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
       if (round > 0) samples[name]!.push(tookMs)
     }
   }
+  const fresh = await freshProcesses(repetitions)
   const { threads, inline, stub } = samples as Record<'threads' | 'inline' | 'stub', number[]>
   const row = (name: string, value: string, goal?: string) => ({ name, value, ...(goal === undefined ? {} : { goal }) })
   const five = await residentMb(() => startCluster('five', '--shards', '5'))
   const rows = [
-    row('process: up, three shards, threads', `${spread(threads, 0)} ms`),
+    row(
+      'process: up, three shards, threads',
+      `${spread(threads, 0)} ms, ${median(ratios(threads, stub)).toFixed(2)} × stub`,
+      `goal: at most ${stubGoal} × stub`,
+    ),
     row(
       'process: up, three shards, inline',
       `${spread(inline, 0)} ms, ${median(ratios(inline, stub)).toFixed(2)} × stub`,
       `goal: at most ${stubGoal} × stub`,
     ),
     row('process: the stub', `${spread(stub, 0)} ms`),
+    row(
+      'process: import, start inline, insert with the driver, stop',
+      `${spread(fresh.inline, 0)} ms; the same on a running server: ${spread(fresh.remote, 0)} ms`,
+      `goal: at most ${freshGoal} × + ${freshGoalMs} ms = ${(freshGoal * median(fresh.remote) + freshGoalMs).toFixed(0)} ms`,
+    ),
     row('resident: five shards, 20,000 documents', `${five.toFixed(0)} MB`),
   ]
   const ofJava = samples['java']
   if (ofJava === undefined) {
-    const goals = `goals: start at most ${startGoal} ×, resident at most ${residentGoal} ×`
+    const goals = `goals: start at most ${javaGoal} ×, resident at most ${residentGoal} ×`
     return [
       ...rows,
       row('against mongo-java-server', 'not measured', `${goals}; MJS_CLASSPATH does not say where its classes are`),
@@ -76,7 +113,7 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
     row(
       'process: up, three shards, threads',
       `${spread(ratios(threads, ofJava))} × mongo-java-server`,
-      `goal: at most ${startGoal.toFixed(2)}`,
+      `goal: at most ${javaGoal.toFixed(2)}`,
     ),
     row('resident: mongo-java-server, 20,000 documents', `${residentOfJava.toFixed(0)} MB`),
     row(

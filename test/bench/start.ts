@@ -19,7 +19,7 @@ interface Start {
 }
 
 const clusters: Readonly<Record<string, Start>> = {
-  threads: { shards: 3, runtime: 'threads', goal: 'goal: at most 250 ms' },
+  threads: { shards: 3, runtime: 'threads', goal: 'goal: at most 150 ms' },
   inline: { shards: 3, runtime: 'inline', goal: 'goal: at most 40 ms' },
   '20 shards on two threads': {
     shards: 20,

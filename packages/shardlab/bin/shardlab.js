@@ -1,2 +1,6 @@
 #!/usr/bin/env node
-import '../dist/src/cli.js'
+'use strict'
+
+// The program that starts fast has no other command.
+if (process.argv[2] === 'up') void require('../dist/bundle/load.cjs')('up').runUpProgram()
+else void import('../dist/src/cli.js')

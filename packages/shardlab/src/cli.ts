@@ -1,21 +1,9 @@
-/** The code of each command is loaded when the command runs. */
-import { CommanderError } from 'commander'
-import { exitCodes, reportError } from './exit-codes.js'
-import { createProgram } from './program.js'
-import { untilSignal } from './signals.js'
+/** All commands. The code of each is loaded when it runs. */
+import { runProgram } from './run-program.js'
+import { runUp } from './up-cli.js'
 
-// Unhandled rejections are reported here too.
-process.on('uncaughtException', (error) => process.exit(reportError(error)))
-// The cluster keeps running when the reader of its output has gone.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-
-const program = createProgram({
-  up: async (options) => {
-    // Before the cluster's code is loaded, so that a signal during the load also stops it in order.
-    const stopped = untilSignal(options.exitWithParent === true)
-    const { up } = await import('./commands/up.js')
-    await up(options, stopped)
-  },
+await runProgram({
+  up: runUp,
   load: async (options) => {
     const { load } = await import('./commands/load.js')
     process.exitCode = await load(options)
@@ -61,11 +49,3 @@ const program = createProgram({
     which(name)
   },
 })
-
-try {
-  await program.parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.fine : exitCodes.usage
-  // Sockets or workers of a failed command could keep the process alive.
-  else process.exit(reportError(error))
-}

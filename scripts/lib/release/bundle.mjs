@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
 /** Dependencies of CommonJS packages are required at run time, also from ES modules. */
@@ -10,17 +10,30 @@ const banners = {
 
 /**
  * Bundles our packages and those that are not external, into one folder without subfolders.
- * `renamed`: packages of ours that stay imports, with their published names.
+ * `renamed`: packages of ours that stay imports, with their published names. `places`: where files
+ * are that the code opens, from the folder, if not under their names in it. `stdin`, `outfile`: one
+ * entry without a file. `isMinified`: functions keep their names, for stack traces.
  * @returns {Promise<string[]>} the paths, relative to the folder, that the code opens at run time
  */
-export async function bundle({ format, outdir, external, entryPoints, renamed = {} }) {
+export async function bundle({
+  format,
+  outdir,
+  external,
+  entryPoints,
+  renamed = {},
+  places = {},
+  stdin,
+  outfile,
+  isMinified = false,
+}) {
   const assets = new Set()
   await build({
-    entryPoints,
-    outdir,
+    ...(stdin === undefined ? { entryPoints, outdir } : { stdin, outfile: join(outdir, outfile) }),
     external,
     format,
     outExtension: { '.js': format === 'esm' ? '.js' : '.cjs' },
+    minify: isMinified,
+    charset: 'ascii',
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -32,9 +45,22 @@ export async function bundle({ format, outdir, external, entryPoints, renamed = 
     ...(format === 'esm'
       ? { splitting: true, chunkNames: 'chunk-[hash]' }
       : { supported: { 'dynamic-import': false }, define: { 'import.meta.url': 'shardlabModuleUrl' } }),
-    plugins: [flatUrls(assets), renamedImports(renamed)],
+    plugins: [
+      flatUrls(assets, { 'package.json': '../package.json', ...places }),
+      renamedImports(renamed),
+      withoutNativeUnpacking,
+    ],
   })
   return [...assets]
+}
+
+/** To load msgpackr's addon takes longer than it ever saves here: control messages are short. */
+const withoutNativeUnpacking = {
+  name: 'without-native-unpacking',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'missing' }))
+    onLoad({ filter: /./, namespace: 'missing' }, () => ({ contents: "throw new Error('not bundled')" }))
+  },
 }
 
 const renamedImports = (renamed) => ({
@@ -47,14 +73,15 @@ const renamedImports = (renamed) => ({
 })
 
 /** All files are in one folder: `new URL('../workers/entry.js', …)` becomes `./entry.js`. */
-const flatUrls = (assets) => ({
+const flatUrls = (assets, places) => ({
   name: 'flat-urls',
   setup({ onLoad }) {
     onLoad({ filter: /packages[\\/][\w-]+[\\/]dist[\\/].*\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
       if (!text.includes('import.meta.url')) return null
       const flat = (target) => {
-        const asset = target.endsWith('/package.json') ? '../package.json' : `./${basename(target)}`
+        const name = basename(target)
+        const asset = places[name] ?? `./${name}`
         assets.add(asset)
         return asset
       }

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, posix } from 'node:path'
 import { capture, ScriptError } from '../processes.mjs'
 import { root } from '../workspace.mjs'
+import { writeProgram } from '../program/write-program.mjs'
 import { bundle } from './bundle.mjs'
 import { noticesOf } from './notices.mjs'
 import { writeTypes } from './types.mjs'
@@ -22,39 +23,27 @@ export async function packShardlab(folder) {
   const built = (path) => join(root, 'packages', path)
   const external = [...shardlabDependencies, 'msgpackr-extract']
   // Workers are started from files of their own, which are found next to the code that starts them.
-  const esm = await bundle({
+  const assets = await bundle({
     format: 'esm',
     outdir: dist,
     external,
     entryPoints: {
-      index: built('shardlab/dist/src/index.js'),
       cli: built('shardlab/dist/src/cli.js'),
-      mongod: built('shardlab/dist/src/servers/mongod.js'),
-      mongos: built('shardlab/dist/src/servers/mongos.js'),
       entry: built('cluster/dist/src/workers/entry.js'),
       'lane.worker': built('load/dist/src/run/lane.worker.js'),
       'swarm.worker': built('scenario/dist/src/swarm/swarm.worker.js'),
       'variant.worker': built('scenario/dist/src/run/variant.worker.js'),
     },
   })
-  const cjs = await bundle({
-    format: 'cjs',
-    outdir: dist,
-    external,
-    entryPoints: { index: built('shardlab/dist/src/index.js') },
-  })
-  for (const name of ['member.worker.cjs', 'member.worker.cache'])
-    cpSync(built(`cluster/dist/workers/${name}`), join(dist, name))
   mkdirSync(join(dist, 'library'))
   for (const file of readdirSync(join(root, 'test', 'scenarios')))
     if (file.endsWith('.yaml')) cpSync(join(root, 'test', 'scenarios', file), join(dist, 'library', file))
-  const servers = join(stage, 'bin', 'servers')
-  mkdirSync(servers, { recursive: true })
-  writeFileSync(join(stage, 'bin', 'shardlab.js'), "#!/usr/bin/env node\nimport '../dist/cli.js'\n", { mode: 0o755 })
-  // Tools expect these names, without an extension.
-  for (const name of ['mongod', 'mongos'])
-    writeFileSync(join(servers, name), `#!/usr/bin/env node\nimport('../../dist/${name}.js')\n`, { mode: 0o755 })
-  writeFileSync(join(servers, 'package.json'), '{ "type": "commonjs" }\n')
+  cpSync(built('shardlab/bin'), join(stage, 'bin'), { recursive: true })
+  for (const name of ['shardlab.js', 'servers/mongod', 'servers/mongos']) {
+    const path = join(stage, 'bin', name)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace('/dist/bundle/', '/dist/').replace('/dist/src/', '/dist/'))
+  }
   const manifest = manifestOf('shardlab')
   const versions = thirdPartyOf('shardlab')
   writeManifest(stage, manifest, {
@@ -62,7 +51,8 @@ export async function packShardlab(folder) {
     ...entryPoints('shardlab'),
     dependencies: Object.fromEntries(shardlabDependencies.map((name) => [name, versions[name]])),
   })
-  checkAssets(stage, [...esm, ...cjs])
+  await writeProgram({ outdir: dist, packageJson: '../package.json' })
+  checkAssets(stage, assets)
   writeTypes('shardlab', stage)
   writeFileSync(join(stage, 'THIRD-PARTY-NOTICES'), noticesOf(Object.keys(versions), shardlabDependencies))
   return pack(stage, folder, { 'README.md': 'README.md', ...shardlabPages() })
