@@ -59,7 +59,9 @@ export class ClientTransaction {
     if (Object.keys(readConcern).length > 0) body['readConcern'] = readConcern
   }
 
+  /** Not of its end: a router that does not know the transaction replies with an empty token. */
   learn(reply: Document): void {
+    if (!this.isActive) return
     this.#recoveryToken = (reply['recoveryToken'] as Document | undefined) ?? this.#recoveryToken
   }
 

@@ -146,6 +146,8 @@ export class BatchWriteExecutor implements WriteBatch {
       } catch (error) {
         if (!(error instanceof CommandError) || error.code === 50) throw error
         if (isFirstRound && this.command.namespaces.length === 1) throw this.#withoutRoute(collection.ns, error)
+        // Its client runs all of a transaction again.
+        if (this.invocation.operation.transaction !== null) throw error
         // Some statements may be done, so the others fail, not the command.
         this.#failReady((index) => this.command.namespaceOf(index) === collection.position, error)
       }
