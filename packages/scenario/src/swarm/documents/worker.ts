@@ -200,8 +200,8 @@ export class DocumentsWorker {
         ns,
         document._id,
       )
-    }
-    model.is(after)
+      model.is(after)
+    } else model.mayBe(document._id, after)
     this.#unseen.add(document._id)
   }
 
@@ -380,6 +380,7 @@ export class DocumentsWorker {
 }
 
 const duplicateKey = 11_000
+/** A transaction has used the number of the statement: it may have moved the document, or aborted. */
 const finalCodesOfMoves = [transactionHistoryIncomplete, duplicateKey]
 
 const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })
