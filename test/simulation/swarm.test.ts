@@ -68,6 +68,8 @@ const canaries: Readonly<Partial<Record<MutationName, number>>> = {
   criticalSectionOff: 4,
   retryDedupeOff: 2,
   versionCheckOff: 2,
+  prepareOff: 2,
+  writeConflictOff: 2,
 }
 
 t.test('no run fails, and a seed replays its run exactly', { timeout: 600_000 }, async (t) => {
