@@ -1,15 +1,8 @@
-import {
-  anomalies,
-  anomalyTexts,
-  cellsOf,
-  faults,
-  faultTexts,
-  isExcluded,
-  runs,
-  type Anomaly,
-  type Cell,
-} from '../guarantees/cells.js'
+import { anomalies, anomalyTexts, faults, faultTexts, type Cell } from '../guarantees/cells.js'
 import { seedOf, type Results } from '../guarantees/results.js'
+import type { Table } from '../guarantees/table.js'
+import { concernsTable, transactionsTable } from '../guarantees/tables.js'
+import { transactionAnomalies, transactionAnomalyTexts, type TransactionCell } from '../guarantees/transaction-cells.js'
 
 /** The content of docs/reference/guarantees.md, without the notice. */
 export function guaranteesPage(results: Results): string[] {
@@ -31,21 +24,59 @@ export function guaranteesPage(results: Results): string[] {
     'test plays the seeds, and fails when a simulation has an anomaly that the manual excludes.',
     '`node test/dist/guarantees/main.js --seeds 20 --write` searches again.',
     '',
-    `| write concern | fault | read concern | read preference | ${anomalies.join(' | ')} |`,
-    `| --- | --- | --- | --- | ${anomalies.map(() => '---').join(' | ')} |`,
-    ...runs.flatMap(cellsOf).map((cell) => row(results, cell)),
+    ...tableOf(concernsTable, results, ['write concern', 'fault', 'read concern', 'read preference'], columnsOf),
+    '',
+    '## Transactions',
+    '',
+    'A writer appends each number to two documents on two shards in one transaction, which commits with',
+    'the write concern of the row. Readers find both documents, in a transaction that commits with a',
+    'majority, or outside. The fault strikes the shard of the second document.',
+    '',
+    ...transactionAnomalies
+      .filter((anomaly) => !(anomaly in anomalyTexts))
+      .map((anomaly) => `- **${anomaly}**: ${transactionAnomalyTexts[anomaly]}`),
+    '',
+    'Only read concern snapshot reads all shards at one time. Without it, a transaction that reads on',
+    'two shards may see one half of another one.',
+    '',
+    ...tableOf(transactionsTable, results, ['write concern', 'fault', 'read concern', 'reader'], transactionColumnsOf),
     '',
   ]
 }
 
-function row(results: Results, cell: Cell): string {
-  const { writeConcern, fault, readConcern, readPreference } = cell
-  const columns = anomalies.map((anomaly) => textOf(results, cell, anomaly))
-  return `| ${writeConcern} | ${fault} | ${readConcern} | ${readPreference} | ${columns.join(' | ')} |`
+const columnsOf = ({ writeConcern, fault, readConcern, readPreference }: Cell): string[] => [
+  writeConcern,
+  fault,
+  readConcern,
+  readPreference,
+]
+
+const transactionColumnsOf = ({ writeConcern, fault, readConcern, kind }: TransactionCell): string[] => [
+  writeConcern,
+  fault,
+  readConcern,
+  kind,
+]
+
+function tableOf<R, C, A extends string>(
+  table: Table<R, C, A>,
+  results: Results,
+  titles: readonly string[],
+  columns: (cell: C) => string[],
+): string[] {
+  const header = [...titles, ...table.anomalies]
+  const line = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`
+  return [
+    line(header),
+    line(header.map(() => '---')),
+    ...table.runs
+      .flatMap((run) => table.cellsOf(run))
+      .map((cell) => line([...columns(cell), ...table.anomalies.map((each) => textOf(table, results, cell, each))])),
+  ]
 }
 
-function textOf(results: Results, cell: Cell, anomaly: Anomaly): string {
-  const seed = seedOf(results, cell, anomaly)
+function textOf<R, C, A extends string>(table: Table<R, C, A>, results: Results, cell: C, anomaly: A): string {
+  const seed = seedOf(results, table.nameOf(cell), anomaly)
   if (seed !== undefined) return String(seed)
-  return isExcluded(cell, anomaly) ? 'never' : '–'
+  return table.isExcluded(cell, anomaly) ? 'never' : '–'
 }

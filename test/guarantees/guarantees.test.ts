@@ -1,8 +1,8 @@
 import t from 'tap'
-import { anomalies, cellsOf, isExcluded, nameOf, runs, type Run } from './cells.js'
 import { anomaliesOf } from './history.js'
-import { play, type Played } from './play.js'
 import { readGuarantees, seedOf, seedsOf } from './results.js'
+import type { Table } from './table.js'
+import { concernsTable, transactionsTable } from './tables.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const results = readGuarantees()
@@ -29,61 +29,76 @@ t.test('a history has the anomalies that its reads show', async (t) => {
   t.same([...anomaliesOf([], { acknowledgedMs: new Map([[2, 200]]), kept })], ['lost'])
 })
 
-t.test('nothing in the table is excluded by the manual', async (t) => {
-  const names = new Set(runs.flatMap(cellsOf).map(nameOf))
+t.test('every result is of a cell', (t) => {
+  const names = new Set([...namesOf(concernsTable), ...namesOf(transactionsTable)])
   t.same(
     Object.keys(results).filter((name) => !names.has(name)),
     [],
-    'every result is of a cell',
   )
-  for (const cell of runs.flatMap(cellsOf))
-    for (const anomaly of anomalies)
-      if (seedOf(results, cell, anomaly) !== undefined && isExcluded(cell, anomaly))
-        t.fail(`${anomaly} in ${nameOf(cell)}`)
+  t.end()
 })
 
-/** As `cell: anomaly`. */
-const textsOf = (run: Run, played: Played): string[] =>
-  cellsOf(run).flatMap((cell, i) => played[i]!.map((anomaly) => `${nameOf(cell)}: ${anomaly}`))
-
-function excludedIn(run: Run, played: Played): string[] {
-  return cellsOf(run).flatMap((cell, i) =>
-    played[i]!.filter((anomaly) => isExcluded(cell, anomaly)).map((anomaly) => `${nameOf(cell)}: ${anomaly}`),
-  )
+function namesOf<R, C, A extends string>({ runs, cellsOf, nameOf }: Table<R, C, A>): string[] {
+  return runs.flatMap((run) => cellsOf(run)).map((cell) => nameOf(cell))
 }
 
 const kindsOf = (texts: readonly string[]): string[] =>
   [...new Set(texts.map((text) => text.split(': ').at(-1)!))].sort()
 
-/** Quick: the runs with the most anomalies. */
-const replayed = runs.filter(
-  ({ writeConcern, fault }) => isLong || (writeConcern === '1' && /partition|migration/.test(fault)),
-)
-
-for (const run of replayed)
-  t.test(
-    `w: ${run.writeConcern}, ${run.fault}: the seeds of the table play its anomalies, and none that is excluded`,
-    async (t) => {
-      t.setTimeout(600_000)
-      const seeds = seedsOf(results, run)
-      const found = new Set<string>()
-      for (const seed of isLong ? seeds : seeds.slice(0, 2)) {
-        const played = await play(run, seed)
-        t.same(excludedIn(run, played), [], `seed ${seed}`)
-        for (const text of textsOf(run, played)) found.add(text)
-      }
-      const listed = cellsOf(run).flatMap((cell) =>
-        anomalies
-          .filter((anomaly) => seedOf(results, cell, anomaly) !== undefined)
-          .map((anomaly) => `${nameOf(cell)}: ${anomaly}`),
-      )
-      if (isLong)
-        t.same(
-          listed.filter((text) => !found.has(text)),
-          [],
-          'if the simulation has changed: node test/dist/guarantees/main.js --seeds 20 --write',
-        )
-      // What a seed plays changes with the members, but not which kinds of anomalies there are.
-      else t.same(kindsOf([...found]), kindsOf(listed))
-    },
+/** @param isQuick whether quick tests play the run: those with the most anomalies */
+function check<R, C, A extends string>(table: Table<R, C, A>, isQuick: (run: R) => boolean): void {
+  const { runs, anomalies, cellsOf, isExcluded, nameOf, titleOf, play } = table
+  const listedIn = (run: R): string[] =>
+    cellsOf(run).flatMap((cell) =>
+      anomalies
+        .filter((anomaly) => seedOf(results, nameOf(cell), anomaly) !== undefined)
+        .map((anomaly) => `${nameOf(cell)}: ${anomaly}`),
+    )
+  const excludedOf = new Set(
+    runs
+      .flatMap((run) => cellsOf(run))
+      .flatMap((cell) =>
+        anomalies.filter((anomaly) => isExcluded(cell, anomaly)).map((anomaly) => `${nameOf(cell)}: ${anomaly}`),
+      ),
   )
+
+  t.test(`nothing in the table of ${table.name} is excluded by the manual`, (t) => {
+    t.same(
+      runs.flatMap(listedIn).filter((text) => excludedOf.has(text)),
+      [],
+    )
+    t.end()
+  })
+
+  for (const run of runs.filter((each) => isLong || isQuick(each)))
+    t.test(
+      `${titleOf(run)}: the seeds of the table play its anomalies, and none that is excluded`,
+      { timeout: 600_000 },
+      async (t) => {
+        const seeds = seedsOf(table, results, run)
+        const found = new Set<string>()
+        for (const seed of isLong ? seeds : seeds.slice(0, 2)) {
+          const played = await play(run, seed)
+          const texts = cellsOf(run).flatMap((cell, i) => played[i]!.map((anomaly) => `${nameOf(cell)}: ${anomaly}`))
+          t.same(
+            texts.filter((text) => excludedOf.has(text)),
+            [],
+            `seed ${seed}`,
+          )
+          for (const text of texts) found.add(text)
+        }
+        const listed = listedIn(run)
+        if (isLong)
+          t.same(
+            listed.filter((text) => !found.has(text)),
+            [],
+            'if the simulation has changed: node test/dist/guarantees/main.js --seeds 20 --write',
+          )
+        // What a seed plays changes with the members, but not which kinds of anomalies there are.
+        else t.same(kindsOf([...found]), kindsOf(listed))
+      },
+    )
+}
+
+check(concernsTable, ({ writeConcern, fault }) => writeConcern === '1' && /partition|migration/.test(fault))
+check(transactionsTable, ({ writeConcern, fault }) => writeConcern === 'majority' && fault === 'delay')

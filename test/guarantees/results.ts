@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { anomalies, cellsOf, nameOf, runs, type Anomaly, type Cell, type Run } from './cells.js'
-import type { Played } from './play.js'
+import type { Table } from './table.js'
 
 const file = new URL('../../guarantees/results.json', import.meta.url)
 
-/** For each cell the anomalies that were found, each with a seed that plays it. */
-export type Results = Readonly<Record<string, Partial<Record<Anomaly, number>>>>
+/** For each cell, by name, the anomalies that were found, each with a seed that plays it. */
+export type Results = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+type Played<A> = readonly (readonly A[])[]
 
 export function readGuarantees(): Results {
   return JSON.parse(readFileSync(file, 'utf8')) as Results
@@ -15,11 +16,14 @@ export function writeGuarantees(results: Results): void {
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 
-export const seedOf = (results: Results, cell: Cell, anomaly: Anomaly): number | undefined =>
-  results[nameOf(cell)]?.[anomaly]
+export const seedOf = (results: Results, cell: string, anomaly: string): number | undefined => results[cell]?.[anomaly]
 
 /** Seeds that play everything that was found in a run, the most useful ones first. */
-export function seedsOf(results: Results, run: Run): number[] {
+export function seedsOf<R, C, A extends string>(
+  { cellsOf, nameOf }: Table<R, C, A>,
+  results: Results,
+  run: R,
+): number[] {
   const counts = new Map<number, number>()
   for (const cell of cellsOf(run))
     for (const seed of Object.values(results[nameOf(cell)] ?? {})) counts.set(seed, (counts.get(seed) ?? 0) + 1)
@@ -27,40 +31,40 @@ export function seedsOf(results: Results, run: Run): number[] {
 }
 
 /** Few seeds that together have all anomalies: repeatedly the one that has most of the rest. */
-export function resultsOf(played: ReadonlyMap<Run, ReadonlyMap<number, Played>>): Results {
-  const results: Record<string, Partial<Record<Anomaly, number>>> = {}
+export function resultsOf<R, C, A extends string>(
+  { runs, cellsOf, nameOf, anomalies }: Table<R, C, A>,
+  played: ReadonlyMap<R, ReadonlyMap<number, Played<A>>>,
+): Results {
+  const results: Record<string, Record<string, number>> = {}
   for (const run of runs) {
     const cells = cellsOf(run)
     const open = new Set<string>()
-    const bySeed = [...(played.get(run) ?? [])]
-    for (const [, found] of bySeed) found.forEach((each, i) => each.forEach((anomaly) => open.add(`${i} ${anomaly}`)))
+    const bySeed = [...(played.get(run) ?? [])].map(([seed, found]) => ({
+      seed,
+      has: found.flatMap((each, i) => each.map((anomaly) => ({ name: nameOf(cells[i]!), anomaly }))),
+    }))
+    for (const { has } of bySeed) for (const { name, anomaly } of has) open.add(`${name} ${anomaly}`)
     while (open.size > 0) {
-      const ranked = bySeed.map(([seed, found]) => ({
+      const useful = bySeed.map(({ seed, has }) => ({
         seed,
-        has: found.flatMap((each, i) => each.map((anomaly) => ({ i, anomaly }))),
-      }))
-      const useful = ranked.map(({ seed, has }) => ({
-        seed,
-        has: has.filter(({ i, anomaly }) => open.has(`${i} ${anomaly}`)),
+        has: has.filter(({ name, anomaly }) => open.has(`${name} ${anomaly}`)),
       }))
       const best = useful.reduce((a, b) => (b.has.length > a.has.length ? b : a))
-      for (const { i, anomaly } of best.has) {
-        ;(results[nameOf(cells[i]!)] ??= {})[anomaly] = best.seed
-        open.delete(`${i} ${anomaly}`)
+      for (const { name, anomaly } of best.has) {
+        ;(results[name] ??= {})[anomaly] = best.seed
+        open.delete(`${name} ${anomaly}`)
       }
     }
   }
-  return inOrder(results)
+  return inOrder(runs.flatMap(cellsOf).map(nameOf), anomalies, results)
 }
 
-function inOrder(results: Results): Results {
+function inOrder(names: readonly string[], anomalies: readonly string[], results: Results): Results {
   return Object.fromEntries(
-    runs.flatMap(cellsOf).flatMap((cell) => {
-      const found = results[nameOf(cell)]
+    names.flatMap((name) => {
+      const found = results[name]
       if (found === undefined) return []
-      return [
-        [nameOf(cell), Object.fromEntries(anomalies.filter((a) => found[a] !== undefined).map((a) => [a, found[a]]))],
-      ]
+      return [[name, Object.fromEntries(anomalies.filter((a) => found[a] !== undefined).map((a) => [a, found[a]!]))]]
     }),
   )
 }

@@ -92,7 +92,7 @@ class Bank {
     } catch (error) {
       if (!(error instanceof MongoError)) throw error
       if (error.code === 11_000) this.violations.push(`transfer ${_id} was repeated after it had committed`)
-      // The driver gives a network error of a commit no label when it has already noticed the restart.
+      // A network error of a commit has no label if the driver had noticed the restart before.
       if (error.hasErrorLabel('UnknownTransactionCommitResult') || error instanceof MongoNetworkError)
         this.unknown.add(_id)
       else if (!error.hasErrorLabel('TransientTransactionError'))

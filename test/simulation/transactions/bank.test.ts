@@ -1,6 +1,6 @@
 /**
- * `SHARDLAB_SEED=7` plays only this seed. `SHARDLAB_LONG=1` plays 500 of each bank, the large one for
- * a minute; quick runs play it for a few seconds.
+ * `SHARDLAB_SEED=7` plays only this seed. `SHARDLAB_LONG=1` plays 500 seeds of each bank, the large
+ * one for a minute; quick runs play it for a few seconds.
  */
 import t from 'tap'
 import { playBank, playLargeBank } from './bank.js'

@@ -26,7 +26,7 @@ interface BankShape {
   readonly clients: number
   /** Virtual time between two transfers of a client, at most. */
   readonly pauseMs: number
-  /** Whether a client goes on. */
+  /** Whether a client begins another transfer. */
   readonly isWorking: (transfers: number, elapsedMs: number) => boolean
   readonly cluster: SimulatedClusterOptions
   /** Members fail while clients work. */

@@ -380,7 +380,7 @@ export class DocumentsWorker {
 }
 
 const duplicateKey = 11_000
-/** A transaction has used the number of the statement: it may have moved the document, or aborted. */
+/** After 217, a transaction has used the number: it may have moved the document, or aborted. */
 const finalCodesOfMoves = [transactionHistoryIncomplete, duplicateKey]
 
 const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })
