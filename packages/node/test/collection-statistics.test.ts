@@ -263,6 +263,7 @@ t.test(
       'shardingStatistics',
       'storageEngine',
       'transactions',
+      'twoPhaseCommitCoordinator',
       'mem',
       'metrics',
       'ok',

@@ -192,3 +192,27 @@ t.test('D505: reads wait for prepared transactions of their collection', async (
   t.match(await committing, { ok: 1 })
   t.match(await ask(cluster, { find: 'things', ...other }), { ok: 1 })
 })
+
+t.test('reads at a time wait for prepared transactions on secondaries, too', async (t) => {
+  const cluster = await start(t, { members: 3 })
+  const txn = transaction(cluster, 1)
+  for (const x of [-1, 1]) await txn(set(x, 3))
+  const hold = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
+  const committing = txn.commit()
+  await cluster.steps.struck(hold)
+  const { operationTime } = await ask(cluster, { ping: 1, $db: 'admin' })
+  const find = { find: 'things', filter: { x: 1 }, $readPreference: { mode: 'secondary' } }
+  for (const level of ['local', 'majority', 'snapshot']) {
+    const readConcern =
+      level === 'snapshot' ? { level, atClusterTime: operationTime } : { level, afterClusterTime: operationTime }
+    const later = { ...find, readConcern }
+    t.match(await ask(cluster, { ...later, maxTimeMS: 500 }), { ok: 0, code: 50 }, level)
+  }
+  t.match(await ask(cluster, find), { cursor: { firstBatch: [{ x: 1, value: undefined }] } }, 'not without a time')
+  const readConcern = { level: 'majority', afterClusterTime: operationTime }
+  const waiting = ask(cluster, { ...find, readConcern })
+  await cluster.advance(100)
+  await cluster.steps.heal(hold)
+  t.match(await committing, { ok: 1 })
+  t.match(await waiting, { cursor: { firstBatch: [{ x: 1, value: 3 }] } })
+})

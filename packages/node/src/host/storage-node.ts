@@ -139,6 +139,7 @@ export class StorageNode implements NodeHost {
     this.isStandalone = options.isStandalone ?? false
     this.snapshots = storage.snapshots
     this.transactions = new Transactions(this, {
+      logged: storage.log.transactions,
       recent: storage.log.transactions.recent,
       write: (entries) => this.#applyTransaction(entries),
     })

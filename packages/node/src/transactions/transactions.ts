@@ -19,7 +19,7 @@ import type { LogChange } from '../log/log-change.js'
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import { DefinitionLocks } from './definition-locks.js'
-import type { LoggedTransaction } from './log/logged-transactions.js'
+import type { LoggedTransaction, LoggedTransactions } from './log/logged-transactions.js'
 import { operationsIn } from './log/operations.js'
 import type { RecentCommits } from './log/recent-commits.js'
 import {
@@ -61,6 +61,9 @@ export interface TransactionsNode {
 
 /** What the node does for its transactions. */
 export interface TransactionLog {
+  /** For members that are not primary. */
+  readonly logged: LoggedTransactions
+  /** Of several shards, for readers of past times. */
   readonly recent: RecentCommits
   /** See `NodeLog.applyTransaction`. */
   write(entries: readonly LogChange[]): LogEntry
@@ -76,24 +79,19 @@ export class Transactions {
   /** Reads that need the outcome wait for them. */
   preparedCount = 0
   readonly #node: TransactionsNode
-  readonly #log: TransactionLog
+  readonly log: TransactionLog
   readonly #open = new Map<SessionKey, Transaction>()
   /** Infinite: the timer is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
   constructor(node: TransactionsNode, log: TransactionLog) {
     this.#node = node
-    this.#log = log
+    this.log = log
     this.definitions = new DefinitionLocks(() => node.parameters.number('maxTransactionLockRequestTimeoutMillis'))
   }
 
   get isEmpty(): boolean {
     return this.#open.size === 0
-  }
-
-  /** Of several shards, for readers of past times. */
-  get recent(): RecentCommits {
-    return this.#log.recent
   }
 
   all(): Transaction[] {
@@ -181,7 +179,7 @@ export class Transactions {
   /** All its operations take effect in this turn. The caller flushes the node. */
   commit(transaction: Transaction): void {
     const { operations, logSession } = transaction
-    if (operations.length > 0) this.#log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
+    if (operations.length > 0) this.log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
     this.statistics.committed(operations.length, transaction.sizeBytes)
     this.#end(transaction, 'committed')
   }
@@ -199,7 +197,7 @@ export class Transactions {
         'OperationNotSupportedInTransaction',
         'Cannot create new collections inside distributed transactions',
       )
-    const { ts } = this.#log.write(applyOpsEntries(operations, logSession, true, this.#entryLimits))
+    const { ts } = this.log.write(applyOpsEntries(operations, logSession, true, this.#entryLimits))
     transaction.state = 'prepared'
     transaction.prepareTime = ts
     transaction.preparedAtMs = this.#node.context.now()
@@ -211,7 +209,7 @@ export class Transactions {
 
   /** The second phase. The caller flushes the node. */
   commitPrepared(transaction: Transaction, commitTime: TimestampPair): void {
-    this.#log.write([commitEntry(transaction.logSession, commitTime)])
+    this.log.write([commitEntry(transaction.logSession, commitTime)])
     this.statistics.preparedThenCommitted++
     this.statistics.committed(transaction.operations.length, transaction.sizeBytes)
     this.#end(transaction, 'committed')
@@ -221,7 +219,7 @@ export class Transactions {
   abort(transaction: Transaction): void {
     if (!transaction.isOpen) return
     if (transaction.state === 'prepared') {
-      this.#log.write([abortEntry(transaction.logSession)])
+      this.log.write([abortEntry(transaction.logSession)])
       this.statistics.preparedThenAborted++
     }
     this.statistics.aborted++

@@ -6,25 +6,30 @@ import type { StorageEngine } from '@shardlab/storage'
 import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
 import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
-import { awaitPrepared } from '../../transactions/await-transactions.js'
+import { awaitLogged, awaitPrepared } from '../../transactions/await-transactions.js'
 
 /**
  * Waits until this member has what the client has seen.
+ * @param outcomeTime of the newest entry after a transaction has ended for which the read has
+ *   waited; null: it has waited for none
  * @returns the command with the node whose data it reads; no promise if it waits for nothing
  */
-export function prepareRead(invocation: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
+export function prepareRead(
+  invocation: NodeInvocation,
+  outcomeTime: TimestampPair | null = null,
+): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
   if (host.transactions.preparedCount > 0) {
     const undecided = awaitPrepared(invocation)
-    if (undecided !== null) return undecided.then(() => prepareRead(invocation))
+    if (undecided !== null) return undecided.then(() => prepareRead(invocation, host.set.appliedTs))
   }
   const { afterClusterTime, level } = concerns.read
   if (level === 'snapshot') return host.set.isAlone ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   const { set } = host
   if (afterClusterTime !== null && !host.context.mutated('causalWaitOff')) {
-    const waiting = catchUp(invocation, afterClusterTime)
+    const waiting = catchUp(invocation, afterClusterTime) ?? (awaitsLogged(invocation) ? done : null)
     const isMajority = level === 'majority' && !set.isAlone
-    if (waiting !== null || isMajority) return afterWait(invocation, afterClusterTime, waiting)
+    if (waiting !== null || isMajority) return afterWait(invocation, outcomeTime ?? afterClusterTime, waiting)
   }
   return level === 'majority' ? ofMajority(invocation) : invocation
 }
@@ -35,9 +40,38 @@ async function afterWait(
   waiting: Promise<void> | null,
 ): Promise<NodeInvocation> {
   await waiting
+  const hasWaited = await loggedOutcomes(invocation)
   if (invocation.concerns.read.level !== 'majority') return invocation
-  await awaitCommitted(invocation, time)
+  await awaitCommitted(invocation, hasWaited ? invocation.host.set.appliedTs : time)
   return ofMajority(invocation)
+}
+
+const done = Promise.resolve()
+
+/** Whether a secondary has to wait for transactions that are prepared. */
+function awaitsLogged(invocation: NodeInvocation): boolean {
+  return !invocation.host.set.isWritablePrimary && awaitLogged(invocation) !== null
+}
+
+/** @returns whether it has waited */
+async function loggedOutcomes(invocation: NodeInvocation): Promise<boolean> {
+  let hasWaited = false
+  for (; awaitsLogged(invocation); hasWaited = true)
+    await inTime(invocation, (signal) => untilAborted(invocation, awaitLogged(invocation)!, signal))
+  return hasWaited
+}
+
+/** Resolves with the wait, or when the signal is aborted. */
+function untilAborted({ host }: NodeInvocation, wait: Promise<void>, signal: CancelSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', end)
+    host.set.context.detach(wait.then(end))
+  })
 }
 
 function ofMajority(invocation: NodeInvocation): NodeInvocation {
@@ -99,6 +133,7 @@ async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvoc
     await catchUp(invocation, time)
     await awaitCommitted(invocation, time)
   }
+  await loggedOutcomes(invocation)
   const committed = set.committedTs
   if (committed[0] === 0) throw new CommandError('SnapshotUnavailable', 'No committed OpTime for snapshot read')
   return openAt(invocation, atClusterTime ?? committed)
@@ -109,7 +144,7 @@ async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvoc
  * @throws CommandError 239 SnapshotTooOld
  */
 export function snapshotAt({ snapshots, transactions }: NodeHost, time: TimestampPair): StorageEngine {
-  return transactions.recent.completed(snapshots.open(time), time)
+  return transactions.log.recent.completed(snapshots.open(time), time)
 }
 
 /** @throws CommandError 239 SnapshotTooOld */

@@ -2,7 +2,7 @@
  * Transactions of which the log has entries but no outcome: parts of large ones, and prepared ones.
  * Server: transaction_oplog_application.cpp.
  */
-import { timestampPair } from '@shardlab/actor'
+import { createDeferred, timestampPair, type Deferred } from '@shardlab/actor'
 import { documentsOf, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { opTimeOf, type LogEntry, type OpTime, type StorageEngine } from '@shardlab/storage'
@@ -25,6 +25,8 @@ export class LoggedTransactions {
   /** Of several shards, for readers of past times. */
   readonly recent = new RecentCommits()
   readonly #open = new Map<SessionKey, LoggedTransaction>()
+  /** Null: no read waits. */
+  #ending: Deferred<void> | null = null
 
   get isEmpty(): boolean {
     return this.#open.size === 0
@@ -32,6 +34,21 @@ export class LoggedTransactions {
 
   prepared(): LoggedTransaction[] {
     return [...this.#open.values()].filter(({ preparedAt }) => preparedAt !== null)
+  }
+
+  /**
+   * For a member that is not primary. Null: no prepared transaction has written to the namespaces.
+   * @returns resolves when some transaction has ended
+   */
+  awaitPrepared(covers: (ns: string) => boolean): Promise<void> | null {
+    if (this.isEmpty || !this.prepared().some(({ parts }) => parts.some((part) => writesTo(part, covers)))) return null
+    this.#ending ??= createDeferred<void>()
+    return this.#ending.promise
+  }
+
+  #ended(): void {
+    this.#ending?.resolve()
+    this.#ending = null
   }
 
   /**
@@ -44,8 +61,10 @@ export class LoggedTransactions {
     const { session } = entry
     if (session === null) return command === 'applyOps' ? [entry.object] : null
     const { key } = SessionCatalog.parseAny(session.lsid)
-    if (command === 'abortTransaction') this.#open.delete(key)
-    else if (command === 'commitTransaction') return this.#commit(entry, key)
+    if (command === 'abortTransaction') {
+      this.#open.delete(key)
+      this.#ended()
+    } else if (command === 'commitTransaction') return this.#commit(entry, key)
     else if (command === 'applyOps') return this.#recordPart(entry, key)
     else return null
     return nothing
@@ -74,18 +93,21 @@ export class LoggedTransactions {
     const { ts, term, wallMs } = entry
     const commitTime = timestampPair(findField(entry.object, 'commitTimestamp')!)
     this.recent.add({ commitTime, entry: { ts, term, wallMs }, parts: taken.parts })
+    this.#ended()
     return taken.parts
   }
 
   clear(): void {
     this.#open.clear()
     this.recent.clear()
+    this.#ended()
   }
 
   adopt(other: LoggedTransactions): void {
     this.#open.clear()
     this.recent.adopt(other.recent)
     for (const [key, transaction] of other.#open) this.#open.set(key, transaction)
+    this.#ended()
   }
 
   clone(): LoggedTransactions {
@@ -113,6 +135,7 @@ export class LoggedTransactions {
   /** Replaces everything by the field `transactions`; without it there are none. */
   read(document: Uint8Array): void {
     this.#open.clear()
+    this.#ended()
     const value = findField(document, 'transactions')
     if (value === undefined) return
     for (const each of documentsOf(value)) {
@@ -128,6 +151,10 @@ export class LoggedTransactions {
       })
     }
   }
+}
+
+function writesTo(part: Uint8Array, covers: (ns: string) => boolean): boolean {
+  return documentsOf(findField(part, 'applyOps')!).some((operation) => covers(findField(operation, 'ns')!.asString()))
 }
 
 function isSet(object: Uint8Array, name: string): boolean {
