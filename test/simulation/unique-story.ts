@@ -3,12 +3,16 @@
  * for good during a write.
  */
 import { createRandom, type Random } from '@shardlab/actor'
+import { encode } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import {
   isExpected,
+  type CommandSender,
   Stop,
+  stoppable,
   uniquePort,
   uniqueSpecs as specs,
+  uniqueTransactions,
   uniqueValueViolations,
   UniqueWriter,
 } from '@shardlab/scenario'
@@ -20,6 +24,9 @@ const reservationMs = 6000
 const clients = 3
 const writesOfClient = 3
 const db = 'records'
+
+/** Which clients write in transactions. */
+export type Transacting = 'none' | 'some' | 'all'
 
 export interface Outcome {
   readonly violations: readonly string[]
@@ -33,9 +40,9 @@ export interface Outcome {
  * Plays this many schedules, one after the other, on one cluster. @throws Error when a client got a
  * wrong reply
  */
-export async function playUnique(seed: number, schedules: number): Promise<Outcome> {
+export async function playUnique(seed: number, schedules: number, transacting: Transacting): Promise<Outcome> {
   const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 1, findReplicaSetHostTimeoutMs: 1000 })
-  const story = new UniqueStory(cluster, createRandom(seed).fork('unique'))
+  const story = new UniqueStory(cluster, createRandom(seed).fork('unique'), transacting)
   await story.prepare()
   for (let i = 1; i <= schedules; i++) await story.play(i)
   await cluster.stop()
@@ -55,8 +62,10 @@ export class UniqueStory {
   stopped = 0
   readonly #cluster: SimulatedCluster
   readonly #random: Random
+  readonly #transacting: Transacting
 
-  constructor(cluster: SimulatedCluster, random: Random) {
+  constructor(cluster: SimulatedCluster, random: Random, transacting: Transacting) {
+    this.#transacting = transacting
     this.#cluster = cluster
     this.#random = random
   }
@@ -86,6 +95,7 @@ export class UniqueStory {
   /** One schedule: writes and crashes, a repair, then everything is removed. */
   async play(number: number): Promise<void> {
     const random = this.#random.fork(`schedule ${number}`)
+    await this.shortenTransactions()
     const crashDriver = new CrashDriver(this.#cluster, random, clients)
     const work = Array.from({ length: clients }, (_, i) =>
       this.#client(random.fork(`client ${i + 1}`), i + 1, crashDriver).finally(() => crashDriver.clientDone()),
@@ -93,6 +103,13 @@ export class UniqueStory {
     await Promise.all([...work, crashDriver.run()])
     this.crashes += crashDriver.crashes
     await this.settle(`schedule ${number}`)
+  }
+
+  /** Clients wait for the transactions of those that have stopped. */
+  async shortenTransactions(): Promise<void> {
+    if (this.#transacting === 'none') return
+    const command = encode({ setParameter: 1, transactionLifetimeLimitSeconds: 1, $db: 'admin' })
+    for (const shard of this.#cluster.shards) await this.#cluster.command(command, { to: shard })
   }
 
   /**
@@ -119,26 +136,40 @@ export class UniqueStory {
     }
   }
 
-  world(random: Random, stop: Stop | null, onSend: () => void = () => {}): World {
-    const client = new PatientClient(this.#cluster, random.fork('session'), onSend)
-    const port = (collection: string) => uniquePort(client, db, collection, stop)
+  world(random: Random, stop: Stop | null, onSend: () => void = () => {}, hasTransactions = false): World {
+    const client = stoppable(new PatientClient(this.#cluster, random.fork('session'), onSend), stop)
+    const ports = (sender: CommandSender) => ({
+      main: uniquePort(sender, db, 'information'),
+      proxies: specs.map((spec, i) => {
+        const name = `proxy${i}`
+        return { name, port: uniquePort(sender, db, name), specs: [spec], sharded: true }
+      }),
+    })
+    const sleep = (durationMs: number): Promise<void> => this.#cluster.advance(durationMs)
     return {
-      main: port('information'),
-      proxies: specs.map((spec, i) => ({ name: `proxy${i}`, port: port(`proxy${i}`), specs: [spec], sharded: true })),
+      ...ports(client),
       specs,
-      clock: { now: () => this.#cluster.now(), sleep: (durationMs) => this.#cluster.advance(durationMs) },
+      clock: { now: () => this.#cluster.now(), sleep },
       newToken: () => Buffer.from(random.bytes(12)).toString('hex'),
       reservationMs,
       busyMs: 500,
       tell: () => {},
-      transactions: null,
+      transactions: hasTransactions
+        ? uniqueTransactions({
+            client,
+            sessionId: random.bytes(16),
+            sleep,
+            scopeOf: (sender) => ({ ...ports(sender), session: null }),
+          })
+        : null,
       markers: false,
     }
   }
 
   async #client(random: Random, number: number, crashDriver: CrashDriver): Promise<void> {
     const stop = random.chance(1, 2) ? new Stop(random.below(20), random.chance(1, 2)) : null
-    const writer = new UniqueWriter(this.world(random, stop, () => crashDriver.sent()))
+    const hasTransactions = this.#transacting === 'all' || (this.#transacting === 'some' && number % 2 === 1)
+    const writer = new UniqueWriter(this.world(random, stop, () => crashDriver.sent(), hasTransactions))
     const work = this.#write(random, number, writer)
     await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => void this.stopped++)])
   }

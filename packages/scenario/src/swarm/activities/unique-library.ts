@@ -3,7 +3,7 @@ import type { Random } from '@shardlab/actor'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
 import { findingsOf } from '../finding.js'
-import { Stop, uniquePort } from '../unique/port.js'
+import { Stop, stoppable, uniquePort } from '../unique/port.js'
 import { isExpected, uniqueSpecs, UniqueWriter } from '../unique/writer.js'
 import { Activity } from './activity.js'
 
@@ -100,7 +100,8 @@ export class UniqueLibrary extends Activity {
   #uniqueWorld(random: Random, number: number, stop: Stop | null): World {
     const { cluster } = this.world
     const client = this.world.client(`unique ${number}`, number > 0)
-    const port = (collection: string) => uniquePort(client, db, collection, stop)
+    const sender = stoppable(client, stop)
+    const port = (collection: string) => uniquePort(sender, db, collection)
     return {
       main: port('information'),
       proxies: uniqueSpecs.map((spec, i) => ({

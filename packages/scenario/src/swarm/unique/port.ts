@@ -28,14 +28,23 @@ export interface CommandSender {
 
 const duplicateKey = 11_000
 
-export function uniquePort(client: CommandSender, db: string, collection: string, stop: Stop | null): ReadablePort {
-  const send = async (command: Document): Promise<Document> => {
-    const next = stop?.next() ?? 'sent'
-    const reply = next === 'not-sent' ? null : await client.once({ ...command, $db: db })
-    if (next !== 'sent') {
-      stop!.stopped.resolve()
+/** Answers nothing after the stop. */
+export function stoppable(client: CommandSender, stop: Stop | null): CommandSender {
+  if (stop === null) return client
+  return {
+    async once(command) {
+      const next = stop.next()
+      const reply = next === 'not-sent' ? null : await client.once(command)
+      if (next === 'sent') return reply
+      stop.stopped.resolve()
       return new Promise(() => {})
-    }
+    },
+  }
+}
+
+export function uniquePort(client: CommandSender, db: string, collection: string): ReadablePort {
+  const send = async (command: Document): Promise<Document> => {
+    const reply = await client.once({ ...command, $db: db })
     if (reply === null) throw new PortError('unknown', 'no answer')
     const [error] = errorsOf(reply)
     if (error === undefined) return reply

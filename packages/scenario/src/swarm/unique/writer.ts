@@ -12,18 +12,18 @@ export class UniqueWriter {
   }
 
   insert(document: Fields): Promise<void> {
-    return this.#protocol.insert(document, () => this.#world.main.insertOne(document))
+    return this.#protocol.insert(document, (scope) => (scope ?? this.#world).main.insertOne(document))
   }
 
   async update(_id: unknown, $set: Fields): Promise<void> {
     await this.#protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
+      find: (scope) => (scope ?? this.#world).main.findOne({ _id }),
       plan: (before) => ({
         touched: uniqueSpecs.filter(({ fields }) => fields.some((field) => field in $set)),
         after: { ...before, ...$set },
       }),
-      write: async ({ region }, guard) =>
-        (await this.#world.main.updateOne({ _id, region, ...guard }, { $set })) > 0 ? true : null,
+      write: async ({ region }, guard, scope) =>
+        (await (scope ?? this.#world).main.updateOne({ _id, region, ...guard }, { $set })) > 0 ? true : null,
     })
   }
 
@@ -38,10 +38,10 @@ export class UniqueWriter {
 
   async remove(_id: unknown): Promise<void> {
     await this.#protocol.change({
-      find: () => this.#world.main.findOne({ _id }),
+      find: (scope) => (scope ?? this.#world).main.findOne({ _id }),
       plan: () => ({ touched: uniqueSpecs, after: null }),
-      write: async ({ region }, guard) =>
-        (await this.#world.main.deleteOne({ _id, region, ...guard })) > 0 ? true : null,
+      write: async ({ region }, guard, scope) =>
+        (await (scope ?? this.#world).main.deleteOne({ _id, region, ...guard })) > 0 ? true : null,
     })
   }
 }

@@ -171,12 +171,18 @@ async function runWrite<T>(
 ): Promise<Outcome<T>> {
   const deadlineMs = world.clock.now() + world.busyMs
   for (let careful = callerSession !== null; ; careful = true) {
-    const run = (scope: TransactionScope): Promise<T> => body({ ...scope, careful })
+    let ofBody: unknown = null
+    const run = (scope: TransactionScope): Promise<T> =>
+      body({ ...scope, careful }).catch((error: unknown) => {
+        ofBody = error
+        throw error
+      })
     try {
       if (callerSession === null) return await world.transactions!.run(run)
       return { refused: null, result: await world.transactions!.within(callerSession, run) }
     } catch (error) {
-      if (callerSession === null && kindOf(error) === 'unknown')
+      // Of the commit: without one, nothing was written.
+      if (callerSession === null && error !== ofBody && kindOf(error) === 'unknown')
         throw new UnknownOutcomeError(ownerOfWrite(), causeOf(error))
       if (!(error instanceof ReservationConflict)) throw causeOf(error)
       await resolveConflict(world, error)
