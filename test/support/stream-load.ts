@@ -116,13 +116,13 @@ async function changeDocuments(
 
 /**
  * A document cannot move to a shard on which a moved chunk has left it as an orphan (11000), nor
- * while its collection is locked (24).
+ * while its collection is locked (24) or the document changes (112).
  */
 async function unlessRefused(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (!(error instanceof MongoServerError && [24, 11_000].includes(error.code as number))) throw error
+    if (!(error instanceof MongoServerError && [24, 112, 11_000].includes(error.code as number))) throw error
   }
 }
 

@@ -68,7 +68,7 @@ function activitiesOf(random: Random, emulate: EmulatedVersion, shards: number, 
     'unique-library': 25,
     registers: members > 1 ? 100 : 0,
     failovers: members > 1 ? 85 : 0,
-    streams: 15,
+    streams: behavioursOf(emulate).language.has('stage', '$changeStream') ? 15 : 0,
     'rival-primaries': members > 1 ? 35 : 0,
     transactions: behavioursOf(emulate).shardedTransactions ? 35 : 0,
   }
