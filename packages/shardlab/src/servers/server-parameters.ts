@@ -3,7 +3,7 @@ import type { EmulatedServer } from '@shardlab/cluster'
 import type { ServerLog } from './server-log.js'
 import type { ServerSettings } from './server-settings.js'
 
-/** The parameters that only the start of a server sets. @throws OptionError for an invalid value */
+/** The parameters that only the start of a server sets. */
 export function startParameters({ parameters, role }: ServerSettings): { readonly periodicNoopIntervalSecs?: number } {
   const { periodicNoopIntervalSecs: seconds } = parameters
   return seconds === undefined || role === 'mongos' ? {} : { periodicNoopIntervalSecs: Number(seconds) }

@@ -45,6 +45,8 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     throw bad('--fork has to be used with --logpath or --syslog')
   if (text(given, 'systemLog.destination') === 'file' && logPath === null)
     throw bad('systemLog.destination is set to file but systemLog.path is not specified')
+  const parameters = (value(given, 'setParameter') ?? {}) as Record<string, string>
+  checkNoopInterval(parameters)
   return {
     server,
     role: server === 'mongos' ? 'mongos' : clusterRole === null ? 'mongod' : rolesByName[clusterRole],
@@ -57,9 +59,17 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     logAppend: isOn(given, 'logappend'),
     pidFilePath: text(given, 'pidfilepath'),
     fork: isOn(given, 'fork'),
-    parameters: (value(given, 'setParameter') ?? {}) as Record<string, string>,
+    parameters,
     given,
   }
+}
+
+function checkNoopInterval({ periodicNoopIntervalSecs: text }: Record<string, string>): void {
+  if (text === undefined) return
+  const name = 'periodicNoopIntervalSecs'
+  if (!/^-?\d+$/.test(text)) throw bad(`Failed to parse value '${text}' for setParameter ${name}`)
+  if (Number(text) <= 0) throw bad(`Invalid value for parameter ${name}: ${text} is not greater than 0`)
+  if (Number(text) > 10) throw bad(`Invalid value for parameter ${name}: ${text} is not less than or equal to 10`)
 }
 
 type ClusterRole = 'shardsvr' | 'configsvr'

@@ -57,6 +57,10 @@ t.test('wrong command lines get the texts of the server', async (t) => {
     ['--port 1x', 'Error parsing option "port" as int: Did not consume whole string.'],
     ['--port 65536', 'BadValue: net.port must be less than or equal to 65535'],
     ['--port=-1', 'BadValue: net.port must be greater than or equal to 0'],
+    [
+      '--setParameter periodicNoopIntervalSecs=11',
+      'BadValue: Invalid value for parameter periodicNoopIntervalSecs: 11 is not less than or equal to 10',
+    ],
     ['--setParameter a', 'Illegal option assignment: "a"'],
     ['--fork', 'BadValue: --fork has to be used with --logpath or --syslog'],
     [
