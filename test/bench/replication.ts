@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { MongoClient, ReadPreference } from 'mongodb'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import { ShardedCluster } from 'shardlab'
+import { failoverParts } from '../support/failover-parts.js'
 import { residentBytes } from '../support/process-memory.js'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
@@ -45,8 +46,8 @@ export async function measure(): Promise<BenchResult> {
         value: `${((memory(three) - memory(one)) / 2 / 2 ** 20).toFixed(0)} MB`,
       },
       {
-        name: 'a primary crashes: until another one accepts a write',
-        value: `${(failover / 1000).toFixed(1)} s, of them up to 2 s in which heartbeats fail (electionTimeoutMillis)`,
+        name: 'a primary crashes (electionTimeoutMillis is 2,000)',
+        value: failover,
       },
       {
         name: 'twelve quiet sets of three, simulated: faster than real time',
@@ -96,7 +97,7 @@ async function underLoad(members: number, w: number | 'majority'): Promise<Loade
   }
 }
 
-async function timeToNewPrimary(): Promise<number> {
+async function timeToNewPrimary(): Promise<string> {
   const cluster = await ShardedCluster.start({ topology: 'replica-set', members: 3 })
   const client = await MongoClient.connect(cluster.uri)
   try {
@@ -104,10 +105,10 @@ async function timeToNewPrimary(): Promise<number> {
     await rows.insertOne({}, { writeConcern: { w: 'majority' } })
     const { me } = await client.db('admin').command({ hello: 1 })
     const primary = cluster.set!.members.find(({ uri }) => uri.includes(me))!.id
-    const beganMs = performance.now()
+    const crashedAtMs = Date.now()
     await cluster.faults.apply(`crash ${primary}`)
     await rows.insertOne({}, { writeConcern: { w: 'majority' } })
-    return performance.now() - beganMs
+    return await failoverParts({ crashedAtMs, writtenAtMs: Date.now(), setUri: cluster.uri })
   } finally {
     await client.close()
     await cluster.stop()

@@ -2,6 +2,7 @@
 import { ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
 import { MongoClient, ReadPreference } from 'mongodb'
 import t, { type Test } from 'tap'
+import { failoverParts } from '../support/failover-parts.js'
 
 async function start(t: Test, options: ClusterOptions = {}): Promise<{ cluster: ShardedCluster; client: MongoClient }> {
   const cluster = await ShardedCluster.start({ topology: 'replica-set', runtime: 'inline', seed: 1, ...options })
@@ -111,7 +112,9 @@ t.test('no error reaches an application behind a router when the primary of a sh
     id: 'shard01',
     members: [{ id: 'shard01-1' }, { id: 'shard01-2' }, { id: 'shard01-3' }],
   })
-  await client.db('admin').command({ shardCollection: 'shop.rows', key: { _id: 'hashed' } })
+  const admin = client.db('admin')
+  await admin.command({ enableSharding: 'shop', primaryShard: 'shard01' })
+  await admin.command({ shardCollection: 'shop.rows', key: { _id: 'hashed' } })
   const rows = client.db('shop').collection<{ _id: number }>('rows')
   const acknowledged: number[] = []
   let isOver = false
@@ -124,11 +127,19 @@ t.test('no error reaches an application behind a router when the primary of a sh
   }
   const writers = Array.from({ length: 16 }, (_, writer) => write(writer))
   while (acknowledged.length < 50) await rows.findOne({ _id: 0 })
-  const elected = new Promise((resolve) =>
-    cluster.on('election', ({ outcome }) => outcome === 'won' && resolve(outcome)),
-  )
+  const crashedAtMs = Date.now()
   await cluster.crash('shard01-1')
-  await elected
+  await client
+    .db('shop')
+    .collection('unsharded')
+    .insertOne({}, { writeConcern: { w: 'majority' } })
+  const writtenAtMs = Date.now()
+  const parts = await failoverParts({ crashedAtMs, writtenAtMs, setUri: cluster.shards[0]!.uri })
+  t.match(
+    parts,
+    /^\d+ ms to a new primary: \d+ ms until a member is elected, \d+ ms until its first entry, \d+ ms until a majority has it, \d+ ms until a client has a write$/,
+  )
+  t.comment(parts)
   const before = acknowledged.length
   while (acknowledged.length < before + 100) await rows.findOne({ _id: 0 })
   isOver = true
