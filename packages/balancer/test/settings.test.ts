@@ -30,7 +30,11 @@ t.test("settings of a wrong type are refused in the server's words", async (t) =
   ] as const)
     t.equal(parse(settings), expected)
   t.match(parse({ stopped: 1, mode: 'sometimes' }), { mode: 'off' }, 'what is stopped has no mode')
-  t.match(parse({ _waitForDelete: 1, _secondaryThrottle: { w: 2 } }), { mode: 'full', waitForDelete: true })
+  t.match(parse({ _waitForDelete: 1, _secondaryThrottle: { w: 2 } }), {
+    mode: 'full',
+    waitForDelete: true,
+    secondaryThrottle: encode({ w: 2 }),
+  })
 })
 
 t.test('D841: the active window is in UTC', async (t) => {

@@ -16,6 +16,7 @@ async function ask(chunks: Chunks, over: Partial<Move> = {}): Promise<Document |
     to: 'shard01',
     forceJumbo: false,
     waitForDelete: false,
+    secondaryThrottle: null,
     ...over,
   }
   const { error } = await chunks.config.send('config.move-range', request)

@@ -125,3 +125,32 @@ t.test('acknowledged documents exist once after ranges moved between failing pri
     await cluster.stop()
   }
 })
+
+t.test(
+  '_secondaryThrottle waits for its write concern after each batch, and a migration without it does not',
+  async (t) => {
+    const tookMs = async (options: Document): Promise<number> => {
+      const cluster = await start(t)
+      for (const x of [1, 2, 3, 4]) t.match(await ask(cluster, insert(x)), { n: 1 })
+      for (const to of cluster.membersOf('shard02')) {
+        const batches = encode({ setParameter: 1, migrateCloneInsertionBatchSize: 1, $db: 'admin' })
+        t.match(decode(await cluster.command(batches, { to })), { ok: 1 })
+      }
+      await cluster.faults.apply('delay replication of shard02-3 by 5s')
+      const beganMs = cluster.now()
+      t.match(await ask(cluster, { ...move(1, 'shard02'), ...options }), { ok: 1 })
+      return cluster.now() - beganMs
+    }
+    t.ok((await tookMs({})) < 2000)
+    t.ok((await tookMs({ _secondaryThrottle: true })) < 2000, 'one other member has each batch')
+    t.ok(
+      (await tookMs({ _secondaryThrottle: true, writeConcern: { w: 3 } })) > 20_000,
+      'four batches, five seconds each',
+    )
+    const impatient = { _secondaryThrottle: true, writeConcern: { w: 3, wtimeout: 100 } }
+    t.ok((await tookMs(impatient)) < 4000, 'a batch that times out does not fail the migration')
+    const cluster = await start(t)
+    const refused = { _secondaryThrottle: true, writeConcern: { w: 4 } }
+    t.match(await ask(cluster, { ...move(1, 'shard02'), ...refused }), { ok: 0 })
+  },
+)

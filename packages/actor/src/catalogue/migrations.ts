@@ -27,10 +27,20 @@ export const migrationExchanges = {
       to: string
       forceJumbo: boolean
       waitForDelete: boolean
+      /** See `shard.receive-range`. */
+      secondaryThrottle: Uint8Array | null
     },
     { error: ErrorField }
   >(
-    { ns: 'test.c', min: emptyDocument, max: emptyDocument, to: 'shard02', forceJumbo: false, waitForDelete: false },
+    {
+      ns: 'test.c',
+      min: emptyDocument,
+      max: emptyDocument,
+      to: 'shard02',
+      forceJumbo: false,
+      waitForDelete: false,
+      secondaryThrottle: null,
+    },
     { error: null },
   ),
   /**
@@ -49,6 +59,7 @@ export const migrationExchanges = {
       maxChunkSizeBytes: number
       forceJumbo: boolean
       waitForDelete: boolean
+      secondaryThrottle: Uint8Array | null
       /** To be sent with the commit. */
       plannedAt: TimestampPair
     },
@@ -65,13 +76,15 @@ export const migrationExchanges = {
       maxChunkSizeBytes: 134217728,
       forceJumbo: false,
       waitForDelete: false,
+      secondaryThrottle: null,
       plannedAt: [1, 1],
     },
     { error: null },
   ),
   /**
    * Donor to recipient. Operations that the recipient then serves are later than `clusterTime`, at
-   * which the donor's secondaries learn of the migration. Server: _recvChunkStart.
+   * which the donor's secondaries learn of the migration. `secondaryThrottle`: the write concern of
+   * each cloned batch; empty: one other member, null: none. Server: _recvChunkStart.
    */
   'shard.receive-range': exchange<
     {
@@ -84,6 +97,7 @@ export const migrationExchanges = {
       keyPattern: Uint8Array
       min: Uint8Array
       max: Uint8Array
+      secondaryThrottle: Uint8Array | null
       clusterTime: TimestampPair
     },
     { error: ErrorField }
@@ -98,6 +112,7 @@ export const migrationExchanges = {
       keyPattern: emptyDocument,
       min: emptyDocument,
       max: emptyDocument,
+      secondaryThrottle: null,
       clusterTime: [1, 1],
     },
     { error: null },

@@ -13,6 +13,7 @@ import {
 import { ErrorCodes, findField } from '@shardlab/bson'
 import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
 import type { KnownChunk } from '../chunks/chunk-map.js'
+import type { BalancerSettings } from '../settings/settings.js'
 import { configTimeoutMs, type ClusterView, type CollectionView } from '../cluster-view.js'
 
 /** Of one request. A repeated request joins the running migration. */
@@ -41,6 +42,9 @@ export interface RangeMove {
   readonly max: Uint8Array | null
   readonly force: boolean
 }
+
+/** Settings of the balancer for each move. */
+export type MoveSettings = Pick<BalancerSettings, 'waitForDelete' | 'secondaryThrottle'>
 
 export interface AttemptedMove {
   /** Null: moved. */
@@ -77,14 +81,11 @@ export class ChunkOperations {
    * Splits the chunk, or marks it as jumbo, if it is too large.
    * @throws RequestFailedError when the outcome is unknown
    */
-  async move(move: ChunkMove, waitForDelete: boolean): Promise<MoveResult> {
+  async move(move: ChunkMove, settings: MoveSettings): Promise<MoveResult> {
     const { collection, chunk, to, force } = move
     const { ns } = collection
     const max = this.movesWholeChunks ? chunk.maxDocument : null
-    const { error } = await this.attempt(
-      { ns, from: chunk.shard, to, min: chunk.minDocument, max, force },
-      waitForDelete,
-    )
+    const { error } = await this.attempt({ ns, from: chunk.shard, to, min: chunk.minDocument, max, force }, settings)
     if (error === null) return { outcome: 'moved', error: null }
     const code = findField(error, 'code')?.asNumber()
     const message = findField(error, 'errmsg')?.asString() ?? ''
@@ -100,8 +101,9 @@ export class ChunkOperations {
   }
 
   /** @throws RequestFailedError when the outcome is unknown */
-  async attempt({ ns, from, to, min, max, force }: RangeMove, waitForDelete: boolean): Promise<AttemptedMove> {
-    const request = { ns, min, max, to, forceJumbo: force, waitForDelete }
+  async attempt({ ns, from, to, min, max, force }: RangeMove, settings: MoveSettings): Promise<AttemptedMove> {
+    const { waitForDelete, secondaryThrottle } = settings
+    const request = { ns, min, max, to, forceJumbo: force, waitForDelete, secondaryThrottle }
     this.busy.set(from, to).set(to, from)
     try {
       for (;;) {

@@ -33,6 +33,6 @@ export async function rebalanceChunk(
   const load = chunkCountLoad(shards, collection.distribution)
   const to = leastLoadedRecipient({ shards, available, load }, collection.distribution.zoneOf(chunk))
   if (to === null || to === chunk.shard) return
-  const { outcome, error } = await operations.move({ collection, chunk, to, force: false }, settings.waitForDelete)
+  const { outcome, error } = await operations.move({ collection, chunk, to, force: false }, settings)
   if (outcome !== 'moved') throw new CommandError('OperationFailed', error!)
 }

@@ -258,7 +258,7 @@ export class Round {
   async #moveToNeighbour(
     wanted: WantedMove,
     results: Map<WantedMove, AttemptedMove>,
-    { waitForDelete }: BalancerSettings,
+    settings: BalancerSettings,
   ): Promise<void> {
     const { ns } = wanted.defragmentation
     const { range, from, to, because } = wanted.move
@@ -274,7 +274,7 @@ export class Round {
       because,
     } as const
     try {
-      const result = await this.#operations.attempt({ ns, from, to, min, max, force }, waitForDelete)
+      const result = await this.#operations.attempt({ ns, from, to, min, max, force }, settings)
       results.set(wanted, result)
       const error = result.error === null ? null : (findField(result.error, 'errmsg')?.asString() ?? '')
       this.#migrations.push({ ...planned, outcome: error === null ? 'moved' : 'failed', error })
@@ -284,10 +284,10 @@ export class Round {
     }
   }
 
-  async #move(candidate: Candidate, { waitForDelete }: BalancerSettings): Promise<void> {
+  async #move(candidate: Candidate, settings: BalancerSettings): Promise<void> {
     const { ns } = candidate.collection
     try {
-      const { outcome, error } = await this.#operations.move(candidate, waitForDelete)
+      const { outcome, error } = await this.#operations.move(candidate, settings)
       if (error !== null)
         this.#context.log('info', 'a chunk was not moved', {
           ns,

@@ -2,7 +2,15 @@
  * The document `balancer` of config.settings. Server: balancer_configuration.cpp. Manual:
  * tutorial/manage-sharded-cluster-balancer.
  */
-import { BsonType, findField, isEmptyDocument, toExtendedJson, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  emptyDocument,
+  findField,
+  isEmptyDocument,
+  toExtendedJson,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 
 export type BalancerMode = 'full' | 'autoSplitOnly' | 'off'
 
@@ -15,6 +23,8 @@ export interface BalancerSettings {
   readonly attemptToBalanceJumboChunks: boolean
   /** Whether a migration ends only after the donor has deleted the range. */
   readonly waitForDelete: boolean
+  /** The write concern of each cloned batch; empty: one other member, null: none. */
+  readonly secondaryThrottle: Uint8Array | null
 }
 
 export const defaultSettings: BalancerSettings = {
@@ -22,6 +32,7 @@ export const defaultSettings: BalancerSettings = {
   activeWindow: null,
   attemptToBalanceJumboChunks: false,
   waitForDelete: false,
+  secondaryThrottle: null,
 }
 
 /** The message has the server's words. */
@@ -33,12 +44,13 @@ export function parseSettings(document: Uint8Array | null): BalancerSettings | s
   try {
     const mode = switchOf(document, 'stopped') ? 'off' : modeOf(document)
     const activeWindow = windowOf(document)
-    checkSecondaryThrottle(document)
+    const secondaryThrottle = secondaryThrottleOf(document)
     const waitForDelete = switchOf(document, '_waitForDelete')
     return {
       mode,
       activeWindow,
       waitForDelete,
+      secondaryThrottle,
       attemptToBalanceJumboChunks: switchOf(document, 'attemptToBalanceJumboChunks'),
     }
   } catch (error) {
@@ -63,14 +75,13 @@ function modeOf(document: Uint8Array): BalancerMode {
   return mode
 }
 
-/**
- * `_secondaryThrottle` is a bool or a write concern. With one member per shard the concern has no
- * effect.
- */
-function checkSecondaryThrottle(document: Uint8Array): void {
+/** `_secondaryThrottle` is a bool or a write concern. */
+function secondaryThrottleOf(document: Uint8Array): Uint8Array | null {
   const value = findField(document, '_secondaryThrottle')
-  if (value !== undefined && value.type !== BsonType.bool && value.type !== BsonType.object)
-    throw wrongType('_secondaryThrottle', 'object', value)
+  if (value === undefined) return null
+  if (value.type === BsonType.object) return value.slice()
+  if (value.type !== BsonType.bool) throw wrongType('_secondaryThrottle', 'object', value)
+  return value.isTruthy() ? emptyDocument : null
 }
 
 function wrongType(name: string, expected: string, { type }: RawValue): WrongSettings {

@@ -12,6 +12,7 @@ import {
 import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
+import { secondaryThrottleOf } from '../chunks/secondary-throttle.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
@@ -62,6 +63,7 @@ export const moveChunk: CommandRow<MongosInvocation> = {
         to,
         forceJumbo: args.bool('forceJumbo') === true,
         waitForDelete: args.bool('_waitForDelete') === true || args.bool('waitForDelete') === true,
+        secondaryThrottle: secondaryThrottleOf(args),
       },
       operation,
     )

@@ -1,6 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { qualifiedNamespace } from '../chunks/sharded-collection.js'
+import { secondaryThrottleOf } from '../chunks/secondary-throttle.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
@@ -46,6 +47,7 @@ export const moveRange: CommandRow<MongosInvocation> = {
         to: args.string('toShard')!,
         forceJumbo: args.bool('forceJumbo') === true,
         waitForDelete: args.bool('waitForDelete') === true || args.bool('_waitForDelete') === true,
+        secondaryThrottle: secondaryThrottleOf(args),
       },
       operation,
     )

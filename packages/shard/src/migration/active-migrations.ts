@@ -115,6 +115,7 @@ function isSame(a: MoveRequest, b: MoveRequest): boolean {
     sameBound(a.max, b.max) &&
     a.forceJumbo === b.forceJumbo &&
     a.waitForDelete === b.waitForDelete &&
+    sameBound(a.secondaryThrottle, b.secondaryThrottle) &&
     a.maxChunkSizeBytes === b.maxChunkSizeBytes
   )
 }

@@ -44,7 +44,7 @@ async function requestMove(
   catalog: MigrationHost,
   request: RequestOf<'config.move-range'>,
 ): Promise<ReplyOf<'config.move-range'>> {
-  const { ns, min, max, to, forceJumbo, waitForDelete } = request
+  const { ns, min, max, to, forceJumbo, waitForDelete, secondaryThrottle } = request
   const { context } = catalog.node
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
@@ -74,6 +74,7 @@ async function requestMove(
     maxChunkSizeBytes: maxChunkSizeBytes(catalog, chunks.document),
     forceJumbo,
     waitForDelete,
+    secondaryThrottle,
     plannedAt: catalog.node.clock.time,
   })
   if (catalog.moving.get(chunk.shard) === moving) catalog.moving.delete(chunk.shard)

@@ -189,6 +189,7 @@ export class MigrationDonor {
       keyPattern: shardKey.document,
       min,
       max,
+      secondaryThrottle: this.#request.secondaryThrottle,
       clusterTime: clock.time,
     })
     raiseError(error)

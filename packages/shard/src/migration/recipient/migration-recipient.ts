@@ -24,6 +24,7 @@ import { pendingTask } from '../../range-deletion/range-deletion-task.js'
 import type { RangeSink } from '../../ranges/collection-ranges.js'
 import { KeyedRange, type KeyRange } from '../../ranges/key-range.js'
 import type { MigrationHost } from '../migration-host.js'
+import { throttleBySecondaries } from '../secondary-throttle.js'
 import { MoveTiming, type RecipientTiming } from '../move-timing.js'
 import { prepareCollection } from './received-collection.js'
 
@@ -229,7 +230,7 @@ export class MigrationRecipient {
 
   async #clone(sink: RangeSink): Promise<void> {
     const { node, rangeDeleter, migrationStatistics } = this.#host
-    const { migrationId } = this.request
+    const { migrationId, secondaryThrottle } = this.request
     for (let batch = 0; ; batch++) {
       const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
       const cloned = await this.#ask('shard.migrate-clone', { migrationId, batch, documentsMax })
@@ -238,7 +239,9 @@ export class MigrationRecipient {
       this.#clonedBytes += received.bytes
       migrationStatistics.noteCloned(received)
       rangeDeleter.countOrphans(migrationId, received.documents)
-      await node.flushToMajority()
+      await node.flush()
+      if (secondaryThrottle !== null) await throttleBySecondaries(node, secondaryThrottle)
+      if (cloned.last) await node.flushToMajority()
       this.#check()
       await node.context.reach('shard.migration.recipient-batch-stored', { ns: this.request.ns, batch })
       this.#check()
