@@ -178,3 +178,33 @@ t.test('PyMongo takes a snapshot, restores it, forks it, and waits for a step', 
   const { cluster } = await start(t)
   t.match(await run(python, [script, cluster.uri]), { code: 0, stdout: 'fine\n', stderr: '' })
 })
+
+t.test('the command line copies sets of three members, with and without sharding', async (t) => {
+  for (const options of [
+    { topology: 'replica-set', members: 3 },
+    { shards: 2, members: 3 },
+  ] as const) {
+    const cluster = await ShardedCluster.start({ ...options, runtime: 'inline' })
+    const client = await MongoClient.connect(cluster.uri)
+    t.teardown(async () => {
+      await client.close()
+      await cluster.stop()
+    })
+    const copy = (...args: string[]) => shardlab('copy', ...args, '--uri', cluster.uri)
+    const rows = client.db('app').collection<{ _id: number }>('rows')
+    await rows.insertOne({ _id: 1 }, { writeConcern: { w: 'majority' } })
+    const { stdout, stderr } = await copy('snapshot')
+    t.match({ stdout, stderr }, { stdout: /^Snapshot [2-9a-z]{8}\n$/, stderr: '' })
+    const id = stdout.slice(9, 17)
+    await rows.insertOne({ _id: 2 }, { writeConcern: { w: 'majority' } })
+    const fork = JSON.parse((await copy('fork', id, '--json')).stdout) as Document
+    const other = await MongoClient.connect(fork['uri'] as string)
+    t.teardown(() => other.close())
+    const theirs = other.db('app').collection<{ _id: number }>('rows')
+    await theirs.insertOne({ _id: 3 }, { writeConcern: { w: 'majority' } })
+    t.strictSame(await theirs.find({}, { sort: { _id: 1 } }).toArray(), [{ _id: 1 }, { _id: 3 }])
+    t.equal((await copy('restore', id)).stdout, `Restored ${id}\n`)
+    await rows.insertOne({ _id: 4 }, { writeConcern: { w: 'majority' } })
+    t.strictSame(await rows.find({}, { sort: { _id: 1 } }).toArray(), [{ _id: 1 }, { _id: 4 }])
+  }
+})
