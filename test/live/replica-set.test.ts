@@ -3,6 +3,11 @@ import { ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
 import { MongoClient, ReadPreference } from 'mongodb'
 import t, { type Test } from 'tap'
 import { failoverParts } from '../support/failover-parts.js'
+import { fileURLToPath } from 'node:url'
+import { run } from '../support/up.js'
+
+const python = '/usr/bin/python3'
+const scriptOf = (name: string): string => fileURLToPath(new URL(`../../clients/scripts/${name}`, import.meta.url))
 
 async function start(t: Test, options: ClusterOptions = {}): Promise<{ cluster: ShardedCluster; client: MongoClient }> {
   const cluster = await ShardedCluster.start({ topology: 'replica-set', runtime: 'inline', seed: 1, ...options })
@@ -149,4 +154,16 @@ t.test('no error reaches an application behind a router when the primary of a sh
     acknowledged.filter((_id) => !found.has(_id)),
     [],
   )
+})
+
+t.test('PyMongo works with shards of three members, and with the set of one of them', async (t) => {
+  const { code } = await run(python, ['-c', 'import pymongo']).catch(() => ({ code: 1 }))
+  if (code !== 0) return void t.pass('PyMongo', { skip: "Debian's python3-pymongo is not installed" })
+  const cluster = await ShardedCluster.start({ shards: 2, members: 3, runtime: 'inline' })
+  t.teardown(() => cluster.stop())
+  for (const args of [
+    [scriptOf('crud.py'), cluster.uri, 'py'],
+    [scriptOf('set.py'), cluster.shards[0]!.uri],
+  ])
+    t.match(await run(python, args), { code: 0, stdout: 'fine\n', stderr: '' })
 })
