@@ -380,7 +380,12 @@ export class DocumentsWorker {
 }
 
 const duplicateKey = 11_000
+/**
+ * Of the transaction that moves a document: 24 LockTimeout, 112 WriteConflict, 246
+ * SnapshotUnavailable, 251 NoSuchTransaction. The router does not run it again.
+ */
+const failuresOfMoves = [24, 112, 246, 251]
 /** After 217, a transaction has used the number: it may have moved the document, or aborted. */
-const finalCodesOfMoves = [transactionHistoryIncomplete, duplicateKey]
+const finalCodesOfMoves = [transactionHistoryIncomplete, duplicateKey, ...failuresOfMoves]
 
 const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })
