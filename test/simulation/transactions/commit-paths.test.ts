@@ -54,6 +54,18 @@ t.test('reads on two shards, and one shard that writes', async (t) => {
   t.same(await commitTypes(cluster), { noShards: 1, readOnly: 1, singleWriteShard: 1 })
 })
 
+t.test('a repeated commit finds the outcome although a shard that only read has forgotten it', async (t) => {
+  const cluster = await start(t)
+  const txn = transaction(cluster, 1)
+  t.match(await txn({ find: 'things' }), { ok: 1 })
+  t.match(await txn(set(-1, 7)), { ok: 1, recoveryToken: { recoveryShardId: 'shard01' } })
+  t.match(await txn.commit(), { ok: 1 })
+  await cluster.crash('shard02')
+  await cluster.restart('shard02')
+  t.match(await txn.commit(), { ok: 1 })
+  t.match(await values(cluster), { '-1': 7 })
+})
+
 t.test('an error on one shard aborts on all', async (t) => {
   const cluster = await start(t)
   const txn = transaction(cluster, 1)

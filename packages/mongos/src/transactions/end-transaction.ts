@@ -30,7 +30,7 @@ export async function commit(invocation: MongosInvocation, transaction: RouterTr
     statistics.commitBegins(type)
     statistics.participantsAtCommit += transaction.participants.length
   }
-  const reply = await commitAs(type, invocation, transaction)
+  const reply = await commitAs(type, isFirst, invocation, transaction)
   if (isFirst) statistics.commitSucceeds(type, host.context.now() - beganAtMs)
   return reply
 }
@@ -46,6 +46,7 @@ function commitTypeOf({ isKnown, participants }: RouterTransaction): CommitType 
 
 async function commitAs(
   type: CommitType,
+  isFirst: boolean,
   invocation: MongosInvocation,
   transaction: RouterTransaction,
 ): Promise<DocumentWriter> {
@@ -60,6 +61,8 @@ async function commitAs(
     case 'singleWriteShard': {
       const readers = participants.filter(({ isReadOnly }) => isReadOnly !== false)
       const writer = participants.find(({ isReadOnly }) => isReadOnly === false)!
+      // Readers forget that they have committed, and the writer may have committed by now.
+      if (!isFirst) return only([await coordinate(invocation, transaction, writer.shard, [])])
       // A reader that has lost its snapshot fails the commit while nothing is committed.
       const failure = await commitOn(
         invocation,
