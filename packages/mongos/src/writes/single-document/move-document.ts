@@ -152,25 +152,26 @@ const otherContext =
 
 /** The error of a move with the texts of the server. */
 function inMove(error: CommandError, command: 'findAndModify' | null): CommandError {
-  const stage = error.code === ErrorCodes.WriteConflict ? [] : ['During insert stage of updating a shard key']
-  return withContexts(error, command === null ? stage : [command, ...stage])
+  const isConflict = error.code === ErrorCodes.WriteConflict
+  return withContexts(error, command, isConflict ? [] : ['During insert stage of updating a shard key'])
 }
 
 /** An error of a command that was converted to a transaction, outside of its move. */
 export function inConversion(error: CommandError, command: 'findAndModify' | null): CommandError {
   const { message } = error
   if (message.startsWith(duplicateContext) || message.startsWith(otherContext)) return error
-  return withContexts(error, command === null ? [] : [command])
+  return withContexts(error, command, [])
 }
 
-function withContexts(error: CommandError, contexts: readonly string[]): CommandError {
+function withContexts(error: CommandError, command: 'findAndModify' | null, stages: readonly string[]): CommandError {
   const { code, extra, errorLabels, message } = error
   const keyPattern = extra === null ? undefined : findField(extra, 'keyPattern')
   const isDuplicateId =
     code === ErrorCodes.DuplicateKey &&
     keyPattern !== undefined &&
     findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
-  const [first, ...rest] = [...contexts, message]
-  const parts = isDuplicateId ? [first, duplicateContext, ...rest] : [otherContext, first, ...rest]
-  return new CommandError(code, parts.join(' :: caused by :: '), { extra, errorLabels, cause: error })
+  const named = command === null ? [] : [command]
+  const contexts = isDuplicateId ? [...named, duplicateContext] : [otherContext, ...named]
+  const text = [...contexts, ...stages, message].join(' :: caused by :: ')
+  return new CommandError(code, text, { extra, errorLabels, cause: error })
 }
