@@ -45,3 +45,13 @@ t.test('an inline cluster runs in the calling thread', async (t) => {
   t.teardown(() => cluster.stop())
   t.same([...new Set(cluster.members().map(({ threadId }) => threadId))], [0])
 })
+
+t.test('a shared thread ends after a crash of a member whose client was leaving', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, hosts: 1 })
+  const direct = await MongoClient.connect(cluster.shards[1]!.uri)
+  await direct.db('app').collection('c').findOne()
+  await direct.close()
+  await cluster.crash('shard02')
+  await cluster.stop()
+  t.equal(cluster.members().filter(({ state }) => state === 'running').length, 0)
+})

@@ -85,7 +85,7 @@ export class Connection {
 
   destroy(): void {
     this.#closing = true
-    this.socket.resetAndDestroy()
+    resetSocket(this.socket)
   }
 
   flush(): void {
@@ -237,7 +237,7 @@ export class Connection {
       remote: this.remote,
       error: error instanceof Error ? error.message : String(error),
     })
-    this.socket.resetAndDestroy()
+    resetSocket(this.socket)
   }
 
   /** Answers to earlier commands are still written. */
@@ -280,4 +280,13 @@ export class Connection {
     if (pause) this.socket.pause()
     else this.socket.resume()
   }
+}
+
+/**
+ * Node.js 20 never closes a socket that is reset while it is shutting down, and its thread does not
+ * end.
+ */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }
