@@ -116,7 +116,7 @@ const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
   ['docs/guides/copy-a-cluster.md', 5],
   ['docs/guides/break-a-shard.md', 3],
   ['docs/guides/stop-clusters.md', 1],
-  ['docs/guides/replica-set.md', 3, { topology: 'replica-set', members: 3 }],
+  ['docs/guides/replica-set.md', 4, { topology: 'replica-set', members: 3 }],
   ['docs/guides/tail-a-sharded-collection.md', 5, { shards: 2 }],
   ['docs/guides/transactions.md', 3],
   ['docs/guides/split-brain.md', 5, { topology: 'replica-set', members: 3 }],

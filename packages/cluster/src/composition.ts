@@ -7,17 +7,14 @@ import {
   type Address,
 } from '@shardlab/actor'
 import { decode, encode, findField, ObjectId } from '@shardlab/bson'
-import { suggestion } from '@shardlab/quantities'
 import type { MemberInfo, MemberSpec, Runtime } from '@shardlab/runtime'
 import { behavioursOf } from '@shardlab/sharding'
 import { memberNamed } from './member-names.js'
-import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { firstPrimary, isInHosts, memberFields, type MemberOptions } from './sets/member-options.js'
-import { storageRoles } from './storage-roles.js'
 import { primaryOf } from './sets/primary-of.js'
 import { membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
-import { memberSpec, shardSpec, specOf, specsOfSet, type Topology } from './topology.js'
+import { shardSpec, specsOfSet, type Topology } from './topology.js'
 
 /**
  * Resolves when the cluster answers clients.
@@ -179,33 +176,6 @@ export async function addShardMembers(
   const routers = runtime.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
   await Promise.all(routers.map((router) => runtime.request(router.address, 'mongos.refresh-shards', {})))
   return started
-}
-
-/**
- * Starts one more member of a set, with an empty disk.
- * @throws OptionError the cluster has no such set, or it has no protocol
- */
-export async function startMember(runtime: Runtime, options: ResolvedOptions, set: Address): Promise<MemberInfo> {
-  const members = runtime.members().filter((member) => member.set === set && storageRoles.has(member.role))
-  if (members.length === 0) {
-    const sets = [
-      ...new Set(runtime.members().flatMap((member) => (storageRoles.has(member.role) ? [member.set] : []))),
-    ]
-    throw new OptionError(
-      options.topology === 'standalone'
-        ? 'cannot add a member: this is a standalone mongod without a set.'
-        : `cannot add a member: ${set} is not a set of this cluster; ${suggestion(set, sets) ?? `its sets are ${sets.join(', ')}.`}`,
-    )
-  }
-  if (members[0]!.address === set)
-    throw new OptionError(
-      `cannot add a member: ${set} has one member without a set's protocol; start the cluster with members: [{}], or more.`,
-    )
-  const taken = new Set(runtime.members().map(({ address }) => address))
-  let number = 1
-  while (taken.has(`${set}-${number}`)) number++
-  const [member] = await runtime.start([memberSpec(specOf(options, set), number)])
-  return member!
 }
 
 /** The first of `shard01`, `shard02`, … that neither a member nor a shard has. */

@@ -24,6 +24,7 @@ export type { ResolvedOptions } from './resolved-options.js'
 export type { RollbackFile } from './rollback-files.js'
 export { EmulatedServer } from './server/emulated-server.js'
 export type { EmulatedServerOptions } from './server/server-options.js'
+export type { AddedMember } from './sets/membership.js'
 export { ShardedCluster } from './sharded-cluster.js'
 export type { SetInfo, ShardInfo, StandbyInfo } from './shard-info.js'
 export {

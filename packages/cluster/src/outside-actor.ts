@@ -3,6 +3,7 @@ import {
   isReservedAddress,
   UnservedMessageError,
   type Actor,
+  type Address,
   type MessageKind,
   type ReplyOf,
   type RequestOf,
@@ -13,11 +14,15 @@ import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
 import { OptionError } from './option-error.js'
+import type { ResolvedOptions } from './resolved-options.js'
 import { answerAboutRollbackFiles, rollbackFileVerbs } from './rollback-files.js'
+import { answerAboutMembership, membershipVerbs } from './sets/membership.js'
 
 export interface ClusterParts {
   readonly runtime: Runtime
   readonly faults: Faults
+  /** null: each member is a process of its own. */
+  readonly options: ResolvedOptions | null
   /** null: a simulated cluster, which cannot be copied. */
   readonly copies: WireCopies | null
 }
@@ -25,9 +30,14 @@ export interface ClusterParts {
 type Served = 'cluster.command' | 'cluster.member-at' | 'cluster.name-member'
 
 const handlers: {
-  readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>
+  readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>, from: Address) => Promise<ReplyOf<K>>
 } = {
-  'cluster.command': ({ runtime, faults, copies }, request) => {
+  'cluster.command': (parts, request, from) => {
+    const { runtime, faults, copies, options } = parts
+    if (membershipVerbs.has(request.verb))
+      return options === null
+        ? replyOf(refuseMembership)
+        : answerAboutMembership({ runtime, faults, options }, request, from)
     if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
@@ -39,14 +49,18 @@ const handlers: {
 /** Serves requests of members to the API. `parts` is called with the first request. */
 export function outsideActor(parts: () => ClusterParts): Actor {
   return {
-    async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    async receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> {
       const handler = (handlers as Partial<Record<MessageKind, unknown>>)[kind] as
-        | ((parts: ClusterParts, request: RequestOf<K>) => Promise<ReplyOf<K>>)
+        | ((parts: ClusterParts, request: RequestOf<K>, from: Address) => Promise<ReplyOf<K>>)
         | undefined
       if (handler === undefined) throw new UnservedMessageError(clusterAddress, kind)
-      return handler(parts(), request)
+      return handler(parts(), request, from)
     },
   }
+}
+
+async function refuseMembership(): Promise<never> {
+  throw new OptionError('each member is a process of its own here: start or end one.')
 }
 
 async function refuseToCopy(): Promise<never> {

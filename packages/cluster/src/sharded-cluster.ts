@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
 import { ClusterEmitter } from './cluster-emitter.js'
-import { addShardMembers, startMember, startMembers } from './composition.js'
+import { addShardMembers, startMembers } from './composition.js'
 import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
@@ -24,6 +24,7 @@ import { warnIfForgotten } from './forgotten-clusters.js'
 import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
+import { explained } from './listen-error.js'
 import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -31,7 +32,6 @@ import { loadRoles } from './roles.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import {
   configAmong,
-  memberInfo,
   setAmong,
   shardInfo,
   shardsAmong,
@@ -43,6 +43,7 @@ import {
 } from './shard-info.js'
 import { membersOfNewShard } from './sets/resolve-sets.js'
 import { describeTopology, listenOfCopy } from './topology.js'
+import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
@@ -114,7 +115,7 @@ export class ShardedCluster extends ClusterEmitter {
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const copies = new WireCopies()
     const runtime = await createRuntime(resolved, {
-      outside: outsideActor(() => ({ runtime, faults, copies })),
+      outside: outsideActor(() => ({ runtime, faults, copies, options: resolved })),
       completeReply: (command, reply) => copies.complete(command, reply),
     })
     const relocation = new Relocation(runtime)
@@ -182,14 +183,23 @@ export class ShardedCluster extends ClusterEmitter {
    * Starts one more member of a replica set, with an empty disk and without a configuration. It
    * takes part once a client of the primary has added it: `rs.add(host)`.
    * @param set `shard01`, `config`, a name in `standby`, or that of the replica set
-   * @returns `host` is its address for `rs.add`
    * @throws OptionError there is no such set, it has one member without a protocol, or the cluster
    * has been stopped
    */
-  async addMember(set: string): Promise<ShardInfo & { readonly host: string }> {
+  async addMember(set: string): Promise<AddedMember> {
     this.#checkRuns('add a member')
-    const member = await startMember(this.#runtime, this.#options, set)
-    return { ...memberInfo(member), host: member.endpoint }
+    return addMember({ runtime: this.#runtime, options: this.#options }, set)
+  }
+
+  /**
+   * Shuts down a member that a client has taken out of its set, by `rs.remove(host)`, and forgets
+   * it with its disk. A later member may have its name. Faults of the member are over.
+   * @throws OptionError there is no such member, its set still has it or cannot say so, or the
+   * cluster has been stopped; nothing has changed then
+   */
+  async removeMember(member: string): Promise<void> {
+    this.#checkRuns('remove a member')
+    await removeMember({ runtime: this.#runtime, faults: this.faults, options: this.#options }, member)
   }
 
   /**
@@ -359,28 +369,4 @@ async function createRuntime(
     outside,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })
-}
-
-/**
- * Converts system errors about an address or a port to an OptionError; returns others unchanged.
- */
-function explained(error: unknown, options: ResolvedOptions): unknown {
-  const { code, port } = error as { code?: string; port?: number }
-  switch (code) {
-    case 'EADDRINUSE':
-      return new OptionError(
-        `port ${port ?? options.port} on ${options.host} is in use: stop the program that listens there, or choose another port.`,
-      )
-    case 'EACCES':
-      return new OptionError(
-        `this user may not open port ${port ?? options.port} on ${options.host}: choose a port above 1023.`,
-      )
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new OptionError(
-        `${options.host} is not an address of this machine: choose another to listen on, such as 127.0.0.1.`,
-      )
-    default:
-      return error
-  }
 }

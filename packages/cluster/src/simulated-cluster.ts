@@ -38,6 +38,7 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import { describeTopology, type Topology } from './topology.js'
+import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
 /** Timings are the server's unless `serverTimings` is false. */
@@ -134,6 +135,17 @@ export class SimulatedCluster {
     const [first] = await addShardMembers(this.#runtime, this.#options, this.#options.members)
     this.#shards.push(first!.set)
     return first!.set
+  }
+
+  /** As {@link ShardedCluster.addMember}. */
+  addMember(set: Address): Promise<AddedMember> {
+    return this.#runtime.during(addMember({ runtime: this.#runtime, options: this.#options }, set))
+  }
+
+  /** As {@link ShardedCluster.removeMember}. */
+  async removeMember(member: string): Promise<void> {
+    const parts = { runtime: this.#runtime, faults: this.faults, options: this.#options }
+    await this.#runtime.during(removeMember(parts, member))
   }
 
   /** Of a shard or the config server; a set of one member has the name of its set. */
@@ -308,7 +320,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
       balancer: defined({ policy }) satisfies Partial<BalancerOptions>,
     }),
     seed: resolved.seed,
-    outside: outsideActor(() => ({ runtime, faults, copies: null })),
+    outside: outsideActor(() => ({ runtime, faults, copies: null, options: resolved })),
     mutations,
     attaches,
     ...defined({ latency, turnsMax }),

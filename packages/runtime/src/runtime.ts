@@ -105,6 +105,8 @@ export interface Runtime {
   halt(address: Address): Promise<void>
   /** Gives a member that is down an empty disk. Rejects when it is up. */
   replaceDisk(address: Address): Promise<void>
+  /** Forgets a member that is down, with its disk and its names. Rejects when it is up. */
+  remove(address: Address): Promise<void>
   /** Restarts on the same disk and port. Rejects unless the member is crashed or stopped. */
   restart(address: Address): Promise<MemberInfo>
   /** The result of `Actor.describe`; rejects when the member is not running. */
@@ -114,7 +116,7 @@ export interface Runtime {
    * For work next to a call that the caller awaits. Differs in a simulation only, where these
    * methods do not advance the virtual time.
    */
-  readonly background: Pick<Runtime, 'request' | 'halt' | 'restart'>
+  readonly background: Pick<Runtime, 'start' | 'request' | 'halt' | 'restart'>
   /** Waits for background work; a simulation advances its time meanwhile. */
   during<T>(work: Promise<T>): Promise<T>
   /** Wakes once, on the world's clock. The alarm does not keep the process alive. */

@@ -32,6 +32,10 @@ await runProgram({
     const { fault } = await import('./commands/fault.js')
     await fault(text, options)
   },
+  member: async (action, name, options) => {
+    const { member } = await import('./commands/member.js')
+    await member(action, name, options)
+  },
   rollbackFiles: async (options) => {
     const { rollbackFiles } = await import('./commands/rollback-files.js')
     await rollbackFiles(options)

@@ -4,6 +4,7 @@ import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
+import { addMemberCommand, type MemberAction, type MemberOptions } from './commands/member-options.js'
 import { addRollbackFilesCommand, type RollbackFilesOptions } from './commands/rollback-files-options.js'
 import { addSimulateCommand, type SimulateOptions } from './commands/simulate-options.js'
 import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-options.js'
@@ -21,6 +22,7 @@ export interface CommandRunners {
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
   readonly copy: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>
   readonly fault: (fault: string | undefined, options: FaultOptions) => Promise<void>
+  readonly member: (action: MemberAction, name: string, options: MemberOptions) => Promise<void>
   readonly rollbackFiles: (options: RollbackFilesOptions) => Promise<void>
   readonly watch: (ns: string | undefined, options: WatchCommandOptions) => Promise<void>
   readonly doctor: (options: DoctorOptions) => Promise<void>
@@ -44,6 +46,7 @@ export function createProgram(runners: CommandRunners): Command {
   addSwarmCommand(program, runners.swarm)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
+  addMemberCommand(program, runners.member)
   addRollbackFilesCommand(program, runners.rollbackFiles)
   addCopyCommand(program, runners.copy)
   addUniqueCommand(program, runners.unique)

@@ -24,6 +24,7 @@ export function runUpProgram(): Promise<void> {
     unique: notHere,
     copy: notHere,
     fault: notHere,
+    member: notHere,
     rollbackFiles: notHere,
     watch: notHere,
     doctor: notHere,

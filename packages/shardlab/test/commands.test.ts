@@ -15,6 +15,7 @@ const runners = {
   up: nothing,
   load: nothing,
   fault: nothing,
+  member: nothing,
   rollbackFiles: nothing,
   copy: nothing,
   unique: nothing,

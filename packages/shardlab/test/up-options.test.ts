@@ -15,6 +15,7 @@ async function parse(
     },
     load: async () => {},
     fault: async () => {},
+    member: async () => {},
     rollbackFiles: async () => {},
     watch: async () => {},
     which: async () => {},

@@ -131,6 +131,17 @@ export class Faults {
     return { id: entry.id }
   }
 
+  /** The faults of a member that leaves the cluster are over; it is not started again. */
+  async forget(member: Address): Promise<void> {
+    for (const { running } of this.#parts()) running?.down?.delete(member)
+    for (const entry of this.#entries.values())
+      for (const part of entry.parts)
+        if (part.member === member) {
+          if (part.running === null) part.isOver = true
+          else await this.#undoPart(entry, part, part.running)
+        }
+  }
+
   /** {@link heal} for a caller that advances the virtual clock itself. */
   async healInBackground(id?: string): Promise<string[]> {
     const entries = id === undefined ? [...this.#entries.values()] : [this.#entryOf(id)]

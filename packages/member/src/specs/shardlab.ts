@@ -10,6 +10,8 @@
  *   the `id` of a snapshot or a fork.
  * - `rollbackFiles` lists the files of rollbacks; `readRollbackFile` takes `member`, `path` and
  *   `offset`, and replies with the next bytes.
+ * - `addMember` takes `set` and starts one more member of it; `removeMember` takes `member` and
+ *   forgets one that its set does not have any more.
  */
 import { Cancellation, clusterAddress, isGenericArgument, type ActorContext } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
@@ -32,6 +34,8 @@ export const clusterVerbs: ClusterVerbs = {
   discard: ['id'],
   rollbackFiles: [],
   readRollbackFile: ['member', 'path', 'offset'],
+  addMember: ['set'],
+  removeMember: ['member'],
 }
 
 export const shardlabSpec = {
@@ -42,7 +46,7 @@ export const shardlabSpec = {
 } as const satisfies CommandSpec
 
 export const clusterVerbsSummary =
-  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), and shows the files of rollbacks (rollbackFiles, readRollbackFile).'
+  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), shows the files of rollbacks (rollbackFiles, readRollbackFile), and adds and removes members of sets (addMember, removeMember).'
 
 /**
  * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the

@@ -259,6 +259,7 @@ export class SetMember implements Actor {
       syncSource: state.syncSource,
       lastApplied: this.#set.lastApplied,
       committed: committed.optime,
+      configuration: state.config === null ? null : configurationOf(state.config),
     }
   }
 
@@ -327,3 +328,7 @@ export class SetMember implements Actor {
 
 /** In seconds: a year. */
 const forever = 31_536_000
+
+function configurationOf({ version, term, members }: ReplicaSetConfig): Record<string, unknown> {
+  return { version, term, hosts: members.map(({ host }) => host) }
+}

@@ -234,6 +234,12 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.gateway = null
   }
 
+  /** Releases what is left of a member that is gone: its disk, above all. */
+  forget(index: number): void {
+    if (this.#latest?.index === index) this.#latest = undefined
+    this.#cells[index] = undefined
+  }
+
   /** Accepts nothing new from clients, and serves its peers until it is removed. */
   async stop(cell: ActorCell): Promise<void> {
     if (cell.state !== 'running') return

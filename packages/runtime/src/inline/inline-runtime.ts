@@ -198,6 +198,14 @@ class InlineWorld implements InlineRuntime {
     place.disk = new MemoryDisk(spec.diskLimitBytes)
   }
 
+  async remove(address: Address): Promise<void> {
+    const member = this.#members.down(address)
+    this.#host.forget(member.index)
+    this.#gate.delete(address)
+    this.#members.remove(address)
+    await this.#ports.release(member)
+  }
+
   restart(address: Address): Promise<MemberInfo> {
     return this.#keepAlive.during(async () => {
       const [info] = await this.#begin([this.#members.restarting(address)])

@@ -61,6 +61,7 @@ export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promis
 function remove({ spec, index }: Member<Place>, { host, gate, members }: RestoredWorld): void {
   const cell = host.cell(index)
   if (cell !== undefined && !cell.gone) host.remove(cell, new Error(`${spec.address} is no longer there`))
+  host.forget(index)
   gate.delete(spec.address)
   members.remove(spec.address)
 }

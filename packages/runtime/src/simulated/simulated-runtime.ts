@@ -99,6 +99,7 @@ class Simulation implements SimulatedRuntime {
     this.steps = steps
     this.faults = faults
     this.background = {
+      start: (specs) => this.#start(specs),
       request: (...args) => this.#request(...args),
       halt: (address) => this.#halt(address),
       restart: (address) => this.#restart(address),
@@ -108,11 +109,14 @@ class Simulation implements SimulatedRuntime {
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
-    this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-    const members = specs.map((spec) => this.#members.add(spec, { disk: new MemoryDisk(spec.diskLimitBytes) }))
-    return this.#scheduler.during(this.#begin(members), () =>
+    return this.#scheduler.during(this.#start(specs), () =>
       this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`),
     )
+  }
+
+  async #start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
+    this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
+    return this.#begin(specs.map((spec) => this.#members.add(spec, { disk: new MemoryDisk(spec.diskLimitBytes) })))
   }
 
   addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A {
@@ -167,6 +171,10 @@ class Simulation implements SimulatedRuntime {
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
     place.disk = new MemoryDisk(spec.diskLimitBytes)
+  }
+
+  async remove(address: Address): Promise<void> {
+    this.#members.remove(this.#members.down(address).spec.address)
   }
 
   async restart(address: Address): Promise<MemberInfo> {

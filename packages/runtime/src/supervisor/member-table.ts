@@ -23,6 +23,8 @@ export function isUp({ state }: { readonly state: MemberState }): boolean {
 /** Enters the members and their endpoints in the directory, and emits the `member` events. */
 export class MemberTable<Place> {
   readonly #members = new Map<Address, Member<Place>>()
+  /** Of removed members. A later one of the name continues, so that it repeats no id. */
+  readonly #lastIncarnations = new Map<Address, number>()
   readonly #directory: AddressDirectory
   readonly #emit: (event: ClusterEvent) => void
   readonly #now: () => number
@@ -57,7 +59,7 @@ export class MemberTable<Place> {
       listen: spec.listen,
       endpoint: nameOf(spec),
       threadId: 0,
-      incarnation: 0,
+      incarnation: (this.#lastIncarnations.get(spec.address) ?? -1) + 1,
     }
     this.#members.set(spec.address, member)
     if (spec.set !== undefined) this.#directory.join(spec.set, spec.address)
@@ -88,6 +90,7 @@ export class MemberTable<Place> {
   }
 
   remove(address: Address): void {
+    this.#lastIncarnations.set(address, this.get(address).incarnation)
     this.#members.delete(address)
     this.#directory.leave(address)
   }
@@ -108,7 +111,7 @@ export class MemberTable<Place> {
   /** @throws Error when the member is up */
   down(address: Address): Member<Place> {
     const member = this.get(address)
-    if (isUp(member)) throw new Error(`${address} is ${member.state}: only a member that is down loses its disk`)
+    if (isUp(member)) throw new Error(`${address} is ${member.state}: only a member that is down can lose its disk`)
     return member
   }
 

@@ -47,6 +47,8 @@ export interface HostCommands {
   add(member: HostedMember): void
   setLocations(locations: readonly MemberLocation[]): void
   name(address: Address, name: Address): void
+  /** The member was removed from the cluster. */
+  forget(index: number): void
   /** After {@link add}. Resolves with the endpoint. */
   start(index: number): Promise<string>
   kill(index: number): void

@@ -11,12 +11,10 @@ import {
 } from '@shardlab/actor'
 import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
-import { ActorHost } from '../host/actor-host.js'
+import type { ActorHost } from '../host/actor-host.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
 import type { Alarm } from '../host/time/clock.js'
-import { LiveClock } from '../host/time/live-clock.js'
-import { LiveTurns } from '../host/time/live-turns.js'
 import { threadMemory, type MemoryUsage } from '../memory-usage.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { EventHub } from '../supervisor/event-hub.js'
@@ -31,6 +29,7 @@ import { createLongWorkPermits, LongWorkPermits } from './long-work-permits.js'
 import { fromPortable } from './portable-error.js'
 import type { HostReport } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
+import { supervisorHost } from './supervisor-host.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { settledBy } from './watchdog.js'
 import { WorkerFleet } from './worker-fleet.js'
@@ -74,21 +73,11 @@ class ThreadsRuntime implements Runtime {
   constructor(options: ThreadsRuntimeOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
-    const turns = new LiveTurns()
-    this.#host = new ActorHost({
-      hostId: mainHostId,
+    this.#host = supervisorHost({
       directory: this.#directory,
-      clock: new LiveClock(),
       random: createRandom(options.seed),
       events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
       limits: this.#limits,
-      checked: false,
-      atEndOfTurn: turns.atEndOfTurn,
-      nextTurn: turns.nextTurn,
-      pageFaults: () => process.resourceUsage().majorPageFault,
-      openGateway: null,
-      onCrash: () => {},
-      onStepStruck: () => {},
     })
     this.#peers = new WorkerPeers(this.#host)
     const { clock, events } = this.#host
@@ -145,6 +134,17 @@ class ThreadsRuntime implements Runtime {
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
     place.disk = createSharedDisk(spec.diskLimitBytes)
+  }
+
+  async remove(address: Address): Promise<void> {
+    const member = this.#members.down(address)
+    const { host } = member.place
+    if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
+    host?.members.delete(member)
+    this.#members.remove(address)
+    // Its port is not held again when its end is noticed later.
+    member.listen = null
+    await Promise.all([this.#fleet.broadcast('forget', [member.index]), this.#ports.release(member)])
   }
 
   async restart(address: Address): Promise<MemberInfo> {

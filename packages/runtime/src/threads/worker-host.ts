@@ -128,6 +128,11 @@ class WorkerHost implements HostCommands {
     this.#directory.name(address, name)
   }
 
+  forget(index: number): void {
+    this.#host.forget(index)
+    this.#directory.leave(this.#directory.addressOf(index)!)
+  }
+
   async start(index: number): Promise<string> {
     const cell = this.#host.cell(index)
     if (cell === undefined) throw new Error(`host ${this.#hostId} has no member number ${index}`)

@@ -57,6 +57,37 @@ export function replicaSetSuite(world: World): void {
   )
 
   check(
+    'a removed member leaves its set, its names and its disk, and another can have its name',
+    [
+      spec('a', 'forwarder'),
+      spec('s-1', 'echo', { set: 's' }),
+      spec('s-2', 'counter', { set: 's', listen: { host: '127.0.0.1', port: 0 } }),
+    ],
+    async (test, runtime) => {
+      await test.rejects(runtime.remove('s-2'), /s-2 is running/)
+      await test.rejects(runtime.remove('s-3'), /no member s-3/)
+      await ask(runtime, 's-2', 'add', 5)
+      const endpoint = runtime.member('s-2')!.endpoint
+      await runtime.halt('s-2')
+      await runtime.remove('s-2')
+      test.equal(runtime.member('s-2'), undefined)
+      const names = ['s', endpoint]
+      test.same(await ask(runtime, 'a', 'resolve', names), [['s-1'], []])
+      test.same(
+        names.map((name) => runtime.resolve(name)),
+        [['s-1'], []],
+      )
+      test.match(await ask(runtime, 'a', 'forward', { to: 's-2', operation: 'sum' }), { undelivered: true })
+      test.same(await ask(runtime, 'a', 'forward', { to: 's', operation: 'echo' }), { value: null, from: 'a' })
+      await runtime.start([spec('s-2', 'counter', { set: 's' }), spec('b', 'forwarder')])
+      for (const asker of ['a', 'b']) {
+        test.same(await ask(runtime, asker, 'resolve', ['s']), [['s-1', 's-2']], asker)
+        test.equal(await ask(runtime, asker, 'forward', { to: 's-2', operation: 'sum' }), 0, asker)
+      }
+    },
+  )
+
+  check(
     'a member that is not primary refuses requests as if it were down, and keeps running',
     [spec('a', 'forwarder'), spec('b', 'echo')],
     async (test, runtime) => {

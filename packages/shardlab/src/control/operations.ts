@@ -92,6 +92,18 @@ export const operations: readonly Operation[] = [
     },
   },
   {
+    ...{ method: 'POST', path: '/clusters/{cluster}/members', name: 'addMember' },
+    summary: 'Starts one more member of a replica set, which rs.add(host) on the primary makes it take part in.',
+    input: z.strictObject({ set: z.string().meta({ description: 'Such as rs0, shard02 or config.' }) }),
+    example: '{ "set": "shard02" }',
+    run: async ({ target, input }) => target.cluster.addMember(input['set'] as string),
+  },
+  {
+    ...{ method: 'DELETE', path: '/clusters/{cluster}/members/{id}', name: 'removeMember', input: null },
+    summary: 'Ends and forgets a member that rs.remove(host) has taken out of its set.',
+    run: async ({ target, id }) => target.cluster.removeMember(id),
+  },
+  {
     ...{ method: 'GET', path: '/clusters/{cluster}/faults', name: 'listFaults', input: null },
     summary: 'The faults that are applied.',
     run: async ({ target }) => ({ faults: target.cluster.faults.list() }),

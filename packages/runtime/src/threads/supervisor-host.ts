@@ -1,0 +1,24 @@
+import { ActorHost } from '../host/actor-host.js'
+import type { ActorHostOptions } from '../host/actor-host-options.js'
+import { LiveClock } from '../host/time/live-clock.js'
+import { LiveTurns } from '../host/time/live-turns.js'
+import { mainHostId } from './worker-place.js'
+
+/** The host of the caller's thread, which sends the requests of the API and has no members. */
+export function supervisorHost(
+  options: Pick<ActorHostOptions, 'directory' | 'random' | 'events' | 'limits'>,
+): ActorHost {
+  const { atEndOfTurn, nextTurn } = new LiveTurns()
+  return new ActorHost({
+    ...options,
+    hostId: mainHostId,
+    clock: new LiveClock(),
+    checked: false,
+    atEndOfTurn,
+    nextTurn,
+    pageFaults: () => process.resourceUsage().majorPageFault,
+    openGateway: null,
+    onCrash: () => {},
+    onStepStruck: () => {},
+  })
+}

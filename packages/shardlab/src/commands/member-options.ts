@@ -1,0 +1,42 @@
+import { Argument, type Command } from 'commander'
+
+export const memberActions = ['add', 'remove'] as const
+
+export type MemberAction = (typeof memberActions)[number]
+
+export interface MemberOptions {
+  readonly uri: string
+  readonly json?: true
+}
+
+export function addMemberCommand(
+  program: Command,
+  run: (action: MemberAction, name: string, options: MemberOptions) => Promise<void>,
+): void {
+  program
+    .command('member')
+    .description('Start one more member of a replica set of a running cluster, or forget one that has left its set.')
+    .addArgument(new Argument('<action>', 'action to run').choices([...memberActions]))
+    .argument('<name>', 'the set that gets a member, such as rs0, or the member to forget, such as rs0-4')
+    .requiredOption('--uri <uri>', 'connection string of the cluster')
+    .option('--json', 'print the reply as one JSON object')
+    .allowExcessArguments(false)
+    .addHelpText(
+      'after',
+      `
+Actions:
+  add SET        start a member with an empty disk; it takes part after rs.add(host) on the primary
+  remove MEMBER  shut down a member that rs.remove(host) has taken out of its set, and forget it with its disk
+
+A set that was started with one member and without a list of members gets no further one.
+
+Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such set or member, or a member that its set still has;
+3 internal error.
+
+Examples:
+  shardlab member add rs0 --uri mongodb://127.0.0.1:27017/
+  shardlab member add shard02 --uri mongodb://127.0.0.1:27017/ --json
+  shardlab member remove rs0-4 --uri mongodb://127.0.0.1:27017/`,
+    )
+    .action(run)
+}
