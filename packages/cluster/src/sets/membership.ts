@@ -1,4 +1,4 @@
-/** Members that join the sets of a running cluster, and those that are forgotten after they left. */
+/** Members that join sets of a running cluster, and those that are forgotten after they left. */
 import { loopbackOf, type Address, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import { suggestion } from '@shardlab/quantities'
