@@ -35,6 +35,12 @@ export type {
   StorageNodeOptions,
 } from './host/node-host.js'
 export type { TransactionStatement } from './transactions/transaction.js'
+export {
+  announceLastChunk,
+  announceNewShard,
+  announceReshardBegin,
+  announceReshardDoneCatchUp,
+} from './change-streams/progress-events.js'
 export { announceSharding } from './change-streams/sharding-events.js'
 export { createMongod, type MongodOptions } from './mongod/mongod.js'
 export { StorageNode, type NodeOfSet } from './host/storage-node.js'

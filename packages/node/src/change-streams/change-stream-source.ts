@@ -305,8 +305,12 @@ export class ChangeStreamSource implements CursorSource {
   }
 
   #isShown({ type }: EventParts): boolean {
-    const { host, spec } = this.#options
+    const { host, spec, isRouted } = this.#options
+    // Routers have cursors on all shards.
+    if (type === 'kNewShardDetected') return !isRouted && host.behaviours.changeStreamShowsNewShards
+    if (type === 'migrateChunkToNewShard') return false
     if (isClassic(type)) return true
+    if (type === 'migrateLastChunkFromShard') return spec.showExpandedEvents && spec.showSystemEvents
     const isKeyChange = type === 'refineCollectionShardKey' || type === 'reshardCollection'
     return spec.showExpandedEvents && (!isKeyChange || host.behaviours.changeStreamKeyChanges)
   }

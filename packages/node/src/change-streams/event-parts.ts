@@ -14,4 +14,8 @@ export interface EventParts {
   readonly to: string | null
   readonly stateBefore: Uint8Array | null
   readonly nsType: 'collection' | 'view' | null
+  /** Of an event about resharding. */
+  readonly reshardingUuid: RawValue | null
+  /** Whether the event lacks `ns` and `documentKey`, which is part of its token only. */
+  readonly isShort: boolean
 }

@@ -38,6 +38,9 @@ const classicTypes: ReadonlySet<string> = new Set([
   'rename',
   'dropDatabase',
   'invalidate',
+  'kNewShardDetected',
+  'reshardBegin',
+  'reshardDoneCatchUp',
 ])
 
 export const isClassic = (type: string): boolean => classicTypes.has(type)
@@ -50,6 +53,8 @@ const noParts: Omit<EventParts, 'type' | 'ns' | 'uuid'> = {
   to: null,
   stateBefore: null,
   nsType: null,
+  reshardingUuid: null,
+  isShort: false,
 }
 
 /**
@@ -97,8 +102,13 @@ export function idOf(document: Uint8Array): Uint8Array {
 function signalParts(operation: Operation, ns: string, uuid: Uint8Array): EventParts | null {
   const signal = signalOf(operation)
   if (signal === null) return null
-  const { name, object } = signal
-  return { ...noParts, type: name, ns, uuid, description: without(object, [name]).finish() }
+  const { name, object, hasType } = signal
+  const reshardingUuid = findField(object.bytes, 'reshardingUUID', object.start) ?? null
+  const parts = { ...noParts, ns, uuid, reshardingUuid }
+  if (!hasType) return { ...parts, type: name, description: without(object, [name]).finish() }
+  const type = name === 'migrateChunkToNewShard' ? 'kNewShardDetected' : name
+  const documentKey = new DocumentWriter(128).value('_id', object).finish()
+  return { ...parts, type, documentKey, isShort: true }
 }
 
 type CommandParts = Pick<EventParts, 'type' | 'ns' | 'uuid'> & Partial<EventParts>
@@ -210,6 +220,7 @@ export class EventWriter {
     const { type, ns, uuid, documentKey, difference, description, to } = parts
     const { showExpandedEvents } = this.#spec
     const writer = new DocumentWriter(operation.document.end - operation.document.start + 512)
+    if (parts.reshardingUuid !== null) writer.value('reshardingUUID', parts.reshardingUuid)
     if (isNew && to !== null) writeNamespace(writer, 'to', to)
     if (isNew) this.#writeTransaction(writer, operation)
     writer.document('_id', token).string('operationType', type)
@@ -217,6 +228,7 @@ export class EventWriter {
     if (!isNew) this.#writeTransaction(writer, operation)
     if (showExpandedEvents && uuid !== null) writer.uuid('collectionUUID', uuid)
     if (isNew) writer.value('wallTime', findField(operation.entry, 'wall')!)
+    if (parts.isShort) return writer.finish()
     const fullDocument = parts.fullDocument ?? images.fullDocument
     if (fullDocument === null && images.fullDocument === null) writer.null('fullDocument')
     else if (fullDocument) writer.document('fullDocument', fullDocument)

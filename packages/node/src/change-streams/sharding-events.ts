@@ -2,20 +2,37 @@
  * Events about sharding. They are no-ops in the oplog whose `o2` begins with the name of the event.
  * Server: sharding_util, `notifyChangeStreamsOn…` of several coordinators.
  */
-import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
+import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '../host/node-host.js'
 import { fieldOf, type Operation } from './operation.js'
 
 export type ShardingEvent = 'shardCollection' | 'refineCollectionShardKey' | 'reshardCollection'
+/** Until 6.0 `o2` has the name of these events in its field `type`. */
+export type ProgressEvent = 'migrateChunkToNewShard' | 'reshardBegin' | 'reshardDoneCatchUp'
+type Signal = ShardingEvent | ProgressEvent | 'migrateLastChunkFromShard'
 
-const signals: ReadonlySet<string> = new Set(['shardCollection', 'refineCollectionShardKey', 'reshardCollection'])
+const progressEvents: ReadonlySet<string> = new Set(['migrateChunkToNewShard', 'reshardBegin', 'reshardDoneCatchUp'])
+const signals: ReadonlySet<string> = new Set([
+  ...progressEvents,
+  'shardCollection',
+  'refineCollectionShardKey',
+  'reshardCollection',
+  'migrateLastChunkFromShard',
+])
 
-/** Null: change streams do not show the no-op. */
-export function signalOf(operation: Operation): { readonly name: ShardingEvent; readonly object: RawValue } | null {
+/** Null: change streams never show the no-op. */
+export function signalOf(
+  operation: Operation,
+): { readonly name: Signal; readonly object: RawValue; readonly hasType: boolean } | null {
   const object = fieldOf(operation, 'o2')
   if (object === undefined) return null
   const it = new FieldIterator(object.bytes, object.start)
-  return it.next() && signals.has(it.name()) ? { name: it.name() as ShardingEvent, object } : null
+  if (!it.next()) return null
+  const first = it.name()
+  if (signals.has(first)) return { name: first as Signal, object, hasType: false }
+  if (first !== 'type' && first !== 'reshardingUUID') return null
+  const type = findField(object.bytes, 'type', object.start)?.asString() ?? ''
+  return progressEvents.has(type) ? { name: type as Signal, object, hasType: true } : null
 }
 
 /**

@@ -4,7 +4,8 @@
  */
 import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { reachIgnoringFault, retryUntilDone } from '@shardlab/node'
+import { announceLastChunk, reachIgnoringFault, retryUntilDone } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
 import { Signal } from '../common/signal.js'
 import type { CriticalSection, EnterableSections, PlacementHost } from '../host/host.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
@@ -99,7 +100,10 @@ export class MigrationCoordinator {
     const { node, rangeDeleter } = this.#host
     const { context } = node
     try {
-      if (decision === 'committed') await this.#learnPlacement(record)
+      const placement = decision === 'committed' ? await this.#learnPlacement(record) : null
+      // In one step with the decision: the event is neither lost nor repeated.
+      if (record.decision === null && placement?.table.chunksOn(context.address) === 0)
+        announceLastChunk(node, placement, context.address)
       this.records.decide(record.id, decision)
       await node.flushToMajority()
       decided(decision)
@@ -176,13 +180,14 @@ export class MigrationCoordinator {
   /**
    * Resolves when this shard's placement says that another shard owns the range, or when the
    * collection of the migration is gone: after resharding the range has no meaning.
+   * @returns null: the collection is gone
    */
-  async #learnPlacement({ ns, collectionUuid, range }: MigrationRecord): Promise<void> {
+  async #learnPlacement({ ns, collectionUuid, range }: MigrationRecord): Promise<CollectionPlacement | null> {
     const { node, placements } = this.#host
     for (;;) {
       const placement = await retryUntilDone(node, () => placements.refreshCollection(ns))
-      if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return
-      if (ownerOfRange(placement, range) !== node.context.address) return
+      if (placement === null || !sameBytes(placement.uuid, collectionUuid)) return null
+      if (ownerOfRange(placement, range) !== node.context.address) return placement
     }
   }
 

@@ -14,7 +14,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { raiseError } from '@shardlab/node'
+import { announceNewShard, raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { drainWriters } from '../../cloning/drain-writers.js'
 import { logChange, logChangeIfReachable } from '../../common/changelog.js'
@@ -112,6 +112,7 @@ export class MigrationDonor {
       this.#timing.done('recipient-started')
       await this.#catchUp()
       this.#timing.done('recipient-caught-up')
+      if (placement.table.chunksOn(to) === 0) await this.#announceNewShard(placement)
       if (!context.mutated('criticalSectionOff'))
         section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
       this.#report('critical-section')
@@ -127,6 +128,12 @@ export class MigrationDonor {
       await logChangeIfReachable(context, 'moveChunk.error', ns, moveDetails(range, context.address, to).finish())
       if (decision === 'aborted') throw error
     }
+  }
+
+  async #announceNewShard({ ns, uuid }: CollectionPlacement): Promise<void> {
+    const { node } = this.#host
+    announceNewShard(node, { ns, uuid }, node.context.address, this.#request.to)
+    await node.flushToMajority()
   }
 
   #logCommit(): Promise<unknown> {

@@ -12,6 +12,7 @@ import {
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import {
+  announceReshardDoneCatchUp,
   buildIndex,
   createCollection,
   dropLocalCollection,
@@ -166,6 +167,7 @@ export class ReshardingRecipient {
     documents.finish()
     await node.flushToMajority()
     this.#check()
+    announceReshardDoneCatchUp(node, { ns: this.#facts.tempNs, uuid: this.#facts.id })
     await this.#recordState('strict-consistency')
     this.phases.done = context.now()
     await context.reach('shard.resharding.consistent', { ns })

@@ -1,7 +1,13 @@
 /** Server: resharding_donor_service.cpp, resharding_recipient_service.cpp. */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import { dropLocalCollection, reachIgnoringFault, ReshardingStatistics, retryUntilDone } from '@shardlab/node'
+import {
+  announceReshardBegin,
+  dropLocalCollection,
+  reachIgnoringFault,
+  ReshardingStatistics,
+  retryUntilDone,
+} from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { DonorRecords, RecipientRecords, type ReshardingFacts } from '../records.js'
 import { receivedBy } from '../report/statistics.js'
@@ -95,6 +101,7 @@ export class Reshardings {
       const { facts } = participation
       participation.donor = this.#donor(facts, placements, request.recipients)
       this.donors.put({ facts, state: 'donating-initial-data', others: request.recipients })
+      announceReshardBegin(node, { ns: facts.ns, uuid: facts.sourceUuid }, facts.id)
     }
     await node.flushToMajority()
     await node.context.reach('shard.resharding.donor-started', { ns: request.ns })

@@ -75,6 +75,25 @@ export const changeStreamBehaviours = {
     ['2.6', false],
     ['7.0', true],
   ),
+  shardingProgressEntries: row<'none' | 'type' | 'name'>(
+    'No-ops in the oplog report the first chunk on a shard and the phases of resharding: with the name of the event in o2.type, or as the first field of o2.',
+    'change_stream_event_transform.cpp of 6.0 and 7.0 (SERVER-66645); new in 3.6, for resharding in 5.0',
+    ['2.6', 'none'],
+    ['4.0', 'type'],
+    ['7.0', 'name'],
+  ),
+  changeStreamShowsNewShards: row<boolean>(
+    'A change stream that is opened on a shard shows the event kNewShardDetected.',
+    'change_stream_filter_helpers.cpp of 5.0 and 6.0',
+    ['2.6', true],
+    ['6.0.2', false],
+  ),
+  lastChunkEntries: row<boolean>(
+    'A no-op in the oplog reports that the last chunk has left a shard; change streams show it with showExpandedEvents and showSystemEvents.',
+    'migrate_last_chunk_from_shard_event.js (requires_fcv_60)',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   changeStreamNsType: row<boolean>(
     'The event create has nsType.',
     'reference/change-events/create, new in 8.0.5 and 8.1',
