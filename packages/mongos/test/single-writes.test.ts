@@ -196,3 +196,22 @@ t.test('with _id in the shard key, an upsert without one goes to the owner of th
   t.match(found, [{ k: 1, y: 1 }, { y: 2 }], 'both are seen, so they are where they belong')
   t.same(found[0]!['_id'], (update['upserted'] as Document[])[0]!['_id'])
 })
+
+t.test('only the commit has the write concern of a write without shard key', async (t) => {
+  const cluster = threeShards({ emulate: '8.0' })
+  const concerns: [string, Document | undefined][] = []
+  cluster.script((shard, { body }, name) => {
+    concerns.push([name, decode(body)['writeConcern']])
+    if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: 1 }] : [])
+    return name === 'update' ? { n: 1, nModified: 1, readOnly: false, ok: 1 } : { ok: 1 }
+  })
+  const updates = [{ q: { y: 1 }, u: { $set: { z: 1 } } }]
+  t.match(await cluster.run({ update: 'c', updates, writeConcern: { w: 'majority' } }), {
+    n: 1,
+    writeErrors: undefined,
+  })
+  const found = (command: string) => concerns.filter(([name]) => name === command).map(([, concern]) => concern?.['w'])
+  t.same(new Set([...found('find'), ...found('update')]), new Set([undefined]))
+  t.ok(found('commitTransaction').length > 0)
+  t.same(new Set(found('commitTransaction')), new Set(['majority']))
+})

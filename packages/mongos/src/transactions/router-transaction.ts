@@ -29,6 +29,7 @@ const endingCommands: ReadonlySet<string> = new Set([
   'coordinateCommitTransaction',
 ])
 
+/** Of commands in a transaction. A write concern is that of its commit. */
 const transactionFields: ReadonlySet<string> = new Set([
   'autocommit',
   'coordinator',
@@ -36,6 +37,7 @@ const transactionFields: ReadonlySet<string> = new Set([
   'readConcern',
   'startTransaction',
   'txnNumber',
+  'writeConcern',
 ])
 
 export class RouterTransaction {

@@ -11,17 +11,21 @@ import { linkToLive } from './live-node.js'
  * @param engine the data at that time
  */
 export function nodeAtTime(node: NodeHost, engine: StorageEngine, time: TimestampPair): NodeHost {
-  return nodeWith(node, engine, (ns) => collectionAt(node, engine, time, ns))
+  return nodeWith(node, { value: engine }, (ns) => collectionAt(node, engine, time, ns))
 }
 
-/** As {@link nodeAtTime}, with all collections of the engine. */
-export function nodeWithEngine(node: NodeHost, engine: StorageEngine): NodeHost {
-  return nodeWith(node, engine, (ns) => engine.collection(ns))
+/**
+ * As {@link nodeAtTime}, with what a majority has whenever the command looks at a collection: the
+ * collection may be replaced while the command waits for a critical section.
+ */
+export function nodeOfMajority(node: NodeHost): NodeHost {
+  const engine = (): StorageEngine => node.set.majorityEngine()
+  return nodeWith(node, { get: engine }, (ns) => engine().collection(ns))
 }
 
-function nodeWith(node: NodeHost, engine: StorageEngine, collection: NodeHost['collection']): NodeHost {
+function nodeWith(node: NodeHost, engine: PropertyDescriptor, collection: NodeHost['collection']): NodeHost {
   const past = Object.create(node, {
-    engine: { value: engine },
+    engine,
     oplog: { value: node.oplog },
     collection: { value: collection },
   }) as NodeHost

@@ -3,7 +3,7 @@ import { compareTimestamps, type CancelSignal, type TimestampPair } from '@shard
 import { CommandError } from '@shardlab/bson'
 import { maxTimeExpired } from '@shardlab/member'
 import type { StorageEngine } from '@shardlab/storage'
-import { nodeAtTime, nodeWithEngine } from '../../read/snapshots/snapshot-read.js'
+import { nodeAtTime, nodeOfMajority } from '../../read/snapshots/snapshot-read.js'
 import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 import { awaitLogged, awaitPrepared } from '../../transactions/await-transactions.js'
@@ -76,7 +76,7 @@ function untilAborted({ host }: NodeInvocation, wait: Promise<void>, signal: Can
 
 function ofMajority(invocation: NodeInvocation): NodeInvocation {
   const { host } = invocation
-  return host.set.isAlone ? invocation : { ...invocation, host: nodeWithEngine(host, host.set.majorityEngine()) }
+  return host.set.isAlone ? invocation : { ...invocation, host: nodeOfMajority(host) }
 }
 
 /** Waits until an entry of that time is applied. Null: there is one. */

@@ -4,7 +4,7 @@
  */
 import type { Document } from '@shardlab/bson'
 import { StreamReplay } from '../checkers/streams.js'
-import type { SwarmClient } from '../client/swarm-client.js'
+import { asLong, type SwarmClient } from '../client/swarm-client.js'
 import { collectionsOf } from '../documents/collections.js'
 import { finding } from '../finding.js'
 import { Activity } from './activity.js'
@@ -78,7 +78,7 @@ export class Streams extends Activity {
     const { id } = opened['cursor'] as Document
     this.#take(opened['cursor'].firstBatch as Document[], tokenOf(opened))
     while (isWanted()) {
-      const command = { getMore: id as unknown, collection: '$cmd.aggregate', maxTimeMS: awaitMs, $db }
+      const command = { getMore: asLong(id), collection: '$cmd.aggregate', maxTimeMS: awaitMs, $db }
       const more = await client.try(command, [...endsForGood, ...opensAgain], router)
       if (more?.code !== null) {
         if (endsForGood.includes(more?.code as number)) this.#isOver = true
@@ -86,7 +86,7 @@ export class Streams extends Activity {
       }
       this.#take(more.reply['cursor'].nextBatch as Document[], tokenOf(more.reply))
     }
-    await client.once({ killCursors: '$cmd.aggregate', cursors: [id], $db }, router)
+    await client.once({ killCursors: '$cmd.aggregate', cursors: [asLong(id)], $db }, router)
   }
 
   #take(events: readonly Document[], token: Document): void {

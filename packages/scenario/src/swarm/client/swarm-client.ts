@@ -142,4 +142,5 @@ export class SwarmClient {
 
 const isZero = (id: unknown): boolean => id === 0 || id === 0n || (id instanceof Long && id.isZero())
 
-const asLong = (id: unknown): unknown => (typeof id === 'number' ? Long.fromNumber(id) : id)
+/** A decoded int64 may be a number, which would be sent as a double. */
+export const asLong = (id: unknown): unknown => (typeof id === 'number' ? Long.fromNumber(id) : id)
