@@ -6,7 +6,7 @@ import { admin, ask, start } from './two-shard-cluster.js'
 
 const lsid = { id: new Binary(Buffer.alloc(16, 1), 4) }
 
-t.test('a participant that is told the outcome while it waits for a transaction deletes its record', async (t) => {
+t.test('a participant deletes its record when the outcome arrives while it waits for a transaction', async (t) => {
   const cluster = await start(t, { emulate: '7.0' })
   const moving = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
   const update = { q: { _id: -1, x: -1 }, u: { $set: { x: 5 } } }

@@ -2,14 +2,7 @@
  * A transaction that the router runs for one command of a client. Server: transaction_api.cpp;
  * document_shard_key_update_util.cpp, startTransactionForShardKeyUpdate.
  */
-import {
-  CommandError,
-  DocumentWriter,
-  FieldIterator,
-  findField,
-  isRetriableErrorCode,
-  isTransientTransactionError,
-} from '@shardlab/bson'
+import { CommandError, findField, isRetriableErrorCode, isTransientTransactionError } from '@shardlab/bson'
 import type { SessionId } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
@@ -110,7 +103,7 @@ async function attempt<T>(
   transaction.operation = operation
   transaction.clock.begin(host.context.now())
   try {
-    const result = await run(withoutConcerns(invocation))
+    const result = await run(invocation)
     const code = codeOf(result)
     if (code !== null) {
       await abortImplicitly(invocation, transaction, code)
@@ -146,14 +139,4 @@ async function commitPersistently(
       await host.remote.pause(pauseMsMax, operation)
     }
   }
-}
-
-/** The commit has the write concern. */
-function withoutConcerns(invocation: MongosInvocation): MongosInvocation {
-  const { body, concerns } = invocation
-  if (findField(body, 'writeConcern') === undefined) return invocation
-  const writer = new DocumentWriter(body.length)
-  for (const it = new FieldIterator(body); it.next();)
-    if (it.name() !== 'writeConcern') writer.value(it.name(), it.value())
-  return { ...invocation, body: writer.finish(), concerns: { ...concerns, write: null } }
 }
