@@ -10,6 +10,7 @@ import { CoverageCounter } from './coverage-counter.js'
 import { Documents } from './documents/documents.js'
 import { FaultDriver } from './faults/fault-driver.js'
 import { finding } from './finding.js'
+import { StaleMembers } from './sets/stale-members.js'
 import { namespacesOf } from './timeline/command-text.js'
 import { noteEvent, noteStep } from './timeline/cluster-notes.js'
 import type { SwarmPlan, SwarmRun } from './types.js'
@@ -39,6 +40,7 @@ class Run {
   readonly #documents: Documents
   readonly #activities: readonly Activity[]
   readonly #faults: FaultDriver
+  readonly #stale: StaleMembers
   readonly #convergence: Convergence
   readonly #coverage = new CoverageCounter()
   readonly #elections = new Elections()
@@ -51,6 +53,7 @@ class Run {
     this.#documents = new Documents(world)
     this.#activities = activitiesOf(world)
     this.#faults = new FaultDriver(world)
+    this.#stale = new StaleMembers(world)
     this.#convergence = new Convergence(world)
     this.#watch = new CatalogWatch(world, this.#documents.namespaces)
   }
@@ -122,6 +125,7 @@ class Run {
     const admin = this.#world.client('healed')
     // Members must first notice which members are available.
     await this.#world.cluster.advance(15_000)
+    await this.#stale.helpAll()
     await this.#settleSets()
     if (verdicts.hasFailed) return
     for (const activity of this.#activities) await activity.finish()
@@ -173,6 +177,7 @@ class Run {
   #note(event: ClusterEvent): void {
     const { timeline, verdicts } = this.#world
     if (timeline !== null) noteEvent(timeline, event)
+    if (event.type === 'member-state' && event.to === 'RECOVERING') void this.#stale.help(event.member)
     if (event.type === 'election') verdicts.violated('elections', ...this.#elections.seen(event))
   }
 }

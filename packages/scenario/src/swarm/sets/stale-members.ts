@@ -1,0 +1,50 @@
+import type { Address } from '@shardlab/actor'
+import type { SwarmWorld } from '../world.js'
+import type { MemberView } from './replica-sets.js'
+
+const betweenLooksMs = 5000
+
+/**
+ * An administrator who gives members that are too stale an empty disk, so that they copy their
+ * data again.
+ */
+export class StaleMembers {
+  readonly #world: SwarmWorld
+  readonly #helping = new Set<Address>()
+
+  constructor(world: SwarmWorld) {
+    this.#world = world
+  }
+
+  /**
+   * Call it when a member is too stale. Helps only sets that would never have a majority again: no
+   * stale member can be elected, so an empty disk loses nothing that a majority had.
+   */
+  async help(member: Address): Promise<void> {
+    const { cluster, sets } = this.#world
+    const set = sets.setOf(member)!
+    if (this.#helping.has(set)) return
+    this.#helping.add(set)
+    for (;;) {
+      const stale = (await sets.viewsOf(set)).filter(isStale)
+      const members = sets.membersOf(set).length
+      if (2 * (members - stale.length) > members) break
+      await this.#replaceDisk(stale[0]!)
+      await cluster.advance(betweenLooksMs)
+    }
+    this.#helping.delete(set)
+  }
+
+  /** Call it when all faults are healed. */
+  async helpAll(): Promise<void> {
+    const { sets } = this.#world
+    for (const set of sets.names)
+      for (const view of await sets.viewsOf(set)) if (isStale(view)) await this.#replaceDisk(view)
+  }
+
+  #replaceDisk({ address }: MemberView): Promise<boolean> {
+    return this.#world.applyFault(`destroy ${address} for 1s`)
+  }
+}
+
+const isStale = ({ state }: MemberView): boolean => state === 'RECOVERING'
