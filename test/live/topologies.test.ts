@@ -204,3 +204,51 @@ t.test('a set with too many arbiters becomes a shard once a default write concer
   await admin.command({ setDefaultRWConcern: 1, defaultWriteConcern: { w: 'majority' } })
   t.match(await admin.command({ addShard: cluster.standby[0]!.host }), { shardAdded: 'rs0' })
 })
+
+for (const emulate of ['4.4', '7.0', '8.0'] as const)
+  t.test(`hello of ${emulate} shows the default write concern of each kind of member`, async (t) => {
+    const { cluster, client } = await start(t, { emulate, shards: 1, standby: ['rs0'] })
+    const clients = {
+      config: await connect(t, cluster.config!.uri),
+      shard: await connect(t, cluster.shards[0]!.uri),
+      standby: await connect(t, cluster.standby[0]!.uri),
+    }
+    const shown = async (member: MongoClient): Promise<unknown> => {
+      const { cwwc = null, isImplicitDefaultMajorityWC = null } = await member.db('admin').command({ hello: 1 })
+      const { repl } = await member.db('admin').command({ serverStatus: 1 })
+      t.strictSame(repl.cwwc ?? null, cwwc)
+      return [isImplicitDefaultMajorityWC, cwwc]
+    }
+    const all = async (): Promise<unknown> => ({
+      config: await shown(clients.config),
+      shard: await shown(clients.shard),
+      standby: await shown(clients.standby),
+    })
+    const none = [null, null]
+    const noDefault = emulate === '4.4' ? none : [true, null]
+    const configNoDefault = emulate === '8.0' ? [true, null] : none
+    t.strictSame(await all(), { config: configNoDefault, shard: noDefault, standby: noDefault })
+
+    // As left by setDefaultRWConcern before the members of a set had the role of shards.
+    const write = { w: 1, wtimeout: 0 }
+    await clients.standby
+      .db('config')
+      .collection<{ _id: string }>('settings')
+      .insertOne({ _id: 'ReadWriteConcernDefaults', defaultWriteConcern: write } as { _id: string })
+    const standby = emulate === '4.4' ? none : [true, write]
+    t.strictSame(await all(), { config: configNoDefault, shard: noDefault, standby })
+    const admin = client.db('admin')
+    const { host } = cluster.standby[0]!
+    if (emulate !== '4.4')
+      await t.rejects(admin.command({ addShard: host }), { code: 96, message: /is set on the shard and not set/ })
+    await admin.command({ setDefaultRWConcern: 1, defaultWriteConcern: { w: 'majority' } })
+    const config = emulate === '8.0' ? [true, { w: 'majority', wtimeout: 0 }] : none
+    t.strictSame(await all(), { config, shard: noDefault, standby })
+    if (emulate !== '4.4')
+      await t.rejects(admin.command({ addShard: host }), {
+        code: 96,
+        message: /doesn't match the one set on the cluster/,
+      })
+    await admin.command({ setDefaultRWConcern: 1, defaultWriteConcern: { w: 1 } })
+    t.match(await admin.command({ addShard: host }), { shardAdded: 'rs0' })
+  })

@@ -24,7 +24,15 @@ async function cluster(
 }
 
 const introduced = (setName: string, hosts: string[], databases: string[] = []) => ({
-  ...{ setName, hosts, passives: [], arbiters: [], isImplicitMajority: true, databases },
+  ...{
+    setName,
+    hosts,
+    passives: [],
+    arbiters: [],
+    isImplicitMajority: true,
+    databases,
+    defaultWriteConcern: null as Uint8Array | null,
+  },
 })
 
 /** @param others members by host, besides `shardNN.net:1` */
@@ -104,6 +112,35 @@ t.test('D840, D843: addShard refuses hosts that cannot be shards', async (t) => 
   t.match(await add(config, 'shard04/shard04.net:1', 'shard02'), { code: 115 }, 'another member has the name')
   t.equal(await add(config, 'shard04/shard04.net:1', 'east'), 'east')
   t.same((await shards(config)).toSorted(), ['east', 'shard01'])
+})
+
+t.test('addShard refuses a set with another default write concern than the cluster', async (t) => {
+  const config = await cluster()
+  const write = { w: 2, wtimeout: 0 }
+  config.answers.set('shard.introduce', () => ({
+    ...introduced('shard03', ['shard03.net:1']),
+    defaultWriteConcern: encode(write),
+  }))
+  const host = 'shard03/shard03.net:1'
+  const set = (w: number) =>
+    config.send('node.command', {
+      ...{ db: 'admin', sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null },
+      ...{ clusterTime: [1, 1], operationKey: 0, batchBytesMax: 0 },
+      body: encode({ setDefaultRWConcern: 1, defaultWriteConcern: { w }, $db: 'admin' }),
+    })
+  const why = `Cannot add ${host} as a shard since the cluster-wide write concern `
+  const end = 'and try again. The CWWC on the shard is ({ w: 2, wtimeout: 0 })'
+  t.same(codeAndText((await add(config, host)) as Document), [
+    96,
+    `${why}is set on the shard and not set on the cluster. Set the CWWC on the cluster to the same CWWC as the shard ${end}.`,
+  ])
+  await set(1)
+  t.same(codeAndText((await add(config, host)) as Document), [
+    96,
+    `${why}set on the shard doesn't match the one set on the cluster. Make sure they match ${end}, and the CWWC on the cluster is ({ w: 1, wtimeout: 0 }).`,
+  ])
+  await set(2)
+  t.equal(await add(config, host), 'shard03')
 })
 
 t.test('addShard stores maxSize in versions that have it', async (t) => {

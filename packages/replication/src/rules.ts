@@ -11,6 +11,7 @@ export type ReplicationRules = Pick<
   | 'newVotersSyncFirst'
   | 'getLastErrorDefaultsAreFixed'
   | 'implicitMajorityWriteConcern'
+  | 'configServersAreShardServers'
   | 'psaReconfigIsChecked'
   | 'votesNeedSameConfig'
   | 'closerSyncSource'

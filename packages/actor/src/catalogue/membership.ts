@@ -85,6 +85,8 @@ export const membershipExchanges = {
       arbiters: readonly string[]
       /** Whether clients that name no write concern have majority writes. */
       isImplicitMajority: boolean
+      /** Stored by setDefaultRWConcern on the set before it was a shard. Null: none. */
+      defaultWriteConcern: Uint8Array | null
       databases: readonly string[]
     }
   >(
@@ -95,6 +97,7 @@ export const membershipExchanges = {
       passives: [],
       arbiters: [],
       isImplicitMajority: true,
+      defaultWriteConcern: null,
       databases: ['test'],
     },
   ),

@@ -1,10 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
-import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
+import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
 import { setHostsOf } from '../replication/set-hosts.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
-
-export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   ...getDefaultRWConcernSpec,
@@ -20,11 +19,6 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
 export function refuseOutsideSets({ role, isStandalone }: NodeHost, command: string): void {
   if (isStandalone) throw new CommandError(51300, `'${command}' is not supported on standalone nodes.`)
   if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
-}
-
-/** null: the defaults were never set */
-export function storedConcernDefaults(node: NodeHost): Uint8Array | null {
-  return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
 }
 
 /** @param inMemory only marks the reply: the config server's memory and storage hold the same */

@@ -4,7 +4,7 @@ import { concernDefaultsId, parseWriteConcern } from '@shardlab/member'
 import type { WriteConcern } from '@shardlab/replication'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
-import { storedConcernDefaults } from './get-default-rw-concern.js'
+import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
 
 export const replSetReconfig: CommandRow<NodeInvocation> = {
   name: 'replSetReconfig',

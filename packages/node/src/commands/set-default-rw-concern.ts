@@ -2,12 +2,8 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { concernDefaultsOf, setDefaultRWConcernSpec } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
-import {
-  configSettings,
-  storedConcernDefaults,
-  refuseOutsideSets,
-  writeStoredDefaults,
-} from './get-default-rw-concern.js'
+import { configSettings, storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
+import { refuseOutsideSets, writeStoredDefaults } from './get-default-rw-concern.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const setDefaultRWConcern: CommandRow<NodeInvocation> = {

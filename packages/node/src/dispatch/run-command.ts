@@ -36,7 +36,7 @@ import {
   type Concerns,
   type FailableCommand,
 } from '@shardlab/member'
-import { storedConcernDefaults } from '../commands/get-default-rw-concern.js'
+import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
 import { confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'

@@ -15,6 +15,7 @@ import {
 import type { StorageEngine } from '@shardlab/storage'
 import type { NodeStorage } from '../host/node-storage.js'
 import type { StorageNode } from '../host/storage-node.js'
+import { storedDefaultWriteConcern } from './concerns/stored-defaults.js'
 import { initiate } from './protocol/initiation.js'
 import { NoteRequests } from './protocol/note-requests.js'
 import { ignoreFullDisk } from './protocol/persist.js'
@@ -187,12 +188,13 @@ export class ReplicaSetOfMember implements ReplicaSet {
   }
 
   get #helloFacts(): Omit<HelloOptions, 'legacy'> {
-    const { processId, role } = this.#parts.node()
+    const node = this.#parts.node()
+    const { processId, role } = node
     return {
       processId,
       majorityReads: this.#coordinator.committed.optime,
       role: role.name === 'mongod' ? 'none' : role.name,
-      defaultWriteConcern: null,
+      defaultWriteConcern: role.name === 'mongod' ? null : storedDefaultWriteConcern(node),
     }
   }
 

@@ -13,7 +13,7 @@ export interface HelloOptions {
   /** The newest position that majority reads see. Null: none. */
   readonly majorityReads: OpTime | null
   readonly role: 'shard' | 'config-server' | 'none'
-  /** Of the cluster, as `getDefaultRWConcern` shows it. Null: not set. */
+  /** As setDefaultRWConcern stored it on this member. Null: it did not. */
   readonly defaultWriteConcern: Uint8Array | null
 }
 
@@ -60,11 +60,17 @@ export function writeHello(writer: DocumentWriter, state: ProtocolState, options
   if (rules.helloTopologyVersion) writeTopologyVersion(writer, state, options.processId)
   if (config !== null && selfConfig !== null) writeMember(writer, state, config, options)
   else writeNoConfig(writer, config, options)
-  if (rules.implicitMajorityWriteConcern && options.role === 'shard') {
+  if (showsDefaultWriteConcern(options, rules)) {
     writer.bool('isImplicitDefaultMajorityWC', config === null || isImplicitMajority(config))
     if (options.defaultWriteConcern !== null) writer.document('cwwc', options.defaultWriteConcern)
   }
   if (options.role === 'config-server') writer.int32('configsvr', 2)
+}
+
+/** Config servers compare it with that of the cluster when the set becomes a shard. */
+function showsDefaultWriteConcern({ role }: HelloOptions, rules: ProtocolState['rules']): boolean {
+  if (!rules.implicitMajorityWriteConcern) return false
+  return role === 'shard' || (role === 'config-server' && rules.configServersAreShardServers)
 }
 
 /** Not initiated, or removed from the set. */

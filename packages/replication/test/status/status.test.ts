@@ -191,6 +191,22 @@ t.test('hello of a primary has the fields of each version, in order', async (t) 
   }
 })
 
+t.test('hello of shards, and of config servers that have the role of shards, has their write concern', async (t) => {
+  const defaultWriteConcern = new DocumentWriter().int32('w', 2).int32('wtimeout', 0).finish()
+  for (const version of versions) {
+    const { implicitMajorityWriteConcern, configServersAreShardServers } = rulesOf(version)
+    const isShown = { shard: implicitMajorityWriteConcern, 'config-server': configServersAreShardServers, none: false }
+    for (const [role, shows] of Object.entries(isShown)) {
+      const options = { role: role as keyof typeof isShown, defaultWriteConcern }
+      const shown = read(helloOf(primaryOf(version), options))
+      t.same(
+        [shown['isImplicitDefaultMajorityWC'], shown['cwwc']],
+        shows ? [false, { w: 2, wtimeout: 0 }] : [undefined, undefined],
+      )
+    }
+  }
+})
+
 t.test('hello names the state of every kind of member', async (t) => {
   const config = replicaSetConfig([
     memberConfig(0, { tags: [['dc', 'east']] }),

@@ -1,6 +1,11 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
-import { setFeatureCompatibilityVersionOf, setHostsOf, storeClusterParameter } from '@shardlab/node'
+import {
+  setFeatureCompatibilityVersionOf,
+  setHostsOf,
+  storeClusterParameter,
+  storedDefaultWriteConcern,
+} from '@shardlab/node'
 import { internalDatabases } from '@shardlab/query'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
@@ -25,6 +30,7 @@ function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {
   return {
     setName: node.role.setName,
     ...setHostsOf(node),
+    defaultWriteConcern: storedDefaultWriteConcern(node),
     databases: [...databases].filter((db) => !internalDatabases.has(db)).sort(),
   }
 }

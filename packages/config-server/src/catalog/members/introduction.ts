@@ -8,9 +8,10 @@ import {
   type ActorContext,
   type ReplyOf,
 } from '@shardlab/actor'
-import { CommandError, findField } from '@shardlab/bson'
+import { CommandError, compareDocuments, findField } from '@shardlab/bson'
 import { concernDefaultsId, HostSearch } from '@shardlab/member'
 import type { NodeHost } from '@shardlab/node'
+import { formatDocument } from '@shardlab/query'
 import type { CatalogHost } from '../host.js'
 import type { ConnectionString } from './connection-string.js'
 
@@ -90,19 +91,31 @@ function checkHosts(
 }
 
 /**
- * Routers send no default write concern until one is set, so shards must agree on theirs.
+ * Routers send no default write concern until one is set, so shards must agree on theirs. A default
+ * that the set had before must be that of the cluster.
  * @throws CommandError 96 OperationFailed
  */
 export function checkDefaultWriteConcern(
   { behaviours, store }: Pick<CatalogHost, 'behaviours' | 'store'>,
   connectionString: string,
-  { isImplicitMajority }: ReplyOf<'shard.introduce'>,
+  { isImplicitMajority, defaultWriteConcern: onShard }: ReplyOf<'shard.introduce'>,
 ): void {
-  if (!behaviours.implicitMajorityWriteConcern || isImplicitMajority) return
+  if (!behaviours.implicitMajorityWriteConcern) return
   const defaults = store.get('config.settings', concernDefaultsId)
-  if (defaults !== null && findField(defaults, 'defaultWriteConcern') !== undefined) return
-  throw new CommandError(
-    'OperationFailed',
-    `Cannot add ${connectionString} as a shard since the implicit default write concern on this shard is set to {w : 1}, because number of arbiters in the shard's configuration caused the number of writable voting members not to be strictly more than the voting majority. Change the shard configuration or set the cluster-wide write concern using the setDefaultRWConcern command and try again.`,
-  )
+  const onCluster = defaults === null ? undefined : findField(defaults, 'defaultWriteConcern')?.slice()
+  const refusal = (why: string): CommandError =>
+    new CommandError('OperationFailed', `Cannot add ${connectionString} as a shard since the ${why}`)
+  if (!isImplicitMajority && onCluster === undefined)
+    throw refusal(
+      "implicit default write concern on this shard is set to {w : 1}, because number of arbiters in the shard's configuration caused the number of writable voting members not to be strictly more than the voting majority. Change the shard configuration or set the cluster-wide write concern using the setDefaultRWConcern command and try again.",
+    )
+  if (onShard === null) return
+  if (onCluster === undefined)
+    throw refusal(
+      `cluster-wide write concern is set on the shard and not set on the cluster. Set the CWWC on the cluster to the same CWWC as the shard and try again. The CWWC on the shard is (${formatDocument(onShard)}).`,
+    )
+  if (compareDocuments(onShard, onCluster) !== 0)
+    throw refusal(
+      `cluster-wide write concern set on the shard doesn't match the one set on the cluster. Make sure they match and try again. The CWWC on the shard is (${formatDocument(onShard)}), and the CWWC on the cluster is (${formatDocument(onCluster)}).`,
+    )
 }

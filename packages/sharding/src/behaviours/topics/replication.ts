@@ -71,6 +71,12 @@ export const replicationBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  configServersAreShardServers: row<boolean>(
+    'Members of the config server have the role of shards, too: hello and serverStatus show their default write concern.',
+    'mongod_options.cpp of 7.0 and 8.0, storeMongodOptions; replication_info.cpp, appendReplicationInfo',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   psaReconfigIsChecked: row<boolean>(
     'replSetReconfig to primary, secondary and arbiter, from a set with one writable voter, is refused if the secondary can be elected.',
     'rs.reconfigForPSASet, new in 5.0; repl_set_config_checks.cpp, enableReconfigRollbackCommittedWritesCheck',
