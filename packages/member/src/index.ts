@@ -7,7 +7,7 @@ export { collectionUuidOf, refuseUuidOfView, uuidIn, uuidMismatch } from './argu
 export { documentsArgument } from './arguments/documents-argument.js'
 export { evaluationOf, withCollation, withLet, withTimeLimit, writeEvaluation } from './arguments/evaluation.js'
 export { hintOf } from './arguments/hint.js'
-export { fieldsIn, rowIn, unknownFieldsIn } from './arguments/command-language.js'
+export { fieldsIn, hasGenericComments, rowIn, unknownFieldsIn } from './arguments/command-language.js'
 export { handwrittenParserIn } from './arguments/handwritten-parsers.js'
 export { namespaceArgument } from './arguments/namespace-argument.js'
 export { batchSizeOf, nonNegative } from './arguments/read-arguments.js'

@@ -30,6 +30,7 @@ import {
   ConnectionTable,
   FailPoints,
   followLogParameters,
+  hasGenericComments,
   LogBuffer,
   noteDisconnected,
   OperationRegistry,
@@ -136,6 +137,7 @@ export class Mongos implements Actor, DispatchHost {
       hostOf: (address) => this.hostOf(address),
       setNameOf: (address) => this.shards.setNameOf(address),
       hedging: () => hedgingOf(this),
+      forwardsComments: hasGenericComments(language),
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.transactions = new RouterTransactions(context)

@@ -166,6 +166,30 @@ t.test('a killed operation stops waiting for a shard; D707: the shard continues'
   gate.resolve(cursorReply([]))
 })
 
+for (const version of ['4.0', '4.4', '8.0'] as const)
+  t.test(`${version}: commands for shards have the comment of their operation, since 4.4`, async (t) => {
+    const cluster = new FakeCluster({ emulate: version })
+    cluster.script((_shard, _command, name) =>
+      name === 'find' ? cursorReply([{ _id: 1 }], { id: 5n }) : { ok: 1, n: 1 },
+    )
+    const { cursor } = await cluster.run({ find: 'c', batchSize: 1, comment: 'of the find' })
+    const isGeneric = version !== '4.0'
+    const comments = (name: string) =>
+      ['shard01', 'shard02', 'shard03'].flatMap((shard) =>
+        cluster
+          .commandsTo(shard)
+          .filter((sent) => sent.name === name)
+          .map(({ body }) => body['comment']),
+      )
+    await cluster.run({ getMore: cursor.id, collection: 'c', batchSize: 1 })
+    t.same([...new Set(comments('getMore'))], [isGeneric ? 'of the find' : undefined])
+    if (!isGeneric) return
+    await cluster.run({ insert: 'c', documents: [{ _id: 2 }], comment: ['of the insert'] })
+    t.same(comments('insert'), [['of the insert']])
+    await cluster.run({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { x: 1 } } }], comment: 7 })
+    t.same(comments('update'), [7])
+  })
+
 t.test('sessions are killed on this router and on all members', async (t) => {
   const cluster = new FakeCluster()
   cluster.scripts.set('config', () => ({ ok: 1 }))

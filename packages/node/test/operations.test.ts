@@ -227,3 +227,34 @@ t.test('$currentOp checks its options and shows idle cursors', async (t) => {
     { ns: 'test.c', cursor: { cursorId: cursor.id, noCursorTimeout: false } },
   )
 })
+
+for (const version of ['4.0', '4.4', '8.0'] as const)
+  t.test(`${version}: a getMore has the comment of the command that opened its cursor, since 4.4`, async (t) => {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ profile: 0, slowms: -1 })
+    await node.ok({ insert: 'c', documents: [{}, {}, {}] })
+    const { cursor } = await node.ok({ find: 'c', batchSize: 1, comment: 'of the find' })
+    const getMore = { getMore: cursor.id, collection: 'c', batchSize: 1 }
+    await node.ok(getMore)
+    await node.ok({ ...getMore, comment: { own: 1 } })
+    const { log } = (await node.ok({ getLog: 'global' }, admin)) as { log: string[] }
+    const logged = log
+      .map((line) => (JSON.parse(line) as Document)['attr'])
+      .filter(({ command }) => command?.getMore !== undefined)
+    t.same(
+      logged.map(({ command }) => command.comment),
+      [version === '4.0' ? undefined : 'of the find', { own: 1 }],
+    )
+  })
+
+t.test('currentOp shows the comment that a waiting getMore has inherited', async (t) => {
+  const node = new NodeUnderTest()
+  await node.ok({ create: 'c', capped: true, size: 1000 })
+  await node.ok({ insert: 'c', documents: [{}] })
+  const { cursor } = await node.ok({ find: 'c', tailable: true, awaitData: true, comment: { of: 'the find' } })
+  const waiting = node.run({ getMore: cursor.id, collection: 'c', maxTimeMS: 1000 })
+  const { inprog } = (await node.ok({ currentOp: 1, op: 'getmore' }, admin)) as { inprog: Document[] }
+  t.match(inprog, [{ op: 'getmore', command: { collection: 'c', comment: { of: 'the find' } } }])
+  await node.ok({ insert: 'c', documents: [{}] })
+  t.match(await waiting, { ok: 1 })
+})

@@ -59,6 +59,14 @@ function commentIn({ comments }: Language, command: string): 'string' | 'absent'
   return type === 'any' ? undefined : type
 }
 
+/**
+ * Whether every command can have a comment. Then a getMore inherits that of the command that opened
+ * its cursor, and routers add it to the commands for shards.
+ */
+export function hasGenericComments({ comments }: Language): boolean {
+  return comments['*'] === 'any'
+}
+
 /** The row of a command as the emulated version has it. */
 export function rowIn<Invocation>(language: Language, row: CommandRow<Invocation>): CommandRow<Invocation> {
   const { name, fields } = row

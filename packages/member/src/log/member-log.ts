@@ -65,10 +65,11 @@ export function finishOperation(
     : null
   host.statistics.commandEnds(operation.command, ns, durationMs, error)
   if (operation.command === 'hello' || operation.command === 'isMaster' || !host.logBuffer.wantsSlow(durationMs)) return
+  const body = operation.describedBody
   host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 51803, `conn${operation.connectionId}`, 'Slow query', {
     type: 'command',
     ns: namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`,
-    command: operation.body.length > loggedCommandBytesMax ? operation.command : operation.body,
+    command: body.length > loggedCommandBytesMax ? operation.command : body,
     ...(error === null ? {} : { ok: 0, errMsg: error.message, errName: error.codeName, errCode: error.code }),
     remote: operation.remote,
     durationMillis: durationMs,

@@ -77,7 +77,7 @@ export function operationDocument(
     .string('op', operationKinds[operation.command] ?? 'command')
     .string('ns', namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`)
     .bool('redacted', false)
-  writeCommand(writer, operation.body, truncate)
+  writeCommand(writer, operation.describedBody, truncate)
   writer.int32('numYields', operation.yields)
   if (host.process === 'mongod') {
     writer

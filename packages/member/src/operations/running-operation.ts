@@ -5,7 +5,7 @@ import {
   type CancelSignal,
   type CommandArguments,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
 
@@ -50,6 +50,8 @@ export class RunningOperation {
   requesterKey = 0
   /** Called once, when the operation is killed. */
   onInterrupt: ((operationId: number) => void) | null = null
+  /** `{ comment }` of the command that opened the cursor of this getMore; null: none. */
+  inheritedComment: Uint8Array | null = null
   /** How often it gave up its turn. */
   yields = 0
   previous: RunningOperation | null = null
@@ -70,6 +72,20 @@ export class RunningOperation {
     this.connectionId = request.connectionId
     this.remote = request.remote
     this.startedAtMs = request.startedAtMs
+  }
+
+  /** `{ comment }`: that of the command, else the inherited one; null: none. */
+  get comment(): Uint8Array | null {
+    const own = this.args?.value('comment')
+    return own === undefined ? this.inheritedComment : new DocumentWriter(64).value('comment', own).finish()
+  }
+
+  /** As the command would be if it had the inherited comment. */
+  get describedBody(): Uint8Array {
+    const { body, inheritedComment } = this
+    return inheritedComment === null || this.args?.has('comment') === true
+      ? body
+      : new DocumentWriter(body.length + inheritedComment.length).fields(body).fields(inheritedComment).finish()
   }
 
   get killed(): boolean {

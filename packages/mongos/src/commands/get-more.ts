@@ -7,6 +7,7 @@ import {
   defaultAwaitMs,
   getMoreNamespace,
   getMoreSpec,
+  hasGenericComments,
   withAtClusterTime,
   withStreamLabel,
 } from '@shardlab/member'
@@ -26,7 +27,8 @@ export const getMore: CommandRow<MongosInvocation> = {
     const ns = getMoreNamespace(args, db, host.behaviours)
     const batchSize = getMoreBatchSize(args, id, host.behaviours)
     host.statistics.opcounters.getmore++
-    const { cursor, tailable, leftMs, atClusterTime } = host.cursors.pin(id, ns, invocation)
+    const { cursor, tailable, leftMs, atClusterTime, comment } = host.cursors.pin(id, ns, invocation)
+    if (hasGenericComments(host.behaviours.language)) operation.inheritedComment = comment
     let gone = true
     try {
       if (tailable !== 'await-data') {

@@ -21,6 +21,7 @@ interface Entry {
   readonly tailable: TailableMode
   readonly api: Uint8Array
   readonly atClusterTime: TimestampPair | null
+  readonly comment: Uint8Array | null
   /** The rest of the opening command's maxTimeMS; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
@@ -86,6 +87,7 @@ export class ClusterCursorManager implements ClusterCursors {
       // Copied: a view, as a Buffer's slice is, would keep a slab of 16 KB for each cursor.
       api: isEmptyDocument(api) ? emptyDocument : new Uint8Array(api),
       atClusterTime,
+      comment: operation.comment,
       leftMs: leftOf(operation, now),
       lastUsedMs: now,
       user: null,

@@ -92,7 +92,7 @@ export interface OpenCursorOptions {
   readonly tailable?: TailableMode
   /** Of the command that opens it. Default: none. */
   readonly api?: Uint8Array
-  /** The cursor inherits the rest of its maxTimeMS. */
+  /** The cursor inherits its comment, and the rest of its maxTimeMS. */
   readonly operation: Operation
   /** Of a read with read concern snapshot; null: another read concern. Default: null. */
   readonly atClusterTime?: TimestampPair | null
@@ -105,6 +105,8 @@ export interface PinnedCursor {
   readonly leftMs: number | null
   /** As in {@link OpenCursorOptions}. */
   readonly atClusterTime: TimestampPair | null
+  /** `{ comment }` of the opening command; null: none. */
+  readonly comment: Uint8Array | null
 }
 
 export interface IdleClusterCursor {

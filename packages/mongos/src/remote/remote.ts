@@ -18,7 +18,14 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  ErrorCodes,
+  findField,
+  firstFieldName,
+  isRetriableErrorCode,
+} from '@shardlab/bson'
 import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
@@ -26,6 +33,7 @@ import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { isOk } from './command-reply.js'
 import { HedgedReads, type HedgingParameters } from './hedging.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
+import { withComment } from './with-comment.js'
 
 /** The other fields are added when the command is sent. */
 export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey' | 'batchBytesMax'>
@@ -38,6 +46,8 @@ export interface RemoteOptions {
   hostOf(address: Address): string
   setNameOf(address: Address): string
   hedging(): HedgingParameters
+  /** Whether commands for members get the comment of the operation. */
+  readonly forwardsComments: boolean
 }
 
 /** Null: background work of no operation. */
@@ -171,7 +181,7 @@ export class Remote {
     const { command } = sent
     const request: NodeCommand = {
       db: command.db,
-      body: command.body,
+      body: this.#options.forwardsComments ? withComment(command.body, sent.requester) : command.body,
       sequences: command.sequences,
       shardVersion: command.shardVersion,
       databaseVersion: command.databaseVersion,

@@ -167,7 +167,7 @@ function isUpsert(upsertedId: RawValue | null | undefined): boolean {
  * its own cursor.
  */
 function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): DocumentWriter {
-  const { host, session, routed, transaction } = invocation
+  const { host, operation, session, routed, transaction } = invocation
   const fit = routed === null ? countOfFirstBatch(items, bulkWriteBatchSize(invocation)) : items.length
   let id = 0n
   if (fit < items.length) {
@@ -180,6 +180,7 @@ function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): D
         session: session?.key ?? null,
         txnNumber: transaction?.txnNumber ?? null,
         noTimeout: false,
+        comment: operation.comment,
       },
       host.context.now(),
     ).id

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
   getMoreBatchSize,
+  hasGenericComments,
   cursorIdOf,
   defaultAwaitMs,
   getMoreNamespace,
@@ -41,6 +42,7 @@ export const getMore: CommandRow<NodeInvocation> = {
       )
     if (args.has('maxTimeMS') && cursor.tailable !== 'await-data')
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
+    if (hasGenericComments(host.behaviours.language)) invocation.operation.inheritedComment = cursor.comment ?? null
     checkReads(invocation, cursor)
     if (cursor.source.postBatchResumeToken !== undefined) return resumableBatch(invocation, cursor, batchSize)
     if (cursor.tailable === 'await-data') return awaitBatch(invocation, cursor, batchSize)

@@ -73,6 +73,8 @@ export interface CursorOptions {
   readonly timeLimit?: TimeLimit | null
   /** Of a read with read concern snapshot; null or absent: another read concern. */
   readonly atClusterTime?: TimestampPair | null
+  /** `{ comment }` of the command that opens the cursor; null or absent: none. */
+  readonly comment?: Uint8Array | null
 }
 
 export interface OpenCursor extends CursorOptions {

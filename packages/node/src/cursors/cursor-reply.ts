@@ -81,6 +81,7 @@ function withCursor(
         tailable,
         timeLimit,
         atClusterTime,
+        comment: operation.comment,
       },
       host.context.now(),
     )

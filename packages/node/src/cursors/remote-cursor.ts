@@ -2,6 +2,7 @@
 import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
+  hasGenericComments,
   replyError,
   withContext,
   maxTimeExpired,
@@ -49,12 +50,14 @@ export class RemoteCursor extends DocumentBatch {
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
   async fill(filling: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
-    const { session, transaction } = filling
+    const { operation, session, transaction } = filling
     const { db, ns } = this.#options
     const id = this.#id
     const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))
     if (session !== null) writer.document('lsid', session.document)
     if (transaction !== undefined) writer.int64('txnNumber', transaction.txnNumber).bool('autocommit', false)
+    if (operation.comment !== null && hasGenericComments(this.#node.behaviours.language))
+      writer.fields(operation.comment)
     this.#id = 0n
     const { body } = await this.#ask(writer.string('$db', db).finish(), filling, timeLimit)
     const error = replyError(body)
