@@ -18,14 +18,7 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import {
-  CommandError,
-  DocumentWriter,
-  ErrorCodes,
-  findField,
-  firstFieldName,
-  isRetriableErrorCode,
-} from '@shardlab/bson'
+import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
