@@ -1,8 +1,9 @@
 /** Writes in transactions: of the library, and of the caller. */
 import t from 'tap'
+import { ErrorCodes } from '@shardlab/bson'
 import { uniqueCollection } from '@shardlab/unique'
 import { ShardedCluster } from 'shardlab'
-import { MongoClient } from 'mongodb'
+import { MongoClient, type ClientSession } from 'mongodb'
 import { leave, mainCollection, places } from './support/places.js'
 
 t.teardown(leave)
@@ -48,6 +49,35 @@ for (const place of await places()) {
       { name: 'DuplicateValueError', owner: 1 },
     )
     t.same((await users.verify()).findings, [])
+  })
+
+  t.test(`${place.title}: a duplicate that the library finds ends the caller's transaction`, async (t) => {
+    const main = await mainCollection(place)
+    await main.insertOne({ _id: 1, email: 'a', region: 1 })
+    const users = await uniqueCollection(main, { unique: ['email'] }).init()
+    t.match(await users.status(), { enforcing: false }, 'the value of the document is not reserved')
+    const { client } = place
+    const orders = main.db.collection<any>('orders')
+    await orders.insertOne({ _id: 0 })
+    const taken = { name: 'DuplicateValueError', owner: 1 }
+    const writes: readonly ((session: ClientSession) => Promise<unknown>)[] = [
+      (session) => users.insertOne({ _id: 2, email: 'a', region: 2 }, { session }),
+      async (session) => {
+        await users.insertOne({ _id: 2, email: 'b', region: 2 }, { session })
+        await users.updateOne({ _id: 2 }, { $set: { email: 'a' } }, { session })
+      },
+    ]
+    for (const write of writes)
+      await client.withSession(async (session) => {
+        session.startTransaction()
+        await t.rejects(write(session), taken)
+        const ended = { code: ErrorCodes.NoSuchTransaction }
+        await t.rejects(orders.insertOne({ _id: 1 }, { session }), ended, 'later statements are refused as well')
+        await t.rejects(session.commitTransaction(), ended)
+      })
+    t.equal(await orders.countDocuments(), 1)
+    t.match(await users.backfill(), { reserved: 1, enforcing: true })
+    t.match(await users.verify(), { documents: 1, reservations: 1, findings: [] })
   })
 
   t.test(`${place.title}: writers with and without transactions respect each other`, async (t) => {
@@ -101,6 +131,15 @@ t.test('a commit whose answer is lost is repeated, and a crash between two state
   await users.insertOne({ _id: 2, email: 'b', region: 2 })
   await failOnce({ failCommands: ['insert'], errorCode: 112, errorLabels: ['TransientTransactionError'] })
   await users.insertOne({ _id: 3, email: 'c', region: 3 })
+  await failOnce({ failCommands: ['insert'], errorCode: 112, errorLabels: ['TransientTransactionError'] })
+  let runs = 0
+  await client.withSession((own) =>
+    own.withTransaction(() => {
+      runs++
+      return users.insertMany([{ _id: 6, email: 'e', region: 6 }], { session: own })
+    }),
+  )
+  t.equal(runs, 2, 'withTransaction receives the label of an error in insertMany')
   const session = client.startSession()
   session.startTransaction()
   await users.insertOne({ _id: 4, email: 'd', region: 4 }, { session })
@@ -111,7 +150,7 @@ t.test('a commit whose answer is lost is repeated, and a crash between two state
   await t.rejects(session.commitTransaction(), 'the participants have lost it')
   await session.endSession()
   await users.insertOne({ _id: 5, email: 'd', region: 5 })
-  t.match(await users.verify(), { documents: 4, reservations: 4, findings: [], waiting: 0 })
+  t.match(await users.verify(), { documents: 5, reservations: 5, findings: [], waiting: 0 })
 })
 
 t.test('a server without transactions makes reservations', async (t) => {

@@ -52,7 +52,10 @@ export interface Transactions {
   run<T>(
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<{ readonly refused: null; readonly result: T } | { readonly refused: string }>
-  /** Runs `body` once, in the transaction of the caller's session; the caller commits. */
+  /**
+   * Runs `body` once, in the transaction of the caller's session; the caller commits. An error of
+   * `body` ends the transaction.
+   */
   within<T>(session: unknown, body: (scope: TransactionScope) => Promise<T>): Promise<T>
 }
 

@@ -1,4 +1,5 @@
 import type { DeleteResult, Document, UpdateResult } from 'mongodb'
+import { hasLabel } from './adapter.js'
 
 export const updated = <TSchema extends Document>(matched: 0 | 1): UpdateResult<TSchema> => ({
   acknowledged: true,
@@ -45,11 +46,18 @@ export class UniqueBulkWriteError extends Error {
 /** For unordered writes. */
 const concurrency = 16
 
-/** Ordered writes run until one fails, unordered ones concurrently. @throws UniqueBulkWriteError */
+/**
+ * Ordered writes run until one fails, unordered ones concurrently. An error ends a transaction of
+ * the caller, so its writes are ordered.
+ * @throws UniqueBulkWriteError; in a transaction of the caller that has to run again the driver's
+ * error, because withTransaction reads its labels
+ */
 export async function inBulk(
   writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],
   ordered: boolean,
+  inTransaction: boolean,
 ): Promise<UniqueBulkWriteResult> {
+  const isSerial = ordered || inTransaction
   const result: UniqueBulkWriteResult = {
     insertedCount: 0,
     matchedCount: 0,
@@ -60,7 +68,7 @@ export async function inBulk(
   const errors: UniqueWriteError[] = []
   let next = 0
   const worker = async (): Promise<void> => {
-    while (next < writes.length && !(ordered && errors.length > 0)) {
+    while (next < writes.length && !(isSerial && errors.length > 0)) {
       const index = next++
       try {
         await writes[index]!(result, index)
@@ -69,7 +77,8 @@ export async function inBulk(
       }
     }
   }
-  await Promise.all(Array.from({ length: ordered ? 1 : concurrency }, worker))
+  await Promise.all(Array.from({ length: isSerial ? 1 : concurrency }, worker))
+  if (inTransaction && hasLabel(errors[0]?.error, 'TransientTransactionError')) throw errors[0]!.error
   if (errors.length > 0)
     throw new UniqueBulkWriteError(
       errors.toSorted((a, b) => a.index - b.index),

@@ -1,7 +1,7 @@
 import type { ClientSession, Db, Document, MongoClient } from 'mongodb'
-import { causeOf, PortError } from '../core/port.js'
-import type { Transactions, TransactionScope } from '../core/world.js'
-import { hasLabel, isServerError } from './adapter.js'
+import { causeOf, kindOf, PortError } from '../core/port.js'
+import { repeated, type Transactions, type TransactionScope } from '../core/world.js'
+import { hasLabel, isServerError, realClock, withPortErrors } from './adapter.js'
 
 /**
  * Why a deployment has no transactions, from its reply to `hello`; null: it has them. Manual:
@@ -83,7 +83,34 @@ export function driverTransactions(
         }
       }
     },
-    within: async (session, body) => body(scopeOf(session as ClientSession)),
+    async within(callerSession, body) {
+      const session = callerSession as ClientSession
+      try {
+        return await body(scopeOf(session))
+      } catch (error) {
+        await endTransaction(client, session, causeOf(error))
+        throw error
+      }
+    },
+  }
+}
+
+/**
+ * Ends the caller's transaction after an error that the server does not know, such as a duplicate
+ * that this library has found: its commit would store reservations without their document. The
+ * session stays in the transaction, as after a duplicate key error, so the commit fails and later
+ * statements do not run outside of it.
+ * @throws PortError if it is unknown whether the transaction has ended
+ */
+async function endTransaction(client: MongoClient, session: ClientSession, error: unknown): Promise<void> {
+  if (isServerError(error) || hasLabel(error, 'TransientTransactionError')) return
+  const abort = (): Promise<Document> =>
+    withPortErrors(() => client.db('admin').command({ abortTransaction: 1 }, { session }))
+  try {
+    await repeated(realClock, abort)
+  } catch (failure) {
+    // Refused: it has ended before.
+    if (kindOf(failure) !== 'refused') throw failure
   }
 }
 

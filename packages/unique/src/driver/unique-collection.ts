@@ -304,8 +304,9 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
 
   /**
    * Runs each operation separately, in order unless `ordered: false`, after checking all of them.
-   * An error ends a transaction of the caller, so its operations run in order.
-   * @throws UniqueBulkWriteError
+   * In a transaction of the caller they run in order.
+   * @throws UniqueBulkWriteError; the driver's error with the label `TransientTransactionError` if
+   * the caller has to run the transaction again
    */
   async bulkWrite(
     operations: readonly AnyBulkWriteOperation<TSchema>[],
@@ -315,7 +316,8 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     const { ordered = true, ...rest } = options
     return inBulk(
       operations.map((operation) => bulkStep(this, this.#changes, operation, rest, (each) => this.#checkChange(each))),
-      ordered || callerTransaction(options) !== null,
+      ordered,
+      callerTransaction(options) !== null,
     )
   }
 

@@ -181,7 +181,7 @@ async function runWrite<T>(
       if (callerSession === null) return await world.transactions!.run(run)
       return { refused: null, result: await world.transactions!.within(callerSession, run) }
     } catch (error) {
-      // Of the commit: without one, nothing was written.
+      // Only a commit without an answer leaves the outcome unknown.
       if (callerSession === null && error !== ofBody && kindOf(error) === 'unknown')
         throw new UnknownOutcomeError(ownerOfWrite(), causeOf(error))
       if (!(error instanceof ReservationConflict)) throw causeOf(error)
