@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtInWorkloads, htmlReport, lineChart, OptionError, runLoad, textReport } from '@shardlab/load'
-import type { Document } from '@shardlab/bson'
+import { ErrorCodes, type Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import { TestCluster } from '../support/clusters.js'
 import { passed, smallRun } from './small-run.js'
@@ -71,6 +71,25 @@ t.test('transactions are counted by commit path, with their aborts', async (t) =
     [{ transactionReads: 99 }, /must be fewer: with the writes, 101 records of 48/],
   ] as const)
     await t.rejects(runLoad({ ...hot, drop: true, ...options }), { name: 'OptionError', message }, message.source)
+})
+
+t.test('a commit after which the driver runs the transaction again is an abort', async (t) => {
+  await world.client.db('admin').command({
+    configureFailPoint: 'failCommand',
+    mode: { times: 2 },
+    data: {
+      failCommands: ['commitTransaction'],
+      errorCode: ErrorCodes.NoSuchTransaction,
+      errorLabels: ['TransientTransactionError'],
+    },
+  })
+  const report = await runLoad({ ...small(), operations: 20, workload: 'transactions-one-shard' })
+  passed(t, report, 'one shard')
+  t.match(report.transactions, {
+    committed: 20,
+    retries: 2,
+    aborts: { total: 2, byCode: { 'NoSuchTransaction 251': 2 } },
+  })
 })
 
 t.test('load runs on worker threads with several operations per connection', async (t) => {

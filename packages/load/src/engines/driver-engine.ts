@@ -41,7 +41,7 @@ export class DriverEngine implements Engine {
       if (commandName !== 'abortTransaction') this.#failedCommands++
       this.#commitsSinceUs.delete(requestId)
     })
-    if (this.transactions !== null) this.#timeCommits(client, this.transactions)
+    if (this.transactions !== null) this.#watchCommits(client, this.transactions)
   }
 
   static async connect(workload: Workload, { uri, concurrency }: EngineOptions): Promise<DriverEngine> {
@@ -75,9 +75,14 @@ export class DriverEngine implements Engine {
     }
   }
 
-  #timeCommits(client: MongoClient, statistics: TransactionStatistics): void {
+  #watchCommits(client: MongoClient, statistics: TransactionStatistics): void {
     client.on('commandStarted', ({ commandName, requestId }) => {
       if (commandName === 'commitTransaction') this.#commitsSinceUs.set(requestId, nowUs())
+    })
+    client.on('commandFailed', ({ commandName, failure }) => {
+      // Other errors of a commit are either retried or leave its outcome unknown.
+      if (commandName === 'commitTransaction' && hasLabel(failure, 'TransientTransactionError'))
+        statistics.noteAbort(errorOf(failure))
     })
     client.on('commandSucceeded', ({ requestId }) => {
       const sinceUs = this.#commitsSinceUs.get(requestId)
@@ -174,6 +179,8 @@ function resultOf(error: unknown, action: Action): OperationResult {
   }
   return failedWith(errorOf(error), isNetworkError || !(error instanceof MongoError))
 }
+
+const hasLabel = (error: unknown, label: string): boolean => error instanceof MongoError && error.hasErrorLabel(label)
 
 function errorOf(error: unknown): string {
   if (error instanceof MongoServerError) return codeText(error.code, error.codeName ?? null)
