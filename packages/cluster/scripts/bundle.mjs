@@ -5,6 +5,7 @@
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { withoutNativeUnpacking } from '../../../scripts/lib/release/without-native-unpacking.mjs'
 
 await rm('dist/workers', { recursive: true, force: true })
 
@@ -20,8 +21,9 @@ await build({
   keepNames: true,
   charset: 'ascii',
   sourcemap: 'linked',
-  // Native, and loaded on demand.
-  external: ['snappy', 'msgpackr-extract'],
+  // Native: loaded when a client compresses with it.
+  external: ['snappy'],
+  plugins: [withoutNativeUnpacking],
   // A function, so that the bundle can be compiled as a script: src/workers/bundle.ts.
   banner: { js: '(function (exports, require, module, shardlabBundleUrl) {' },
   footer: { js: '})' },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import { withoutNativeUnpacking } from './without-native-unpacking.mjs'
 
 /** Dependencies of CommonJS packages are required at run time, also from ES modules. */
 const banners = {
@@ -52,15 +53,6 @@ export async function bundle({
     ],
   })
   return [...assets]
-}
-
-/** To load msgpackr's addon takes longer than it ever saves here: control messages are short. */
-const withoutNativeUnpacking = {
-  name: 'without-native-unpacking',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'missing' }))
-    onLoad({ filter: /./, namespace: 'missing' }, () => ({ contents: "throw new Error('not bundled')" }))
-  },
 }
 
 const renamedImports = (renamed) => ({

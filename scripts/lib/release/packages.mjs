@@ -21,12 +21,11 @@ export async function packShardlab(folder) {
   const dist = join(stage, 'dist')
   mkdirSync(dist, { recursive: true })
   const built = (path) => join(root, 'packages', path)
-  const external = [...shardlabDependencies, 'msgpackr-extract']
   // Workers are started from files of their own, which are found next to the code that starts them.
   const assets = await bundle({
     format: 'esm',
     outdir: dist,
-    external,
+    external: shardlabDependencies,
     entryPoints: {
       cli: built('shardlab/dist/src/cli.js'),
       entry: built('cluster/dist/src/workers/entry.js'),
