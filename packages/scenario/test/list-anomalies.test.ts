@@ -271,5 +271,5 @@ t.test('a transaction of unknown outcome has happened as a whole, or not at all'
 
 t.test('the sentence of a cycle names its transactions and lists', async (t) => {
   const [found] = listAnomalies(planted('read skew', 1)).filter((each) => !isPermitted(each))
-  t.match(found!.sentence, /^read skew: P1 did not read in list \d the append of P0, which was read in list \d by P1$/)
+  t.match(found!.sentence, /^P1 did not read in list \d the append of P0, which was read in list \d by P1$/)
 })

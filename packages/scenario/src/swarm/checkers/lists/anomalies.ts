@@ -59,15 +59,15 @@ function cyclicAnomalies(graph: DependencyGraph): ListAnomaly[] {
       const cycle = cycleWith(graph, dependency, rules)
       if (cycle === null || seen.has(cycleKey(cycle))) continue
       seen.add(cycleKey(cycle))
-      found.push({ kind, sentence: textOf(kind, cycle), keys: cycle.flatMap(({ key }) => key ?? []) })
+      found.push({ kind, sentence: textOf(cycle), keys: cycle.flatMap(({ key }) => key ?? []) })
     }
   }
   return found
 }
 
-function textOf(kind: ListAnomalyKind, cycle: Cycle): string {
+function textOf(cycle: Cycle): string {
   const steps = cycle.map((dependency) => `${verbOf(dependency)} ${dependency.to.name}`)
-  return `${kind}: ${cycle[0]!.from.name} ${steps.join(', which ')}`
+  return `${cycle[0]!.from.name} ${steps.join(', which ')}`
 }
 
 function verbOf({ kind, key }: Dependency): string {
