@@ -213,7 +213,11 @@ workload:
       - name: between branches
         do: transaction
         statements: [{ do: updateMany, where: { branch: equal } }, { do: updateMany, where: { branch: equal } }]
-        share: 0.5
+        share: 0.45
+      - name: everywhere
+        do: transaction
+        statements: [{ do: find, where: { branch: { in: 1 } } }, { do: find, where: { holder: equal } }]
+        share: 0.05
 timeline: [{ at: 2s, do: crash shard02 for 1s }]
 duration: 5s
 expect: [transactions.failed == 0, transactions.participants > 1.2]
@@ -229,6 +233,13 @@ expect: [transactions.failed == 0, transactions.participants > 1.2]
   t.match(shapes, [
     { name: 'within a branch', operation: 'transaction: find { branch }, updateMany { branch, holder }', shards: 1 },
     { name: 'between branches', kinds: { targeted: Number, multi: Number, broadcast: 0 } },
+    {
+      name: 'everywhere',
+      kinds: { broadcast: 1 },
+      shards: 3,
+      because:
+        'the filter has branch, and one shard owns these keys; the filter lacks branch, the first field of the key',
+    },
   ])
   t.ok(shapes[1]!.shards > 1.4 && shapes[1]!.shards < 1.9, `${shapes[1]!.shards}`)
   t.match(textReport(file, [run]), /transactions: committed \/ failed +\d+ \/ 0\n +aborted runs +.*code 112: \d+/)

@@ -44,16 +44,15 @@ async function resultOf(world: ScenarioWorld, stream: Stream, shape: Shape): Pro
     },
     shards: accepted === 0 ? 0 : rounded(sent / accepted),
     because: (shape.statements ?? [shape as Statement])
-      .map((statement) => becauseOf(statement, key, example))
+      .map((statement, i) => becauseOf(statement, key, example[i]!))
       .filter((because, i, all) => all.indexOf(because) === i)
       .join('; '),
   }
 }
 
 /** `find { tenant, order: range }`. */
-function operationText({ do: kind, where, statements = [] }: Shape): string {
-  if (kind === 'transaction')
-    return `transaction: ${statements.map((each) => operationText({ ...each, name: '', share: 1 })).join(', ')}`
+function operationText({ do: kind, where, statements = [] }: Pick<Shape, 'do' | 'where' | 'statements'>): string {
+  if (kind === 'transaction') return `transaction: ${statements.map(operationText).join(', ')}`
   const conditions = Object.entries(where).map(([field, condition]) =>
     condition === 'equal' ? field : `${field}: ${'range' in condition ? 'range' : 'in'}`,
   )

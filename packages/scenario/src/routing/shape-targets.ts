@@ -22,8 +22,13 @@ export interface ShapeTargets {
   readonly refusedCode: number | null
   /** Share of operations that need one of these shards. */
   readonly failing: (down: ReadonlySet<string>) => number
-  /** The most frequent kind, of one operation. */
-  readonly example: PreviewedRoute
+  /** The route of each statement in one operation of the most frequent kind. */
+  readonly example: readonly PreviewedRoute[]
+}
+
+/** Of a whole operation. */
+interface SampledRoute extends PreviewedRoute {
+  readonly statements: readonly PreviewedRoute[]
 }
 
 export interface ShapeRequest {
@@ -39,8 +44,8 @@ export function targetsOf(request: ShapeRequest): ShapeTargets {
   const { emulate, placement, allShards } = request
   const kinds: Record<RoutingKind, number> = { targeted: 0, multi: 0, broadcast: 0, refused: 0 }
   const perShard = new Map<string, number>()
-  const routes: PreviewedRoute[] = []
-  const known = new Map<string, PreviewedRoute>()
+  const routes: SampledRoute[] = []
+  const known = new Map<string, SampledRoute>()
   for (let i = 0; i < samples; i++) {
     const statements = statementsOf(request, i)
     const id = JSON.stringify(statements.map(([, document]) => document))
@@ -49,7 +54,7 @@ export function targetsOf(request: ShapeRequest): ShapeTargets {
       const each = statements.map(([statement, document]) =>
         previewRoute(emulate, placement, allShards, operationOf(statement, document)),
       )
-      known.set(id, (route = together(each)))
+      known.set(id, (route = { ...together(each), statements: each }))
     }
     routes.push(route)
     kinds[route.kind] += 1 / samples
@@ -61,7 +66,7 @@ export function targetsOf(request: ShapeRequest): ShapeTargets {
     perShard,
     refusedCode: routes.find(({ error }) => error !== null)?.error?.code ?? null,
     failing: (down) => routes.filter(({ shards }) => shards.some((shard) => down.has(shard))).length / samples,
-    example: routes.find(({ kind }) => kind === most)!,
+    example: routes.find(({ kind }) => kind === most)!.statements,
   }
 }
 
