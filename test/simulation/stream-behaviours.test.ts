@@ -185,3 +185,14 @@ t.test('expanded events appear as the version has them', async (t) => {
   const cluster = await start(t, { emulate: '5.0' })
   await t.rejects(Stream.open(cluster, 'mongos01', { showExpandedEvents: true }), { code: 40415 })
 })
+
+t.test('a router that stops ends the getMore of a stream that waits for events', async (t) => {
+  const cluster = await start(t)
+  const stream = await Stream.open(cluster, 'mongos01')
+  const ended = t.rejects(stream.read({ maxTimeMS: 60_000 }))
+  await cluster.advance(500)
+  const began = cluster.now()
+  await cluster.faults.apply('stop mongos01')
+  await ended
+  t.ok(cluster.now() - began < 10_000, 'the router did not wait for the time of the getMore')
+})

@@ -3,7 +3,7 @@
  * document_source_change_stream_handle_topology_change.cpp.
  */
 import { LinkedAbort, RequestFailedError } from '@shardlab/actor'
-import { DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import {
   batchBytesMax,
   checkBuilt,
@@ -220,6 +220,7 @@ export class ChangeStreamCursor implements ClusterCursor {
       if (remote.head === null && remote.promise < hex) remote.advance(invocation.host, time)
   }
 
+  /** @throws CommandError 11600 InterruptedAtShutdown; of a killed operation */
   async #change({ host, operation }: MongosInvocation, durationMs: number): Promise<void> {
     const end = new LinkedAbort(operation.signal)
     this.#wake = end.abort
@@ -228,6 +229,7 @@ export class ChangeStreamCursor implements ClusterCursor {
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       operation.checkForInterrupt()
+      if (operation.signal.aborted) throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')
     } finally {
       end.unlink()
       this.#wake = null
