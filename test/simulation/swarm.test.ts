@@ -141,6 +141,8 @@ t.test('a run that does not end fails', { timeout: 300_000 }, async (t) => {
     failed.map(({ seed, violations: [first] }) => [seed, first!.checker, first!.sentence]),
     [1, 2].map((seed) => [seed, 'answers', 'the run did not end within 0.001 seconds of real time']),
   )
+  const single = await runSwarm({ runs: 1, runMsMax: 1, shrink: false })
+  t.match(single.failed, [{ seed: 1, checker: 'answers' }], 'a single run is limited, too')
 })
 
 t.test('shrinking leaves out everything that a failure does not need', { timeout: 300_000 }, async (t) => {

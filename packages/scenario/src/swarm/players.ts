@@ -1,4 +1,4 @@
-/** On worker threads, each run in a world of its own, or in this thread if there is only one. */
+/** On worker threads, each run in a world of its own, or in this thread. */
 import { Piscina } from 'piscina'
 import { finding } from './finding.js'
 import { planOf } from './plan.js'
@@ -10,12 +10,14 @@ export interface Players {
   end(): Promise<void>
 }
 
+/** For debuggers: a member that computes without end leaves this thread no turn for signals. */
+export const inThisThread: Players = { play: playSwarmTask, async end() {} }
+
 /**
  * @param runMsMax real time after which a run on a worker thread fails: while a member computes
  *   without end, no other limit is noticed
  */
 export function createPlayers(threads: number, runMsMax: number): Players {
-  if (threads === 1) return { play: playSwarmTask, async end() {} }
   // Loaders of the caller, such as a test runner's, would run in each thread.
   const filename = new URL('./swarm.worker.js', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [] })

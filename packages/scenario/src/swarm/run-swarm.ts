@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { allMutationNames } from '@shardlab/actor'
 import { OptionError } from '@shardlab/cluster'
 import { coverageOf, coverageRuns } from './coverage.js'
-import { createPlayers, type Players } from './players.js'
+import { createPlayers, inThisThread, type Players } from './players.js'
 import { checkReduction, limitNames, reductionText } from './reduction.js'
 import { shrink, type Shrunk } from './shrink.js'
 import type { FailedRun, Reduction, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
@@ -22,7 +22,7 @@ export async function runSwarm(
   const { seed = 1, minutes, runs = minutes === undefined ? defaultRuns : Infinity, mutation = null } = options
   const reduction = reductionOf(options)
   const threads = Math.min(runs, options.threads ?? availableParallelism())
-  const players = createPlayers(threads, options.runMsMax ?? defaultRunMsMax)
+  const players = options.threads === 1 ? inThisThread : createPlayers(threads, options.runMsMax ?? defaultRunMsMax)
   const beganAt = performance.now()
   const spent = (): number => (minutes === undefined ? 0 : (performance.now() - beganAt) / (minutes * 60_000))
   const played: SwarmRun[] = []

@@ -102,9 +102,9 @@ export interface SwarmOptions extends Reduction {
   readonly minutes?: number
   /** A defect in every member, which the swarm must find. Default: none. */
   readonly mutation?: MutationName | null
-  /** Default: one per core. */
+  /** Default: one per core, and not more than runs. 1: this thread instead of a worker thread. */
   readonly threads?: number
-  /** With several threads: real time after which a run fails. Default: 30 minutes. */
+  /** On worker threads: real time after which a run fails. Default: 30 minutes. */
   readonly runMsMax?: number
   /** End with the first failed run. Default false. */
   readonly untilFailure?: boolean
