@@ -10,14 +10,26 @@ const isLong = SHARDLAB_LONG === '1'
 const seedsOf = (count: number): number[] =>
   SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
+/** Faults leave some runs almost no time, so the mean of all runs is checked. */
+let acknowledgedOfAll = 0
 const seeds = seedsOf(isLong ? 500 : 6)
 for (const seed of seeds)
   t.test(`seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- transactions/bank)`, async (t) => {
     const outcome = await playBank(seed)
     t.same(outcome.violations, [], 'no transfer is lost, halved or doubled')
-    t.ok(outcome.acknowledged > 5, `${outcome.acknowledged} acknowledged, ${outcome.aborted} aborted`)
+    t.ok(outcome.acknowledged > 0, `${outcome.acknowledged} acknowledged, ${outcome.aborted} aborted`)
+    acknowledgedOfAll += outcome.acknowledged
     if (seed === seeds[0]) t.equal((await playBank(seed)).traceHash, outcome.traceHash, 'the same again')
   })
+
+t.test(
+  'more than a quarter of the transfers is acknowledged',
+  { skip: seeds.length === 1 && 'one seed' },
+  async (t) => {
+    const mean = acknowledgedOfAll / seeds.length
+    t.ok(mean > 15, `${mean} of 60`)
+  },
+)
 
 const durationMs = isLong ? 60_000 : 4000
 const leastAcknowledged = isLong ? 500 : 20
