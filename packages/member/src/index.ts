@@ -15,6 +15,7 @@ export { databaseNameOf, splitNamespace } from './arguments/split-namespace.js'
 export { lastingOptions, refuseTemporary, temporaryOptions } from './collections/temporary-options.js'
 export {
   concernDefaultsId,
+  completeWriteConcern,
   concernDefaultsOf,
   withDefaultConcerns,
   writeConcernDefaults,

@@ -77,8 +77,8 @@ function checkWrite(w: WriteConcern['w'], document: Uint8Array): void {
 const notSuitable = (what: string, kind: string): CommandError =>
   new CommandError('BadValue', `${what} is not suitable for the default ${kind} concern`)
 
-/** `{ w, j?, fsync?, wtimeout }`. */
-function completeWriteConcern(document: Uint8Array): Uint8Array {
+/** `{ w, j?, fsync?, wtimeout }`. Server: WriteConcernOptions::toBSON. */
+export function completeWriteConcern(document: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(96)
   const w = findField(document, 'w')
   if (w === undefined) writer.int32('w', 1)

@@ -55,6 +55,7 @@ export const failPointTable = [
   asked('failGetMoreAfterCursorCheckout', { behaviour: 'numberedFailPoints' }),
   asked('maxTimeAlwaysTimeOut'),
   asked('maxTimeNeverTimeOut'),
+  asked('onPrimaryTransactionalWrite', { only: 'mongod', behaviour: 'transactions' }),
 
   holding('moveChunkHangAtStep1', 'shard.migration.started'),
   holding('moveChunkHangAtStep2', 'shard.migration.started'),

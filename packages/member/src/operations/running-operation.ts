@@ -42,6 +42,8 @@ export class RunningOperation {
   errorLabels: readonly string[] | null = null
   /** A fail point passes errors about state changes to the client unchanged. */
   showsStateChanges = false
+  /** A fail point lets the command run, closes the connection and sends no reply. */
+  closesConnection = false
   /** By `maxTimeMS` on this member; null: none */
   timeLimit: TimeLimit | null = null
   /** {@link ClientReply.again} of the reply. */

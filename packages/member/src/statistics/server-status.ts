@@ -1,6 +1,6 @@
 /** Server: server_status_command.cpp. Manual: reference/command/serverStatus. */
 import { clientConnectionsMax, type CommandArguments } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { BsonType, DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 
 export interface StatusSection<Host extends MemberHost> {
@@ -9,8 +9,11 @@ export interface StatusSection<Host extends MemberHost> {
   readonly byDefault?: boolean
   /** Default true. */
   exists?(host: Host): boolean
-  /** The document of the section is open. */
-  write(writer: DocumentWriter, host: Host): void
+  /**
+   * The document of the section is open.
+   * @param options the document that the client gave for this section; undefined: none
+   */
+  write(writer: DocumentWriter, host: Host, options: Uint8Array | undefined): void
 }
 
 const bytesPerMegabyte = 1024 * 1024
@@ -137,7 +140,8 @@ export function writeServerStatus<Host extends MemberHost>(
     const wanted = args.bool(section.name) ?? section.byDefault ?? true
     if ((!wanted && !everything) || section.exists?.(host) === false) continue
     writer.startDocument(section.name)
-    section.write(writer, host)
+    const option = args.value(section.name)
+    section.write(writer, host, option?.type === BsonType.object ? option.slice() : undefined)
     writer.end()
   }
   if (args.bool('mem') !== false) {

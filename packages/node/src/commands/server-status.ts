@@ -50,7 +50,10 @@ const sections: readonly StatusSection<NodeHost>[] = [
   {
     name: 'transactions',
     exists: ({ behaviours, isStandalone }) => behaviours.transactions && !isStandalone,
-    write: (writer, { transactions }) => transactions.writeStatistics(writer),
+    write(writer, { transactions }, options) {
+      const wanted = options === undefined ? undefined : findField(options, 'includeLastCommitted')
+      transactions.writeStatistics(writer, options === undefined || wanted?.isTruthy() === true)
+    },
   },
   {
     name: 'twoPhaseCommitCoordinator',

@@ -197,7 +197,7 @@ class CommandRun {
   }
 
   /** @param waited the failure of waiting for the write concern; null: none */
-  #complete(writer: DocumentWriter, waited: Uint8Array | null): DocumentWriter {
+  #complete(writer: DocumentWriter, waited: Uint8Array | null): DocumentWriter | null {
     const { args, concerns } = this.#invocation!
     const { read } = concerns
     let reply = writer
@@ -220,7 +220,7 @@ class CommandRun {
     if (this.#request.client !== null) writeTopologyVersion(reply, this.#node, failedCode)
     this.#request.repeats = this.#operation!.repeats
     this.#end(null)
-    return reply
+    return this.#operation!.closesConnection ? null : reply
   }
 
   /** A router has retried already, so only clients of this node get the label. */
@@ -240,7 +240,8 @@ class CommandRun {
     else if (labels !== null) failure = relabelled(commandError, labels)
     else failure = client === null ? commandError : withErrorLabels(commandError, body, this.#node)
     this.#end(failure)
-    return failure instanceof ConnectionClosedError ? null : this.#errorWriter(failure)
+    const closes = failure instanceof ConnectionClosedError || this.#operation?.closesConnection === true
+    return closes ? null : this.#errorWriter(failure)
   }
 
   #errorWriter(error: CommandError): DocumentWriter {

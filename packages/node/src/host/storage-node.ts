@@ -60,6 +60,7 @@ import { snapshotWindowSeconds } from '../parameters/snapshot-window.js'
 import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
 import { tableOf } from '../dispatch/role-table.js'
+import { failTransactionalWrite, failsTransactionalWrite } from '../retry/fail-transactional-write.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
@@ -292,6 +293,7 @@ export class StorageNode implements NodeHost {
   apply(change: LogChange): LogEntry {
     this.#checkMayChange()
     if (!this.transactions.isEmpty) this.transactions.checkChange(change)
+    if (this.failPoints.active && change.session !== null) failTransactionalWrite(this, change.session)
     const entry = this.#storage.log.apply(change)
     this.#noteChange(entry)
     return entry
@@ -305,6 +307,7 @@ export class StorageNode implements NodeHost {
 
   #applyTransaction(entries: readonly LogChange[]): LogEntry {
     this.#checkMayChange()
+    if (this.failPoints.active) failTransactionalWrite(this, entries.at(-1)!.session!)
     const last = this.#storage.log.applyTransaction(entries, (change) => this.#noteChange(change))
     return last
   }
@@ -316,6 +319,7 @@ export class StorageNode implements NodeHost {
     keyOf: KeyOfInserted | null,
   ): number {
     this.#checkMayChange()
+    if (this.failPoints.active && session !== null && failsTransactionalWrite(this, session)) return 0
     const { inserted } = this.#storage.log.insertEach(ns, uuid, documents, session, keyOf)
     if (inserted === 0) return 0
     this.statistics.documents.inserted += inserted

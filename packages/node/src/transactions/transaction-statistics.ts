@@ -1,6 +1,21 @@
 import type { DocumentWriter } from '@shardlab/bson'
 import type { Transaction } from './transaction.js'
 
+interface LastCommitted {
+  readonly operationCount: number
+  readonly oplogOperationBytes: number
+  readonly writeConcern: Uint8Array
+}
+
+export interface TransactionStatisticsRequest {
+  readonly open: readonly Transaction[]
+  /** To config.transactions. */
+  readonly collectionWrites: number
+  /** Whether the version has prepared transactions. */
+  readonly withPrepared: boolean
+  readonly withLastCommitted: boolean
+}
+
 /** Since the start of this member. Server: server_transactions_metrics.cpp. */
 export class TransactionStatistics {
   started = 0
@@ -14,14 +29,12 @@ export class TransactionStatistics {
   retriedCommands = 0
   /** Transactions of several shards that this one coordinates if they need two phases. */
   coordinatorsCreated = 0
-  /** Of the transaction that has committed last. */
-  lastOperationCount = 0
-  lastOperationBytes = 0
+  #lastCommitted: LastCommitted | null = null
 
-  committed(operationCount: number, operationBytes: number): void {
+  /** @param writeConcern that the client or an administrator has named; empty: none */
+  committed({ operations, sizeBytes }: Transaction, writeConcern: Uint8Array): void {
     this.committedCount++
-    this.lastOperationCount = operationCount
-    this.lastOperationBytes = operationBytes
+    this.#lastCommitted = { operationCount: operations.length, oplogOperationBytes: sizeBytes, writeConcern }
   }
 
   retried(statements: number): void {
@@ -30,31 +43,34 @@ export class TransactionStatistics {
     this.retriedCommands++
   }
 
-  /**
-   * @param all the open ones
-   * @param collectionWrites to config.transactions
-   */
-  write(writer: DocumentWriter, all: readonly Transaction[], collectionWrites: number): void {
-    const open = all.length
-    const active = all.filter(({ operation }) => operation !== null).length
-    const prepared = all.filter(({ state }) => state === 'prepared').length
+  write(
+    writer: DocumentWriter,
+    { open, collectionWrites, withPrepared, withLastCommitted }: TransactionStatisticsRequest,
+  ): void {
+    const active = open.filter(({ operation }) => operation !== null).length
     writer
       .int64('retriedCommandsCount', this.retriedCommands)
       .int64('retriedStatementsCount', this.retriedStatements)
       .int64('transactionsCollectionWriteCount', collectionWrites)
       .int64('currentActive', active)
-      .int64('currentInactive', open - active)
-      .int64('currentOpen', open)
+      .int64('currentInactive', open.length - active)
+      .int64('currentOpen', open.length)
       .int64('totalAborted', this.aborted)
       .int64('totalCommitted', this.committedCount)
       .int64('totalStarted', this.started)
-      .int64('totalPrepared', this.prepared)
-      .int64('totalPreparedThenCommitted', this.preparedThenCommitted)
-      .int64('totalPreparedThenAborted', this.preparedThenAborted)
-      .int64('currentPrepared', prepared)
-      .startDocument('lastCommittedTransaction')
-      .int64('operationCount', this.lastOperationCount)
-      .int64('oplogOperationBytes', this.lastOperationBytes)
-      .end()
+    if (withPrepared)
+      writer
+        .int64('totalPrepared', this.prepared)
+        .int64('totalPreparedThenCommitted', this.preparedThenCommitted)
+        .int64('totalPreparedThenAborted', this.preparedThenAborted)
+        .int64('currentPrepared', open.filter(({ state }) => state === 'prepared').length)
+    const last = this.#lastCommitted
+    if (last !== null && withLastCommitted)
+      writer
+        .startDocument('lastCommittedTransaction')
+        .int64('operationCount', last.operationCount)
+        .int64('oplogOperationBytes', last.oplogOperationBytes)
+        .document('writeConcern', last.writeConcern)
+        .end()
   }
 }

@@ -2,26 +2,20 @@
  * The transactions of a primary: at most one open one for each session. Server:
  * transaction_participant.cpp.
  */
-import { type ActorContext, type TimestampPair } from '@shardlab/actor'
+import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
 import {
   databaseNameOf,
   SessionCatalog,
-  type ParameterSet,
   type ReportedTransaction,
   type SessionId,
   type SessionKey,
 } from '@shardlab/member'
-import type { Behaviours } from '@shardlab/sharding'
-import type { Collection, LogEntry, StorageEngine } from '@shardlab/storage'
-import type { CursorManager } from '../cursors/cursor-manager.js'
+import type { StorageEngine } from '@shardlab/storage'
 import type { LogChange } from '../log/log-change.js'
-import type { NodeParameterName } from '../parameters/node-parameters.js'
-import type { RetryHistory } from '../retry/retry-history.js'
 import { DefinitionLocks } from './definition-locks.js'
-import type { LoggedTransaction, LoggedTransactions } from './log/logged-transactions.js'
+import type { LoggedTransaction } from './log/logged-transactions.js'
 import { operationsIn } from './log/operations.js'
-import type { RecentCommits } from './log/recent-commits.js'
 import {
   abortEntry,
   applyOpsEntries,
@@ -44,30 +38,10 @@ import {
   SessionIsPrepared,
 } from './transaction-errors.js'
 import { TransactionStatistics } from './transaction-statistics.js'
+import type { TransactionLog, TransactionsNode } from './transactions-node.js'
 import { keysOf, TransactionConflict, WriteKeys } from './write-keys.js'
 
 export const transactionsTimer = 'transactions'
-
-export interface TransactionsNode {
-  readonly behaviours: Behaviours
-  readonly context: ActorContext
-  readonly cursors: CursorManager
-  readonly parameters: ParameterSet<NodeParameterName>
-  readonly retries: RetryHistory
-  readonly role: { readonly name: string }
-  readonly set: { readonly appliedTs: TimestampPair; readonly isWritablePrimary: boolean }
-  collection(ns: string): Collection | undefined
-}
-
-/** What the node does for its transactions. */
-export interface TransactionLog {
-  /** For members that are not primary. */
-  readonly logged: LoggedTransactions
-  /** Of several shards, for readers of past times. */
-  readonly recent: RecentCommits
-  /** See `NodeLog.applyTransaction`. */
-  write(entries: readonly LogChange[]): LogEntry
-}
 
 export class Transactions {
   readonly keys = new WriteKeys()
@@ -176,11 +150,20 @@ export class Transactions {
     this.abort(open)
   }
 
-  /** All its operations take effect in this turn. The caller flushes the node. */
-  commit(transaction: Transaction): void {
+  /**
+   * All its operations take effect in this turn. The caller flushes the node.
+   * @param writeConcern with which the commit is acknowledged, for statistics
+   * @throws CommandError of a fail point; then it has aborted
+   */
+  commit(transaction: Transaction, writeConcern: Uint8Array): void {
     const { operations, logSession } = transaction
-    if (operations.length > 0) this.log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
-    this.statistics.committed(operations.length, transaction.sizeBytes)
+    try {
+      if (operations.length > 0) this.log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
+    } catch (error) {
+      this.abort(transaction)
+      throw error
+    }
+    this.statistics.committed(transaction, writeConcern)
     this.#end(transaction, 'committed')
   }
 
@@ -207,11 +190,11 @@ export class Transactions {
     return ts
   }
 
-  /** The second phase. The caller flushes the node. */
-  commitPrepared(transaction: Transaction, commitTime: TimestampPair): void {
+  /** The second phase, as {@link commit}. */
+  commitPrepared(transaction: Transaction, commitTime: TimestampPair, writeConcern: Uint8Array): void {
     this.log.write([commitEntry(transaction.logSession, commitTime)])
     this.statistics.preparedThenCommitted++
-    this.statistics.committed(transaction.operations.length, transaction.sizeBytes)
+    this.statistics.committed(transaction, writeConcern)
     this.#end(transaction, 'committed')
   }
 
@@ -347,8 +330,14 @@ export class Transactions {
     return this.all().map((each) => each.report(nowMs, this.#lifetimeMs))
   }
 
-  writeStatistics(writer: DocumentWriter): void {
-    this.statistics.write(writer, this.all(), this.#node.retries.writeCount)
+  writeStatistics(writer: DocumentWriter, withLastCommitted: boolean): void {
+    const { behaviours, retries } = this.#node
+    this.statistics.write(writer, {
+      open: this.all(),
+      collectionWrites: retries.writeCount,
+      withPrepared: behaviours.shardedTransactions,
+      withLastCommitted,
+    })
   }
 
   /** Aborts those that are too old. */

@@ -1,6 +1,6 @@
 /** Waiting for the write concern of a command. Server: write_concern.cpp, waitForWriteConcern. */
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { writeConcernErrorDocument } from '@shardlab/member'
+import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import { completeWriteConcern, writeConcernErrorDocument } from '@shardlab/member'
 import { isImplicitMajority, type WriteConcern } from '@shardlab/replication'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 
@@ -60,4 +60,18 @@ function implicitConcern({ set, behaviours }: NodeHost): NamedConcern {
   else writer.int32('w', 1)
   const document = writer.int32('wtimeout', 0).string('provenance', 'implicitDefault').finish()
   return { w: isMajority ? 'majority' : 1, document }
+}
+
+/**
+ * `{ w, j?, fsync?, wtimeout, provenance? }` of the command, or the implicit one. Empty: the
+ * command names none, and the version has no implicit one.
+ */
+export function reportedConcern({ host, concerns }: Pick<NodeInvocation, 'host' | 'concerns'>): Uint8Array {
+  const { behaviours } = host
+  const { write } = concerns
+  if (write === null) return behaviours.implicitMajorityWriteConcern ? implicitConcern(host).document : emptyDocument
+  const complete = completeWriteConcern(write.document)
+  if (!behaviours.writeConcernsHaveProvenance) return complete
+  const provenance = findField(write.document, 'provenance')?.asString() ?? 'clientSupplied'
+  return new DocumentWriter(complete.length + 48).fields(complete).string('provenance', provenance).finish()
 }

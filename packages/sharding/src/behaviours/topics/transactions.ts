@@ -14,6 +14,12 @@ export const transactionBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  writeConcernsHaveProvenance: row<boolean>(
+    'Write concerns in replies name their source.',
+    'write_concern_options.cpp since 4.4, ReadWriteConcernProvenance',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   largeTransactions: row<boolean>(
     'The operations of a transaction may need several oplog entries of 16 MB.',
     'core/transactions-production-consideration, Oplog Size Limit, since 4.2',
