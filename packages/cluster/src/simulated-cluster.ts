@@ -237,6 +237,11 @@ export class SimulatedCluster {
     return this.#runtime.members()
   }
 
+  /** Of a member, not of a set. */
+  isRunning(member: Address): boolean {
+    return this.#runtime.member(member)?.state === 'running'
+  }
+
   /** Plain data about a member, or the primary of a set, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(await memberOrPrimary(this.#runtime, member))

@@ -113,6 +113,8 @@ export interface Sample {
   /** By migrations that were committed since the sample before. */
   readonly bytesMoved: number
   readonly jumboChunks: number
+  /** Of the member of a set that is furthest behind its primary, in whole seconds. */
+  readonly lagMs: number
   /** By collection, in key order. */
   readonly chunks: Readonly<Record<string, readonly ChunkSample[]>>
 }
@@ -126,7 +128,7 @@ export interface ChunkSample {
 
 export interface Decision {
   readonly atMs: number
-  readonly kind: 'migration' | 'split' | 'merge' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
+  readonly kind: 'replication' | 'migration' | 'split' | 'merge' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
   readonly text: string
 }
 
@@ -167,6 +169,21 @@ export interface TransactionsResult {
   readonly commitPaths: Readonly<Record<string, number>>
   /** Mean number of shards of a commit. */
   readonly participants: number
+}
+
+/** Of all sets: the shards and the config server. */
+export interface ReplicationResult {
+  /** Won. */
+  readonly elections: number
+  /** Including dry runs. */
+  readonly failedElections: number
+  readonly stepDowns: number
+  readonly rollbacks: number
+  /** Removed by rollbacks. */
+  readonly rolledBackEntries: number
+  readonly longestWithoutPrimaryMs: number
+  /** At a sample, in whole seconds: of the member that was furthest behind its primary. */
+  readonly worstLagMs: number
 }
 
 export interface VariantResult {
@@ -235,6 +252,8 @@ export interface VariantResult {
   }
   /** null: the application runs none. */
   readonly transactions: TransactionsResult | null
+  /** null: sets have one member. */
+  readonly replication: ReplicationResult | null
   readonly shapes: readonly ShapeResult[]
   /** The shard with the most operations; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null

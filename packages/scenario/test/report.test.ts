@@ -44,6 +44,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     failed: 0,
     bytesMoved: 0,
     jumboChunks: 0,
+    lagMs: 0,
     chunks: { 'a.b': names.map((shard, i) => ({ min: String(i).padStart(6, '0'), minText: `{"k":${i}}`, shard })) },
   }))
   const result: VariantResult = {
@@ -80,6 +81,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
       routed: { targeted: 1, multi: 0, broadcast: 0 },
     },
     transactions: null,
+    replication: null,
     shapes: [],
     hottest: null,
     shards: Object.fromEntries(

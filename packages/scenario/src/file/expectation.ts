@@ -59,6 +59,11 @@ const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['transactions.committed', 'count'],
   ['transactions.failed', 'count'],
   ['transactions.participants', 'count'],
+  ...['elections', 'failedElections', 'stepDowns', 'rollbacks', 'rolledBackEntries'].map(
+    (name) => [`replication.${name}`, 'count'] as const,
+  ),
+  ['replication.longestWithoutPrimaryMs', 'time'],
+  ['replication.worstLagMs', 'time'],
   ...['p50', 'p99', 'max'].map((name) => [`operations.latencyMs.${name}`, 'time'] as const),
   ...['targeted', 'multi', 'broadcast'].map((name) => [`operations.routed.${name}`, 'ratio'] as const),
   ['hottest.share', 'ratio'],

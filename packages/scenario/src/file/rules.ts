@@ -143,7 +143,7 @@ function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> 
     if (unknown !== undefined)
       yield {
         path: ['timeline', i, 'do'],
-        message: `${String(unknown)} is not a member; members are shards (shard01), mongoses (mongos01), config and balancer`,
+        message: `${String(unknown)} is not a member; members are ${memberNames(scenario)}`,
       }
   }
 }
@@ -215,15 +215,23 @@ function* windowsAreNotEmpty({ timeline }: ScenarioSource): Generator<BrokenRule
 function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, text] of scenario.expect.entries()) {
     const [, shard] = /^\s*shards\.([\w-]+)\./.exec(text) ?? []
-    if (shard !== undefined && !(shard.startsWith('shard') && isMember(scenario, shard)))
+    if (shard !== undefined && !(/^shard\d+$/.test(shard) && isMember(scenario, shard)))
       yield { path: ['expect', i], message: `the scenario never has a shard ${shard}` }
     if (scenario.collections[0]!.mode === 'metadata' && /^\s*operations\.latencyMs\./.test(text))
       yield { path: ['expect', i], message: 'mode metadata measures no latencies' }
   }
 }
 
+function memberNames({ cluster: { members } }: ScenarioSource): string {
+  const ofSets = members === 1 ? 'shards (shard01)' : 'shards (shard01, with members shard01-1 and so on)'
+  return `${ofSets}, mongoses (mongos01), config and balancer`
+}
+
 /** Includes members that the timeline adds at any time. */
-function isMember({ cluster, timeline }: ScenarioSource, name: string): boolean {
+function isMember(scenario: ScenarioSource, name: string): boolean {
+  const { cluster, timeline } = scenario
+  const [, set, member] = /^((?:shard\d+)|config)-([1-9])$/.exec(name) ?? []
+  if (set !== undefined) return cluster.members > 1 && Number(member) <= cluster.members && isMember(scenario, set)
   const added = timeline.reduce(
     (sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0),
     0,

@@ -207,6 +207,8 @@ export const scenarioSchema = z.strictObject({
     .strictObject({
       shards: whole(1, 1000).default(3),
       mongos: whole(1, 100).default(1),
+      /** Of each shard and of the config server. */
+      members: whole(1, 7).default(1),
       chunkSize: bytes.refine((size) => size >= 1024 && size <= 1024 ** 3, 'must be from 1KB to 1GB').optional(),
       zones: z
         .record(z.string(), z.array(shard))

@@ -1,5 +1,12 @@
 /** A collection in mode `metadata`. */
-import { packRanges, RequestFailedError, type Random, type RekeyedRanges, type SizedRange } from '@shardlab/actor'
+import {
+  NotPrimaryError,
+  packRanges,
+  RequestFailedError,
+  type Random,
+  type RekeyedRanges,
+  type SizedRange,
+} from '@shardlab/actor'
 import { decode, sameBytes } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
@@ -9,6 +16,7 @@ import { DocumentMaker } from '../keys/document-maker.js'
 import { fieldKeysOf, type Keys, type Progress } from '../keys/keys.js'
 import { keyWeightsOf, type KeyWeights } from '../keys/key-weights.js'
 import type { CatalogView } from '../run/catalog-view.js'
+import type { ReplicaSets } from '../sets/replica-sets.js'
 import { ScenarioError } from '../run/failure.js'
 import { KeySpace, type FieldWeights, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
@@ -43,6 +51,7 @@ export class MeasuredCollection {
   /** Of the shard key. */
   #fields: readonly KeyField[]
   readonly #cluster: SimulatedCluster
+  readonly #sets: ReplicaSets
   readonly #catalog: CatalogView
   /** By name. */
   readonly #sources: FieldSources
@@ -60,7 +69,7 @@ export class MeasuredCollection {
 
   /** @param sources of the collection's fields */
   constructor(
-    cluster: SimulatedCluster,
+    { cluster, sets }: { readonly cluster: SimulatedCluster; readonly sets: ReplicaSets },
     catalog: CatalogView,
     { source, sources }: { readonly source: CollectionSource; readonly sources: FieldSources },
     random: Random,
@@ -71,6 +80,7 @@ export class MeasuredCollection {
     this.#sources = sources
     this.#keys = fieldKeysOf(sources)
     this.#cluster = cluster
+    this.#sets = sets
     this.#catalog = catalog
     this.#random = random
   }
@@ -230,21 +240,23 @@ export class MeasuredCollection {
   /**
    * @param ranges of a negative size for deleted documents
    * @returns the number of added or deleted documents: none for ranges that the shard no longer
-   * owns
+   * owns, and none without a primary
    * @throws ScenarioError if the shard refuses them
    */
   async change(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {
     for (const range of ranges) if (range.documents > 0) this.#space.noteGrown(range)
     const request = { ns: this.ns, uuid: this.#placement!.uuid, ranges: packRanges(ranges) }
+    const primary = await this.#sets.primaryOf(shard)
+    if (primary === null) return 0
     try {
       const { documents, error } = await (inBackground
-        ? this.#cluster.requestInBackground(shard, 'shard.measure', request, growTimeoutMs)
-        : this.#cluster.request(shard, 'shard.measure', request, growTimeoutMs))
+        ? this.#cluster.requestInBackground(primary, 'shard.measure', request, growTimeoutMs)
+        : this.#cluster.request(primary, 'shard.measure', request, growTimeoutMs))
       if (error !== null)
         throw new ScenarioError(`${shard} refused data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
       return documents
     } catch (error) {
-      if (error instanceof RequestFailedError) return 0
+      if (error instanceof RequestFailedError || error instanceof NotPrimaryError) return 0
       throw error
     }
   }

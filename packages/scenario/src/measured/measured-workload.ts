@@ -16,7 +16,7 @@ import type { MeasuredCollection } from './measured-collection.js'
  */
 const whileShare = 1 / 500
 const whileMs = { least: 1000, most: 10 * 60_000 } as const
-/** FailedToSatisfyReadPreference: a router's error when a shard is down. */
+/** FailedToSatisfyReadPreference: a router's error when a shard has no primary. */
 const shardDownCode = 133
 /** The client reaches no router. */
 const noRouterCode = 0
@@ -155,7 +155,7 @@ export class MeasuredWorkload implements Load {
       return [shape, count] as const
     })
     await collection.owners()
-    const down = this.#down()
+    const down = await this.#down()
     for (const [shape, count] of counts) {
       if (count === 0) continue
       if (shape.do === 'expire') {
@@ -220,7 +220,7 @@ export class MeasuredWorkload implements Load {
   }
 
   /**
-   * A shard that is down deletes nothing.
+   * A shard without a primary deletes nothing.
    * @param places under the key of the last look at the catalog
    * @param onMissed gets the number of documents that do not exist
    */
@@ -231,7 +231,7 @@ export class MeasuredWorkload implements Load {
     onMissed: (documents: number) => void = () => {},
   ): Promise<void> {
     if (count === 0) return
-    const down = this.#down()
+    const down = await this.#down()
     const owners = await collection.owners()
     for (const [shard, each] of collection.rangesOf(owners, places(), count, documentBytes)) {
       if (down.has(shard)) continue
@@ -255,11 +255,12 @@ export class MeasuredWorkload implements Load {
     if (count > 0) this.#failedByCode.set(code, (this.#failedByCode.get(code) ?? 0) + count)
   }
 
-  #down(): Set<string> {
-    const members = this.#world.cluster.members()
-    return new Set(
-      members.filter(({ role, state }) => role === 'shard' && state !== 'running').map(({ address }) => address),
-    )
+  /** Without a primary. */
+  async #down(): Promise<Set<string>> {
+    const { cluster, sets } = this.#world
+    const down = new Set<string>()
+    for (const shard of cluster.shards) if ((await sets.primaryOf(shard)) === null) down.add(shard)
+    return down
   }
 
   #hasRouter(): boolean {

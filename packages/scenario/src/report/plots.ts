@@ -106,6 +106,13 @@ export function plotsOf(
           'per second',
         )
       : '',
+    (result.replication?.worstLagMs ?? 0) > 0
+      ? of(
+          [{ name: 'lag', tone: 's3', points: samples.map(({ atMs, lagMs }) => [atMs, lagMs / 1000]) }],
+          'Lag of the member that is furthest behind its primary',
+          'seconds',
+        )
+      : '',
   ]
 }
 

@@ -68,6 +68,20 @@ const resultRows: readonly ResultRow[] = [
   ['  aborted runs', ({ transactions: all }) => (all === null ? nothing : errorsText(all.aborts))],
   ['  commit paths', ({ transactions: all }) => (all === null ? nothing : countsText(all.commitPaths))],
   ['  shards of a commit, mean', ({ transactions: all }) => (all === null ? nothing : all.participants.toFixed(2))],
+  [
+    'elections / step-downs',
+    ({ replication: all }) => (all === null ? nothing : `${whole(all.elections)} / ${whole(all.stepDowns)}`),
+  ],
+  [
+    '  longest time without a primary',
+    ({ replication: all }) => (all === null ? nothing : timeText(all.longestWithoutPrimaryMs)),
+  ],
+  [
+    '  rollbacks / entries',
+    ({ replication: all }) =>
+      all === null || all.rollbacks === 0 ? nothing : `${whole(all.rollbacks)} / ${whole(all.rolledBackEntries)}`,
+  ],
+  ['  largest lag of a member', ({ replication: all }) => (all === null ? nothing : timeText(all.worstLagMs))],
   ['hottest shard', ({ hottest }) => (hottest === null ? nothing : `${hottest.shard}, ${percent(hottest.share)}`)],
   ['trace hash', ({ traceHash }) => traceHash],
 ]

@@ -84,7 +84,7 @@ function extremes(shards: readonly (readonly [string, ShardResult])[]): readonly
 export function decisionsText(runs: readonly VariantRun[]): string {
   return runs
     .map(({ result, decisions }) => {
-      const lines = decisions.map(({ atMs, kind, text }) => `  ${clockText(atMs)}  ${kind.padEnd(9)}  ${text}`)
+      const lines = decisions.map(({ atMs, kind, text }) => `  ${clockText(atMs)}  ${kind.padEnd(11)}  ${text}`)
       return `\n${result.name}:\n${lines.length === 0 ? '  no decisions' : lines.join('\n')}\n`
     })
     .join('')

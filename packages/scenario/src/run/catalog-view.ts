@@ -2,7 +2,7 @@
  * Owners of a collection's chunks according to the catalog. Reads bypass the network, so they do
  * not affect the simulated cluster.
  */
-import { attachedObject, Attachment, configAddress } from '@shardlab/actor'
+import { attachedObject, Attachment, configAddress, type Address } from '@shardlab/actor'
 import { findField, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import {
@@ -13,6 +13,7 @@ import {
   type CollectionPlacement,
   type PlacementVersion,
 } from '@shardlab/sharding'
+import type { ReplicaSets } from '../sets/replica-sets.js'
 import type { ChunkSample } from '../types.js'
 
 /** If a collection has more chunks, owners are sampled at this many places in its key space. */
@@ -22,8 +23,11 @@ const chunksPerAnswer = 10_000
 
 export class CatalogView {
   readonly #cluster: SimulatedCluster
+  readonly #sets: ReplicaSets
   readonly #ns: string
   #placement: CollectionPlacement | null = null
+  /** The member that was read last; null: none. */
+  #config: Address | null = null
   /** A chunk was marked as jumbo since the last read; the mark gives it no new version. */
   #isMarked = false
   /** Lower bounds of marked chunks. */
@@ -33,8 +37,9 @@ export class CatalogView {
   /** Where owners are sampled; null: at every chunk. */
   #places: readonly string[] | null = null
 
-  constructor(cluster: SimulatedCluster, ns: string) {
+  constructor(cluster: SimulatedCluster, sets: ReplicaSets, ns: string) {
     this.#cluster = cluster
+    this.#sets = sets
     this.#ns = ns
     cluster.onEvent((event) => {
       if (event.type === 'jumbo' && event.ns === ns) this.#isMarked = true
@@ -43,28 +48,39 @@ export class CatalogView {
 
   /**
    * The same object as long as nothing has changed; null: the collection is not sharded. While the
-   * config server is down, the placement of the last read.
+   * config server is down or has no primary, the placement of the last read.
    */
   async placement(): Promise<CollectionPlacement | null> {
-    const config = this.#cluster.members().find(({ address }) => address === configAddress)
-    if (config?.state !== 'running') return this.#placement
-    const known = this.#placement
-    const isMarked = this.#isMarked
+    const [known, isMarked] = [this.#placement, this.#isMarked]
+    const isRead = await this.#sets.ask(configAddress, async (primary) => {
+      await this.#read(primary)
+      return true
+    })
+    if (isRead === undefined) [this.#placement, this.#isMarked] = [known, isMarked || this.#isMarked]
+    return this.#placement
+  }
+
+  async #read(config: Address): Promise<void> {
+    const before = this.#placement
+    // What an earlier primary had can be rolled back.
+    const isOther = this.#config !== null && config !== this.#config
+    const known = isOther ? null : before
+    this.#config = config
+    const isMarked = this.#isMarked || isOther
     this.#isMarked = false
-    const { collection, chunks, full } = await this.#cluster.peek(configAddress, 'config.get-collection', {
+    const { collection, chunks, full } = await this.#cluster.peek(config, 'config.get-collection', {
       ns: this.#ns,
       since: knownVersion(known),
     })
     const given = chunks instanceof Attachment ? attachedObject(chunks, TableUpdate) : chunks
     const placement = applyPlacementAnswer(this.#ns, known, { collection, chunks: given, full })
     this.#placement = placement
-    if (placement === null) return null
+    if (placement === null) return
     // A resharded collection has other keys.
-    if (known !== null && !sameBytes(known.uuid, placement.uuid)) this.#places = null
+    if (before !== null && !sameBytes(before.uuid, placement.uuid)) this.#places = null
     // The first read has missed no mark, so it need not read the documents of many chunks.
-    if (full || isMarked) await this.#readWhole(placement, isMarked || known !== null)
+    if (full || isMarked) await this.#readWhole(placement, isMarked || before !== null)
     else if (placement !== known) await this.#readSince(placement, known!.table.version)
-    return placement
   }
 
   get jumboChunks(): number {
@@ -129,7 +145,7 @@ export class CatalogView {
   /** In order of version; `since` null: of all chunks. */
   async #chunks(since: PlacementVersion | null, limit: number): Promise<readonly Uint8Array[]> {
     const request = { ns: this.#ns, since, limit }
-    return (await this.#cluster.peek(configAddress, 'config.get-chunks', request)).chunks
+    return (await this.#cluster.peek(this.#config!, 'config.get-chunks', request)).chunks
   }
 }
 

@@ -13,8 +13,7 @@ export async function readKeyMaps(world: ScenarioWorld, last: Sample): Promise<R
   return Object.fromEntries(entries)
 }
 
-async function keyMapOf({ cluster, catalog }: ScenarioWorld, ns: string, { chunks }: Sample): Promise<KeyMap> {
-  const running = new Set(cluster.members().flatMap(({ address, state }) => (state === 'running' ? [address] : [])))
+async function keyMapOf({ cluster, catalog, sets }: ScenarioWorld, ns: string, { chunks }: Sample): Promise<KeyMap> {
   const placement = await catalog.get(ns)!.placement()
   const own = chunks[ns] ?? []
   if (placement === null || own.length === 0) return { bytes: [], zones: [] }
@@ -22,18 +21,25 @@ async function keyMapOf({ cluster, catalog }: ScenarioWorld, ns: string, { chunk
   const keyPattern = shardKey.document
   const globalMax = encode(Object.fromEntries(shardKey.paths.map((path) => [path, new MaxKey()])))
   const bounds = own.map(({ minText }) => encode(EJSON.parse(minText, { relaxed: true })))
+  const primaries = new Map<string, string | null>()
+  const primaryOf = async (set: string): Promise<string | null> => {
+    if (!primaries.has(set)) primaries.set(set, await sets.primaryOf(set))
+    return primaries.get(set)!
+  }
   const bytes: number[] = []
   for (const [i, { shard }] of own.entries()) {
-    if (!running.has(shard)) {
+    const primary = await primaryOf(shard)
+    if (primary === null) {
       bytes.push(0)
       continue
     }
     const range = { keyPattern, min: bounds[i]!, max: bounds[i + 1] ?? globalMax }
     const request = { ns, ...range, estimate: false, sizeMaxBytes: null }
-    bytes.push((await cluster.peek(shard, 'shard.measure-range', request)).sizeBytes)
+    bytes.push((await cluster.peek(primary, 'shard.measure-range', request)).sizeBytes)
   }
-  if (!running.has(configAddress)) return { bytes, zones: [] }
-  const { zones } = await cluster.peek(configAddress, 'config.get-zones', { ns })
+  const config = await primaryOf(configAddress)
+  if (config === null) return { bytes, zones: [] }
+  const { zones } = await cluster.peek(config, 'config.get-zones', { ns })
   return {
     bytes,
     zones: zones.flatMap((document) => {

@@ -5,6 +5,7 @@ import type { Scenario } from '../file/parse.js'
 import { shapeResults } from '../routing/shape-results.js'
 import type {
   Decision,
+  ReplicationResult,
   Sample,
   ShapeResult,
   ShardResult,
@@ -21,6 +22,7 @@ import { imbalanceOver, operationImbalance, zoneImbalance } from './imbalance.js
 import { readKeyMaps } from './key-map.js'
 import { Movements } from './movements.js'
 import { operationShare, shareOf } from './operation-share.js'
+import { Replication } from './replication.js'
 import { reshardingNeeds } from './resharding-needs.js'
 import { Reshardings } from './reshardings.js'
 import { Routed } from './routed.js'
@@ -51,6 +53,11 @@ const watched: readonly ClusterEvent['type'][] = [
   'jumbo',
   'fault-applied',
   'fault-healed',
+  'election',
+  'member-state',
+  'step-down',
+  'rollback',
+  'replication-lag',
   'log',
 ]
 
@@ -97,11 +104,13 @@ export async function runVariant(
   cluster.onEvent(movements.onEvent)
   const reshardings = new Reshardings(beginMs)
   cluster.onEvent(reshardings.onEvent)
+  const replication = await Replication.of(world.sets, beginMs)
+  cluster.onEvent(replication.onEvent)
   const workload: Load = isMeasured(scenario)
     ? new MeasuredWorkload(world, scenario, routed)
     : new Workload(world, scenario)
   const timeline = new Timeline(world, workload, drains)
-  const sampler = new Sampler(world, { routed, workload, movements })
+  const sampler = new Sampler(world, { routed, workload, movements, replication })
   world.sizes.begin()
   try {
     await sampler.sample()
@@ -141,10 +150,11 @@ export async function runVariant(
       timeline,
       samples,
       shapes: await shapeResults(world),
+      replication: replication.result(cluster.now()),
       transactions: await transactionsResult(world, workload.transactions),
       traceHash: cluster.traceHash(),
     })
-    const decisions = [...movements.decisions, ...timeline.decisions].sort(
+    const decisions = [...movements.decisions, ...replication.decisions, ...timeline.decisions].sort(
       (a: Decision, b: Decision) => a.atMs - b.atMs,
     )
     const interrupted = played === scenario ? {} : ({ interrupted: true } as const)
@@ -178,6 +188,7 @@ interface Findings {
   readonly samples: readonly Sample[]
   readonly shapes: readonly ShapeResult[]
   readonly transactions: TransactionsResult | null
+  readonly replication: ReplicationResult | null
   readonly traceHash: string
 }
 
@@ -227,6 +238,7 @@ function resultOf(findings: Findings): VariantResult {
       },
     },
     transactions: findings.transactions,
+    replication: findings.replication,
     shapes,
     hottest: hottestOf(shards),
     shards,

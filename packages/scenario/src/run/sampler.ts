@@ -3,6 +3,7 @@ import { configAddress } from '@shardlab/actor'
 import { BsonType, elementsOf, findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
 import type { Movements } from './movements.js'
+import type { Replication } from './replication.js'
 import type { Routed } from './routed.js'
 import type { Load } from './load.js'
 import type { SizePeaks } from './size-peaks.js'
@@ -14,6 +15,7 @@ export class Sampler {
   readonly #workload: Load
   readonly #sizes: SizePeaks
   readonly #movements: Movements
+  readonly #replication: Replication
   readonly #beginMs: number
   readonly samples: Sample[] = []
   readonly #operations = new Map<string, number>()
@@ -31,13 +33,20 @@ export class Sampler {
       routed,
       workload,
       movements,
-    }: { readonly routed: Routed; readonly workload: Load; readonly movements: Movements },
+      replication,
+    }: {
+      readonly routed: Routed
+      readonly workload: Load
+      readonly movements: Movements
+      readonly replication: Replication
+    },
   ) {
     this.#world = world
     this.#routed = routed
     this.#workload = workload
     this.#sizes = world.sizes
     this.#movements = movements
+    this.#replication = replication
     this.#beginMs = world.cluster.now()
   }
 
@@ -58,6 +67,7 @@ export class Sampler {
       failed: this.#workload.failed - this.#failed,
       bytesMoved: this.#movements.bytesMoved - this.#bytesMoved,
       jumboChunks: this.#jumboChunks,
+      lagMs: await this.#replication.sampleLagMs(),
       chunks: this.#chunks,
     }
     this.#succeeded = this.#workload.succeeded
@@ -67,12 +77,12 @@ export class Sampler {
     return sample
   }
 
-  /** While the config server is down, the last known state holds. */
+  /** While the config server is down or has no primary, the last known state holds. */
   async #readCatalog(): Promise<void> {
-    const { cluster, catalog } = this.#world
-    if (!this.#up().has(configAddress)) return
-    const { shards } = await cluster.peek(configAddress, 'config.get-shards', {})
-    this.#shards = shards.map((shard) => ({
+    const { cluster, catalog, sets } = this.#world
+    const read = await sets.ask(configAddress, (primary) => cluster.peek(primary, 'config.get-shards', {}))
+    if (read === undefined) return
+    this.#shards = read.shards.map((shard) => ({
       id: findField(shard, '_id')!.asString(),
       draining: findField(shard, 'draining')?.isTruthy() === true,
       zones: zonesOf(shard),
@@ -90,11 +100,6 @@ export class Sampler {
         this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + table.chunksOn(shard))
     }
     this.#chunks = chunks
-  }
-
-  #up(): Set<string> {
-    const running = this.#world.cluster.members().filter(({ state }) => state === 'running')
-    return new Set(running.map(({ address }) => address))
   }
 }
 

@@ -17,6 +17,7 @@ import { MeasuredCollection } from '../measured/measured-collection.js'
 import { DocumentMaker } from '../keys/document-maker.js'
 import { fieldKeysOf } from '../keys/keys.js'
 import { boundOf } from './bounds.js'
+import { ReplicaSets } from '../sets/replica-sets.js'
 import { CatalogView } from './catalog-view.js'
 import { ScenarioError } from './failure.js'
 import { splitNamespace } from './namespace.js'
@@ -29,6 +30,7 @@ const dayMs = 24 * 60 * minuteMs
 export class ScenarioWorld {
   readonly scenario: Scenario
   readonly cluster: SimulatedCluster
+  readonly sets: ReplicaSets
   readonly random: Random
   readonly makers: ReadonlyMap<string, DocumentMaker>
   /** Collections without documents: all of a scenario, or none. */
@@ -39,6 +41,7 @@ export class ScenarioWorld {
   private constructor(scenario: Scenario, cluster: SimulatedCluster) {
     this.scenario = scenario
     this.cluster = cluster
+    this.sets = new ReplicaSets(cluster)
     this.random = createRandom(scenario.seed).fork('scenario')
     this.makers = new Map(
       scenario.collections.map(({ ns }) => [ns, new DocumentMaker(this.random.fork(`documents of ${ns}`))]),
@@ -51,13 +54,13 @@ export class ScenarioWorld {
     cluster.watch(['collection-size'])
     cluster.onEvent(indexes.onEvent)
     cluster.onEvent(this.sizes.onEvent)
-    this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, ns)]))
+    this.catalog = new Map(scenario.collections.map(({ ns }) => [ns, new CatalogView(cluster, this.sets, ns)]))
     const measured = scenario.collections.filter(({ mode }) => mode === 'metadata')
     this.measured = new Map(
       measured.map((source) => [
         source.ns,
         new MeasuredCollection(
-          cluster,
+          this,
           this.catalog.get(source.ns)!,
           { source, sources: fieldsOf(scenario, source.ns) },
           this.random.fork(`sizes of ${source.ns}`),
@@ -78,7 +81,7 @@ export class ScenarioWorld {
     const {
       emulate,
       seed,
-      cluster: { shards, mongos, chunkSize, autoSplit },
+      cluster: { shards, mongos, members, chunkSize, autoSplit },
     } = scenario
     const size = chunkSize === undefined ? {} : { chunkSize: formatSize(chunkSize) }
     const own = { ...(policy === undefined ? {} : { policy }), ...(autoSplit === undefined ? {} : { autoSplit }) }
@@ -90,6 +93,7 @@ export class ScenarioWorld {
       seed,
       shards,
       mongos,
+      members,
       reportsSizes: true,
       ...size,
       ...sizes,
@@ -146,10 +150,14 @@ export class ScenarioWorld {
     }
   }
 
-  async #set(to: string, parameter: Document): Promise<void> {
-    const reply = decode(await this.cluster.command(encode({ setParameter: 1, ...parameter, $db: 'admin' }), { to }))
-    if (reply['ok'] !== 1)
-      throw new ScenarioError(`${Object.keys(parameter)[0]} cannot be set: ${String(reply['errmsg'])}.`)
+  /** On every member: any of them may be primary later. */
+  async #set(set: string, parameter: Document): Promise<void> {
+    const command = encode({ setParameter: 1, ...parameter, $db: 'admin' })
+    for (const to of this.cluster.membersOf(set)) {
+      const reply = decode(await this.cluster.command(command, { to }))
+      if (reply['ok'] !== 1)
+        throw new ScenarioError(`${Object.keys(parameter)[0]} cannot be set: ${String(reply['errmsg'])}.`)
+    }
   }
 
   async #shard({

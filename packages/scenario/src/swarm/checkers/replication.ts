@@ -5,7 +5,7 @@
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { documentsOf, encode, findField, findPath, toExtendedJson, type Document } from '@shardlab/bson'
 import { finding, type Finding } from '../finding.js'
-import type { MemberView } from '../sets/replica-sets.js'
+import type { MemberView } from '../../sets/replica-sets.js'
 import type { SwarmWorld } from '../world.js'
 
 interface Content {

@@ -1,6 +1,6 @@
 import { configAddress } from '@shardlab/actor'
 import type { SimulatedCluster } from '@shardlab/cluster'
-import type { ReplicaSets } from '../sets/replica-sets.js'
+import type { ReplicaSets } from '../../sets/replica-sets.js'
 
 /**
  * Counts the moments at which the unsharded collections of a database may lose their retry history:

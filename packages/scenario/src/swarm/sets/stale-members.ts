@@ -1,6 +1,6 @@
 import type { Address } from '@shardlab/actor'
 import type { SwarmWorld } from '../world.js'
-import type { MemberView } from './replica-sets.js'
+import type { MemberView } from '../../sets/replica-sets.js'
 
 const betweenLooksMs = 5000
 

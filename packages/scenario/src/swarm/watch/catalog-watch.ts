@@ -112,19 +112,8 @@ export class CatalogWatch {
   /** null: the config server is down or has no primary; it is read again after that. */
   async #ask(ns: string): Promise<ReplyOf<'config.get-chunks'> | null> {
     const { cluster, sets } = this.#world
-    const primary = await sets.primaryOf(configAddress)
-    if (primary === null) return null
-    try {
-      return await cluster.peek(primary, 'config.get-chunks', { ns, since: null, limit: null })
-    } catch (error) {
-      if (!isOfStateChange(error)) throw error
-      return null
-    }
+    const ask = (primary: string): Promise<ReplyOf<'config.get-chunks'>> =>
+      cluster.peek(primary, 'config.get-chunks', { ns, since: null, limit: null })
+    return (await sets.ask(configAddress, ask)) ?? null
   }
-}
-
-/** It went down, or a member of its set is no primary any more. */
-function isOfStateChange(error: unknown): boolean {
-  const { name, message } = error as Error
-  return message.endsWith(' is not running') || name === 'NotPrimaryError'
 }

@@ -1,7 +1,7 @@
 import type { Address, RekeyedRanges, SizedRange } from '@shardlab/actor'
 import { RangeSizes } from './range-sizes.js'
 
-/** Like disks, the sizes outlive the shards. */
+/** Like disks, the sizes outlive the shards. All members of a set have the same. */
 export class MeasuredDisks {
   readonly #byShard = new Map<Address, Map<string, RangeSizes>>()
 

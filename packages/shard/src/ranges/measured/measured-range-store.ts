@@ -57,7 +57,7 @@ export class MeasuredRangeStore implements RangeStore {
     const { engine, role } = this.#node
     const disk = this.#options.disks.of(role.setName)
     const collections = engine.collections().map(({ uuid }) => hexOf(uuid))
-    // A destroyed disk has lost its collections.
+    // A destroyed disk has lost its collections. Of a set, only the primary's matters.
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
     this.#node.observe(({ op, ns, uuid }) => {
       // Most writes of a measured cluster go to `config`, which is never measured.

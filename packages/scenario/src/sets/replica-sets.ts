@@ -27,7 +27,6 @@ export class ReplicaSets {
 
   constructor(cluster: SimulatedCluster) {
     this.#cluster = cluster
-    for (const set of this.names) for (const member of this.membersOf(set)) this.#sets.set(member, set)
     this.areSeveral = this.membersOf(configAddress).length > 1
   }
 
@@ -41,6 +40,9 @@ export class ReplicaSets {
 
   /** null: a mongos or the balancer. */
   setOf(member: Address): Address | null {
+    // Shards can be added.
+    if (!this.#sets.has(member))
+      for (const set of this.names) for (const each of this.membersOf(set)) this.#sets.set(each, set)
     return this.#sets.get(member) ?? null
   }
 
@@ -57,6 +59,21 @@ export class ReplicaSets {
     if (!this.areSeveral) return members[0] ?? null
     const primaries = (await this.viewsOf(set)).filter(({ isWritable }) => isWritable)
     return primaries.toSorted((a, b) => b.term - a.term)[0]?.address ?? null
+  }
+
+  /**
+   * Asks the primary.
+   * @returns undefined: the set has no primary, or lost it meanwhile
+   */
+  async ask<T>(set: Address, ask: (primary: Address) => Promise<T>): Promise<T | undefined> {
+    const primary = await this.primaryOf(set)
+    if (primary === null) return undefined
+    try {
+      return await ask(primary)
+    } catch (error) {
+      if (isOfStateChange(error)) return undefined
+      throw error
+    }
   }
 
   /** Of members that run; empty: the set has one member. */
@@ -99,11 +116,14 @@ export class ReplicaSets {
   }
 
   #running(set: Address): Address[] {
-    const running = new Set(
-      this.#cluster.members().flatMap(({ address, state }) => (state === 'running' ? [address] : [])),
-    )
-    return this.membersOf(set).filter((member) => running.has(member))
+    return this.membersOf(set).filter((member) => this.#cluster.isRunning(member))
   }
+}
+
+/** It went down, or is no primary any more. */
+function isOfStateChange(error: unknown): boolean {
+  const { name, message } = error as Error
+  return message.endsWith(' is not running') || name === 'NotPrimaryError'
 }
 
 export function isSettled(views: readonly MemberView[], members: number): boolean {
