@@ -24,7 +24,7 @@ const opensAgain = [43, 136, 237]
 
 export class Streams extends Activity {
   readonly name = 'streams'
-  readonly #replay = new StreamReplay()
+  readonly #replay = new StreamReplay(this.world.behaviours.writesIncludeOrphans)
   #token: Document | null = null
   #isOver = false
 
@@ -70,6 +70,7 @@ export class Streams extends Activity {
         continue
       }
       this.count('stream opened')
+      this.#replay.resumed()
       await this.#readOn(client, router, opened.reply, isWanted)
     }
   }
