@@ -51,7 +51,7 @@ t.test('events out of order are a violation in every version', async (t) => {
   }
 })
 
-t.test('with events about orphans, the last one need not tell what the document is', async (t) => {
+t.test('with events about orphans, a document need not have the state after the last event', async (t) => {
   const replay = replayOf(true)
   for (const [token, m] of [
     ['01', 1],

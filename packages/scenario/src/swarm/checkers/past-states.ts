@@ -4,8 +4,8 @@ import type { Document } from '@shardlab/bson'
 type Fields = Map<string, Set<string>>
 
 /**
- * What each document was after each event of a change stream. Since an event may be about an
- * orphan, the last one does not always tell what the document is; but some event gave each of its
+ * States of each document after each event of a change stream. Since an event may be about an
+ * orphan, the document need not have the last of these states; but some event gave each of its
  * fields its value.
  */
 export class PastStates {
