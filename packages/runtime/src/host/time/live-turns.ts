@@ -11,21 +11,33 @@ export interface LongWorkGate {
 }
 
 /**
- * The ends of the turns of the event loop. All packets and replies leave first, then one piece of
- * long work gets the rest of the turn: replies never wait for it, and several long operations take
- * turns. Between two pieces Node reads sockets and ports.
+ * A piece of long work waits so long for short commands. One passes through several turns: its
+ * router, its shard, its router again. As long as a piece takes, so that both get a half.
+ */
+const shortWorkMs = 10
+
+/**
+ * The ends of the turns of the event loop. All packets and replies leave first. A turn in which
+ * nothing left, or in which long work has waited for 10 ms, ends with one piece of it: short
+ * commands wait for at most one piece, and several long operations take turns. Between two pieces
+ * Node reads sockets and ports.
  */
 export class LiveTurns {
   #flushes: (() => void)[] = []
   readonly #waiting: Sleeper[] = []
   #scheduled = false
   readonly #gate: LongWorkGate | null
+  readonly #nowMs: () => number
+  /** A piece has begun and ends before the next turn does. */
+  #isWorking = false
+  #workedUntilMs = Number.NEGATIVE_INFINITY
   #isEntered = false
   #awaitsGate = false
 
   /** @param gate null: long work of this thread never waits for that of other threads */
-  constructor(gate: LongWorkGate | null = null) {
+  constructor(gate: LongWorkGate | null = null, nowMs: () => number = () => performance.now()) {
     this.#gate = gate
+    this.#nowMs = nowMs
   }
 
   /** Whether long work waits for a turn. */
@@ -51,12 +63,18 @@ export class LiveTurns {
 
   readonly #end = (): void => {
     this.#scheduled = false
+    if (this.#isWorking) {
+      this.#isWorking = false
+      this.#workedUntilMs = this.#nowMs()
+    }
     const flushes = this.#flushes
     this.#flushes = []
     for (let i = 0; i < flushes.length; i++) flushes[i]!()
     if (this.#gate !== null) this.#endPiece(this.#gate)
     if (this.#waiting.length === 0 || this.#awaitsGate) return
+    if (flushes.length > 0 && this.#nowMs() - this.#workedUntilMs < shortWorkMs) return this.#schedule()
     if (this.#gate !== null && !this.#begin(this.#gate)) return
+    this.#isWorking = true
     this.#waiting.shift()!.wake()
     if (this.#waiting.length > 0) this.#schedule()
   }
