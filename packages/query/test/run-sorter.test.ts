@@ -1,7 +1,14 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { check } from '@shardlab/bson/testing'
 import { RunSorter } from '../src/index.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+// Files share a process, and code that was compiled under other flags is rejected.
+setFlagsFromString('--no-expose-gc')
 
 interface Item {
   readonly key: number
@@ -44,4 +51,17 @@ t.test('sorted and reversed input, and lengths around that of a run', (t) => {
     t.same(sorted(keys.toReversed()), byKey(keys.toReversed()))
   }
   t.end()
+})
+
+t.test('items that were read are not held', (t) => {
+  const sorter = new RunSorter<Item>((a, b) => a.key - b.key)
+  for (let key = 0; key < 5000; key++) sorter.add({ key, position: key })
+  const read = Array.from({ length: 100 }, () => new WeakRef(sorter.next()!))
+  // A WeakRef that was made keeps its target until the end of the turn.
+  setImmediate(() => {
+    collectGarbage()
+    t.equal(read.filter((item) => item.deref() !== undefined).length, 0)
+    t.equal(sorter.next()!.key, 100)
+    t.end()
+  })
 })

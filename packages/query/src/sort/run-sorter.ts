@@ -2,7 +2,8 @@
 const runLength = 1024
 
 interface Run<T> {
-  readonly items: readonly T[]
+  /** Those that were read are undefined: a cursor keeps the others for minutes. */
+  readonly items: (T | undefined)[]
   /** Order of the input, for equal items. */
   readonly order: number
   at: number
@@ -33,7 +34,8 @@ export class RunSorter<T> {
     if (!this.#reading) this.#startReading()
     const run = this.#runs[0]
     if (run === undefined) return undefined
-    const item = run.items[run.at++]!
+    const item = run.items[run.at]
+    run.items[run.at++] = undefined
     if (run.at === run.items.length) {
       const last = this.#runs.pop()!
       if (last === run) return item
