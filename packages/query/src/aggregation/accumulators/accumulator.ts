@@ -1,6 +1,7 @@
 /** Accumulators of $group, $bucket and $bucketAuto; most are also window functions. */
 import { BsonType, CommandError, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../../context.js'
+import type { ValueArena } from '../../values/value-arena.js'
 
 export interface Accumulator {
   add(value: RawValue | undefined): void
@@ -9,7 +10,8 @@ export interface Accumulator {
   partial(): RawValue
   /** Callers may call it again after adding more values. */
   result(): RawValue
-  readonly held?: HeldBytes
+  /** Of those that keep many values. */
+  readonly heldBytes?: number
 }
 
 export interface AccumulatorSetting {
@@ -20,8 +22,11 @@ export interface AccumulatorSetting {
 }
 
 export interface AccumulatorOperator extends OperatorRow {
-  /** @param setting absent in a merging $group: the partial results contain the settings */
-  create(strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
+  /**
+   * @param values for what the accumulator keeps; groups share one
+   * @param setting absent in a merging $group: the partial results contain the settings
+   */
+  create(values: ValueArena, strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
   /**
    * Checks the argument and returns the expression to evaluate for each document. Not called by a
    * merging $group.
@@ -42,6 +47,7 @@ export function oneExpression(name: string): (argument: RawValue) => RawValue {
 /** The default of `internalQueryMaxPushBytes` and similar parameters. */
 const maxHeldBytes = 100 * 1024 * 1024
 
+/** Counts what an accumulator with closures holds. */
 export class HeldBytes {
   readonly #name: string
   #bytes = 0
@@ -56,17 +62,26 @@ export class HeldBytes {
 
   /** @throws CommandError 146 ExceededMemoryLimit */
   add(value: RawValue): void {
-    this.#bytes += sizeOf(value)
-    if (this.#bytes > maxHeldBytes)
-      throw new CommandError(
-        'ExceededMemoryLimit',
-        `${this.#name} used too much memory and cannot spill to disk. Used: ${this.#bytes} bytes. Memory limit: ${maxHeldBytes} bytes`,
-      )
+    this.#bytes = heldWith(this.#name, this.#bytes, value)
   }
 
   remove(value: RawValue): void {
     this.#bytes -= sizeOf(value)
   }
+}
+
+/**
+ * What an accumulator holds with one more value.
+ * @throws CommandError 146 ExceededMemoryLimit
+ */
+export function heldWith(name: string, heldBytes: number, value: RawValue): number {
+  const bytes = heldBytes + sizeOf(value)
+  if (bytes > maxHeldBytes)
+    throw new CommandError(
+      'ExceededMemoryLimit',
+      `${name} used too much memory and cannot spill to disk. Used: ${bytes} bytes. Memory limit: ${maxHeldBytes} bytes`,
+    )
+  return bytes
 }
 
 const sizeOf = (value: RawValue): number => value.end - value.start + 16

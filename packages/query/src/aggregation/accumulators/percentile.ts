@@ -139,7 +139,8 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
     manualPage: 'aggregation/percentile',
     status: 'partial',
     deviations: ['D101'],
-    create: (_strings, setting) => percentile(setting?.n === undefined ? [] : fractionsOf(setting.n, setting.n)),
+    create: (_values, _strings, setting) =>
+      percentile(setting?.n === undefined ? [] : fractionsOf(setting.n, setting.n)),
     evaluatedOf: (argument) => percentileArgument('$percentile', argument, 7429703).input,
     countOf(argument) {
       return percentileArgument('$percentile', argument, 7429703).p ?? undefined

@@ -12,25 +12,29 @@ import {
   type StringComparator,
 } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
+import type { ValueArena } from '../../values/value-arena.js'
 import { valueClasses } from '../../values/value-classes.js'
-import { HeldBytes, oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
+import { heldWith, oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 // Classes, not closures: a $group has an accumulator for each field of each group.
 
 class Extreme implements Accumulator {
+  readonly #values: ValueArena
   readonly #wanted: -1 | 1
   readonly #strings: StringComparator | undefined
-  #best: RawValue | undefined
+  #best: number | null = null
 
-  constructor(wanted: -1 | 1, strings: StringComparator | undefined) {
+  constructor(values: ValueArena, wanted: -1 | 1, strings: StringComparator | undefined) {
+    this.#values = values
     this.#wanted = wanted
     this.#strings = strings
   }
 
   add(value: RawValue | undefined): void {
     if (value === undefined || value.isNullish()) return
-    if (this.#best === undefined || compareValues(value, this.#best, this.#strings) * this.#wanted > 0)
-      this.#best = value
+    if (this.#best === null) this.#best = this.#values.add(value)
+    else if (compareValues(value, this.#values.at(this.#best), this.#strings) * this.#wanted > 0)
+      this.#best = this.#values.replace(this.#best, value)
   }
 
   merge(partial: RawValue): void {
@@ -42,15 +46,20 @@ class Extreme implements Accumulator {
   }
 
   result(): RawValue {
-    return this.#best ?? nullValue
+    return this.#best === null ? nullValue : this.#values.at(this.#best).detached()
   }
 }
 
 class First implements Accumulator {
-  #value: RawValue | null = null
+  readonly #values: ValueArena
+  #first: number | null = null
+
+  constructor(values: ValueArena) {
+    this.#values = values
+  }
 
   add(value: RawValue | undefined): void {
-    this.#value ??= value ?? nullValue
+    this.#first ??= this.#values.add(value ?? nullValue)
   }
 
   merge(partial: RawValue): void {
@@ -62,15 +71,21 @@ class First implements Accumulator {
   }
 
   result(): RawValue {
-    return this.#value ?? nullValue
+    return this.#first === null ? nullValue : this.#values.at(this.#first)
   }
 }
 
 class Last implements Accumulator {
-  #value = nullValue
+  readonly #values: ValueArena
+  #last: number | null = null
+
+  constructor(values: ValueArena) {
+    this.#values = values
+  }
 
   add(value: RawValue | undefined): void {
-    this.#value = value ?? nullValue
+    const last = value ?? nullValue
+    this.#last = this.#last === null ? this.#values.add(last) : this.#values.replace(this.#last, last)
   }
 
   merge(partial: RawValue): void {
@@ -78,22 +93,29 @@ class Last implements Accumulator {
   }
 
   partial(): RawValue {
-    return this.#value
+    return this.result()
   }
 
   result(): RawValue {
-    return this.#value
+    return this.#last === null ? nullValue : this.#values.at(this.#last).detached()
   }
 }
 
 class Push implements Accumulator {
-  readonly held = new HeldBytes('$push')
-  readonly #values: RawValue[] = []
+  heldBytes = 0
+  readonly #values: ValueArena
+  #first: number | null = null
+  #last = 0
+
+  constructor(values: ValueArena) {
+    this.#values = values
+  }
 
   add(value: RawValue | undefined): void {
     if (value === undefined) return
-    this.held.add(value)
-    this.#values.push(value)
+    this.heldBytes = heldWith('$push', this.heldBytes, value)
+    if (this.#first === null) this.#first = this.#last = this.#values.add(value)
+    else this.#last = this.#values.addAfter(this.#last, value)
   }
 
   merge(partial: RawValue): void {
@@ -105,25 +127,30 @@ class Push implements Accumulator {
   }
 
   result(): RawValue {
-    return arrayValue(this.#values)
+    const pushed: RawValue[] = []
+    for (let address = this.#first; address !== null; address = this.#values.after(address))
+      pushed.push(this.#values.at(address))
+    return arrayValue(pushed)
   }
 }
 
 class AddToSet implements Accumulator {
-  readonly held = new HeldBytes('$addToSet')
+  heldBytes = 0
+  readonly #values: ValueArena
   readonly #keyOf: (value: RawValue) => string
-  readonly #values = new Map<string, RawValue>()
+  readonly #addresses = new Map<string, number>()
 
-  constructor(strings: StringComparator | undefined) {
+  constructor(values: ValueArena, strings: StringComparator | undefined) {
+    this.#values = values
     this.#keyOf = valueClasses(strings)
   }
 
   add(value: RawValue | undefined): void {
     if (value === undefined) return
     const key = this.#keyOf(value)
-    if (this.#values.has(key)) return
-    this.held.add(value)
-    this.#values.set(key, value)
+    if (this.#addresses.has(key)) return
+    this.heldBytes = heldWith('$addToSet', this.heldBytes, value)
+    this.#addresses.set(key, this.#values.add(value))
   }
 
   merge(partial: RawValue): void {
@@ -135,27 +162,45 @@ class AddToSet implements Accumulator {
   }
 
   result(): RawValue {
-    return arrayValue(this.#values.values())
+    return arrayValue(Array.from(this.#addresses.values(), (address) => this.#values.at(address)))
   }
 }
 
-function mergeObjects(): Accumulator {
-  const fields = new Map<string, RawValue>()
-  const add = (value: RawValue | undefined) => {
+class MergeObjects implements Accumulator {
+  readonly #values: ValueArena
+  readonly #addresses = new Map<string, number>()
+
+  constructor(values: ValueArena) {
+    this.#values = values
+  }
+
+  add(value: RawValue | undefined): void {
     if (value === undefined || value.isNullish()) return
     if (value.type !== BsonType.object)
       throw new CommandError(
         40400,
         `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`,
       )
-    for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.set(it.name(), it.value())
+    for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
+      const [name, field] = [it.name(), it.value()]
+      const address = this.#addresses.get(name)
+      this.#addresses.set(name, address === undefined ? this.#values.add(field) : this.#values.replace(address, field))
+    }
   }
-  const result = () => {
+
+  merge(partial: RawValue): void {
+    this.add(partial)
+  }
+
+  partial(): RawValue {
+    return this.result()
+  }
+
+  result(): RawValue {
     const writer = new DocumentWriter()
-    for (const [name, value] of fields) writer.value(name, value)
+    for (const [name, address] of this.#addresses) writer.value(name, this.#values.at(address))
     return documentValue(writer.finish())
   }
-  return { add, merge: add, partial: result, result }
 }
 
 function row(name: string, create: AccumulatorOperator['create']): AccumulatorOperator {
@@ -169,11 +214,11 @@ function row(name: string, create: AccumulatorOperator['create']): AccumulatorOp
 }
 
 export const pickAccumulators: readonly AccumulatorOperator[] = [
-  row('$min', (strings) => new Extreme(-1, strings)),
-  row('$max', (strings) => new Extreme(1, strings)),
-  row('$first', () => new First()),
-  row('$last', () => new Last()),
-  row('$push', () => new Push()),
-  row('$addToSet', (strings) => new AddToSet(strings)),
-  row('$mergeObjects', mergeObjects),
+  row('$min', (values, strings) => new Extreme(values, -1, strings)),
+  row('$max', (values, strings) => new Extreme(values, 1, strings)),
+  row('$first', (values) => new First(values)),
+  row('$last', (values) => new Last(values)),
+  row('$push', (values) => new Push(values)),
+  row('$addToSet', (values, strings) => new AddToSet(values, strings)),
+  row('$mergeObjects', (values) => new MergeObjects(values)),
 ]

@@ -16,32 +16,19 @@ import { fitsInt64, toNumber } from '../../values/arithmetic.js'
 import { addDecimals, divideDecimals } from '../../values/decimals/decimal.js'
 import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
+/** A group costs little while its values are int32. */
 class Total {
-  /** A safe integer, added to {@link #large} in time: arithmetic on a bigint allocates. */
+  /** A safe integer, added to the large ones in time: arithmetic on a bigint allocates. */
   #small = 0
-  #large = 0n
-  #doubles = 0
-  #compensation = 0
-  #decimals: RawValue | null = null
-  #type: number = BsonType.int32
+  #rest: Rest | null = null
 
-  add(value: RawValue): void {
-    switch (value.type) {
-      case BsonType.int32:
-        this.#addSmall(value.asNumber())
-        return
-      case BsonType.int64:
-        this.#large += value.asBigInt()
-        if (this.#type === BsonType.int32) this.#type = BsonType.int64
-        return
-      case BsonType.double:
-        this.#addDouble(value.asNumber())
-        if (this.#type !== BsonType.decimal128) this.#type = BsonType.double
-        return
-      default:
-        this.#decimals = this.#decimals === null ? value : addDecimals(this.#decimals, value)
-        this.#type = BsonType.decimal128
-    }
+  addNumber(value: RawValue): void {
+    if (value.type === BsonType.int32) this.#addSmall(value.asNumber())
+    else this.#others().add(value)
+  }
+
+  #others(): Rest {
+    return (this.#rest ??= new Rest())
   }
 
   #addSmall(value: number): void {
@@ -55,28 +42,57 @@ class Total {
   }
 
   #carry(): void {
-    this.#large += BigInt(this.#small)
+    this.#others().integers += BigInt(this.#small)
     this.#small = 0
-  }
-
-  get #integers(): bigint {
-    if (this.#small !== 0) this.#carry()
-    return this.#large
   }
 
   /**
    * If the sum of int32 values overflows, it stays marked as int32: the values of other shards may
    * bring it back into range.
    */
-  partial(): RawValue {
-    const value = this.value()
-    if (this.#type !== BsonType.int32 || value.type !== BsonType.int64) return value
+  partialTotal(): RawValue {
+    const value = this.total()
+    const isInt32 = this.#rest === null || this.#rest.type === BsonType.int32
+    if (!isInt32 || value.type !== BsonType.int64) return value
     return documentValue(new DocumentWriter().value('int32s', value).finish())
   }
 
-  merge(partial: RawValue): void {
-    if (partial.type === BsonType.object) this.#large += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
-    else this.add(partial)
+  mergeTotal(partial: RawValue): void {
+    if (partial.type === BsonType.object)
+      this.#others().integers += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
+    else this.addNumber(partial)
+  }
+
+  total(): RawValue {
+    if (this.#rest === null && this.#small === (this.#small | 0)) return int32Value(this.#small)
+    this.#carry()
+    return this.#others().value()
+  }
+}
+
+/** The sum of what is not a small integer. */
+class Rest {
+  integers = 0n
+  /** Of the sum. */
+  type: number = BsonType.int32
+  #doubles = 0
+  #compensation = 0
+  #decimals: RawValue | null = null
+
+  add(value: RawValue): void {
+    switch (value.type) {
+      case BsonType.int64:
+        this.integers += value.asBigInt()
+        if (this.type === BsonType.int32) this.type = BsonType.int64
+        return
+      case BsonType.double:
+        this.#addDouble(value.asNumber())
+        if (this.type !== BsonType.decimal128) this.type = BsonType.double
+        return
+      default:
+        this.#decimals = this.#decimals === null ? value.detached() : addDecimals(this.#decimals, value)
+        this.type = BsonType.decimal128
+    }
   }
 
   #addDouble(value: number): void {
@@ -92,19 +108,18 @@ class Total {
   }
 
   value(): RawValue {
-    switch (this.#type) {
+    switch (this.type) {
       case BsonType.decimal128: {
-        const rest = addDecimals(int64OrDouble(this.#integers), this.#decimals!)
+        const rest = addDecimals(int64OrDouble(this.integers), this.#decimals!)
         return this.#double() === 0 ? rest : addDecimals(rest, doubleValue(this.#double()))
       }
       case BsonType.double:
-        return doubleValue(this.#double() + Number(this.#integers))
+        return doubleValue(this.#double() + Number(this.integers))
       case BsonType.int32:
-        if (this.#large === 0n && this.#small === (this.#small | 0)) return int32Value(this.#small)
-        if (BigInt.asIntN(32, this.#integers) === this.#integers) return int32Value(Number(this.#integers))
-        return int64OrDouble(this.#integers)
+        if (BigInt.asIntN(32, this.integers) === this.integers) return int32Value(Number(this.integers))
+        return int64OrDouble(this.integers)
       default:
-        return int64OrDouble(this.#integers)
+        return int64OrDouble(this.integers)
     }
   }
 }
@@ -113,49 +128,46 @@ function int64OrDouble(value: bigint): RawValue {
   return fitsInt64(value) ? int64Value(value) : doubleValue(Number(value))
 }
 
-class Sum implements Accumulator {
-  readonly #total = new Total()
-
+class Sum extends Total implements Accumulator {
   add(value: RawValue | undefined): void {
-    if (value?.isNumber()) this.#total.add(value)
+    if (value?.isNumber()) this.addNumber(value)
   }
 
   merge(partial: RawValue): void {
-    this.#total.merge(partial)
+    this.mergeTotal(partial)
   }
 
   partial(): RawValue {
-    return this.#total.partial()
+    return this.partialTotal()
   }
 
   result(): RawValue {
-    return this.#total.value()
+    return this.total()
   }
 }
 
-class Average implements Accumulator {
-  readonly #total = new Total()
+class Average extends Total implements Accumulator {
   #count = 0
 
   add(value: RawValue | undefined): void {
     if (!value?.isNumber()) return
-    this.#total.add(value)
+    this.addNumber(value)
     this.#count++
   }
 
   merge(partial: RawValue): void {
-    this.#total.add(findField(partial.bytes, 'subTotal', partial.start)!)
+    this.addNumber(findField(partial.bytes, 'subTotal', partial.start)!)
     this.#count += findField(partial.bytes, 'count', partial.start)!.asNumber()
   }
 
   partial(): RawValue {
-    const writer = new DocumentWriter().value('subTotal', this.#total.value()).int64('count', this.#count)
+    const writer = new DocumentWriter().value('subTotal', this.total()).int64('count', this.#count)
     return documentValue(writer.finish())
   }
 
   result(): RawValue {
     if (this.#count === 0) return nullValue
-    const value = this.#total.value()
+    const value = this.total()
     return value.type === BsonType.decimal128
       ? divideDecimals(value, int64Value(BigInt(this.#count)))!
       : doubleValue(toNumber(value) / this.#count)

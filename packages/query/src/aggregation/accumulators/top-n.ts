@@ -39,7 +39,9 @@ function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   const kept = () => (isFirst ? values : values.slice(-limit))
   return {
     add,
-    held,
+    get heldBytes() {
+      return held.bytes
+    },
     merge(partial) {
       limit = Number(field(partial, 'n')!.asBigInt())
       for (const value of elementsOf(field(partial, 'values')!)) add(value)
@@ -63,7 +65,9 @@ function extremes(name: string, isLeast: boolean, n: number, strings: StringComp
   const values = () => arrayValue(isLeast ? best.entries : best.entries.toReversed())
   return {
     add,
-    held,
+    get heldBytes() {
+      return held.bytes
+    },
     merge(partial) {
       best.n = Number(field(partial, 'n')!.asBigInt())
       for (const value of elementsOf(field(partial, 'values')!)) add(value)
@@ -98,7 +102,7 @@ function nValues(
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    create: (strings, setting) => make(setting === undefined ? 0 : countOperand(setting.n), strings),
+    create: (_values, strings, setting) => make(setting === undefined ? 0 : countOperand(setting.n), strings),
     evaluatedOf: (argument) => checkCount(name, notObject, argument),
     countOf,
   }
@@ -149,7 +153,9 @@ function ordered(
     for (const value of valuesOf(entry)) held.add(value)
   }
   return {
-    held,
+    get heldBytes() {
+      return held.bytes
+    },
     add(evaluated) {
       const key = sortKeyValues(field(evaluated!, 'document')!.slice(), pattern!, strings)
       keep({ key, value: field(evaluated!, 'output') ?? nullValue })
@@ -203,7 +209,7 @@ function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOp
     name,
     manualPage: `aggregation/${name.slice(1)}`,
     status: 'complete',
-    create(strings, setting) {
+    create(_values, strings, setting) {
       const n = setting === undefined ? 0 : isSingle ? 1 : countOperand(setting.n)
       return ordered(
         name,

@@ -1,5 +1,6 @@
 import { BsonType, emptyDocument, int32Value, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { smallestInteger } from '../../values/arithmetic.js'
+import { ValueArena } from '../../values/value-arena.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import { compileExpression } from '../expressions/compile.js'
@@ -95,7 +96,7 @@ function compileAccumulator(
   const input = compileInput(operator.evaluatedOf(argument), context)
   const count = operator.countOf?.(argument)
   const n = count === undefined ? undefined : compileExpression(count, context.evaluation).evaluateOn(emptyDocument)
-  const create = () => operator.create(context.evaluation.strings, { argument, n })
+  const create = () => operator.create(new ValueArena(), context.evaluation.strings, { argument, n })
   // Throws the error about an invalid `n` even when there are no documents.
   create()
   return accumulateOver(bounds, {
@@ -124,7 +125,11 @@ function simple(name: string): WindowFunction {
     const operator = accumulatorOperators.get(name)!
     return accumulateOver(bounds, {
       inputs: (partition) => partition.evaluate(input),
-      create: () => operator.create(context.evaluation.strings, { argument: specification.argument, n: undefined }),
+      create: () =>
+        operator.create(new ValueArena(), context.evaluation.strings, {
+          argument: specification.argument,
+          n: undefined,
+        }),
       ...(name === '$sum' ? { removable: narrowed } : {}),
     })
   })
@@ -137,7 +142,7 @@ const countFunction = row('$count', unknownArgument, (specification, context) =>
   const bounds = boundsOf(specification, context, unknownArgument)
   return accumulateOver(bounds, {
     inputs: (partition) => new Array<RawValue>(partition.size).fill(int32Value(1)),
-    create: () => accumulatorOperators.get('$sum')!.create(undefined),
+    create: () => accumulatorOperators.get('$sum')!.create(new ValueArena(), undefined),
   })
 })
 

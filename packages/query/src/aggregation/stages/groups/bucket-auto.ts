@@ -11,11 +11,13 @@ import {
 } from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../../values/arithmetic.js'
 import { formatEvaluated, formatValue } from '../../../values/format.js'
+import { ValueArena } from '../../../values/value-arena.js'
 import { RunSorter } from '../../../sort/run-sorter.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import { granularityRounder, type GranularityRounder } from './granularity.js'
 import { isExpression } from './bucket.js'
-import { parseField, type GroupField } from './group.js'
+import { parseField } from './group.js'
+import type { GroupField } from './groups.js'
 import { sortMemoryError } from '../order.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
@@ -192,7 +194,7 @@ function bucketDocument(
     ? sorted.toSorted((a, b) => a.position - b.position)
     : sorted
   for (const { name, accumulator, create, expression } of fields) {
-    const state = create(undefined)
+    const state = create(new ValueArena(), undefined)
     for (const { document } of positional.has(accumulator) ? asGiven : sorted)
       state.add(expression.evaluateOn(document))
     writer.value(name, state.result())

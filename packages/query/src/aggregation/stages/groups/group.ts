@@ -17,23 +17,10 @@ import {
 import { findOperator } from '../../../context.js'
 import { valueClasses } from '../../../values/value-classes.js'
 import { accumulatorOperators } from '../../accumulators/table.js'
-import type { Accumulator, AccumulatorOperator } from '../../accumulators/accumulator.js'
+import type { AccumulatorOperator } from '../../accumulators/accumulator.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
-
-export interface GroupField {
-  readonly name: string
-  readonly accumulator: string
-  /** `n` depends on the group's `_id`. */
-  readonly readsGroupKey: boolean
-  readonly expression: DocumentExpression
-  readonly create: (id: RawValue | undefined) => Accumulator
-}
-
-interface Group {
-  readonly id: RawValue
-  readonly accumulators: readonly Accumulator[]
-}
+import { Groups, type GroupField } from './groups.js'
 
 interface Specification {
   readonly id: DocumentExpression
@@ -72,7 +59,7 @@ function mergingField(
     accumulator: operator.name,
     readsGroupKey: false,
     expression: compileExpression(argument, evaluation),
-    create: () => operator.create(evaluation.strings),
+    create: (values) => operator.create(values, evaluation.strings),
   }
 }
 
@@ -90,9 +77,9 @@ function groupField(
     accumulator: operator.name,
     readsGroupKey: count?.readsDocument ?? false,
     expression,
-    create(id) {
+    create(values, id) {
       const n = count?.evaluateOn(id?.type === BsonType.object ? id.slice() : emptyDocument)
-      return operator.create(evaluation.strings, { argument, n })
+      return operator.create(values, evaluation.strings, { argument, n })
     },
   }
 }
@@ -139,7 +126,7 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
     name: '$group',
     open(next, rest) {
       const keyOf = valueClasses(strings)
-      const groups = new Map<string, Group>()
+      const groups = new Groups(fields)
       let heldBytes = 0
       const checkMemory = () => {
         if (heldBytes > context.memoryLimitBytes)
@@ -153,40 +140,24 @@ function compileGroup(argument: RawValue, context: StageContext): CompiledStage 
         push(document) {
           const key = id.evaluateOn(document) ?? nullValue
           const text = keyOf(key)
-          let group = groups.get(text)
+          let group = groups.find(text)
           if (group === undefined) {
             heldBytes += text.length + (key.end - key.start) + 64 * (fields.length + 1)
-            group = { id: key, accumulators: fields.map((field) => field.create(key)) }
-            groups.set(text, group)
+            group = groups.add(text, key)
           }
           for (let i = 0; i < fields.length; i++) {
             const value = fields[i]!.expression.evaluateOn(document)
-            const accumulator = group.accumulators[i]!
-            const heldBefore = accumulator.held?.bytes ?? 0
+            const accumulator = groups.accumulator(group, i)
+            const heldBefore = accumulator.heldBytes
             if (!doingMerge) accumulator.add(value)
             else if (value !== undefined) accumulator.merge(value)
-            if (accumulator.held !== undefined) heldBytes += accumulator.held.bytes - heldBefore
+            if (heldBefore !== undefined) heldBytes += accumulator.heldBytes! - heldBefore
           }
           checkMemory()
         },
-        end: () => rest.emit(next, results(groups.values(), fields, willBeMerged)),
+        end: () => rest.emit(next, groups.results(willBeMerged)),
       }
     },
-  }
-}
-
-function* results(
-  groups: Iterable<Group>,
-  fields: readonly GroupField[],
-  willBeMerged: boolean,
-): Generator<Uint8Array, void> {
-  for (const { id, accumulators } of groups) {
-    const writer = new DocumentWriter()
-    writer.value('_id', id)
-    accumulators.forEach((accumulator, i) =>
-      writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()),
-    )
-    yield writer.finish()
   }
 }
 
