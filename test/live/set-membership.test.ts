@@ -74,6 +74,38 @@ t.test('a member that has left its set is forgotten, and its name is free', asyn
   ])
 })
 
+t.test('faults of links and steps end with the last member that they name', async (t) => {
+  await using cluster = await createSimulatedCluster({ shards: 1, members: 3, seed: 5 })
+  const { faults } = cluster
+  const { id } = await cluster.addMember('shard01')
+  const ended = [
+    'partition shard01-4 from shard01-1',
+    'delay from members to shard01-4 by 5ms',
+    'drop 5% between shard01-4 and clients',
+    'at 1h crash shard01-4',
+    'at 1h partition shard01-4 from routers',
+    'hold at shard.migration.committing on shard01-4',
+  ]
+  for (const fault of ended) await faults.apply(fault)
+  const lasting = [
+    'partition the secondaries of config from the primary of config',
+    'hold at shard.migration.committing on shard01',
+    'partition shard01 from routers',
+    'delay between everybody and shard01-2 by 5ms',
+  ]
+  for (const fault of lasting) await faults.apply(fault)
+  const healed: string[] = []
+  cluster.onEvent((event) => event.type === 'fault-healed' && healed.push(event.fault))
+  await cluster.removeMember(id)
+  const texts = faults.list().map(({ fault }) => fault)
+  t.equal(texts.length, lasting.length, texts.join('; '))
+  t.match(texts, lasting)
+  t.equal(healed.length, 4, 'those that had begun')
+  t.notOk(faults.list().some(({ members }) => members.includes(id)))
+  t.strictSame(faults.list()[2]!.members, ['shard01-1', 'shard01-2', 'shard01-3'])
+  await faults.heal()
+})
+
 t.test('a wrong removal is one sentence and changes nothing', async (t) => {
   const cluster = await start(t, { shards: 1, members: 3, sets: { config: 1 } })
   const before = cluster.members()

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient, type Db } from 'mongodb'
+import { shardlab } from '../../support/up.js'
 import { StartedServer } from './server-process.js'
 
 const majority = { writeConcern: { w: 'majority' } } as const
@@ -148,3 +149,27 @@ t.test('config server, shards and routers of different processes are one cluster
   await changes.close()
   t.equal(await one!.client.db('shop').collection('orders').countDocuments(), 70, 'after a transaction on both shards')
 })
+
+t.test(
+  'processes refuse to add and remove members, which are processes of their own',
+  { timeout: 60_000 },
+  async (t) => {
+    const [[, port]] = (await startSet(t, 'rs0', 1)) as [[StartedServer, number]]
+    const db = await admin(t, port)
+    const message = 'each member is a process of its own here: start or end one.'
+    await t.rejects(db.command({ shardlab: 'addMember', set: 'rs0' }), { code: 2, message })
+    await t.rejects(db.command({ shardlab: 'removeMember', member: 'rs0' }), { code: 2, message })
+    const uri = `mongodb://127.0.0.1:${port}/`
+    for (const args of [
+      ['add', 'rs0'],
+      ['remove', 'rs0'],
+    ])
+      t.match(await shardlab('member', ...args, '--uri', uri), {
+        code: 2,
+        stdout: '',
+        stderr: `shardlab: ${message}\n`,
+      })
+    const { members } = await db.command({ replSetGetStatus: 1 })
+    t.match(members, [{ name: `127.0.0.1:${port}`, stateStr: 'PRIMARY' }])
+  },
+)

@@ -1,7 +1,7 @@
 import type { Address } from '@shardlab/actor'
-import type { Alarm } from '@shardlab/runtime'
+import type { Alarm, LinkEnd } from '@shardlab/runtime'
 import type { AppliedFault } from './applied-fault.js'
-import type { RunningFault } from './fault-world.js'
+import type { FaultLink, RunningFault } from './fault-world.js'
 import type { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import type { ResolvedFault } from './resolve.js'
@@ -26,10 +26,30 @@ export interface Entry {
   state: 'scheduled' | 'waiting' | 'begun' | 'over'
   /** Those that the fault names, as chosen when it began; empty before. */
   members: readonly Address[]
+  /** Between them; null: not on links, or not begun. */
+  link: FaultLink | null
   /** At work or beginning. */
   parts: FaultPart[]
   readonly strike: FirstStrike
 }
+
+/**
+ * Takes a member out of a fault.
+ * @returns the parts on this member, and those on links or steps that concern no other one
+ */
+export function partsThatEndWithout(member: Address, entry: Entry): FaultPart[] {
+  if (!entry.members.includes(member)) return []
+  entry.members = entry.members.filter((each) => each !== member)
+  if (entry.link !== null) entry.link = { from: without(entry.link.from, member), to: without(entry.link.to, member) }
+  const isOver = entry.link === null ? entry.members.length === 0 : Object.values(entry.link).some(isNone)
+  return entry.parts.filter((part) => part.member === member || (part.member === null && isOver))
+}
+
+function without(end: LinkEnd, member: Address): LinkEnd {
+  return typeof end === 'string' ? end : end.filter((each) => each !== member)
+}
+
+const isNone = (end: LinkEnd): boolean => typeof end !== 'string' && end.length === 0
 
 export function appliedFault({ id, resolved, state, beginsAtMs, healsAtMs, members, parts }: Entry): AppliedFault {
   const { spec } = resolved

@@ -3,14 +3,14 @@ import { formatDuration } from '@shardlab/quantities'
 import type { ReachedStep, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { AppliedFault } from './applied-fault.js'
-import { appliedFault, type Entry, type FaultPart } from './entry.js'
+import { appliedFault, partsThatEndWithout, type Entry, type FaultPart } from './entry.js'
 import type { FaultInput } from './fault-data.js'
 import type { EndingEvent, FaultVerb } from './fault-verb.js'
 import type { FaultWorld, RunningFault } from './fault-world.js'
 import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
-import { resolveFault } from './resolve.js'
+import { namesOnly, resolveFault } from './resolve.js'
 import { chooseFor, type ChosenFault } from './targets/chosen-fault.js'
 
 export interface FaultsOptions {
@@ -118,6 +118,7 @@ export class Faults {
       alarm: null,
       state: 'scheduled',
       members: [],
+      link: null,
       parts: [],
       strike: new FirstStrike(),
     }
@@ -131,15 +132,18 @@ export class Faults {
     return { id: entry.id }
   }
 
-  /** The faults of a member that leaves the cluster are over; it is not started again. */
+  /**
+   * The faults of a member that leaves the cluster are over, and those on links that end at no other
+   * member, or on steps of no other one; it is not started again.
+   */
   async forget(member: Address): Promise<void> {
     for (const { running } of this.#parts()) running?.down?.delete(member)
     for (const entry of this.#entries.values())
-      for (const part of entry.parts)
-        if (part.member === member) {
+      if (isBegun(entry)) {
+        for (const part of partsThatEndWithout(member, entry))
           if (part.running === null) part.isOver = true
           else await this.#undoPart(entry, part, part.running)
-        }
+      } else if (namesOnly(member, entry.resolved)) await this.#heal(entry)
   }
 
   /** {@link heal} for a caller that advances the virtual clock itself. */
@@ -212,6 +216,7 @@ export class Faults {
     const { verb } = entry.resolved
     entry.state = 'begun'
     entry.members = chosen.members
+    entry.link = chosen.link
     const parts = verb.on === 'member' ? chosen.members : [null]
     entry.parts = parts.map((member) => ({ member, running: null, isOver: false }))
     this.#report('fault-applied', entry)

@@ -1,4 +1,4 @@
-import { balancerAddress, namedSteps } from '@shardlab/actor'
+import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
 import { suggestion } from '@shardlab/quantities'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
 import { addresses } from '../member-names.js'
@@ -41,6 +41,12 @@ export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): R
   checkLink(verb, link)
   const ends = { from: textOf(link.from), to: textOf(link.to) }
   return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, verb, target: null, link }
+}
+
+/** Whether the fault needs this member, by its name. */
+export function namesOnly(member: Address, { target, link }: ResolvedFault): boolean {
+  const named = link === null ? [target] : [link.from, link.to]
+  return named.some((each) => each !== null && isOne(each) && each.name === member)
 }
 
 /** Some verbs concern the primary of a set alone. */
