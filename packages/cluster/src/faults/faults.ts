@@ -133,8 +133,8 @@ export class Faults {
   }
 
   /**
-   * The faults of a member that leaves the cluster are over, and those on links that end at no other
-   * member, or on steps of no other one; it is not started again.
+   * The faults of a member that leaves the cluster are over, and so are those on links and steps
+   * that concern no other member. The member is not started again.
    */
   async forget(member: Address): Promise<void> {
     for (const { running } of this.#parts()) running?.down?.delete(member)
