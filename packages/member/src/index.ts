@@ -134,6 +134,7 @@ export type { SamplingReport } from './sampling/sampling-report.js'
 export { mayRetryAfter, relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
 export {
+  clientSession,
   isInternalSession,
   SessionCatalog,
   sessionParts,

@@ -18,6 +18,11 @@ export interface ParentSession {
   readonly txnNumber: bigint | null
 }
 
+/** Of an internal transaction, the session of the client for which it runs; else the session. */
+export function clientSession(session: SessionId): SessionId {
+  return session.parent?.session ?? session
+}
+
 export const sessionTimeoutMinutes = 30
 const uuidBytes = 16
 

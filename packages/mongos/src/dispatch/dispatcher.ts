@@ -19,6 +19,7 @@ import {
   checkApiVersion,
   checkConcerns,
   checkSnapshotReads,
+  clientSession,
   ConnectionClosedError,
   evaluateFailCommand,
   finishOperation,
@@ -311,7 +312,7 @@ function prepare(
   const { session } = options
   const txnNumber = options.transaction === null ? options.txnNumber : null
   if (session !== null) {
-    const client = session.parent?.session ?? session
+    const client = clientSession(session)
     host.sessions.touch(client, operation.startedAtMs)
     operation.session = client
   }

@@ -15,6 +15,7 @@ import {
   checkConcerns,
   checkReadTime,
   checkSnapshotReads,
+  clientSession,
   ConnectionClosedError,
   evaluateFailCommand,
   finishOperation,
@@ -328,7 +329,7 @@ function prepare(
   if (node.isStandalone) checkTransactionNumber(args)
   const options = readSessionOptions(args, row, db, node.behaviours)
   const { session } = options
-  const ofClient = session?.parent?.session ?? session
+  const ofClient = session === null ? null : clientSession(session)
   if (ofClient !== null) node.sessions.touch(ofClient, node.context.now())
   operation.session = ofClient
   const invocation: NodeInvocation = {

@@ -5,6 +5,7 @@
 import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, CommandError, findField, firstFieldName, type DocumentWriter } from '@shardlab/bson'
 import {
+  clientSession,
   databaseNameOf,
   SessionCatalog,
   type ReportedTransaction,
@@ -23,7 +24,7 @@ import {
   encodedOperation,
   type EntryLimits,
 } from './log/transaction-entries.js'
-import { clientOf, runsWriteOf } from './internal-sessions.js'
+import { runsWriteOf } from './internal-sessions.js'
 import { RangeArrivals } from './range-arrivals.js'
 import { SessionCheckout } from './session-checkout.js'
 import { Transaction } from './transaction.js'
@@ -88,7 +89,7 @@ export class Transactions {
       checkRestart(txnNumber, newest, node.role.name)
       if (open !== undefined) this.abort(open)
     } else this.#supersede(open)
-    this.#supersedeInternal(session.parent?.session.key ?? session.key, session.parent?.txnNumber ?? txnNumber, session)
+    this.#supersedeInternal(clientSession(session).key, session.parent?.txnNumber ?? txnNumber, session)
     node.retries.noteTransaction(session.key, txnNumber, 'inProgress', nowMs)
     const transaction = new Transaction(session, txnNumber, nowMs)
     this.#open.set(session.key, transaction)
@@ -244,7 +245,7 @@ export class Transactions {
   /** The sessions are killed. Prepared transactions stay. */
   abortWhere(fits: (session: SessionKey) => boolean): void {
     for (const transaction of this.all())
-      if (transaction.state === 'in-progress' && fits(clientOf(transaction.session))) this.abort(transaction)
+      if (transaction.state === 'in-progress' && fits(clientSession(transaction.session).key)) this.abort(transaction)
   }
 
   /**

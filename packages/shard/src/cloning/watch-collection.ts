@@ -1,5 +1,5 @@
 import { findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { clientSession, SessionCatalog, type SessionKey } from '@shardlab/member'
 import { type NodeHost } from '@shardlab/node'
 import type { LogEntry } from '@shardlab/storage'
 
@@ -9,8 +9,8 @@ export interface CollectionWatcher {
    * @param after null: deleted
    */
   changed(id: RawValue, before: Uint8Array | null, after: Uint8Array | null): void
-  /** A statement of a retryable write was executed. */
-  executed(session: SessionKey): void
+  /** A statement of a retryable write was executed, also in an internal transaction. */
+  executed(client: SessionKey): void
   /** The collection's indexes, options or name were changed, or it was dropped. */
   redefined(): void
 }
@@ -21,7 +21,7 @@ export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: Colle
     const { op, session } = entry
     // An entry without UUID: a statement that was converted into a transaction, on any collection.
     if (session !== null && op !== 'c' && (entry.uuid === null || sameBytes(entry.uuid, uuid)))
-      watcher.executed(sessionOfStatement(session.lsid))
+      watcher.executed(clientSession(SessionCatalog.parseAny(session.lsid)).key)
     // No-ops report a change of the collection to change streams, and change no document.
     if (op === 'n' || entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()
@@ -38,10 +38,4 @@ export function watchDefinition(node: NodeHost, uuid: Uint8Array, redefined: () 
 
 function reportChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
   watcher.changed(op === 'i' ? findField(object, '_id')! : id!, preImage, op === 'd' ? null : object)
-}
-
-/** Statements of internal transactions are in the history of the client's session. */
-function sessionOfStatement(lsid: Uint8Array): SessionKey {
-  const { key, parent } = SessionCatalog.parseAny(lsid)
-  return parent?.session.key ?? key
 }
