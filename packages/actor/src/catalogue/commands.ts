@@ -43,6 +43,12 @@ export interface ClientReply {
 /** Instead of a reply document: the client gets no answer, and its connection is closed. */
 export const noAnswer: Uint8Array = new Uint8Array(0)
 
+/**
+ * Statement id of a part of a retryable statement that is never repeated alone. Server:
+ * kUninitializedStmtId.
+ */
+export const noStatementId = -1
+
 /** The placement version that a router has assumed for a command; null: unversioned. */
 export type ShardVersionField = PlacementVersionTuple | 'UNSHARDED' | 'IGNORED' | null
 

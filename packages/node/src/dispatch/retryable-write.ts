@@ -1,4 +1,4 @@
-import type { CommandRow, NodeCommand } from '@shardlab/actor'
+import { noStatementId, type CommandRow, type NodeCommand } from '@shardlab/actor'
 import type { SessionId, SessionOptions } from '@shardlab/member'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 
@@ -29,15 +29,11 @@ function retryableInTransaction(
 ): RetryableWrite | null {
   if (parent === undefined || parent.txnNumber === null) return null
   if (row.retryable !== true && row.name !== 'find') return null
-  // A part of the statement that is not repeated alone.
   if (routed?.stmtIds?.[0] === noStatementId) return null
   const { session, txnNumber } = parent
   node.retries.begin(session.key, txnNumber, node.context.now())
   return retryableWrite(session, txnNumber, routed)
 }
-
-/** Server: kUninitializedStmtId. */
-const noStatementId = -1
 
 function retryableWrite(session: SessionId, txnNumber: bigint, routed: NodeCommand | null): RetryableWrite {
   const stmtIds = routed?.stmtIds ?? null

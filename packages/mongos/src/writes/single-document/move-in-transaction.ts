@@ -3,6 +3,7 @@
  * delete and an insert in the same transaction. Server: document_shard_key_update_util.cpp,
  * updateShardKeyForDocument.
  */
+import { noStatementId } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
@@ -45,9 +46,6 @@ export async function moveInTransaction(
   const inserted = await send(namespace, route, table.shardOf(key.keyString), 'insert', 'documents', after)
   return inserted instanceof CommandError ? inserted : null
 }
-
-/** Server: kUninitializedStmtId. */
-const noStatementId = -1
 
 const idOf = (document: Uint8Array): Uint8Array =>
   new DocumentWriter(64).value('_id', findField(document, '_id')!).finish()
