@@ -2,13 +2,12 @@
  * Waits for other members after each batch that a recipient has stored. Server:
  * migration_secondary_throttle_options.cpp, chunk_move_write_concern_options.cpp.
  */
-import { CommandError, findField, firstFieldName } from '@shardlab/bson'
+import { CommandError, ErrorCodes, findField, firstFieldName } from '@shardlab/bson'
 import { parseWriteConcern } from '@shardlab/member'
 import type { NodeHost } from '@shardlab/node'
 
 /** Of a concern without a `wtimeout`. */
 const timeoutMs = 60_000
-const unsatisfiable = 100
 
 /**
  * @param concern empty: one other member, if the set has one. A member that takes too long does not
@@ -29,5 +28,6 @@ export async function throttleBySecondaries(node: NodeHost, concern: Uint8Array)
   ])
   const [error] = outcome
   if (error === 'late') context.log('warn', 'secondaryThrottle on, but doc insert timed out; continuing')
-  else if (error instanceof CommandError && !(isDefault && error.code === unsatisfiable)) throw error
+  else if (error instanceof CommandError && !(isDefault && error.code === ErrorCodes.UnsatisfiableWriteConcern))
+    throw error
 }

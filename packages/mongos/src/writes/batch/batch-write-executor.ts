@@ -5,7 +5,7 @@
  * A statement stays ready while it has to be routed again: its shard reported stale routing, or it
  * was not tried. A shard that rejects a statement as stale runs no later statement of the batch.
  */
-import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { CommandError, ErrorCodes, type DocumentWriter } from '@shardlab/bson'
 import { withContext, writeEvaluation } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../../host/mongos-host.js'
@@ -144,7 +144,7 @@ export class BatchWriteExecutor implements WriteBatch {
         if (!sameRoute(collection.route, route)) changed = true
         collection.route = route
       } catch (error) {
-        if (!(error instanceof CommandError) || error.code === 50) throw error
+        if (!(error instanceof CommandError) || error.code === ErrorCodes.MaxTimeMSExpired) throw error
         if (isFirstRound && this.command.namespaces.length === 1) throw this.#withoutRoute(collection.ns, error)
         // Its client runs all of a transaction again.
         if (this.invocation.operation.transaction !== null) throw error

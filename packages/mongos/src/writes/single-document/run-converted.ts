@@ -2,7 +2,7 @@
  * A retryable write that gives a document a shard key value of another shard runs again, as the
  * transaction with its number. Server: cluster_write_cmd.cpp, handleWouldChangeOwningShardError.
  */
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom } from '../../remote/command-reply.js'
 import { convertToTransaction } from '../../transactions/internal-transaction.js'
@@ -40,13 +40,11 @@ async function writeConverted(
     })
     return { executor: executor!, reply }
   } catch (error) {
-    if (!(error instanceof CommandError) || error.code === maxTimeExpired) throw error
+    if (!(error instanceof CommandError) || error.code === ErrorCodes.MaxTimeMSExpired) throw error
     const failed = new BatchWriteExecutor(invocation, command)
     return { executor: failed, reply: failed.replyWith(inConversion(error, null)) }
   }
 }
-
-const maxTimeExpired = 50
 
 /** @throws CommandError of the work and of the transaction */
 async function convert(invocation: MongosInvocation, ns: string, run: Run): Promise<DocumentWriter> {
@@ -64,6 +62,8 @@ export async function modifyConverted(invocation: MongosInvocation, ns: string, 
   try {
     return await convert(invocation, ns, run)
   } catch (error) {
-    throw error instanceof CommandError && error.code !== maxTimeExpired ? inConversion(error, 'findAndModify') : error
+    throw error instanceof CommandError && error.code !== ErrorCodes.MaxTimeMSExpired
+      ? inConversion(error, 'findAndModify')
+      : error
   }
 }
