@@ -3,12 +3,7 @@
  * may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
-import {
-  Cancellation,
-  type DatabaseVersionTuple,
-  type PlacementVersionTuple,
-  type ShardVersionField,
-} from '@shardlab/actor'
+import { type DatabaseVersionTuple, type PlacementVersionTuple, type ShardVersionField } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import type { Access, Entrant, NodeHost, RoutedBy } from '@shardlab/node'
@@ -31,6 +26,7 @@ import type {
   VersionedEntry,
   VersionErrors,
 } from '../host/host.js'
+import { within } from '../common/within.js'
 import type { SecondaryPlacements } from './secondary-placements.js'
 
 const everything: Access = { ownership: null }
@@ -211,17 +207,9 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
  * onCollectionPlacementVersionMismatch.
  */
 async function endsSoon(blocked: Promise<void>, { context, parameters }: NodeHost): Promise<boolean> {
-  const timer = new Cancellation()
   const waitMs = parameters.number('metadataRefreshInTransactionMaxWaitBehindCritSecMS')
-  const isOver = context.sleep(waitMs, timer.signal).then(
-    () => false,
-    () => true,
-  )
-  try {
-    return await Promise.race([blocked.then(() => true), isOver])
-  } finally {
-    timer.abort()
-  }
+  const ended = blocked.then(() => true)
+  return (await within(context, ended, waitMs)) ?? false
 }
 
 function isOlderDatabase(known: DatabasePlacement, received: DatabaseVersionTuple): boolean {
