@@ -1,6 +1,7 @@
 /** The commit paths of a router. Server: transaction_router.cpp, _commitTransaction. */
 import type { Address, NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes, findField } from '@shardlab/bson'
+import type { Operation } from '../dispatch/operation.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, replyError, replyWriterFor } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -116,21 +117,28 @@ function commitOn(
   return invocation.host.context.all(shards.map((shard) => send(invocation, shard, body)))
 }
 
+/** @param operation that a client can kill; null: shards abort whatever happens to the operation */
+function sendAborts(
+  invocation: MongosInvocation,
+  transaction: RouterTransaction,
+  shards: readonly Address[],
+  operation: Operation | null,
+): Promise<NodeReply>[] {
+  const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
+  return shards.map((shard) => invocation.host.remote.command(shard, adminCommand(body), operation, true))
+}
+
 /** Errors of the shards do not matter: they abort by themselves. */
 export async function abortOn(
   invocation: MongosInvocation,
   transaction: RouterTransaction,
   shards: readonly Address[],
 ): Promise<void> {
-  const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
-  const { host } = invocation
-  await host.context.all(
-    shards.map((shard) =>
-      host.remote.command(shard, adminCommand(body), null, true).catch((error: unknown) => {
-        if (!(error instanceof CommandError)) throw error
-      }),
-    ),
-  )
+  const ignored = (error: unknown): void => {
+    if (!(error instanceof CommandError)) throw error
+  }
+  const replies = sendAborts(invocation, transaction, shards, null)
+  await invocation.host.context.all(replies.map((reply) => reply.catch(ignored)))
 }
 
 /** @throws CommandError a shard may not have aborted, so it cannot begin the transaction again */
@@ -139,10 +147,8 @@ export async function abortToRestart(
   transaction: RouterTransaction,
   shards: readonly Address[],
 ): Promise<void> {
-  const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
-  const { context, remote } = invocation.host
-  const replies = await context.all(shards.map((shard) => remote.command(shard, adminCommand(body), null, true)))
-  for (const reply of replies) {
+  const replies = sendAborts(invocation, transaction, shards, null)
+  for (const reply of await invocation.host.context.all(replies)) {
     const error = replyError(reply.body)
     if (error !== null && error.code !== ErrorCodes.NoSuchTransaction) throw error
   }
@@ -159,8 +165,8 @@ export async function abort(invocation: MongosInvocation, transaction: RouterTra
     throw new CommandError('NoSuchTransaction', 'no known command has been sent by this router for this transaction')
   if (transaction.outcome === 'open') invocation.host.transactions.statistics.abortedBecause('abort')
   transaction.outcome = 'aborted'
-  const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
-  return only(await invocation.host.context.all(participants.map(({ shard }) => send(invocation, shard, body))))
+  const replies = sendAborts(invocation, transaction, shardsOf(transaction), invocation.operation)
+  return only(await invocation.host.context.all(replies))
 }
 
 /** After a statement has failed. Nothing happens once the commit has begun. */

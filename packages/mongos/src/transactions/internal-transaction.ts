@@ -2,7 +2,7 @@
  * A transaction that the router runs for one command of a client. Server: transaction_api.cpp;
  * document_shard_key_update_util.cpp, startTransactionForShardKeyUpdate.
  */
-import { CommandError, findField, isRetriableErrorCode, isTransientTransactionError } from '@shardlab/bson'
+import { CommandError, ErrorCodes, findField, isRetriableErrorCode, isTransientTransactionError } from '@shardlab/bson'
 import type { SessionId } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
@@ -99,27 +99,26 @@ async function attempt<T>(
   const transaction = host.transactions.start(session, txnNumber)
   transaction.isInternal = true
   transaction.beginStatement(null, null)
-  operation.transaction = transaction
-  transaction.operation = operation
-  transaction.clock.begin(host.context.now())
-  try {
-    const result = await run(invocation)
-    const code = codeOf(result)
-    if (code !== null) {
+  const runAndEnd = async (): Promise<InternalOutcome<T>> => {
+    try {
+      const result = await run(invocation)
+      const code = codeOf(result)
+      if (code === null) return { result, concernError: await commitPersistently(invocation, transaction) }
       await abortImplicitly(invocation, transaction, code)
       return { result, concernError: null }
+    } catch (error) {
+      const code = error instanceof CommandError ? error.code : ErrorCodes.InternalError
+      await abortImplicitly(invocation, transaction, code)
+      throw error
     }
-    return { result, concernError: await commitPersistently(invocation, transaction) }
-  } catch (error) {
-    await abortImplicitly(invocation, transaction, error instanceof CommandError ? error.code : internalError)
-    throw error
+  }
+  try {
+    return await transaction.during(operation, host.context, runAndEnd)
   } finally {
+    // The client's command is not a statement of it.
     operation.transaction = null
-    transaction.operation = null
   }
 }
-
-const internalError = 1
 
 /** @returns the error of the write concern */
 async function commitPersistently(

@@ -2,7 +2,7 @@
  * A transaction of this router: the shards that take part in it. Server: transaction_router.cpp;
  * manual: core/sharded-transactions.
  */
-import type { Address, TimestampPair } from '@shardlab/actor'
+import type { ActorContext, Address, TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
 import { ActivityClock, type RunningOperation, type SessionId } from '@shardlab/member'
 import { isOk } from '../remote/command-reply.js'
@@ -113,6 +113,23 @@ export class RouterTransaction {
       const [seconds, increment] = snapshotTime
       const writer = new DocumentWriter(96).string('level', 'snapshot')
       this.#readConcern = writer.timestamp('atClusterTime', seconds, increment).finish()
+    }
+  }
+
+  /** Runs a command of the transaction, as the operation that is reported to be active in it. */
+  async during<T>(
+    operation: RunningOperation & { transaction: RouterTransaction | null },
+    context: Pick<ActorContext, 'now'>,
+    run: () => T | Promise<T>,
+  ): Promise<T> {
+    operation.transaction = this
+    this.operation = operation
+    this.clock.begin(context.now())
+    try {
+      return await run()
+    } finally {
+      this.operation = null
+      this.clock.end(context.now())
     }
   }
 

@@ -1,6 +1,6 @@
 /** A command of a transaction. Server: strategy.cpp, the router's service_entry_point. */
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes, findField } from '@shardlab/bson'
 import { endsTransaction, helpOf } from '@shardlab/member'
 import { snapshotTime } from '../dispatch/snapshot-time.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -42,16 +42,10 @@ export async function runInTransaction(
 ): Promise<DocumentWriter> {
   const transaction = transactionOf(command, row)
   const { operation, host } = command
-  operation.transaction = transaction
-  transaction.operation = operation
   transaction.connectionId = operation.connectionId
-  transaction.clock.begin(host.context.now())
-  try {
-    return await (endsTransaction(row.name) ? row.run(command) : runStatement(row, command, transaction, findRow))
-  } finally {
-    transaction.operation = null
-    transaction.clock.end(host.context.now())
-  }
+  return transaction.during(operation, host.context, () =>
+    endsTransaction(row.name) ? row.run(command) : runStatement(row, command, transaction, findRow),
+  )
 }
 
 async function runStatement(
@@ -67,12 +61,11 @@ async function runStatement(
     if (code !== null) await abortImplicitly(invocation, transaction, code)
     return new DocumentWriter(reply.length + 256).fields(reply)
   } catch (error) {
-    await abortImplicitly(invocation, transaction, error instanceof CommandError ? error.code : internalError)
+    const code = error instanceof CommandError ? error.code : ErrorCodes.InternalError
+    await abortImplicitly(invocation, transaction, code)
     throw error
   }
 }
-
-const internalError = 1
 
 /** All statements are routed by the chunks of the snapshot's time. */
 function atSnapshot(invocation: MongosInvocation, { snapshotTime }: RouterTransaction): MongosInvocation {
