@@ -1,6 +1,7 @@
 /** Primaries step down and routers restart while the clients of a bank work. */
-import { configAddress, type Random } from '@shardlab/actor'
+import type { Random } from '@shardlab/actor'
 import { OptionError, type SimulatedCluster } from '@shardlab/cluster'
+import { ReplicaSets } from '@shardlab/scenario'
 import type { CrashDriver } from '../crash-driver.js'
 
 interface FailingBank {
@@ -15,10 +16,10 @@ const betweenRestartsMs = 4000
 
 export async function takePrimariesAway(bank: FailingBank): Promise<void> {
   const { cluster } = bank
-  const sets = [...cluster.shards, configAddress]
+  const sets = new ReplicaSets(cluster)
   await Promise.all([
     repeated(bank, 'step downs', betweenStepDownsMs, async (random) => {
-      const primary = await primaryOf(bank, sets[random.below(sets.length)]!)
+      const primary = await sets.primaryOf(sets.names[random.below(sets.names.length)]!)
       return primary === null ? null : `step down ${primary} for 2s`
     }),
     repeated(
@@ -50,10 +51,4 @@ async function repeated(
       if (!(error instanceof OptionError)) throw error
     }
   }
-}
-
-async function primaryOf({ cluster }: FailingBank, set: string): Promise<string | null> {
-  for (const member of cluster.membersOf(set))
-    if ((await cluster.describe(member))['isWritable'] === true) return member
-  return null
 }

@@ -6,6 +6,7 @@ import { createDeferred, RequestFailedError } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import type { SimulatedCluster, SimulatedClusterOptions } from '@shardlab/cluster'
 import type { Test } from 'tap'
+import { primaryOf } from '../party-failure.js'
 import { ask, start } from '../two-shard-cluster.js'
 import { transaction, type Txn } from './transaction.js'
 
@@ -90,7 +91,7 @@ export async function interrupt(
   const committing = once(cluster, () => txn.commit(firstRouter))
   const held = await cluster.steps.struck(hold)
   const target =
-    victim === 'router' ? firstRouter : victim === commitSteps[step] ? held : await primaryOf(cluster, victim)
+    victim === 'router' ? firstRouter : victim === commitSteps[step] ? held : await primaryOf(cluster, sets[victim])
   // Nothing has happened after the step, or everything until the member waits again.
   if (moment === 'after') await cluster.steps.heal(hold)
   await strike(cluster, interruption, target)
@@ -105,13 +106,6 @@ export async function interrupt(
 async function strike(cluster: SimulatedCluster, { action }: Interruption, target: string): Promise<void> {
   if (action === 'crash') await cluster.crash(target)
   else await cluster.faults.apply(`step down ${target} for 1s`)
-}
-
-async function primaryOf(cluster: SimulatedCluster, victim: 'coordinator' | 'participant'): Promise<string> {
-  const members = cluster.membersOf(sets[victim])
-  if (members.length === 1) return members[0]!
-  for (const member of members) if ((await cluster.describe(member))['isWritable'] === true) return member
-  throw new Error(`${sets[victim]} has no primary`)
 }
 
 /** Null: no answer. */

@@ -1,11 +1,9 @@
 /** Documents with one value each, and the histories of their writes and linearizable reads. */
 import { firstContradiction, type RegisterOperation } from '../checkers/linearizability.js'
-import type { AnsweredCommand, SwarmClient } from '../client/swarm-client.js'
+import { readTimeMs, type AnsweredCommand, type SwarmClient } from '../client/swarm-client.js'
 import { finding } from '../finding.js'
 import type { CheckerName } from '../types.js'
 import type { SwarmWorld } from '../world.js'
-
-const readTimeMs = 6000
 
 export class RegisterHistories {
   readonly #world: SwarmWorld

@@ -3,7 +3,7 @@
  * insert with and without majorities and read from all members in causally consistent sessions.
  */
 import type { Random } from '@shardlab/actor'
-import type { SwarmClient } from '../client/swarm-client.js'
+import { readTimeMs, type SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { finding } from '../finding.js'
 import type { CheckerName } from '../types.js'
@@ -14,7 +14,6 @@ import { RegisterHistories } from './register-histories.js'
 const clients = 3
 const registers = 2
 const entriesOfClient = 10_000
-const readTimeMs = 6000
 
 export class Registers extends Activity {
   readonly name = 'registers'

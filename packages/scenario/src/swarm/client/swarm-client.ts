@@ -29,6 +29,9 @@ export interface AnsweredCommand {
   readonly attempts: number
 }
 
+/** Of reads that wait for a majority, which faults may prevent. */
+export const readTimeMs = 6000
+
 export class SwarmClient {
   protected readonly random: Random
   readonly #port: SwarmPort

@@ -2,7 +2,7 @@
 import { Binary, type Document } from '@shardlab/bson'
 import type { Random } from '@shardlab/actor'
 import type { ListOperation, ListTransaction } from '../checkers/lists/history.js'
-import type { SwarmClient } from '../client/swarm-client.js'
+import { readTimeMs, type SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { TransactionSession, type TransactionReadConcern } from './transaction-session.js'
 
@@ -135,7 +135,7 @@ export class ListClient {
         find: listsNs.collection,
         filter: filterOf(keys),
         readConcern: this.#session.readConcern('majority'),
-        maxTimeMS: 6000,
+        maxTimeMS: readTimeMs,
         ...this.#session.gossip,
         $db,
       },
