@@ -11,6 +11,7 @@ export { isPermitted, type ListAnomaly, type ListAnomalyKind } from './checkers/
 export type * from './checkers/lists/history.js'
 export { ReplicaSets } from '../sets/replica-sets.js'
 export { memberDifferences } from './checkers/replication.js'
+export { StreamReplay } from './checkers/streams.js'
 export { KnownVersions } from './checkers/versions.js'
 export { uniqueValueViolations } from './checkers/unique-values.js'
 export { Stop, stoppable, uniquePort, type CommandSender } from './unique/port.js'

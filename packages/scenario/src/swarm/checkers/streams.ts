@@ -134,26 +134,33 @@ function hasKey(document: Document, documentKey: Document): boolean {
 
 /** Updates keep no order of fields. */
 function sorted(document: Document): Document {
-  return Object.fromEntries(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const fields = Object.entries(document).map(([name, value]) => [name, sortedValue(value)] as const)
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+function sortedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedValue)
+  const isDocument = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return isDocument ? sorted(value) : value
+}
+
+/** The events keep their documents. */
 function changed(before: Document, { updatedFields, removedFields, truncatedArrays }: Document): Document {
-  const after = before
+  let after = before
   for (const { field, newSize } of (truncatedArrays ?? []) as { field: string; newSize: number }[])
-    (valueAt(after, field.split('.')) as unknown as unknown[]).splice(newSize)
-  for (const [path, value] of Object.entries((updatedFields ?? {}) as Document)) {
-    const names = path.split('.')
-    const last = names.pop()!
-    valueAt(after, names)[last] = value
-  }
-  for (const path of (removedFields ?? []) as string[]) {
-    const names = path.split('.')
-    const last = names.pop()!
-    delete valueAt(after, names)[last]
-  }
+    after = withValue(after, field.split('.'), (array) => (array as unknown[]).slice(0, newSize))
+  for (const [path, value] of Object.entries((updatedFields ?? {}) as Document))
+    after = withValue(after, path.split('.'), () => value)
+  for (const path of (removedFields ?? []) as string[]) after = withValue(after, path.split('.'), () => undefined)
   return after
 }
 
-function valueAt(document: Document, names: readonly string[]): Document {
-  return names.reduce<Document>((value, name) => (value[name] ??= {}) as Document, document)
+/** @param valueOf undefined: the field is removed */
+function withValue(container: Document, path: readonly string[], valueOf: (before: unknown) => unknown): Document {
+  const [name, ...rest] = path as readonly [string, ...string[]]
+  const copy: Document = Array.isArray(container) ? [...container] : { ...container }
+  const value = rest.length === 0 ? valueOf(copy[name]) : withValue((copy[name] ?? {}) as Document, rest, valueOf)
+  if (value === undefined) delete copy[name]
+  else copy[name] = value
+  return copy
 }
