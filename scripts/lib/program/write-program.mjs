@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 import { capture, ScriptError } from '../processes.mjs'
 import { bundle } from '../release/bundle.mjs'
 import { root } from '../workspace.mjs'
@@ -39,7 +40,16 @@ export async function writeProgram({ outdir: folder, packageJson }) {
   await bundle({ ...common, entryPoints: { entry: built('cluster/dist/src/workers/entry.js') } })
   for (const name of ['member.worker.cjs', 'member.worker.cache'])
     cpSync(built(`cluster/dist/workers/${name}`), join(outdir, name))
-  for (const name of ['load.cjs', 'index.cjs']) cpSync(new URL(name, here), join(outdir, name))
+  await build({
+    entryPoints: [fileURLToPath(new URL('load.cjs', here))],
+    outfile: join(outdir, 'load.cjs'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    external: ['./program.cjs'],
+    logLevel: 'warning',
+  })
+  cpSync(new URL('index.cjs', here), join(outdir, 'index.cjs'))
   const names = Object.keys(await import(pathToFileURL(built('shardlab/dist/src/index.js')).href)).sort()
   writeFileSync(
     join(outdir, 'index.js'),
