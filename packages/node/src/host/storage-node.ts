@@ -141,7 +141,6 @@ export class StorageNode implements NodeHost {
     this.snapshots = storage.snapshots
     this.transactions = new Transactions(this, {
       logged: storage.log.transactions,
-      recent: storage.log.transactions.recent,
       write: (entries) => this.#applyTransaction(entries),
     })
     this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)

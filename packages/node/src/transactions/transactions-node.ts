@@ -7,7 +7,6 @@ import type { LogChange } from '../log/log-change.js'
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { LoggedTransactions } from './log/logged-transactions.js'
-import type { RecentCommits } from './log/recent-commits.js'
 
 /** What transactions need of the node. */
 export interface TransactionsNode {
@@ -23,10 +22,8 @@ export interface TransactionsNode {
 
 /** What the node does for its transactions. */
 export interface TransactionLog {
-  /** For members that are not primary. */
+  /** For members that are not primary, and for readers of past times. */
   readonly logged: LoggedTransactions
-  /** Of several shards, for readers of past times. */
-  readonly recent: RecentCommits
   /** See `NodeLog.applyTransaction`. */
   write(entries: readonly LogChange[]): LogEntry
 }

@@ -144,7 +144,7 @@ async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvoc
  * @throws CommandError 239 SnapshotTooOld
  */
 export function snapshotAt({ snapshots, transactions }: NodeHost, time: TimestampPair): StorageEngine {
-  return transactions.log.recent.completed(snapshots.open(time), time)
+  return transactions.log.logged.recent.completed(snapshots.open(time), time)
 }
 
 /** @throws CommandError 239 SnapshotTooOld */
