@@ -19,13 +19,11 @@ export interface CollectionWatcher {
 export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
   return node.observe((entry, preImage) => {
     const { op, session } = entry
-    // An entry without UUID: a statement that was converted into a transaction, on any collection.
-    if (session !== null && op !== 'c' && (entry.uuid === null || sameBytes(entry.uuid, uuid)))
-      watcher.executed(clientSession(SessionCatalog.parseAny(session.lsid)).key)
+    if (entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
+    if (op === 'c') return watcher.redefined()
+    if (session !== null) watcher.executed(clientSession(SessionCatalog.parseAny(session.lsid)).key)
     // No-ops report a change of the collection to change streams, and change no document.
-    if (op === 'n' || entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
-    if (op === 'c') watcher.redefined()
-    else reportChange(entry, preImage, watcher)
+    if (op !== 'n') reportChange(entry, preImage, watcher)
   })
 }
 

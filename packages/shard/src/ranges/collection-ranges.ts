@@ -118,7 +118,6 @@ export interface ReshardedCollection {
   readonly source: CollectionPlacement
   readonly target: CollectionPlacement
   readonly recipients: readonly string[]
-  /** As of {@link ClonedRange}. */
 }
 
 /** The donor's end of a resharding: what each recipient gets under the new key, then changes. */
