@@ -54,7 +54,7 @@ export const runs: readonly Run[] = writeConcerns.flatMap((writeConcern) =>
 export const cellsOf = (run: Run): Cell[] => readers.map((reader) => ({ ...run, ...reader }))
 
 /** Whether writes can be rolled back: another primary is elected. */
-const hasRollback = ({ fault }: Run): boolean => fault === 'crash' || fault === 'partition'
+export const hasRollback = ({ fault }: Run): boolean => fault === 'crash' || fault === 'partition'
 
 /** Whether the manual excludes the anomaly. */
 export function isExcluded(cell: Cell, anomaly: Anomaly): boolean {

@@ -6,10 +6,8 @@ import {
   transactionAnomalies,
   transactionCellsOf,
   transactionNameOf,
-  transactionRuns,
   type TransactionAnomaly,
   type TransactionCell,
-  type TransactionRun,
 } from './transaction-cells.js'
 import { playTransactions } from './transaction-play.js'
 
@@ -26,9 +24,9 @@ export const concernsTable: Table<Run, Cell, Anomaly> = {
   play,
 }
 
-export const transactionsTable: Table<TransactionRun, TransactionCell, TransactionAnomaly> = {
+export const transactionsTable: Table<Run, TransactionCell, TransactionAnomaly> = {
   name: 'transactions',
-  runs: transactionRuns,
+  runs,
   anomalies: transactionAnomalies,
   cellsOf: transactionCellsOf,
   isExcluded: isExcludedInTransactions,

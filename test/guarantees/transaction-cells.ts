@@ -2,7 +2,7 @@
  * Which anomalies the manual excludes in transactions: core/transactions,
  * core/transactions-sharded-clusters, reference/read-concern-snapshot.
  */
-import { anomalyTexts, faults, faultTexts, type Fault, type WriteConcernName, writeConcerns } from './cells.js'
+import { anomalyTexts, hasRollback, type Run } from './cells.js'
 
 export const transactionReadConcerns = ['local', 'majority', 'snapshot'] as const
 export const readerKinds = ['transaction', 'outside'] as const
@@ -15,41 +15,29 @@ export const transactionAnomalyTexts: Readonly<Record<TransactionAnomaly, string
   torn: 'a read returns one of the two writes of a transaction',
 }
 
-export const transactionFaultTexts: Readonly<Record<Fault, string>> = faultTexts
-
 export interface TransactionReader {
   readonly readConcern: (typeof transactionReadConcerns)[number]
   readonly kind: (typeof readerKinds)[number]
 }
 
-export interface TransactionRun {
-  /** Of the commit. */
-  readonly writeConcern: WriteConcernName
-  readonly fault: Fault
-}
-
-export type TransactionCell = TransactionRun & TransactionReader
+/** The write concern of a run is that of the commit. */
+export type TransactionCell = Run & TransactionReader
 
 export const transactionReaders: readonly TransactionReader[] = readerKinds.flatMap((kind) =>
   transactionReadConcerns.map((readConcern) => ({ readConcern, kind })),
 )
 
-export const transactionRuns: readonly TransactionRun[] = writeConcerns.flatMap((writeConcern) =>
-  faults.map((fault) => ({ writeConcern, fault })),
-)
-
-export const transactionCellsOf = (run: TransactionRun): TransactionCell[] =>
+export const transactionCellsOf = (run: Run): TransactionCell[] =>
   transactionReaders.map((reader) => ({ ...run, ...reader }))
 
 /** Readers commit with a majority, so their reads are committed as their read concern says. */
 export function isExcludedInTransactions(cell: TransactionCell, anomaly: TransactionAnomaly): boolean {
-  const { writeConcern, readConcern, fault } = cell
-  const hasRollback = fault === 'crash' || fault === 'partition'
+  const { writeConcern, readConcern } = cell
   switch (anomaly) {
     case 'lost':
-      return writeConcern === 'majority' || !hasRollback
+      return writeConcern === 'majority' || !hasRollback(cell)
     case 'dirty':
-      return readConcern !== 'local' || !hasRollback
+      return readConcern !== 'local' || !hasRollback(cell)
     case 'torn':
       return readConcern === 'snapshot'
     case 'orphan':

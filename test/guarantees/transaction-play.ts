@@ -1,19 +1,15 @@
 /** A writer appends each number to two documents on two shards in a transaction. */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
+import type { Run } from './cells.js'
 import { endMs, FaultStory, onCluster } from './fault-story.js'
 import { anomaliesOf, type ReadEvent } from './history.js'
-import {
-  transactionReaders,
-  type TransactionAnomaly,
-  type TransactionReader,
-  type TransactionRun,
-} from './transaction-cells.js'
+import { transactionReaders, type TransactionAnomaly, type TransactionReader } from './transaction-cells.js'
 
 /** Anomalies of each of the {@link transactionReaders}. */
 export type PlayedTransactions = readonly (readonly TransactionAnomaly[])[]
 
-export const playTransactions = (run: TransactionRun, seed: number): Promise<PlayedTransactions> =>
+export const playTransactions = (run: Run, seed: number): Promise<PlayedTransactions> =>
   onCluster(seed, async (cluster, random) => {
     const story = new TransactionStory(cluster, random)
     await story.prepare()
@@ -38,7 +34,7 @@ class TransactionStory extends FaultStory {
     await this.must({ insert: 'things', documents, writeConcern: { w: 3 } })
   }
 
-  async run({ writeConcern, fault }: TransactionRun): Promise<PlayedTransactions> {
+  async run({ writeConcern, fault }: Run): Promise<PlayedTransactions> {
     this.begin()
     const reads = transactionReaders.map((reader) => this.#read(reader, this.random.fork(JSON.stringify(reader))))
     const writing = this.#write(writeConcern === '1' ? 1 : 'majority', this.random.fork('writer'))
