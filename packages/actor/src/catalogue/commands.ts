@@ -15,6 +15,12 @@ export type PlacementVersionTuple = readonly [
 /** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
 export type DatabaseVersionTuple = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
+/**
+ * Identifies a movePrimary of a database: the old primary shard and the time of its last log entry
+ * when it began, which is later for each move.
+ */
+export type PrimaryMove = readonly [from: string, seconds: number, increment: number]
+
 /** Clients that a member accepts at the same time; further connections are closed at once. */
 export const clientConnectionsMax = 10_000
 

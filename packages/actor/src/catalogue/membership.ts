@@ -1,4 +1,4 @@
-import type { DatabaseVersionTuple } from './commands.js'
+import type { DatabaseVersionTuple, PrimaryMove } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 
 export const membershipExchanges = {
@@ -120,7 +120,13 @@ export const membershipExchanges = {
   ),
   /** Documents of a collection that moves with its database, in the order of the donor. */
   'shard.receive-documents': exchange<
-    { ns: string; uuid: Uint8Array; documents: readonly Uint8Array[] },
+    { ns: string; uuid: Uint8Array; documents: readonly Uint8Array[]; move: PrimaryMove },
     { error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), documents: [emptyDocument] }, { error: null }),
+  >(
+    {
+      ...{ ns: 'test.c', uuid: new Uint8Array(16), documents: [emptyDocument] },
+      move: ['shard01', 1, 1],
+    },
+    { error: null },
+  ),
 }

@@ -1,4 +1,4 @@
-import type { DatabaseVersionTuple, NodeCommand } from './commands.js'
+import type { DatabaseVersionTuple, NodeCommand, PrimaryMove } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
 export const shardExchanges = {
@@ -22,11 +22,17 @@ export const shardExchanges = {
     { ns: 'test.c', body: emptyDocument, primary: 'shard01', databaseUuid: '00' },
     { uuid: new Uint8Array(16), error: null },
   ),
-  /** No effect when the collection exists. */
+  /** No effect when the collection exists. `move` null: it is no copy for a movePrimary. */
   'shard.create-local-collection': exchange<
-    { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
+    { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[]; move: PrimaryMove | null },
     { error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
+  >(
+    {
+      ...{ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] },
+      move: ['shard01', 1, 1],
+    },
+    { error: null },
+  ),
   /**
    * The database's primary shard drops the collection on all shards, catalog first, then data.
    * `indexCount` null: it was a view.
@@ -100,11 +106,15 @@ export const shardExchanges = {
    * The old primary shard of a movePrimary: the new one holds the lock of the database until its
    * release. Server: _shardsvrMovePrimaryEnterCriticalSection and its counterpart for the exit.
    */
-  'shard.hold-database': exchange<{ db: string; from: string }, { error: ErrorField }>(
-    { db: 'test', from: 'shard01' },
+  'shard.hold-database': exchange<{ db: string; move: PrimaryMove }, { error: ErrorField }>(
+    { db: 'test', move: ['shard01', 1, 1] },
     { error: null },
   ),
-  'shard.release-database': exchange<{ db: string; from: string }, Empty>({ db: 'test', from: 'shard01' }, {}),
+  /** `dropped`: copies, if the move does not commit. */
+  'shard.release-database': exchange<{ db: string; move: PrimaryMove; dropped: readonly string[] }, Empty>(
+    { db: 'test', move: ['shard01', 1, 1], dropped: ['test.c'] },
+    {},
+  ),
   'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
   /** Bytes of documents. The config server chooses the primary shard of a new database by it. */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),

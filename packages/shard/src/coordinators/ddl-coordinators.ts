@@ -10,6 +10,7 @@ import type { NodeHost } from '@shardlab/node'
 import { Signal } from '../common/signal.js'
 import type { DatabasePlacements, PlacementHost } from '../host/host.js'
 import type { DdlLocks, LockRequest } from './locks/ddl-locks.js'
+import { ReceivedMoves } from './databases/received-moves.js'
 import { DdlRecords, namesOfRecord, type DdlRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
 
@@ -45,6 +46,7 @@ interface Run {
 
 export class DdlCoordinators {
   readonly records: DdlRecords
+  readonly receivedMoves: ReceivedMoves
   /** A database is released by its old primary shard. */
   readonly released: Signal
   readonly #locks: DdlLocks
@@ -53,6 +55,7 @@ export class DdlCoordinators {
 
   constructor(node: NodeHost, locks: DdlLocks) {
     this.records = new DdlRecords(node)
+    this.receivedMoves = new ReceivedMoves(node)
     this.released = new Signal(node.context)
     this.#locks = locks
   }

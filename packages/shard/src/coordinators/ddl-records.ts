@@ -2,8 +2,10 @@
  * Unfinished operations of coordinators, in the collection that the server uses.
  * Server: sharding_ddl_coordinator.cpp.
  */
+import { timestampPair, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, elementsOf, findField, hexOf, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
+import { parseDatabaseVersion } from '@shardlab/sharding'
 import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
@@ -76,7 +78,19 @@ export interface MovePrimaryRecord {
   readonly ns: string
   readonly to: string
   readonly namespaces: readonly string[]
+  readonly phase: MovePrimaryPhase
+  /** See {@link PrimaryMove}. */
+  readonly startedAt: TimestampPair
+  /** The commit is refused when one of these has changed. */
+  readonly databaseVersion: DatabaseVersionTuple
+  readonly plannedAt: TimestampPair
 }
+
+/**
+ * A majority has the phase before it begins: a primary that was replaced can neither commit nor
+ * drop copies.
+ */
+export type MovePrimaryPhase = 'copying' | 'committing' | 'aborting' | 'releasing'
 
 /** Of the new primary shard, while the old one still has the originals. */
 export interface ReceiveDatabaseRecord {
@@ -153,10 +167,25 @@ function writeRecord(record: DdlRecord): Uint8Array {
     case 'movePrimary':
       writer.string('toShardId', record.to).startArray('collectionsToClone')
       record.namespaces.forEach((ns, i) => writer.string(String(i), ns))
-      return writer.end().finish()
+      writer.end().string('phase', record.phase)
+      writeVersion(writer, record.databaseVersion)
+      return writer
+        .timestamp('startedAt', ...record.startedAt)
+        .timestamp('plannedAt', ...record.plannedAt)
+        .finish()
     case 'receiveDatabase':
       return writer.string('fromShardId', record.from).finish()
   }
+}
+
+/** As in config.databases. */
+function writeVersion(writer: DocumentWriter, [uuid, seconds, increment, lastMod]: DatabaseVersionTuple): void {
+  writer
+    .startDocument('version')
+    .uuid('uuid', Buffer.from(uuid, 'hex'))
+    .timestamp('timestamp', seconds, increment)
+    .int32('lastMod', lastMod)
+    .end()
 }
 
 /** Undefined: a record of another mechanism. */
@@ -204,6 +233,10 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
         ns,
         to: field('toShardId').asString(),
         namespaces: elementsOf(field('collectionsToClone')).map((each) => each.asString()),
+        phase: field('phase').asString() as MovePrimaryPhase,
+        startedAt: timestampPair(field('startedAt')),
+        databaseVersion: parseDatabaseVersion(document),
+        plannedAt: timestampPair(field('plannedAt')),
       }
     case 'receiveDatabase':
       return { operation, ns, from: field('fromShardId').asString() }

@@ -1,12 +1,15 @@
 /** Server: sharding DDL participant commands (_shardsvr…Participant). */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
+import { databaseNameOf } from '@shardlab/member'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase, idIndexVersionOf } from '@shardlab/node'
 import type { ShardHandlers } from '../../host/handlers.js'
 import type { ShardHost, Placements, ReceivingRanges } from '../../host/host.js'
+import type { DdlCoordinators } from '../ddl-coordinators.js'
 import { renameParticipant } from './rename-collection.js'
 
 interface ParticipantHost extends ShardHost {
+  readonly ddl: Pick<DdlCoordinators, 'receivedMoves'>
   readonly placements: Placements
   readonly migrations: ReceivingRanges
 }
@@ -25,9 +28,10 @@ export const localChangeHandlers: ShardHandlers<
 }
 
 async function createLocalCollection(
-  { node, placements }: ParticipantHost,
-  { ns, uuid, options, indexes }: RequestOf<'shard.create-local-collection'>,
+  { node, placements, ddl }: ParticipantHost,
+  { ns, uuid, options, indexes, move }: RequestOf<'shard.create-local-collection'>,
 ): Promise<ReplyOf<'shard.create-local-collection'>> {
+  if (move !== null) ddl.receivedMoves.admit(databaseNameOf(ns), move)
   const stale = node.collection(ns)
   // A leftover of an earlier collection of this name has another UUID and no owner.
   if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns, true)

@@ -1,24 +1,31 @@
 /**
  * Run by the old primary shard. It copies the database's unsharded collections and views while
  * nothing changes them, blocks reads as well until the config server has committed, and drops its
- * own copies; until then the new primary shard holds the database's lock. An interrupted move does
- * not resume: before the commit its copies are dropped, after it the originals.
+ * own copies; until then the new primary shard holds the database's lock. After an interruption a
+ * copy does not resume, and what it has copied is dropped; a commit is repeated.
+ *
+ * Another member may become primary while this one still copies. So a majority has each phase
+ * before it begins, and the new primary shard ignores late requests (received-moves.ts).
  * Manual: reference/command/movePrimary.
- * Server: move_primary_coordinator.cpp.
+ * Server: move_primary_coordinator.cpp; before 7.0 move_primary_source_manager.cpp, which writes
+ * with a majority before it blocks the database, startMetadataOp.
  */
-import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  type ErrorField,
+  type PrimaryMove,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { logChange } from '../../common/changelog.js'
-import { parseDatabase } from '../../metadata/placement-state.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
-import type { MovePrimaryRecord } from '../ddl-records.js'
+import type { MovePrimaryPhase, MovePrimaryRecord } from '../ddl-records.js'
 import { copyCollection, createEmptyCopy } from './copy-collection.js'
 import { askToRelease } from './receive-database.js'
-
-/** The commit is refused when one of these has changed. */
-type Plan = Pick<RequestOf<'config.commit-move-primary'>, 'databaseVersion' | 'plannedAt'>
 
 export async function movePrimary(
   host: DdlHost,
@@ -58,10 +65,13 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
       await checkRecipient(host, to, db, found.unsharded)
       await log(host, 'start', db, to, sharded)
       await context.reach('shard.move-primary.started', { db, to })
-      const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
+      const record: MovePrimaryRecord = {
+        ...{ operation: 'movePrimary', ns: db, to, namespaces: found.unsharded, phase: 'copying' },
+        ...{ startedAt: node.set.appliedTs, databaseVersion, plannedAt: checkedAt },
+      }
       begun.push(record)
       await ddl.records.begin(record)
-      await copyAndCommit(host, record, sharded, { databaseVersion, plannedAt: checkedAt })
+      await copyAndCommit(host, record, sharded)
     })
   } catch (error) {
     for (const record of begun) await abort(host, record, error)
@@ -71,51 +81,60 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
   await log(host, 'end', db, to, sharded)
 }
 
-async function copyAndCommit(
-  host: DdlHost,
-  record: MovePrimaryRecord,
-  sharded: readonly string[],
-  plan: Plan,
-): Promise<void> {
+async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: readonly string[]): Promise<void> {
   const { node, placements, critical } = host
   const { context } = node
-  const { ns: db, to, namespaces } = record
-  for (const ns of sharded) await createEmptyCopy(node, ns, to)
-  for (const ns of namespaces) await copyCollection(node, ns, to)
+  const { ns: db, to, namespaces, startedAt } = record
+  const move: PrimaryMove = [context.address, ...startedAt]
+  for (const ns of sharded) await createEmptyCopy(node, ns, { move, to })
+  for (const ns of namespaces) await copyCollection(node, ns, { move, to })
   await context.reach('shard.move-primary.cloned', { db, to })
-  raiseError((await context.request(to, 'shard.hold-database', { db, from: context.address })).error)
+  raiseError((await context.request(to, 'shard.hold-database', { db, move })).error)
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
-    await commit(host, record, plan)
+    const committing = await enter(host, record, 'committing')
+    raiseError(await commit(host, committing))
     placements.forgetDatabase(db)
     await context.reach('shard.move-primary.committed', { db, to })
-    dropOriginals(host, record)
-    await node.flushToMajority()
+    dropOriginals(host, committing)
+    // After the release, new collections may have the names of the originals.
+    await enter(host, { ...record, namespaces: [] }, 'releasing')
   })
-  await finish(host, record)
+  await release(host, record, [])
 }
 
-/**
- * The record exists until the new primary shard has released the database. It has no collections
- * any more: after the release, new ones may have their names.
- */
-async function finish({ node, ddl }: DdlHost, record: MovePrimaryRecord): Promise<void> {
-  ddl.records.put({ ...record, namespaces: [] })
+/** On a primary that was replaced it never resolves, because its context ends. */
+async function enter(
+  { node, ddl }: DdlHost,
+  record: MovePrimaryRecord,
+  phase: MovePrimaryPhase,
+): Promise<MovePrimaryRecord> {
+  const next = { ...record, phase }
+  ddl.records.put(next)
   await node.flushToMajority()
-  await askToRelease(node, record)
+  return next
+}
+
+/** @param dropped copies that the new primary shard drops */
+async function release({ node, ddl }: DdlHost, record: MovePrimaryRecord, dropped: readonly string[]): Promise<void> {
+  await askToRelease(node, record, dropped)
   await ddl.records.finish(record)
 }
 
 /**
  * Repeats the commit until its outcome is known; the database is blocked until then.
- * @throws CommandError of the config server: not committed
+ * @returns why the config server refuses it, and the move is in its phase `aborting`; null:
+ *   committed
  */
-async function commit({ node }: DdlHost, { ns: db, to }: MovePrimaryRecord, plan: Plan): Promise<void> {
-  const request = { db, to, ...plan }
-  raiseError(
-    (await retryUntilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request)))
-      .error,
+async function commit(host: DdlHost, record: MovePrimaryRecord): Promise<ErrorField> {
+  const { node } = host
+  const { ns: db, to, databaseVersion, plannedAt } = record
+  const request = { db, to, databaseVersion, plannedAt }
+  const { error } = await retryUntilDone(node, () =>
+    node.context.request(configAddress, 'config.commit-move-primary', request),
   )
+  if (error !== null) await enter(host, record, 'aborting')
+  return error
 }
 
 /** The caller flushes the node. */
@@ -133,7 +152,7 @@ async function abort(host: DdlHost, record: MovePrimaryRecord, error: unknown): 
     to: record.to,
     reason: error instanceof Error ? error.message : String(error),
   })
-  if (host.ddl.records.has(record)) await end(host, record)
+  await end(host, record)
   if (host.node.behaviours.movePrimaryLogsPhases)
     await log(host, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
 }
@@ -142,25 +161,23 @@ function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof RequestFailedError)) throw error
 }
 
-/**
- * Drops the copies of an uncommitted move, or the originals of a committed one; retries until it
- * has.
- */
-async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
-  const { node, placements } = host
-  const { context } = node
-  const { ns: db, to, namespaces } = record
-  await retryUntilDone(node, async () => {
-    const { database } = await context.request(configAddress, 'config.get-database', { db })
-    const isCommitted = database === null || parseDatabase(database).primary !== context.address
-    if (isCommitted) {
+/** Ends an interrupted move as its phase demands; retries until it has. */
+async function end(host: DdlHost, { operation, ns: db }: MovePrimaryRecord): Promise<void> {
+  const { placements, critical, ddl } = host
+  const record = ddl.records.get({ operation, ns: db })
+  if (record?.operation !== 'movePrimary') return
+  if (record.phase === 'releasing') return release(host, record, [])
+  if (record.phase === 'committing') {
+    await critical.hold(db, async () => {
+      if ((await commit(host, record)) !== null) return
       placements.forgetDatabase(db)
       dropOriginals(host, record)
-    } else {
-      for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
-    }
-  })
-  await finish(host, record)
+      await enter(host, { ...record, namespaces: [] }, 'releasing')
+    })
+    return end(host, record)
+  }
+  const aborting = record.phase === 'copying' ? await enter(host, record, 'aborting') : record
+  await release(host, aborting, record.namespaces)
 }
 
 export const movePrimaryRecovery: DdlRecovery<MovePrimaryRecord, DdlHost> = {

@@ -5,9 +5,16 @@
  * Server: shardsvr_move_primary_enter_critical_section_command.cpp; before 7.0 the distributed lock
  * of the database, which movePrimary holds until its end.
  */
-import { configAddress, createDeferred, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  configAddress,
+  createDeferred,
+  RequestFailedError,
+  type PrimaryMove,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
-import { retryUntilDone, type NodeHost } from '@shardlab/node'
+import { dropLocalCollection, retryUntilDone, type NodeHost } from '@shardlab/node'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord, ReceiveDatabaseRecord } from '../ddl-records.js'
@@ -17,11 +24,16 @@ const checkIntervalMs = 10_000
 
 export async function holdDatabase(
   host: DdlHost,
-  { db, from }: RequestOf<'shard.hold-database'>,
+  { db, move }: RequestOf<'shard.hold-database'>,
 ): Promise<ReplyOf<'shard.hold-database'>> {
   const { node, ddl } = host
+  ddl.receivedMoves.admit(db, move)
+  const [from] = move
   const record: ReceiveDatabaseRecord = { operation: 'receiveDatabase', ns: db, from }
-  if (ddl.records.has(record)) return { error: null }
+  if (ddl.records.has(record)) {
+    await node.flushToMajority()
+    return { error: null }
+  }
   await ddl.records.begin(record)
   const granted = createDeferred<true>()
   const holding = ddl.resume({ operation: 'movePrimary', names: [db], args: null }, () => {
@@ -33,12 +45,22 @@ export async function holdDatabase(
   return { error: null }
 }
 
+/** Later requests of the move have no effect. */
 export async function releaseDatabase(
-  { ddl }: DdlHost,
-  { db, from }: RequestOf<'shard.release-database'>,
+  { node, placements, migrations, ddl }: DdlHost,
+  { db, move, dropped }: RequestOf<'shard.release-database'>,
 ): Promise<ReplyOf<'shard.release-database'>> {
-  const record = ddl.records.get({ operation: 'receiveDatabase', ns: db })
-  if (record?.operation === 'receiveDatabase' && record.from === from) await ddl.records.finish(record)
+  if (ddl.receivedMoves.isOpen(db, move)) {
+    for (const ns of dropped) {
+      migrations.abortReceiving((each) => each === ns)
+      dropLocalCollection(node, ns, true)
+      placements.forgetCollection(ns)
+    }
+    const record = ddl.records.get({ operation: 'receiveDatabase', ns: db })
+    if (record?.operation === 'receiveDatabase' && record.from === move[0]) ddl.records.remove(record)
+    ddl.receivedMoves.end(db, move)
+  }
+  await node.flushToMajority()
   ddl.released.notify()
   return {}
 }
@@ -51,11 +73,19 @@ async function untilReleased({ node, ddl }: DdlHost, record: ReceiveDatabaseReco
   }
 }
 
-/** Called by the old primary shard. Repeats the request until the other shard has received it. */
-export async function askToRelease(node: NodeHost, { ns: db, to }: MovePrimaryRecord): Promise<void> {
+/**
+ * Called by the old primary shard. Repeats the request until the other shard has received it.
+ * @param dropped copies that the other shard drops
+ */
+export async function askToRelease(
+  node: NodeHost,
+  { ns: db, to, startedAt }: MovePrimaryRecord,
+  dropped: readonly string[],
+): Promise<void> {
   const { context } = node
+  const move: PrimaryMove = [context.address, ...startedAt]
   await retryUntilDone(node, async () => {
-    if (await isInCluster(node, to)) await context.request(to, 'shard.release-database', { db, from: context.address })
+    if (await isInCluster(node, to)) await context.request(to, 'shard.release-database', { db, move, dropped })
   })
 }
 

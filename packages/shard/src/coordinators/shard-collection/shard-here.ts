@@ -46,7 +46,7 @@ export async function shardHere(
   const others = [...new Set([primary, ...chunks[1]])].filter((shard) => shard !== context.address).sort()
   const indexes = local.indexes().map((each) => each.spec)
   await forEachShard(others, async (shard) =>
-    raiseError((await context.request(shard, 'shard.create-local-collection', { ns, uuid, options, indexes })).error),
+    raiseError((await context.request(shard, 'shard.create-local-collection', { ns, uuid, options, indexes, move: null })).error),
   )
   await context.reach('shard.create-collection.participants-ready', { ns })
   const commit = {

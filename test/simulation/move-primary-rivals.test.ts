@@ -1,0 +1,97 @@
+/**
+ * A movePrimary whose coordinator was replaced as primary of its set and does not know it yet: it
+ * reaches the config server and the new primary shard, but not the other members of its set.
+ */
+import { createRandom } from '@shardlab/actor'
+import { decode, encode, type Document } from '@shardlab/bson'
+import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import t from 'tap'
+import { PatientClient } from './patient-client.js'
+
+const steps = [
+  'shard.move-primary.started',
+  'shard.move-primary.batch-sent',
+  'shard.move-primary.cloned',
+  'shard.move-primary.critical-section',
+  'shard.move-primary.committed',
+] as const
+
+const rows = Array.from({ length: 40 }, (_, _id) => ({ _id, padding: 'x'.repeat(60_000) }))
+
+async function play(step: (typeof steps)[number], resumesAfterMs: number): Promise<string[]> {
+  await using cluster = await createSimulatedCluster({
+    ...{ seed: 1, shards: 2, mongos: 2, members: 3, serverTimings: false, findReplicaSetHostTimeoutMs: 1000 },
+    emulate: '6.0',
+  })
+  await skipCatchUp(cluster)
+  const client = new PatientClient(cluster, createRandom(1))
+  await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
+  await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
+  const fault = await cluster.steps.arm(step, 'hold', { times: 1 })
+  const moving = new PatientClient(cluster, createRandom(2)).once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+  await cluster.steps.struck(fault)
+  for (const other of ['shard01-2', 'shard01-3'])
+    await cluster.faults.apply(`partition shard01-1 from ${other} for 20s`)
+  for (const router of cluster.mongos)
+    await cluster.faults.apply(`refuse connections to shard01-1 from ${router} for 20s`)
+  const elected = await ask(cluster, { replSetStepUp: 1 }, 'shard01-2')
+  if (elected['ok'] !== 1) return [`no rival: ${elected['errmsg'] as string}`]
+  await cluster.advance(resumesAfterMs)
+  await cluster.steps.heal(fault)
+  await insertOne(client)
+  await moving
+  await cluster.advance(60_000)
+  const problems = await check(cluster, client)
+  const next = (await primaryOf(client)) === 'shard01' ? 'shard02' : 'shard01'
+  const again = await client.untilDone({ movePrimary: 'app', to: next, $db: 'admin' })
+  if (again['ok'] !== 1) problems.push(`another move fails: ${JSON.stringify(again)}`)
+  return [...problems, ...(await check(cluster, client))]
+}
+
+/** A new primary does not wait until it knows what the old one has. */
+async function skipCatchUp(cluster: SimulatedCluster): Promise<void> {
+  const { config } = await ask(cluster, { replSetGetConfig: 1 })
+  const settings = { ...config.settings, catchUpTimeoutMillis: 0 }
+  const changed = await ask(cluster, { replSetReconfig: { ...config, version: config.version + 1, settings } })
+  if (changed['ok'] !== 1) throw new Error(changed['errmsg'] as string)
+}
+
+async function ask(cluster: SimulatedCluster, command: Document, to = 'shard01-1'): Promise<Document> {
+  return decode(await cluster.command(encode({ ...command, $db: 'admin' }), { to }))
+}
+
+/** Unsharded collections refuse changes during the copy. */
+async function insertOne(client: PatientClient): Promise<void> {
+  for (;;) {
+    const reply = await client.once({ insert: 'plain', documents: [{ _id: 1000 }], $db: 'app' })
+    const code = (reply?.['writeErrors'] as Document[] | undefined)?.[0]?.['code'] as number | undefined
+    if ((reply?.['ok'] === 1 && code === undefined) || code === 11_000) return
+    await client.pause(20)
+  }
+}
+
+async function check(cluster: SimulatedCluster, client: PatientClient): Promise<string[]> {
+  const { n } = await client.untilDone({ count: 'plain', $db: 'app' })
+  const holders: string[] = []
+  for (const to of cluster.shards) {
+    const reply = decode(await cluster.command(encode({ listCollections: 1, nameOnly: true, $db: 'app' }), { to }))
+    const names = ((reply['cursor'] as Document)['firstBatch'] as Document[]).map(({ name }) => name as string)
+    if (names.includes('plain')) holders.push(to)
+  }
+  const primary = await primaryOf(client)
+  return [
+    ...(n === rows.length + 1 ? [] : [`${n as number} of ${rows.length + 1} documents`]),
+    ...(holders.join() === primary ? [] : [`the collection of ${primary} is on ${holders.join()}`]),
+  ]
+}
+
+async function primaryOf(client: PatientClient): Promise<string> {
+  const { cursor } = await client.untilDone({ find: 'databases', filter: { _id: 'app' }, $db: 'config' })
+  return (cursor as Document)['firstBatch'][0].primary as string
+}
+
+for (const step of steps)
+  t.test(`a coordinator that was replaced at ${step} moves nothing, and leaves nothing behind`, async (t) => {
+    for (const resumesAfterMs of [0, 500])
+      t.same(await play(step, resumesAfterMs), [], `after ${resumesAfterMs} ms`)
+  })
