@@ -1,6 +1,5 @@
-import type { ActorContext, ClusterClock, RolledBackNamespace } from '@shardlab/actor'
-import type { Effect, MemberState, OpTime, ReplicationRules, StepDownReason, TimedOpTime } from '@shardlab/replication'
-import type { ReplicaLog } from './replica-log.js'
+import type { RolledBackNamespace } from '@shardlab/actor'
+import type { Effect, MemberState, OpTime, StepDownReason, TimedOpTime } from '@shardlab/replication'
 
 export type ElectionEffect = Extract<Effect, { kind: 'election' }>
 
@@ -24,14 +23,4 @@ export interface ProtocolHooks {
   steppedDown(term: number, reason: StepDownReason): void
   /** Entries after this position were removed. */
   rolledBack(to: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void
-}
-
-export interface SetProtocolParts {
-  readonly context: ActorContext
-  readonly log: ReplicaLog
-  readonly clock: ClusterClock
-  readonly rules: ReplicationRules
-  readonly setName: string
-  readonly noopIntervalMs: number | null
-  readonly hooks: ProtocolHooks
 }

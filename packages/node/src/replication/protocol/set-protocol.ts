@@ -2,7 +2,7 @@
  * Runs the protocol core of one member: sends its messages, stores what it decides, and reports
  * completions. Server: replication_coordinator_impl.cpp and its external state.
  */
-import type { ActorContext, MessageKind, RequestOf } from '@shardlab/actor'
+import type { ActorContext, ClusterClock, MessageKind, RequestOf } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import {
   configDocument,
@@ -23,7 +23,7 @@ import { Campaign } from './campaign.js'
 import { atEndpoint } from './own-member.js'
 import { InitialSync } from './initial-sync.js'
 import { OplogFetcher } from './oplog-fetcher.js'
-import type { ProtocolHooks, SetProtocolParts } from './protocol-hooks.js'
+import type { ProtocolHooks } from './protocol-hooks.js'
 import type { ProtocolParts } from './protocol-parts.js'
 import { ProtocolRequests } from './protocol-requests.js'
 import type { ReplicaLog } from './replica-log.js'
@@ -37,6 +37,16 @@ import { documentOfVote, voteOfDocument } from './vote-document.js'
 export const replicationTimer = 'replication'
 
 type StepDownOutcome = { readonly error: CommandError | null }
+
+export interface SetProtocolOptions {
+  readonly context: ActorContext
+  readonly log: ReplicaLog
+  readonly clock: ClusterClock
+  readonly rules: ReplicationRules
+  readonly setName: string
+  readonly noopIntervalMs: number | null
+  readonly hooks: ProtocolHooks
+}
 
 export class SetProtocol implements ProtocolParts {
   readonly context: ActorContext
@@ -55,7 +65,7 @@ export class SetProtocol implements ProtocolParts {
   /** Grows with each rollback. */
   rollbackId = 1
 
-  constructor({ context, log, clock, rules, setName, noopIntervalMs, hooks }: SetProtocolParts) {
+  constructor({ context, log, clock, rules, setName, noopIntervalMs, hooks }: SetProtocolOptions) {
     this.context = context
     this.log = log
     this.hooks = hooks
