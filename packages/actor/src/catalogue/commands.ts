@@ -77,6 +77,19 @@ export interface NodeCommand {
   readonly batchBytesMax: number
 }
 
+/** Without the fields that are added when the command is sent. */
+export type UnsentCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey' | 'batchBytesMax'>
+
+/** For a member that compares no versions. */
+export function unversioned(db: string, body: Uint8Array, sequences: NodeCommand['sequences'] = []): UnsentCommand {
+  return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
+}
+
+/** As {@link unversioned}, for a sender that does not kill it and accepts replies of any size. */
+export function unversionedNow(db: string, body: Uint8Array, clusterTime: TimestampPair): NodeCommand {
+  return { ...unversioned(db, body), clusterTime, operationKey: 0, batchBytesMax: 0 }
+}
+
 /** The answer as a BSON document `{ …, ok }` without times, which are separate fields. */
 export interface NodeReply {
   readonly body: Uint8Array

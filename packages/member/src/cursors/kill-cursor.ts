@@ -1,4 +1,4 @@
-import type { NodeCommand, TimestampPair } from '@shardlab/actor'
+import { unversionedNow, type NodeCommand, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 
 /** killCursors, for the member that has the cursor. */
@@ -10,15 +10,5 @@ export function killCursor(db: string, ns: string, id: bigint, clusterTime: Time
     .end()
     .string('$db', db)
     .finish()
-  return {
-    db,
-    body,
-    sequences: [],
-    shardVersion: null,
-    databaseVersion: null,
-    stmtIds: null,
-    clusterTime,
-    operationKey: 0,
-    batchBytesMax: 0,
-  }
+  return unversionedNow(db, body, clusterTime)
 }

@@ -1,4 +1,5 @@
 /** Server: cluster_aggregate.cpp. */
+import { unversioned } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import {
   argumentsOfAggregate,
@@ -197,14 +198,7 @@ async function unshardedCollation(
     .string('$db', db)
     .finish()
   const member = soleMember(route)
-  const command = {
-    db,
-    body,
-    sequences: [],
-    shardVersion: null,
-    databaseVersion: route.database.version,
-    stmtIds: null,
-  }
+  const command = { ...unversioned(db, body), databaseVersion: route.database.version }
   const reply = await host.remote.command(member, command, operation, true)
   const error = replyError(reply.body)
   if (error !== null) throw error

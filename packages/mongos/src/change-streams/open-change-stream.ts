@@ -1,5 +1,5 @@
 /** `$changeStream` through a router. Server: cluster_aggregate.cpp, sharded_agg_helpers.cpp. */
-import { configAddress, type TimestampPair } from '@shardlab/actor'
+import { configAddress, unversioned, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import {
   checkConcernOfStream,
@@ -19,7 +19,7 @@ import { openOptions } from '../reads/open-cursor.js'
 import { ask, scatter } from '../routing/scatter.js'
 import { ChangeStreamCursor } from './change-stream-cursor.js'
 import { lookUpDocument } from './look-up-document.js'
-import { commandOf, StreamRemote } from './stream-remote.js'
+import { StreamRemote } from './stream-remote.js'
 
 /** @throws CommandError of the arguments and of the shards */
 export async function openChangeStream(
@@ -76,7 +76,7 @@ async function openAll(
   body: Uint8Array,
   db = invocation.db,
 ): Promise<StreamRemote[]> {
-  const command = commandOf(db, body)
+  const command = unversioned(db, body)
   const [sole] = shards
   const answers =
     shards.length === 1

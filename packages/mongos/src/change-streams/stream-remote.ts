@@ -1,11 +1,10 @@
 /** The cursor of a change stream on one shard. Server: async_results_merger.cpp. */
-import type { TimestampPair } from '@shardlab/actor'
+import { unversioned, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import { killCursor, tokenText } from '@shardlab/member'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
-import type { RemoteCommand } from '../remote/remote.js'
 
 export interface OpenedStream {
   readonly shard: string
@@ -89,7 +88,7 @@ export class StreamRemote {
       .string('collection', this.#ns.slice(db!.length + 1))
       .int32('maxTimeMS', Math.max(1, Math.ceil(awaitMs)))
     if (session !== null) writer.document('lsid', session.document)
-    const command = commandOf(db!, writer.string('$db', db!).finish())
+    const command = unversioned(db!, writer.string('$db', db!).finish())
     const { body } = await host.remote.command(this.#receiver, command, operation, false, true)
     const error = replyError(body)
     if (error !== null) throw error
@@ -125,8 +124,4 @@ export class StreamRemote {
     const [db] = this.#ns.split('.', 1)
     host.context.send(this.#receiver, 'node.command', killCursor(db!, this.#ns, this.#id, host.clock.time))
   }
-}
-
-export function commandOf(db: string, body: Uint8Array): RemoteCommand {
-  return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
 }

@@ -1,4 +1,4 @@
-import type { CommandRow } from '@shardlab/actor'
+import { unversioned, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import { operationIdOf, killOpSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -41,11 +41,6 @@ async function killOnShard(invocation: MongosInvocation, op: string): Promise<Do
   if (id < -0x8000_0000 || id > 0x7fff_ffff) throw new CommandError('Overflow', 'Out of range')
   const body = new DocumentWriter(64).int32('killOp', 1).int32('op', id).string('$db', 'admin').finish()
   // The shard's reply is ignored, as on the server.
-  await ask(
-    invocation,
-    shard,
-    { db: 'admin', body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null },
-    true,
-  )
+  await ask(invocation, shard, unversioned('admin', body), true)
   return new DocumentWriter(128).string('shard', shard).int32('shardid', id)
 }

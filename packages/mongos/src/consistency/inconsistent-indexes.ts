@@ -1,4 +1,5 @@
 /** Server: metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards. */
+import { unversioned } from '@shardlab/actor'
 import { compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
@@ -42,7 +43,7 @@ async function indexesOf(
     .end()
     .string('$db', db)
     .finish()
-  const command = { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
+  const command = unversioned(db, body)
   const specs = new Map<string, Map<string, Uint8Array>>()
   for (const { member, error, body: reply } of await scatter(invocation, owners, () => command, true)) {
     if (error?.code === namespaceNotFound) continue

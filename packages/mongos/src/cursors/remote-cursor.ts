@@ -1,3 +1,4 @@
+import { unversioned } from '@shardlab/actor'
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { DocumentBatch, killCursor, mergedBatchBytesMax, withContext } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -54,14 +55,7 @@ export class RemoteCursor {
     if (batchSize > 0) writer.int64('batchSize', batchSize)
     if (awaitMs !== undefined) writer.int32('maxTimeMS', awaitMs)
     if (invocation.session !== null) writer.document('lsid', invocation.session.document)
-    const command = {
-      db: this.db,
-      body: writer.string('$db', this.db).finish(),
-      sequences: [],
-      shardVersion: null,
-      databaseVersion: null,
-      stmtIds: null,
-    }
+    const command = unversioned(this.db, writer.string('$db', this.db).finish())
     const id = this.id
     this.id = 0n
     // Sent once: a getMore whose reply is lost has advanced the shard's cursor.

@@ -1,10 +1,9 @@
 /** Includes invalid catalog documents. Routing reads the cache instead. */
-import { configAddress } from '@shardlab/actor'
+import { configAddress, unversioned } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from './command-reply.js'
-import type { RemoteCommand } from './remote.js'
 
 const wholeBatch = 100_000
 
@@ -43,8 +42,4 @@ export async function configDocuments(
       .int32('batchSize', wholeBatch)
       .string('$db', 'config')
   }
-}
-
-export function unversioned(db: string, body: Uint8Array): RemoteCommand {
-  return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
 }

@@ -17,6 +17,7 @@ import {
   type ReplyOf,
   type RequestOf,
   type RequestOptions,
+  type UnsentCommand,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
@@ -28,8 +29,7 @@ import { HedgedReads, type HedgingParameters } from './hedging.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
 import { withComment } from './with-comment.js'
 
-/** The other fields are added when the command is sent. */
-export type RemoteCommand = Omit<NodeCommand, 'clusterTime' | 'operationKey' | 'batchBytesMax'>
+export type RemoteCommand = UnsentCommand
 
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number

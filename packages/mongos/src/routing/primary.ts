@@ -1,4 +1,4 @@
-import { configAddress } from '@shardlab/actor'
+import { configAddress, unversioned } from '@shardlab/actor'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -62,7 +62,7 @@ export async function passThrough(
 }
 
 export function configCommand({ db, body, sequences }: MongosInvocation): RemoteCommand {
-  return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
+  return unversioned(db, body, sequences)
 }
 
 /** Null: another database than `config` and `admin`. */

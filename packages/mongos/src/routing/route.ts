@@ -1,4 +1,4 @@
-import { configAddress } from '@shardlab/actor'
+import { configAddress, unversioned } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
@@ -129,5 +129,5 @@ export function routedCommand(
     }
   if (isVersioned && route.kind === 'unsharded')
     return { db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: route.database.version, stmtIds: null }
-  return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
+  return unversioned(db, body, sequences)
 }

@@ -2,7 +2,7 @@
  * Manual: reference/operator/aggregation/listClusterCatalog. Server:
  * document_source_list_cluster_catalog.cpp, document_source_internal_list_collections.cpp.
  */
-import { configAddress } from '@shardlab/actor'
+import { configAddress, unversioned } from '@shardlab/actor'
 import {
   BsonType,
   CommandError,
@@ -18,7 +18,7 @@ import { internalDatabases } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from '../remote/command-reply.js'
-import { configDocuments, unversioned } from '../remote/config-documents.js'
+import { configDocuments } from '../remote/config-documents.js'
 import { withDatabase } from '../routing/primary.js'
 import type { MongosStageSource } from './source.js'
 

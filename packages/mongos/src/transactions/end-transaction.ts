@@ -1,10 +1,9 @@
 /** The commit paths of a router. Server: transaction_router.cpp, _commitTransaction. */
-import type { Address, NodeReply } from '@shardlab/actor'
+import { unversioned, type Address, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes, findField } from '@shardlab/bson'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, replyError, replyWriterFor } from '../remote/command-reply.js'
-import type { RemoteCommand } from '../remote/remote.js'
 import type { RouterTransaction } from './router-transaction.js'
 import type { CommitType } from './router-transaction-statistics.js'
 import { hasAborted } from './router-transactions.js'
@@ -125,7 +124,7 @@ function sendAborts(
   operation: Operation | null,
 ): Promise<NodeReply>[] {
   const body = withFields(new DocumentWriter(256).int32('abortTransaction', 1), invocation, transaction)
-  return shards.map((shard) => invocation.host.remote.command(shard, adminCommand(body), operation, true))
+  return shards.map((shard) => invocation.host.remote.command(shard, unversioned('admin', body), operation, true))
 }
 
 /** Errors of the shards do not matter: they abort by themselves. */
@@ -193,17 +192,8 @@ function withFields(writer: DocumentWriter, { args }: MongosInvocation, transact
 }
 
 function send({ host, operation }: MongosInvocation, shard: Address, body: Uint8Array): Promise<NodeReply> {
-  return host.remote.command(shard, adminCommand(body), operation, true)
+  return host.remote.command(shard, unversioned('admin', body), operation, true)
 }
-
-const adminCommand = (body: Uint8Array): RemoteCommand => ({
-  db: 'admin',
-  body,
-  sequences: [],
-  shardVersion: null,
-  databaseVersion: null,
-  stmtIds: null,
-})
 
 /** The reply of all: the first error, else one with an error of the write concern. */
 function only(replies: readonly NodeReply[]): DocumentWriter {

@@ -1,5 +1,5 @@
 /** Server: async_results_merger.cpp. */
-import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
+import { RequestFailedError, unversioned, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
   hasGenericComments,
@@ -96,7 +96,12 @@ export class RemoteCursor extends DocumentBatch {
     timeLimit: TimeLimit | null,
   ): Promise<NodeReply> {
     const { context, clock, transactions } = this.#node
-    const command = this.#command(body, operation.requesterKey)
+    const command: NodeCommand = {
+      ...unversioned(this.#options.db, body),
+      clusterTime: clock.time,
+      operationKey: operation.requesterKey,
+      batchBytesMax: mergedBatchBytesMax,
+    }
     if (this.#isHere)
       return transaction === undefined
         ? this.#node.nodeCommand(command)
@@ -128,20 +133,5 @@ export class RemoteCursor extends DocumentBatch {
     return this.#node.behaviours.cursorErrorsNameShard
       ? withContext(error, `Error on remote shard ${this.#options.host}`)
       : error
-  }
-
-  #command(body: Uint8Array, operationKey: number): NodeCommand {
-    const { db } = this.#options
-    return {
-      db,
-      body,
-      sequences: [],
-      shardVersion: null,
-      databaseVersion: null,
-      stmtIds: null,
-      clusterTime: this.#node.clock.time,
-      operationKey,
-      batchBytesMax: mergedBatchBytesMax,
-    }
   }
 }

@@ -1,5 +1,11 @@
 /** Commands of a coordinator to the shards that take part in a transaction. */
-import { compareTimestamps, RequestFailedError, timestampPair, type TimestampPair } from '@shardlab/actor'
+import {
+  compareTimestamps,
+  RequestFailedError,
+  timestampPair,
+  unversionedNow,
+  type TimestampPair,
+} from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes, findField } from '@shardlab/bson'
 import { replyError } from '@shardlab/member'
 import type { NodeHost } from '@shardlab/node'
@@ -87,17 +93,7 @@ export class Participants {
   /** Null: no answer. */
   async #ask(shard: string, body: Uint8Array): Promise<Uint8Array | null> {
     const { context, clock } = this.#node
-    const command = {
-      db: 'admin',
-      body,
-      sequences: [],
-      shardVersion: null,
-      databaseVersion: null,
-      stmtIds: null,
-      clusterTime: clock.time,
-      operationKey: 0,
-      batchBytesMax: 0,
-    }
+    const command = unversionedNow('admin', body, clock.time)
     if (shard === context.address || shard === this.#node.role.memberName)
       return (await this.#node.nodeCommand(command)).body
     try {

@@ -4,7 +4,7 @@
  * ({@link adoptRename}).
  * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
  */
-import { configAddress, type DatabaseVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { configAddress, unversionedNow, type DatabaseVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import {
@@ -173,17 +173,8 @@ async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
     .int32('limit', 1)
     .bool('singleBatch', true)
     .finish()
-  const reply = await node.context.request(configAddress, 'node.command', {
-    db: 'config',
-    body,
-    sequences: [],
-    shardVersion: null,
-    databaseVersion: null,
-    stmtIds: null,
-    clusterTime: node.clock.time,
-    operationKey: 0,
-    batchBytesMax: 0,
-  })
+  const command = unversionedNow('config', body, node.clock.time)
+  const reply = await node.context.request(configAddress, 'node.command', command)
   const cursor = findField(reply.body, 'cursor')
   const batch = cursor === undefined ? undefined : findField(cursor.bytes, 'firstBatch', cursor.start)
   return batch !== undefined && batch.end - batch.start > 5
