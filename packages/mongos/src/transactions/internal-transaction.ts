@@ -25,14 +25,15 @@ export interface InternalOutcome<T> {
 /**
  * Runs a retryable write as the transaction with its own number. Shards that take part refuse to
  * repeat the write later: 217 IncompleteTransactionHistory.
+ * @param run rejects if a statement has failed
  * @throws CommandError of the work and of the commit; 117 ConflictingOperationInProgress
  */
 export function convertToTransaction<T>(
   invocation: MongosInvocation,
-  { run, codeOf }: InternalWork<T>,
+  run: InternalWork<T>['run'],
 ): Promise<InternalOutcome<T>> {
   const { session, txnNumber } = invocation
-  const converted = { run: (inside: MongosInvocation) => run({ ...inside, txnNumber: null }), codeOf }
+  const converted = { run: (inside: MongosInvocation) => run({ ...inside, txnNumber: null }), codeOf: () => null }
   return attempt(invocation, session!, txnNumber!, converted).catch((error: unknown) => {
     throw error instanceof FinalError ? error.failure : error
   })

@@ -63,8 +63,7 @@ export class RouterTransaction {
   #readConcern: Uint8Array | null = null
   /** The one time of all shards. Null: each shard selects its own. */
   snapshotTime: TimestampPair | null = null
-  /** How often its participants have begun again, and the last stale error that caused it. */
-  restarts = 0
+  /** The stale error after which its participants have begun again last. Null: they have not. */
   restartCause: CommandError | null = null
   /** Participants of a statement that is routed again are aborting, or their abort has failed. */
   #cleaning: Promise<unknown> | null = null
@@ -211,7 +210,6 @@ export class RouterTransaction {
    */
   restart(error: CommandError, abort: (shards: readonly Address[]) => Promise<unknown>): void {
     if (this.#statement > 1) throw error
-    this.restarts++
     this.restartCause = error
     const shards = [...this.#participants.keys()]
     this.#participants = new Map()

@@ -36,8 +36,8 @@ export class BatchWriteExecutor implements WriteBatch {
   readonly #outcome: WriteOutcome
   readonly #collections: readonly CollectionWrites[]
   #stalled = false
-  /** The newest failure of a statement. Null: none has failed. */
-  lastError: Uint8Array | null = null
+  /** The newest of a statement. Null: none has failed. */
+  #failure: Uint8Array | null = null
 
   /** @throws CommandError for an invalid `let` */
   constructor(invocation: MongosInvocation, command: WriteCommand) {
@@ -79,7 +79,7 @@ export class BatchWriteExecutor implements WriteBatch {
         this.#failReady(() => true, new CommandError('NoProgressMade', message))
         break
       }
-      await this.#roundOf(invocation.operation.transaction)
+      await this.#roundInTransaction(invocation.operation.transaction)
       this.#stalled = this.#states.settled === before
     }
     if (!this.mustRunInTransaction) this.#note()
@@ -106,7 +106,12 @@ export class BatchWriteExecutor implements WriteBatch {
    * another shard.
    */
   get mustRunInTransaction(): boolean {
-    return this.lastError !== null && isOwnershipChange(codeIn(this.lastError))
+    return this.#failure !== null && isOwnershipChange(codeIn(this.#failure))
+  }
+
+  /** @throws CommandError the newest failure of a statement */
+  throwFailure(): void {
+    if (this.#failure !== null) throw commandErrorFrom(this.#failure)
   }
 
   /** @returns the reply when the only statement has failed with this error */
@@ -165,11 +170,11 @@ export class BatchWriteExecutor implements WriteBatch {
    * A stale route aborts all that a transaction has done, also statements of this batch.
    * @throws CommandError the stale error, if statements are done
    */
-  async #roundOf(transaction: RouterTransaction | null): Promise<void> {
-    const restarts = transaction?.restarts ?? 0
+  async #roundInTransaction(transaction: RouterTransaction | null): Promise<void> {
+    const earlier = transaction?.restartCause ?? null
     await this.#round()
-    if (transaction !== null && transaction.restarts > restarts && this.#states.settled > 0)
-      throw transaction.restartCause!
+    const cause = transaction?.restartCause ?? null
+    if (cause !== null && cause !== earlier && this.#states.settled > 0) throw cause
   }
 
   async #round(): Promise<void> {
@@ -292,7 +297,7 @@ export class BatchWriteExecutor implements WriteBatch {
 
   #fail(index: number, entry: Uint8Array): void {
     this.#states.fail(index)
-    this.lastError = entry
+    this.#failure = entry
     this.#outcome.addError(index, entry)
   }
 

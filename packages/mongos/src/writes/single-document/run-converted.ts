@@ -4,9 +4,7 @@
  */
 import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
-import { commandErrorFrom } from '../../remote/command-reply.js'
 import { convertToTransaction } from '../../transactions/internal-transaction.js'
-import { codeOfWriteError } from '../../transactions/write-error-code.js'
 import { BatchWriteExecutor } from '../batch/batch-write-executor.js'
 import type { WriteCommand } from '../write-command.js'
 import { inConversion } from './move-document.js'
@@ -35,7 +33,7 @@ async function writeConverted(
     const reply = await convert(invocation, command.namespaces[0]!.ns, async (inside) => {
       executor = new BatchWriteExecutor(inside, command)
       const written = await executor.run()
-      if (executor.lastError !== null) throw commandErrorFrom(executor.lastError)
+      executor.throwFailure()
       return written
     })
     return { executor: executor!, reply }
@@ -49,10 +47,9 @@ async function writeConverted(
 /** @throws CommandError of the work and of the transaction */
 async function convert(invocation: MongosInvocation, ns: string, run: Run): Promise<DocumentWriter> {
   await invocation.host.reach('mongos.document-move.begun', { ns })
-  const { result, concernError } = await convertToTransaction(invocation, {
-    run: async (inside) => (await run(inside)).finish(),
-    codeOf: codeOfWriteError,
-  })
+  const { result, concernError } = await convertToTransaction(invocation, async (inside) =>
+    (await run(inside)).finish(),
+  )
   const writer = new DocumentWriter(result.length + 256).fields(result)
   return concernError === null ? writer : writer.document('writeConcernError', concernError)
 }
