@@ -1,5 +1,12 @@
 /** Why change streams end. Server: plan_executor_pipeline.cpp, error_labels.cpp. */
-import { CommandError, documentValue, DocumentWriter, findField, isRetriableErrorCode } from '@shardlab/bson'
+import {
+  CommandError,
+  documentValue,
+  DocumentWriter,
+  ErrorCodes,
+  findField,
+  isRetriableErrorCode,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { relabelled } from '../sessions/error-labels.js'
@@ -36,10 +43,15 @@ export function tokenNotFound(token: Uint8Array, { changeStreamErrorsAreNamed }:
 }
 
 /** FailedToSatisfyReadPreference, RetryChangeStream; StaleEpoch, StaleConfig: ask other shards. */
-const resumableCodes: ReadonlySet<number> = new Set([133, 150, 234, 13388])
+const resumableCodes: ReadonlySet<number> = new Set([
+  ErrorCodes.FailedToSatisfyReadPreference,
+  ErrorCodes.StaleEpoch,
+  ErrorCodes.RetryChangeStream,
+  ErrorCodes.StaleConfig,
+])
 
 /** 280 ChangeStreamFatalError, 286 ChangeStreamHistoryLost. */
-const fatalCodes: ReadonlySet<number> = new Set([280, 286])
+const fatalCodes: ReadonlySet<number> = new Set([ErrorCodes.ChangeStreamFatalError, ErrorCodes.ChangeStreamHistoryLost])
 
 /** Adds the label by which drivers resume a stream, or the one by which they do not. */
 export function withStreamLabel(

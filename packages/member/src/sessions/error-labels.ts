@@ -5,6 +5,7 @@
 import type { Cancellation } from '@shardlab/actor'
 import {
   CommandError,
+  ErrorCodes,
   findField,
   firstFieldName,
   isRetriableErrorCode,
@@ -13,7 +14,7 @@ import {
 import type { Behaviours } from '@shardlab/sharding'
 import { endsTransaction } from './transaction-commands.js'
 
-const shutdownCodes: ReadonlySet<number> = new Set([91, 11600])
+const shutdownCodes: ReadonlySet<number> = new Set([ErrorCodes.ShutdownInProgress, ErrorCodes.InterruptedAtShutdown])
 
 export interface LabellingMember {
   readonly process: 'mongos' | 'mongod'

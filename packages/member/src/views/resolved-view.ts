@@ -1,5 +1,5 @@
 /** Server: resolved_view.cpp. */
-import { CommandError, DocumentWriter, BsonType, elementsOf, findField } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, elementsOf, ErrorCodes, findField } from '@shardlab/bson'
 
 export interface ResolvedView {
   /** The collection below all views. */
@@ -24,7 +24,12 @@ export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): Co
 
 /** Reads error 169 of a shard; null: another error */
 export function resolvedViewOf(error: unknown): ResolvedView | null {
-  if (!(error instanceof CommandError) || error.code !== 169 || error.extra === null) return null
+  if (
+    !(error instanceof CommandError) ||
+    error.code !== ErrorCodes.CommandOnShardedViewNotSupportedOnMongod ||
+    error.extra === null
+  )
+    return null
   const view = findField(error.extra, 'resolvedView')
   if (view?.type !== BsonType.object) return null
   return {

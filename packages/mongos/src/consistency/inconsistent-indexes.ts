@@ -1,6 +1,6 @@
 /** Server: metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards. */
 import { unversioned } from '@shardlab/actor'
-import { compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { compareDocuments, DocumentWriter, ErrorCodes, FieldIterator, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
@@ -8,8 +8,6 @@ import { scatter } from '../routing/scatter.js'
 
 /** A collection has fewer indexes, so one batch holds them all. */
 const wholeBatch = 1000
-const namespaceNotFound = 26
-
 /** `{ type: 'InconsistentIndex', … }` for each differing index. @throws CommandError of a shard */
 export async function inconsistentIndexes(
   invocation: MongosInvocation,
@@ -46,7 +44,7 @@ async function indexesOf(
   const command = unversioned(db, body)
   const specs = new Map<string, Map<string, Uint8Array>>()
   for (const { member, error, body: reply } of await scatter(invocation, owners, () => command, true)) {
-    if (error?.code === namespaceNotFound) continue
+    if (error?.code === ErrorCodes.NamespaceNotFound) continue
     if (error !== null) throw error
     const indexes = documentsIn(readCursorReply(reply, 'firstBatch').cursor.slice(), 'firstBatch')
     specs.set(member, new Map(indexes.map((spec) => [findField(spec, 'name')!.asString(), spec])))

@@ -1,4 +1,5 @@
 /** allowPartialResults. Server: cluster_find.cpp, establish_cursors.cpp. */
+import { ErrorCodes } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachable, type MemberAnswer } from '../routing/scatter.js'
@@ -24,7 +25,8 @@ export async function establishWhereReachable(
     return establishCursors(invocation, shards, commandFor, isUnreachable, true)
   operation.limit(maxTimeMs - Math.min(maxTimeMs / 4, spareMsMax))
   try {
-    const mayOmit = (answer: MemberAnswer) => isUnreachable(answer) || answer.error?.code === 50
+    const mayOmit = (answer: MemberAnswer) =>
+      isUnreachable(answer) || answer.error?.code === ErrorCodes.MaxTimeMSExpired
     return await establishCursors(invocation, shards, commandFor, mayOmit, true)
   } finally {
     operation.limit(maxTimeMs)

@@ -1,4 +1,4 @@
-import { documentsOf, FieldIterator, findField, DocumentWriter } from '@shardlab/bson'
+import { documentsOf, DocumentWriter, ErrorCodes, FieldIterator, findField } from '@shardlab/bson'
 import { commandErrorFrom } from '@shardlab/member'
 
 export { commandErrorFrom, isOk, replyError } from '@shardlab/member'
@@ -13,7 +13,7 @@ export function raise(error: Uint8Array | null): void {
  * from older shards, StaleEpoch. Server: category NeedRetargettingError.
  */
 export function isStaleCode(code: number): boolean {
-  return code === 13388 || code === 249 || code === 150
+  return code === ErrorCodes.StaleConfig || code === ErrorCodes.StaleDbVersion || code === ErrorCodes.StaleEpoch
 }
 
 /** Omits `ok` and the times, which this router writes itself. */

@@ -1,5 +1,5 @@
 /** Server: async_requests_sender.cpp, scatterGather. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -92,5 +92,5 @@ export function isUnreachable(answer: MemberAnswer): boolean {
  * unreachable member.
  */
 export function isUnreachableError({ code }: CommandError): boolean {
-  return code === 6 || code === 133
+  return code === ErrorCodes.HostUnreachable || code === ErrorCodes.FailedToSatisfyReadPreference
 }

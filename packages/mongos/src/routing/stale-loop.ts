@@ -1,5 +1,5 @@
 /** Server: router_role, kMaxNumStaleVersionRetries. */
-import { BsonType, CommandError, findField } from '@shardlab/bson'
+import { BsonType, CommandError, ErrorCodes, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
@@ -84,7 +84,7 @@ export function noteStale(invocation: MongosInvocation, ns: string, route: Route
 
 function markStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   host.catalog.staleConfigCount++
-  if (error.code === 249) {
+  if (error.code === ErrorCodes.StaleDbVersion) {
     if (route.kind === 'unsharded') host.catalog.markDatabaseStale(db, route.database)
     else host.catalog.forgetDatabase(db)
     return

@@ -3,7 +3,7 @@
  * CheckoutSessionAndInvokeCommand.
  */
 import type { CommandRow } from '@shardlab/actor'
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { prepareRead, snapshotAt } from '../replication/concerns/read-concern.js'
 import { awaitEnd, awaitPrepared } from './await-transactions.js'
@@ -100,12 +100,8 @@ function concernsIn({ time, isCommon }: Snapshot, { concerns }: NodeInvocation):
 
 /** The router resolves a view, or moves the document, and continues. */
 function leavesOpen({ code }: CommandError): boolean {
-  return code === commandOnView || code === wouldChangeOwningShard
+  return code === ErrorCodes.CommandOnShardedViewNotSupportedOnMongod || code === ErrorCodes.WouldChangeOwningShard
 }
-
-const commandOnView = 169
-const wouldChangeOwningShard = 283
-
 /** @throws CommandError 251 NoSuchTransaction: the transaction was aborted during the statement */
 function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost): void {
   if (!isOpen) throw hasAborted(txnNumber, behaviours)

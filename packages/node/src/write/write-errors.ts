@@ -1,5 +1,5 @@
 /** Server: write_ops_exec.cpp. */
-import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
 export interface WriteError {
@@ -12,7 +12,7 @@ export interface WriteError {
  * batch.
  */
 export function isStaleError(error: CommandError): boolean {
-  return error.code === 13388 || error.code === 249
+  return error.code === ErrorCodes.StaleConfig || error.code === ErrorCodes.StaleDbVersion
 }
 
 /**

@@ -172,7 +172,7 @@ export class ReshardingOperations implements ReshardingRequests {
         'ReshardCollectionCommitted',
         "Can't abort resharding operation after the decision has been persisted",
       )
-    if (ending.code !== 341) throw ending
+    if (ending.code !== ErrorCodes.ReshardCollectionAborted) throw ending
     return { error: null }
   }
 

@@ -1,5 +1,5 @@
 /** Server: batch_write_exec.cpp. */
-import { CommandError } from '@shardlab/bson'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
 import type { RemoteCommand } from '../../remote/remote.js'
@@ -102,14 +102,14 @@ export function batchError(
   if (error === null) return null
   // The shard has aborted the transaction.
   if (invocation.operation.transaction !== null && !(answer.answered && isStaleCode(error.code))) throw error
-  if (error.code === 50) throw error
+  if (error.code === ErrorCodes.MaxTimeMSExpired) throw error
   if (answer.answered) {
     if (!isStaleCode(error.code)) return error
     noteStale(invocation, ns, route, error)
     return 'stale'
   }
   const where =
-    error.code === 133
+    error.code === ErrorCodes.FailedToSatisfyReadPreference
       ? `failing to target a host in the shard ${answer.member}`
       : invocation.host.hostOf(answer.member)
   return new CommandError(error.code, `Write results unavailable from ${where} :: caused by :: ${error.message}`)

@@ -1,7 +1,5 @@
 /** What a shard reports when an update gives a document another shard's key value (283). */
-import { findField } from '@shardlab/bson'
-
-const wouldChangeOwningShard = 283
+import { ErrorCodes, findField } from '@shardlab/bson'
 
 export interface OwnershipChange {
   /** Null: an upsert without a match. */
@@ -10,7 +8,7 @@ export interface OwnershipChange {
 }
 
 export function isOwnershipChange(code: number): boolean {
-  return code === wouldChangeOwningShard
+  return code === ErrorCodes.WouldChangeOwningShard
 }
 
 export function ownershipChange(error: Uint8Array): OwnershipChange {

@@ -2,7 +2,15 @@
  * The search and the write are one transaction. Server: write_without_shard_key_util.cpp,
  * cluster_query_without_shard_key_cmd.cpp.
  */
-import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  ErrorCodes,
+  findField,
+  isEmptyDocument,
+  type RawValue,
+} from '@shardlab/bson'
 import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
 import { parseSort, type EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../../host/mongos-host.js'
@@ -57,7 +65,7 @@ export async function findFirst(
 }
 
 function failureOf({ error, answered }: Extract<MemberAnswer, { answered: boolean }>): CommandError {
-  if (!answered && error.code === 50) throw error
+  if (!answered && error.code === ErrorCodes.MaxTimeMSExpired) throw error
   return error
 }
 

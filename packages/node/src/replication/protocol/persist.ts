@@ -1,5 +1,5 @@
 import { DiskFullError, type ActorContext } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, ErrorCodes } from '@shardlab/bson'
 import type { ReplicaLog } from './replica-log.js'
 
 const pauseMs = 1000
@@ -26,6 +26,7 @@ export async function persist<T>(context: ActorContext, work: () => Promise<T>):
 
 /** @throws other errors */
 export function ignoreFullDisk(error: unknown): void {
-  const isFull = error instanceof DiskFullError || (error instanceof CommandError && error.code === 14_031)
+  const isFull =
+    error instanceof DiskFullError || (error instanceof CommandError && error.code === ErrorCodes.OutOfDiskSpace)
   if (!isFull) throw error
 }

@@ -1,6 +1,6 @@
 /** Server: scatterGatherVersionedTargetByRoutingTableNoThrowOnStaleShardVersionErrors. */
 import { requestFailure, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { errorDocument } from '@shardlab/bson'
+import { ErrorCodes, errorDocument } from '@shardlab/bson'
 import { databaseNameOf, isOk, replyError } from '@shardlab/member'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { CoordinatorHost } from '../ddl-host.js'
@@ -9,7 +9,11 @@ export type DefinitionChange = RequestOf<'shard.change-definition'>
 
 /** Server: kMaxNumStaleVersionRetries. */
 const attemptsMax = 10
-const staleCodes: ReadonlySet<number> = new Set([13388, 249, 150])
+const staleCodes: ReadonlySet<number> = new Set([
+  ErrorCodes.StaleConfig,
+  ErrorCodes.StaleDbVersion,
+  ErrorCodes.StaleEpoch,
+])
 
 /**
  * The caller holds the lock. Members that have run the command are not asked again when another one
