@@ -83,11 +83,14 @@ t.test(
   },
 )
 
-t.test('a document that changed meanwhile is updated where it is', async (t) => {
-  const { cluster, sent } = refusing({ update: [{ n: 1, nModified: 1, readOnly: false }] })
-  t.match(await cluster.run(update), { n: 1, nModified: 1 })
-  t.match(sent.at(-1), inTransaction('shard02', 'commitTransaction'))
-})
+t.test(
+  'a document that the update no longer moves, because it was changed before, is updated on its shard',
+  async (t) => {
+    const { cluster, sent } = refusing({ update: [{ n: 1, nModified: 1, readOnly: false }] })
+    t.match(await cluster.run(update), { n: 1, nModified: 1 })
+    t.match(sent.at(-1), inTransaction('shard02', 'commitTransaction'))
+  },
+)
 
 t.test('a conflict ends the transaction and is the error of the statement', async (t) => {
   const conflict = new CommandError('WriteConflict', 'WriteConflict error')

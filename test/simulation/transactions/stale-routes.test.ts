@@ -47,7 +47,7 @@ t.test('a later statement for several documents does not miss one that has moved
   t.same(await values(cluster), [[], []])
 })
 
-t.test('a first statement that has written on one shard begins again as a whole', async (t) => {
+t.test('a stale route after the first write of a batch aborts the transaction, and a new one succeeds', async (t) => {
   const cluster = await started(t)
   t.match(await move(cluster), { ok: 1 })
   const txn = transaction(cluster, 1)
@@ -60,7 +60,7 @@ t.test('a first statement that has written on one shard begins again as a whole'
   t.same(await values(cluster), [[7, 8], [8]])
 })
 
-t.test('an unordered batch begins again as a whole, too', async (t) => {
+t.test('a stale route of one shard aborts what an unordered batch has written on another', async (t) => {
   const cluster = await started(t)
   t.match(await move(cluster), { ok: 1 })
   const txn = transaction(cluster, 1)

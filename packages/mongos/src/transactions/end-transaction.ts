@@ -61,7 +61,7 @@ async function commitAs(
     case 'singleWriteShard': {
       const readers = participants.filter(({ isReadOnly }) => isReadOnly !== false)
       const writer = participants.find(({ isReadOnly }) => isReadOnly === false)!
-      // Readers forget that they have committed, and the writer may have committed by now.
+      // A repetition asks the writer for the outcome: readers keep no record of their commit.
       if (!isFirst) return only([await coordinate(invocation, transaction, writer.shard, [])])
       // A reader that has lost its snapshot fails the commit while nothing is committed.
       const failure = await commitOn(

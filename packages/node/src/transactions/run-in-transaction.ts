@@ -107,7 +107,10 @@ function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost)
   if (!isOpen) throw hasAborted(txnNumber, behaviours)
 }
 
-/** Read concern majority reads the newest data, too: the commit waits until a majority has it. */
+/**
+ * With read concern `majority`, statements read the newest data, as with `local`: the commit waits
+ * until a majority has that data.
+ */
 async function openSnapshot(transaction: Transaction, invocation: NodeInvocation): Promise<void> {
   const { host, concerns, operation } = invocation
   const { read } = concerns
@@ -130,8 +133,9 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
 }
 
 /**
- * Locks that the transaction has already are not requested again. @throws CommandError 24
- * LockTimeout
+ * Waits for changes of the collection's definition. A transaction that has used the collection
+ * holds its lock, and does not wait.
+ * @throws CommandError 24 LockTimeout
  */
 async function awaitDefinitions(
   { namespaces }: Transaction,

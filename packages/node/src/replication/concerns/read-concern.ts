@@ -10,8 +10,8 @@ import { awaitLogged, awaitPrepared } from '../../transactions/await-transaction
 
 /**
  * Waits until this member has what the client has seen.
- * @param outcomeTime of the newest entry after a transaction has ended for which the read has
- *   waited; null: it has waited for none
+ * @param outcomeTime the read has waited for a prepared transaction, and this was the time of the
+ *   newest entry when the wait was over; null: it has not waited
  * @returns the command with the node whose data it reads; no promise if it waits for nothing
  */
 export function prepareRead(
@@ -111,7 +111,7 @@ async function inTime(
     limited?.end()
   }
   operation.checkForInterrupt()
-  // The clock of a member that was set back stands still, so it does not tell.
+  // A clock that a fault has set back stands still, so the check above misses the end of the time.
   if (limited?.signal.aborted === true) throw maxTimeExpired()
 }
 

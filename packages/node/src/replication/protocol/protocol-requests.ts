@@ -49,8 +49,9 @@ export class ProtocolRequests {
   }
 
   /**
-   * Callbacks instead of `async` functions: heartbeats are most of what quiet sets cost.
-   * @param answered called with the reply, or why there is none
+   * Uses callbacks instead of `async` functions, because an idle set does little else than send
+   * heartbeats.
+   * @param answered called with the reply, or with the reason why there is none
    */
   #ask<K extends MessageKind>(
     to: string,

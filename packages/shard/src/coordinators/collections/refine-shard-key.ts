@@ -80,7 +80,10 @@ async function refine(
   })
 }
 
-/** Retries until the catalog has the new key, also after a restart. @throws CommandError why not */
+/**
+ * Commits the new key and refreshes the owners. Called again after a restart.
+ * @throws CommandError the config server has refused the key
+ */
 async function carryOut(host: CoordinatorHost, record: RefineShardKeyRecord): Promise<void> {
   const { node, placements, ddl } = host
   const { context } = node
