@@ -28,6 +28,7 @@ export {
   noConcerns,
   supportsWriteConcern,
   takesWriteConcern,
+  writingStage,
   unsatisfied,
   writeConcernErrorDocument,
   writeConcernErrorOf,

@@ -80,4 +80,6 @@ export {
 export type { WorkSlice } from './stages/work-slice.js'
 export { sortMemoryLimitBytes } from './stages/sorter.js'
 export { allStages, type Stage } from './stages/stage.js'
-export { IndexCursor } from './tree/index-cursor.js'
+export { IndexCursor, type KeyCursor } from './tree/index-cursor.js'
+export { undecidedChanges, type DocumentChange, type UndecidedChanges } from './undecided/undecided-changes.js'
+export { UndecidedCollection } from './undecided/undecided-collection.js'

@@ -186,7 +186,7 @@ t.test('currentOp and serverStatus show transactions', async (t) => {
   t.same(await operations('mongos01', { type: 'idleSession' }), [])
 })
 
-t.test('D505: reads wait for prepared transactions of their collection', async (t) => {
+t.test('reads wait for the documents that a prepared transaction changes, and for no others', async (t) => {
   const cluster = await start(t)
   const txn = transaction(cluster, 1)
   for (const x of [-1, 1]) await txn(set(x, 3))
@@ -196,9 +196,11 @@ t.test('D505: reads wait for prepared transactions of their collection', async (
   const { operationTime } = await ask(cluster, { ping: 1, $db: 'admin' })
   const later = { readConcern: { level: 'local', afterClusterTime: operationTime }, maxTimeMS: 500 }
   const other = { filter: { x: 2 }, ...later }
-  t.match(await ask(cluster, { find: 'things', ...other }), { ok: 0, code: 50 }, 'for another document, too')
-  t.match(await ask(cluster, { aggregate: 'others', pipeline: [], cursor: {}, ...later }), { ok: 0, code: 50 })
-  t.match(await ask(cluster, { find: 'others', ...other }), { ok: 1 }, 'not of another collection')
+  t.match(await ask(cluster, { find: 'things', filter: { x: 1 }, ...later }), { ok: 0, code: 50 })
+  t.match(await ask(cluster, { find: 'things', filter: { value: 3 }, ...later }), { ok: 0, code: 50 }, 'a scan')
+  t.match(await ask(cluster, { find: 'things', ...other }), { ok: 1 }, 'not another document')
+  t.match(await ask(cluster, { aggregate: 'others', pipeline: [], cursor: {}, ...later }), { ok: 1 })
+  t.match(await ask(cluster, { find: 'others', ...other }), { ok: 1 }, 'not another collection')
   t.match(await ask(cluster, { find: 'things', filter: { x: 1 } }), { ok: 1 }, 'not without a time')
   await cluster.steps.heal(hold)
   t.match(await committing, { ok: 1 })
@@ -212,13 +214,16 @@ t.test('reads at a time wait for prepared transactions on secondaries, too', asy
   const hold = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
   const committing = txn.commit()
   await cluster.steps.struck(hold)
-  const { operationTime } = await ask(cluster, { ping: 1, $db: 'admin' })
+  // Not before the prepare: the shard has replied.
+  const { operationTime } = await ask(cluster, { find: 'things', filter: { x: 1 } })
   const find = { find: 'things', filter: { x: 1 }, $readPreference: { mode: 'secondary' } }
   for (const level of ['local', 'majority', 'snapshot']) {
     const readConcern =
       level === 'snapshot' ? { level, atClusterTime: operationTime } : { level, afterClusterTime: operationTime }
     const later = { ...find, readConcern }
     t.match(await ask(cluster, { ...later, maxTimeMS: 500 }), { ok: 0, code: 50 }, level)
+    const other = { ...later, filter: { x: 2 }, maxTimeMS: 5000 }
+    t.match(await ask(cluster, other), { ok: 1 }, `${level}: another document`)
   }
   t.match(await ask(cluster, find), { cursor: { firstBatch: [{ x: 1, value: undefined }] } }, 'not without a time')
   const readConcern = { level: 'majority', afterClusterTime: operationTime }

@@ -55,7 +55,7 @@ export function writeResumeToken(writer: DocumentWriter, source: CursorSource, b
 }
 
 function withCursor(
-  { host, session, cursorNs, operation, concerns, transaction }: NodeInvocation,
+  { host, session, cursorNs, operation, concerns, transaction, stayOpen }: NodeInvocation,
   writer: DocumentWriter,
   collectionNs: string,
   source: CursorSource,
@@ -68,6 +68,7 @@ function withCursor(
   let id = 0n
   const isOpen = tailable === 'no' ? !batch.exhausted : source.isEOF !== true || batch.pending !== null
   if (isOpen && !singleBatch) {
+    stayOpen?.()
     const { timeLimit } = operation
     timeLimit?.pause()
     const { atClusterTime } = concerns.read

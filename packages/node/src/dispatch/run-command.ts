@@ -38,7 +38,7 @@ import {
   type FailableCommand,
 } from '@shardlab/member'
 import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
-import { confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
+import { afterOutcome, confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
@@ -47,6 +47,7 @@ import { codeOfWriteConcernError, writeTopologyVersion } from './topology-versio
 import { afterTransactions, awaitEnd, definitionsOf } from '../transactions/await-transactions.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
 import type { Transaction } from '../transactions/transaction.js'
+import { UndecidedRead } from '../transactions/undecided-reads.js'
 import { SessionIsPrepared } from '../transactions/transaction-errors.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
 import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
@@ -163,6 +164,14 @@ class CommandRun {
       const running = this.#runRow(this.#invocation!)
       return running instanceof DocumentWriter ? this.#result(running) : this.#settle(running)
     } catch (error) {
+      return error instanceof UndecidedRead ? this.#beginAgain(error) : this.#fail(error)
+    }
+  }
+
+  async #beginAgain({ transactions }: UndecidedRead): Promise<DocumentWriter | null> {
+    try {
+      return await this.#runPrepared(await afterOutcome(this.#invocation!, transactions))
+    } catch (error) {
       return this.#fail(error)
     }
   }
@@ -174,7 +183,7 @@ class CommandRun {
   #settle(running: Promise<DocumentWriter>): Promise<DocumentWriter | null> {
     return running.then(
       (writer) => this.#result(writer),
-      (error: unknown) => this.#fail(error),
+      (error: unknown) => (error instanceof UndecidedRead ? this.#beginAgain(error) : this.#fail(error)),
     )
   }
 

@@ -192,6 +192,12 @@ export interface NodeInvocation extends MemberInvocation {
   readonly ofView?: Uint8Array
   /** Absent: the query has none. */
   readonly querySettings?: QuerySettings
+  /**
+   * Called by a cursor that stays open: it could not wait for a transaction later.
+   * @throws UndecidedRead if prepared transactions change a collection that it reads. Absent: it
+   *   needs the outcome of none.
+   */
+  readonly stayOpen?: (() => void) | undefined
 }
 
 /** Query sampling on a storage node, which also records the effect of sampled updates. */

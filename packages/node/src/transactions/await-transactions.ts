@@ -80,34 +80,3 @@ export async function afterTransactions<T>(
     release()
   }
 }
-
-/**
- * A read at or after a time needs the outcome of transactions that are prepared. Other reads see
- * what was there before. Server: prepare_conflict_tracker, PrepareConflictBehavior.
- * @returns null: the read waits for none
- */
-export function awaitPrepared(invocation: NodeInvocation): Promise<void> | null {
-  if (!needsOutcome(invocation)) return null
-  const prepared = invocation.host.transactions.usersOf(readBy(invocation)).filter(({ state }) => state === 'prepared')
-  return prepared.length === 0 ? null : awaitEnd(invocation, prepared[0]!)
-}
-
-/**
- * As {@link awaitPrepared}, on a member that knows transactions from its log alone.
- * @returns null: the read waits for none; else resolves when one of them may have ended
- */
-export function awaitLogged(invocation: NodeInvocation): Promise<void> | null {
-  const { logged } = invocation.host.transactions.log
-  return logged.isEmpty || !needsOutcome(invocation) ? null : logged.awaitPrepared(readBy(invocation))
-}
-
-function needsOutcome({ concerns }: NodeInvocation): boolean {
-  const { level, afterClusterTime, atClusterTime } = concerns.read
-  return level === 'snapshot' || level === 'linearizable' || afterClusterTime !== null || atClusterTime !== null
-}
-
-/** An aggregation may read any collection. */
-function readBy({ args, db, operation }: NodeInvocation): (ns: string) => boolean {
-  const ns = operation.command === 'aggregate' ? null : args.namedCollection(db)
-  return (each) => ns === null || each === ns
-}

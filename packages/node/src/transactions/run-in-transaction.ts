@@ -6,7 +6,8 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { prepareRead, snapshotAt } from '../replication/concerns/read-concern.js'
-import { awaitEnd, awaitPrepared } from './await-transactions.js'
+import { awaitEnd } from './await-transactions.js'
+import { awaitOutcome, undecidedIn } from './undecided-reads.js'
 import type { Snapshot, Transaction, TransactionStatement } from './transaction.js'
 import { transactionHost } from './transaction-host.js'
 import { hasAborted, SessionIsPrepared } from './transaction-errors.js'
@@ -114,8 +115,6 @@ function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost)
 async function openSnapshot(transaction: Transaction, invocation: NodeInvocation): Promise<void> {
   const { host, concerns, operation } = invocation
   const { read } = concerns
-  for (let undecided = awaitPrepared(invocation); undecided !== null; undecided = awaitPrepared(invocation))
-    await undecided
   const { atClusterTime } = read
   const waited = {
     level: 'local',
@@ -123,6 +122,9 @@ async function openSnapshot(transaction: Transaction, invocation: NodeInvocation
     atClusterTime: null,
   } as const
   await prepareRead({ ...invocation, concerns: { ...concerns, read: waited } })
+  // A later statement may read any collection.
+  for (let undecided = undecidedIn(invocation); undecided !== null; undecided = undecidedIn(invocation))
+    await awaitOutcome(invocation, undecided)
   operation.checkForInterrupt()
   checkOpen(transaction, host)
   const engine = atClusterTime === null ? host.engine : snapshotAt(host, atClusterTime)

@@ -40,6 +40,7 @@ import {
 } from './transaction-errors.js'
 import { TransactionStatistics } from './transaction-statistics.js'
 import type { TransactionLog, TransactionsNode } from './transactions-node.js'
+import { UndecidedTransactions } from './undecided-transactions.js'
 import { keysOf, TransactionConflict, WriteKeys } from './write-keys.js'
 
 export const transactionsTimer = 'transactions'
@@ -51,8 +52,8 @@ export class Transactions {
   readonly statistics = new TransactionStatistics()
   /** Since some transaction began that is still open. */
   readonly arrivals = new RangeArrivals()
-  /** Reads that need the outcome wait for them. */
   preparedCount = 0
+  readonly undecided = new UndecidedTransactions()
   readonly #node: TransactionsNode
   readonly log: TransactionLog
   readonly #open = new Map<SessionKey, Transaction>()

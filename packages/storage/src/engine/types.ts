@@ -1,7 +1,7 @@
 /** The storage interface of a node. The memory engine is the only implementation. */
 import type { RawValue } from '@shardlab/bson'
 import type { FilterNode, KeyPattern } from '@shardlab/query'
-import type { IndexCursor } from '../tree/index-cursor.js'
+import type { KeyCursor } from '../tree/index-cursor.js'
 import type { StringLabels } from '../collation/string-labels.js'
 import type { KeyTuple, MultikeyPaths } from '../indexes/index-keys.js'
 import type { IndexFilters } from '../planner/index-filters.js'
@@ -70,9 +70,9 @@ export interface Index {
   /** Without a record id. */
   encode(tuple: KeyTuple): string
   /** Keys at or above `from` and below `to`; undefined: unbounded. */
-  scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor
+  scanKeys(from: string | undefined, to: string | undefined, reverse: boolean): KeyCursor
   /** The index must not change during the scan. */
-  seek(range: KeyRange, reverse?: boolean): IndexCursor
+  seek(range: KeyRange, reverse?: boolean): KeyCursor
 }
 
 /** Prepares an index. Commands may change the collection between two steps. */
@@ -132,6 +132,8 @@ export interface Collection {
   readonly indexFilters: IndexFilters
   findById(id: RawValue): StoredRecord | undefined
   get(recordId: number): StoredRecord | undefined
+  /** Called when a document that an index has found is read. Absent: it needs no check. */
+  checkRead?(document: Uint8Array): void
   /** In order of insertion, or reverse. The collection must not change during the scan. */
   scan(options?: ScanOptions): DocumentScan
   /**

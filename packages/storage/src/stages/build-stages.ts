@@ -58,7 +58,7 @@ export function buildStages(
         if (options.rowFilter !== null) throw new Error('a DISTINCT_SCAN supports no row filter')
         return new DistinctScanStage(plan, collection)
       case 'FETCH':
-        return new FetchStage(plan, build(plan.input))
+        return new FetchStage(plan, collection, build(plan.input))
       case 'OR':
         return new OrStage(plan, plan.inputs.map(build))
       case 'SORT_MERGE':

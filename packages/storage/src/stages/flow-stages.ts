@@ -11,11 +11,14 @@ import { advanced, needTime, Stage, type StageState } from './stage.js'
 export class FetchStage extends Stage {
   readonly #input: Stage
   readonly #filter: Filter | null
+  /** Null: its documents need no check. */
+  readonly #checked: Collection | null
 
-  constructor(plan: Extract<PlanStage, { stage: 'FETCH' }>, input: Stage) {
+  constructor(plan: Extract<PlanStage, { stage: 'FETCH' }>, collection: Collection, input: Stage) {
     super(plan, [input])
     this.#input = input
     this.#filter = plan.filter
+    this.#checked = collection.checkRead === undefined ? null : collection
   }
 
   work(): StageState {
@@ -24,6 +27,7 @@ export class FetchStage extends Stage {
     if (state !== advanced) return state === needTime ? needTime : this.end()
     this.docsExamined++
     const { row } = this.#input
+    if (this.#checked !== null) this.#checked.checkRead!(row.document)
     return this.#filter === null || this.#filter.matches(row.document) ? this.emit(row) : needTime
   }
 

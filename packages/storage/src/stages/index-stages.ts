@@ -1,6 +1,6 @@
 /** Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
 import { findPath, keyStringFieldEnd, keyStringUpperBound } from '@shardlab/bson'
-import type { IndexCursor } from '../tree/index-cursor.js'
+import type { KeyCursor } from '../tree/index-cursor.js'
 import { mayRepeat, type PlanStage } from '../plans/plan-stage.js'
 import type { Collection, Index } from '../engine/types.js'
 import { indexKeyDocument } from './index-key-document.js'
@@ -13,7 +13,7 @@ export class IndexScanStage extends Stage {
   #index: Index
   readonly #withKeys: boolean
   readonly #seen: Set<number> | null
-  #cursor: IndexCursor | null = null
+  #cursor: KeyCursor | null = null
   #checker: BoundsChecker | null = null
   #mustSeek = false
   #seeks = 0
@@ -74,7 +74,7 @@ export class IndexScanStage extends Stage {
     ]
   }
 
-  #positioned(): IndexCursor | null {
+  #positioned(): KeyCursor | null {
     if (this.#cursor !== null && !this.#mustSeek) return this.#cursor
     const { scan } = this.#plan
     this.#seeks++
@@ -90,7 +90,7 @@ export class IndexScanStage extends Stage {
   }
 }
 
-function seek(index: Index, reverse: boolean, to: string): IndexCursor {
+function seek(index: Index, reverse: boolean, to: string): KeyCursor {
   return reverse ? index.scanKeys(undefined, to, true) : index.scanKeys(to, undefined, false)
 }
 
@@ -99,7 +99,7 @@ export class CountScanStage extends Stage {
   #collection: Collection
   #index: Index
   readonly #seen: Set<number> | null
-  #cursor: IndexCursor | null = null
+  #cursor: KeyCursor | null = null
 
   constructor(plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>, collection: Collection) {
     super(plan)
@@ -145,7 +145,7 @@ export class DistinctScanStage extends Stage {
   #index: Index
   readonly #checker: BoundsChecker
   readonly #path: string
-  #cursor: IndexCursor | null = null
+  #cursor: KeyCursor | null = null
   #seekTo: string | null = null
 
   constructor(plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>, collection: Collection) {

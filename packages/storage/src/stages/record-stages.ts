@@ -3,7 +3,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
 import type { PlanStage } from '../plans/plan-stage.js'
 import type { DocumentScan, StoredRecord } from '../records/record-table.js'
-import type { IndexCursor } from '../tree/index-cursor.js'
+import type { KeyCursor } from '../tree/index-cursor.js'
 import type { Collection } from '../engine/types.js'
 import { needTime, Stage, type StageState } from './stage.js'
 
@@ -50,7 +50,7 @@ export class CollectionScanStage extends Stage {
 /** In the order of `_id`. */
 class ClusteredScan {
   collection: Collection
-  readonly #cursor: IndexCursor
+  readonly #cursor: KeyCursor
 
   constructor(collection: Collection, reverse: boolean) {
     this.collection = collection
@@ -59,7 +59,10 @@ class ClusteredScan {
 
   next(): StoredRecord | null {
     const recordId = this.#cursor.next()
-    return recordId < 0 ? null : this.collection.get(recordId)!
+    if (recordId < 0) return null
+    const record = this.collection.get(recordId)!
+    this.collection.checkRead?.(record.document)
+    return record
   }
 }
 

@@ -6,7 +6,15 @@ interface Path {
   readonly positions: number[]
 }
 
-export class IndexCursor {
+export interface KeyCursor {
+  /** The next record id; -1 at the end. Ids repeat if the index is multikey. */
+  next(): number
+  /** In a non-unique index it ends in the record id. */
+  readonly key: string
+  [Symbol.iterator](): Generator<number, void, void>
+}
+
+export class IndexCursor implements KeyCursor {
   readonly #root: TreeNode
   /** Undefined: at an end of the tree. */
   readonly #start: string | undefined
@@ -19,7 +27,6 @@ export class IndexCursor {
   #at: number
   /** Whether the range contains all of the leaf that remains. */
   #isWithin = false
-  /** In a non-unique index it ends in the record id. */
   key = ''
 
   /** Keys at or above `from` and below `to`; undefined: unbounded. */
@@ -44,7 +51,6 @@ export class IndexCursor {
     this.#enter()
   }
 
-  /** The next record id; -1 at the end. Ids repeat if the index is multikey. */
   next(): number {
     for (;;) {
       const { keys } = this.#leaf

@@ -23,7 +23,8 @@ export function nodeOfMajority(node: NodeHost): NodeHost {
   return nodeWith(node, { get: engine }, (ns) => engine().collection(ns))
 }
 
-function nodeWith(node: NodeHost, engine: PropertyDescriptor, collection: NodeHost['collection']): NodeHost {
+/** The node with other data. */
+export function nodeWith(node: NodeHost, engine: PropertyDescriptor, collection: NodeHost['collection']): NodeHost {
   const past = Object.create(node, {
     engine,
     oplog: { value: node.oplog },

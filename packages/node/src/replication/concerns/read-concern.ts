@@ -1,12 +1,19 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
-import { compareTimestamps, type CancelSignal, type TimestampPair } from '@shardlab/actor'
+import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { maxTimeExpired } from '@shardlab/member'
 import type { StorageEngine } from '@shardlab/storage'
+import { liveNode } from '../../read/snapshots/live-node.js'
 import { nodeAtTime, nodeOfMajority } from '../../read/snapshots/snapshot-read.js'
-import { TimeLimitedSignal } from '../protocol/time-limited-signal.js'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
-import { awaitLogged, awaitPrepared } from '../../transactions/await-transactions.js'
+import type { LoggedTransaction } from '../../transactions/log/logged-transactions.js'
+import {
+  awaitOutcome,
+  inTime,
+  mayBeginAgain,
+  readBy,
+  stoppingAt,
+  undecidedIn,
+} from '../../transactions/undecided-reads.js'
 
 /**
  * Waits until this member has what the client has seen.
@@ -19,19 +26,15 @@ export function prepareRead(
   outcomeTime: TimestampPair | null = null,
 ): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
-  if (host.transactions.preparedCount > 0) {
-    const undecided = awaitPrepared(invocation)
-    if (undecided !== null) return undecided.then(() => prepareRead(invocation, host.set.appliedTs))
-  }
   const { afterClusterTime, level } = concerns.read
   if (level === 'snapshot') return host.set.isAlone ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   const { set } = host
   if (afterClusterTime !== null && !host.context.mutated('causalWaitOff')) {
-    const waiting = catchUp(invocation, afterClusterTime) ?? (awaitsLogged(invocation) ? done : null)
+    const waiting = catchUp(invocation, afterClusterTime)
     const isMajority = level === 'majority' && !set.isAlone
     if (waiting !== null || isMajority) return afterWait(invocation, outcomeTime ?? afterClusterTime, waiting)
   }
-  return level === 'majority' ? ofMajority(invocation) : invocation
+  return decided(level === 'majority' ? ofMajority(invocation) : invocation)
 }
 
 async function afterWait(
@@ -40,38 +43,29 @@ async function afterWait(
   waiting: Promise<void> | null,
 ): Promise<NodeInvocation> {
   await waiting
-  const hasWaited = await loggedOutcomes(invocation)
-  if (invocation.concerns.read.level !== 'majority') return invocation
-  await awaitCommitted(invocation, hasWaited ? invocation.host.set.appliedTs : time)
-  return ofMajority(invocation)
+  if (invocation.concerns.read.level !== 'majority') return decided(invocation)
+  await awaitCommitted(invocation, time)
+  return decided(ofMajority(invocation))
 }
 
-const done = Promise.resolve()
-
-/** Whether a secondary has to wait for transactions that are prepared. */
-function awaitsLogged(invocation: NodeInvocation): boolean {
-  return !invocation.host.set.isWritablePrimary && awaitLogged(invocation) !== null
+/** Called in the turn in which the data is opened. */
+function decided(opened: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
+  const undecided = undecidedIn(opened)
+  if (undecided === null) return opened
+  if (mayBeginAgain(opened)) return stoppingAt(opened, undecided)
+  const read = undecidedIn(opened, readBy(opened))
+  return read === null ? opened : afterOutcome(opened, read)
 }
 
-/** @returns whether it has waited */
-async function loggedOutcomes(invocation: NodeInvocation): Promise<boolean> {
-  let hasWaited = false
-  for (; awaitsLogged(invocation); hasWaited = true)
-    await inTime(invocation, (signal) => untilAborted(invocation, awaitLogged(invocation)!, signal))
-  return hasWaited
-}
-
-/** Resolves with the wait, or when the signal is aborted. */
-function untilAborted({ host }: NodeInvocation, wait: Promise<void>, signal: CancelSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', end)
-    host.set.context.detach(wait.then(end))
-  })
+/** Prepares a read again when one of the transactions has ended. */
+export async function afterOutcome(
+  read: NodeInvocation,
+  transactions: readonly LoggedTransaction[],
+): Promise<NodeInvocation> {
+  const host = liveNode(read.host)
+  const again = { ...read, host, stayOpen: undefined }
+  await awaitOutcome(again, transactions)
+  return prepareRead(again, host.set.appliedTs)
 }
 
 function ofMajority(invocation: NodeInvocation): NodeInvocation {
@@ -97,26 +91,8 @@ function awaitCommitted(invocation: NodeInvocation, time: TimestampPair): Promis
   return inTime(invocation, (signal) => invocation.host.set.awaitCommitted(time, signal))
 }
 
-/** @throws CommandError 50 MaxTimeMSExpired, or that of a kill */
-async function inTime(
-  { host, operation }: NodeInvocation,
-  wait: (signal: CancelSignal) => Promise<unknown>,
-): Promise<void> {
-  const { timeLimit, signal } = operation
-  const limited =
-    timeLimit === null ? null : new TimeLimitedSignal(host.set.context, Math.max(0, timeLimit.leftMs), signal)
-  try {
-    await wait(limited?.signal ?? signal)
-  } finally {
-    limited?.end()
-  }
-  operation.checkForInterrupt()
-  // A clock that a fault has set back stands still, so the check above misses the end of the time.
-  if (limited?.signal.aborted === true) throw maxTimeExpired()
-}
-
 /** The clock of the only member has reached the time, so no later change can have it. */
-function snapshotOfOne(invocation: NodeInvocation): NodeInvocation {
+function snapshotOfOne(invocation: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
   const { afterClusterTime, atClusterTime } = concerns.read
   const { appliedTs } = host.set
@@ -133,7 +109,6 @@ async function snapshotOfMajority(invocation: NodeInvocation): Promise<NodeInvoc
     await catchUp(invocation, time)
     await awaitCommitted(invocation, time)
   }
-  await loggedOutcomes(invocation)
   const committed = set.committedTs
   if (committed[0] === 0) throw new CommandError('SnapshotUnavailable', 'No committed OpTime for snapshot read')
   return openAt(invocation, atClusterTime ?? committed)
@@ -148,10 +123,14 @@ export function snapshotAt({ snapshots, transactions }: NodeHost, time: Timestam
 }
 
 /** @throws CommandError 239 SnapshotTooOld */
-function openAt(invocation: NodeInvocation, time: TimestampPair): NodeInvocation {
+function openAt(invocation: NodeInvocation, time: TimestampPair): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
   const past = nodeAtTime(host, snapshotAt(host, time), time)
-  return { ...invocation, host: past, concerns: { ...concerns, read: { ...concerns.read, atClusterTime: time } } }
+  return decided({
+    ...invocation,
+    host: past,
+    concerns: { ...concerns, read: { ...concerns.read, atClusterTime: time } },
+  })
 }
 
 /**

@@ -36,12 +36,8 @@ export class LoggedTransactions {
     return [...this.#open.values()].filter(({ preparedAt }) => preparedAt !== null)
   }
 
-  /**
-   * For a member that is not primary. Null: no prepared transaction has written to the namespaces.
-   * @returns resolves when some transaction has ended
-   */
-  awaitPrepared(covers: (ns: string) => boolean): Promise<void> | null {
-    if (this.isEmpty || !this.prepared().some(({ parts }) => parts.some((part) => writesTo(part, covers)))) return null
+  /** Resolves when some transaction has ended. */
+  ending(): Promise<void> {
     this.#ending ??= createDeferred<void>()
     return this.#ending.promise
   }
@@ -151,10 +147,6 @@ export class LoggedTransactions {
       })
     }
   }
-}
-
-function writesTo(part: Uint8Array, covers: (ns: string) => boolean): boolean {
-  return documentsOf(findField(part, 'applyOps')!).some((operation) => covers(findField(operation, 'ns')!.asString()))
 }
 
 function isSet(object: Uint8Array, name: string): boolean {

@@ -1,0 +1,144 @@
+/**
+ * A read at or after a time needs the outcome of transactions that are prepared: it waits when it
+ * reaches a key or a document that one of them changes, and begins again after the transaction has
+ * ended. Other reads see what was there before. Server: prepare_conflict_tracker,
+ * PrepareConflictBehavior.
+ */
+import { compareTimestamps, type CancelSignal } from '@shardlab/actor'
+import { documentsOf, findField, firstFieldName } from '@shardlab/bson'
+import { maxTimeExpired, writingStage } from '@shardlab/member'
+import { UndecidedCollection, type Collection } from '@shardlab/storage'
+import type { NodeInvocation } from '../host/node-host.js'
+import { liveNode } from '../read/snapshots/live-node.js'
+import { nodeWith } from '../read/snapshots/snapshot-read.js'
+import { TimeLimitedSignal } from '../replication/protocol/time-limited-signal.js'
+import type { LoggedTransaction } from './log/logged-transactions.js'
+
+/** The read waits, and begins again. Never reaches a client. */
+export class UndecidedRead extends Error {
+  readonly transactions: readonly LoggedTransaction[]
+
+  constructor(transactions: readonly LoggedTransaction[]) {
+    super('the read has reached a change of a prepared transaction')
+    this.name = 'UndecidedRead'
+    this.transactions = transactions
+  }
+}
+
+/**
+ * @param covers namespaces that the command reads. Default: all
+ * @returns the prepared transactions whose outcome the command needs; null: none
+ */
+export function undecidedIn(
+  { host, concerns }: Pick<NodeInvocation, 'host' | 'concerns'>,
+  covers?: (ns: string) => boolean,
+): readonly LoggedTransaction[] | null {
+  const { logged } = host.transactions.log
+  if (logged.isEmpty) return null
+  const { level, afterClusterTime, atClusterTime } = concerns.read
+  if (level !== 'snapshot' && level !== 'linearizable' && afterClusterTime === null && atClusterTime === null)
+    return null
+  const needed = logged.prepared().filter(({ preparedAt, parts }) => {
+    // A transaction does not commit before the time of its prepare.
+    if (atClusterTime !== null && compareTimestamps(preparedAt!.ts, atClusterTime) > 0) return false
+    return covers === undefined || parts.some((part) => writesTo(part, covers))
+  })
+  return needed.length === 0 ? null : needed
+}
+
+function writesTo(part: Uint8Array, covers: (ns: string) => boolean): boolean {
+  return documentsOf(findField(part, 'applyOps')!).some((operation) => covers(findField(operation, 'ns')!.asString()))
+}
+
+/**
+ * Whether the command can begin again when it meets a change. A pipeline that writes has written,
+ * and one that merges cursors of other members has read them.
+ */
+export function mayBeginAgain({ operation, args }: NodeInvocation): boolean {
+  const { command } = operation
+  if (command !== 'aggregate') return command === 'find' || command === 'count' || command === 'distinct'
+  const [first] = args.pipeline() ?? []
+  return writingStage(command, args) === null && (first === undefined || firstFieldName(first) !== '$mergeCursors')
+}
+
+/** An aggregation may read any collection. */
+export function readBy({ args, db, operation }: NodeInvocation): (ns: string) => boolean {
+  const ns = operation.command === 'aggregate' ? null : args.namedCollection(db)
+  return (each) => ns === null || each === ns
+}
+
+/** The command with collections in which it does not pass changes of the transactions. */
+export function stoppingAt(invocation: NodeInvocation, transactions: readonly LoggedTransaction[]): NodeInvocation {
+  const { host } = invocation
+  const live = liveNode(host)
+  const guarded = new Map<Collection, Collection>()
+  const meet = (): never => {
+    throw new UndecidedRead(transactions)
+  }
+  const collection = (ns: string): Collection | undefined => {
+    const found = host.collection(ns)
+    if (found === undefined) return undefined
+    const known = guarded.get(found)
+    if (known !== undefined) return known
+    const changes = transactions
+      .map((each) => live.transactions.undecided.changesOf(each, live.engine, found.uuid))
+      .filter((each) => each !== null)
+    if (changes.length === 0) return found
+    const made = new UndecidedCollection(found, changes, meet)
+    guarded.set(found, made)
+    return made
+  }
+  const node = nodeWith(host, { get: () => host.engine }, collection)
+  return { ...invocation, host: node, stayOpen: () => void (guarded.size > 0 && meet()) }
+}
+
+/**
+ * Resolves when one of the transactions has ended.
+ * @throws CommandError 50 MaxTimeMSExpired, or that of a kill
+ */
+export async function awaitOutcome(
+  invocation: Pick<NodeInvocation, 'host' | 'operation'>,
+  transactions: readonly LoggedTransaction[],
+): Promise<void> {
+  const { host, operation } = invocation
+  const { logged } = host.transactions.log
+  operation.yields++
+  const prepared = new Set(logged.prepared())
+  if (!transactions.every((each) => prepared.has(each))) return
+  await inTime(invocation, (signal) => untilAborted(invocation, logged.ending(), signal))
+}
+
+/** Resolves with the wait, or when the signal is aborted. */
+function untilAborted(
+  { host }: Pick<NodeInvocation, 'host'>,
+  wait: Promise<void>,
+  signal: CancelSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', end)
+    host.set.context.detach(wait.then(end))
+  })
+}
+
+/** @throws CommandError 50 MaxTimeMSExpired, or that of a kill */
+export async function inTime(
+  { host, operation }: Pick<NodeInvocation, 'host' | 'operation'>,
+  wait: (signal: CancelSignal) => Promise<unknown>,
+): Promise<void> {
+  const { timeLimit, signal } = operation
+  const limited =
+    timeLimit === null ? null : new TimeLimitedSignal(host.set.context, Math.max(0, timeLimit.leftMs), signal)
+  try {
+    await wait(limited?.signal ?? signal)
+  } finally {
+    limited?.end()
+  }
+  operation.checkForInterrupt()
+  // A clock that a fault has set back stands still, so the check above misses the end of the time.
+  if (limited?.signal.aborted === true) throw maxTimeExpired()
+}
