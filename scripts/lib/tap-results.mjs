@@ -25,7 +25,9 @@ export class TapResults {
 
   /**
    * @param {{
-   *   onFile?: (file: { name: string, ok: boolean, passed: number, failed: number }) => void,
+   *   onFile?: (file: {
+   *     name: string, ok: boolean, passed: number, failed: number, timeMs: number,
+   *   }) => void,
    *   onFailure?: (failure: { path: string[], diagnostics: string[] }) => void,
    *   onSkip?: (skipped: { path: string[], reason: string }) => void,
    * }} [listeners] files, failures and skipped tests as they end
@@ -74,6 +76,7 @@ export class TapResults {
     this.#points.length = this.#failures.length = depth + 1
     this.#points[depth] = (this.#points[depth] ?? 0) + 1
     this.#failures[depth] = (this.#failures[depth] ?? 0) + (failed ? 1 : 0)
+    const timeMs = Number(/ # time=(\S+)ms(?: \{)?$/.exec(text)?.[1] ?? 0)
     const name = text.replace(/ # time=\S+$/, '').replace(/ \{$/, '')
     if (isSummary ? failed && failuresBelow === 0 : failed) {
       this.failed++
@@ -89,6 +92,7 @@ export class TapResults {
       ok: !failed,
       passed: this.passed - this.#fileStart.passed,
       failed: this.failed - this.#fileStart.failed,
+      timeMs,
     })
     this.#fileStart = { passed: this.passed, failed: this.failed }
   }
