@@ -5,7 +5,7 @@
  * PrepareConflictBehavior.
  */
 import { compareTimestamps, type CancelSignal } from '@shardlab/actor'
-import { documentsOf, findField, firstFieldName } from '@shardlab/bson'
+import { firstFieldName } from '@shardlab/bson'
 import { maxTimeExpired, writingStage } from '@shardlab/member'
 import { UndecidedCollection, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -33,21 +33,18 @@ export function undecidedIn(
   { host, concerns }: Pick<NodeInvocation, 'host' | 'concerns'>,
   covers?: (ns: string) => boolean,
 ): readonly LoggedTransaction[] | null {
-  const { logged } = host.transactions.log
+  const { log, undecided } = host.transactions
+  const { logged } = log
   if (logged.isEmpty) return null
   const { level, afterClusterTime, atClusterTime } = concerns.read
   if (level !== 'snapshot' && level !== 'linearizable' && afterClusterTime === null && atClusterTime === null)
     return null
-  const needed = logged.prepared().filter(({ preparedAt, parts }) => {
+  const needed = logged.prepared().filter((transaction) => {
     // A transaction does not commit before the time of its prepare.
-    if (atClusterTime !== null && compareTimestamps(preparedAt!.ts, atClusterTime) > 0) return false
-    return covers === undefined || parts.some((part) => writesTo(part, covers))
+    if (atClusterTime !== null && compareTimestamps(transaction.preparedAt!.ts, atClusterTime) > 0) return false
+    return covers === undefined || undecided.hasWritten(transaction, covers)
   })
   return needed.length === 0 ? null : needed
-}
-
-function writesTo(part: Uint8Array, covers: (ns: string) => boolean): boolean {
-  return documentsOf(findField(part, 'applyOps')!).some((operation) => covers(findField(operation, 'ns')!.asString()))
 }
 
 /**

@@ -5,16 +5,30 @@ import type { LoggedTransaction } from './log/logged-transactions.js'
 /** What prepared transactions change, by their entries in the log. */
 export class UndecidedTransactions {
   readonly #known = new WeakMap<LoggedTransaction, ReadonlyMap<string, UndecidedChanges>>()
+  readonly #namespaces = new WeakMap<LoggedTransaction, ReadonlySet<string>>()
+
+  /** Whether it has written to one of the namespaces. Asked by each read that needs an outcome. */
+  hasWritten(transaction: LoggedTransaction, covers: (ns: string) => boolean): boolean {
+    let namespaces = this.#namespaces.get(transaction)
+    if (namespaces === undefined) {
+      namespaces = new Set(operationsOf(transaction).map((operation) => findField(operation, 'ns')!.asString()))
+      this.#namespaces.set(transaction, namespaces)
+    }
+    return [...namespaces].some(covers)
+  }
 
   /** Null: it changes nothing in the collection. */
   changesOf(transaction: LoggedTransaction, live: StorageEngine, uuid: Uint8Array): UndecidedChanges | null {
     let changes = this.#known.get(transaction)
-    if (changes === undefined) this.#known.set(transaction, (changes = changesIn(transaction.parts, live)))
+    if (changes === undefined) this.#known.set(transaction, (changes = changesIn(transaction, live)))
     return changes.get(textOf(uuid)) ?? null
   }
 }
 
 const textOf = (uuid: Uint8Array): string => Buffer.from(uuid).toString('latin1')
+
+const operationsOf = ({ parts }: LoggedTransaction): Uint8Array[] =>
+  parts.flatMap((part) => documentsOf(findField(part, 'applyOps')!))
 
 interface Change {
   readonly before: Uint8Array | undefined
@@ -22,10 +36,10 @@ interface Change {
 }
 
 /** The live data has the documents before the changes: nothing else changes them until the end. */
-function changesIn(parts: readonly Uint8Array[], live: StorageEngine): ReadonlyMap<string, UndecidedChanges> {
+function changesIn(transaction: LoggedTransaction, live: StorageEngine): ReadonlyMap<string, UndecidedChanges> {
   const all = new Map<string, Map<string, Change>>()
   const collections = new Map(live.collections().map((each) => [textOf(each.uuid), each]))
-  for (const operation of parts.flatMap((part) => documentsOf(findField(part, 'applyOps')!))) {
+  for (const operation of operationsOf(transaction)) {
     const uuid = textOf(findField(operation, 'ui')!.asBinary())
     const collection = collections.get(uuid)
     // It was dropped since.
