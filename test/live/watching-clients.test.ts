@@ -3,8 +3,7 @@
  * All receive the same events, which yield the collection when they are replayed on an empty map.
  * With SHARDLAB_LONG=1: 10,000 documents. Resuming is in `replayed-streams.test.ts`.
  */
-import { EJSON } from 'bson'
-import { MongoClient, Timestamp, type ChangeStreamDocument } from 'mongodb'
+import { BSON, MongoClient, Timestamp, type ChangeStreamDocument } from 'mongodb'
 import { StreamReplay } from '@shardlab/scenario'
 import { fileURLToPath } from 'node:url'
 import { ShardedCluster } from 'shardlab'
@@ -58,7 +57,7 @@ function eventsIn({ code, stdout, stderr }: Awaited<ReturnType<typeof run>>): Ev
   return stdout
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .map((line) => EJSON.parse(line) as Event)
+    .map((line) => BSON.EJSON.parse(line) as Event)
 }
 
 async function missingClients(): Promise<string | null> {
