@@ -47,6 +47,24 @@ t.test('a later statement for several documents does not miss one that has moved
   t.same(await values(cluster), [[], []])
 })
 
+t.test(
+  'a transaction does not miss a document that has arrived since its snapshot, even before the donor knows of the commit',
+  async (t) => {
+    const cluster = await start(t)
+    const txn = transaction(cluster, 1)
+    t.match(await txn({ find: 'things', filter: { x: -1 } }), { ok: 1 })
+    const fault = await cluster.steps.arm('shard.migration.committed', 'hold', { times: 1 })
+    const moving = admin(cluster, { moveChunk: 'app.things', find: { x: 1 }, to: 'shard01' }, 'mongos02')
+    await cluster.steps.struck(fault)
+    t.match(await admin(cluster, { flushRouterConfig: 1 }), { ok: 1 })
+    t.match(await txn({ find: 'things', filter: both }), { ...transient, code: 272, codeName: 'MigrationConflict' })
+    await cluster.steps.heal(fault)
+    t.match(await moving, { ok: 1 })
+    const { cursor } = await transaction(cluster, 1, 2)({ find: 'things', filter: both })
+    t.equal((cursor as { firstBatch: Document[] }).firstBatch.length, 2)
+  },
+)
+
 t.test('a stale route after the first write of a batch aborts the transaction, and a new one succeeds', async (t) => {
   const cluster = await started(t)
   t.match(await move(cluster), { ok: 1 })

@@ -196,6 +196,9 @@ export class MigrationRecipient {
       this.#check()
       this.#timing.done('critical-section-entered')
       if (!node.isWritten) await node.flushToMajority()
+      // The migration may commit from here on, and this shard serve reads of the range before it
+      // receives the decision of the donor.
+      node.transactions.noteArrival(ns)
       this.#enter('done')
       await node.context.reach('shard.migration.recipient-done', { ns })
       await this.#awaitRelease(sink)
