@@ -1,6 +1,6 @@
 import { Decimal128, encode, decode, findField, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { ValueArena } from '../../src/values/value-arena.js'
+import { ValueList } from '../../src/values/value-store.js'
 import { accumulatorOperators } from '../../src/aggregation/accumulators/table.js'
 import { compileCollation, splitPipeline, type EvaluationContext } from '../../src/index.js'
 import { aggregate, codeOf, context, failure, run } from '../support/helpers.js'
@@ -31,7 +31,7 @@ function grouped(accumulators: Document, over: EvaluationContext = context): Doc
 }
 
 t.test('sums of integers are exact beyond the safe integers of JavaScript', (t) => {
-  const sum = accumulatorOperators.get('$sum')!.create(new ValueArena(), undefined)
+  const sum = accumulatorOperators.get('$sum')!.create(new ValueList(), undefined)
   const largest = findField(encode({ n: 0x7fff_ffff }), 'n')!
   const count = 4_194_400
   for (let i = 0; i < count; i++) sum.add(largest)

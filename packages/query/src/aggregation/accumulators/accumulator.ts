@@ -1,7 +1,7 @@
 /** Accumulators of $group, $bucket and $bucketAuto; most are also window functions. */
 import { BsonType, CommandError, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../../context.js'
-import type { ValueArena } from '../../values/value-arena.js'
+import type { ValueStore } from '../../values/value-store.js'
 
 export interface Accumulator {
   add(value: RawValue | undefined): void
@@ -23,10 +23,10 @@ export interface AccumulatorSetting {
 
 export interface AccumulatorOperator extends OperatorRow {
   /**
-   * @param values for what the accumulator keeps; groups share one
+   * @param values for what the accumulator keeps; the accumulators of all groups share one
    * @param setting absent in a merging $group: the partial results contain the settings
    */
-  create(values: ValueArena, strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
+  create(values: ValueStore, strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
   /**
    * Checks the argument and returns the expression to evaluate for each document. Not called by a
    * merging $group.

@@ -12,19 +12,19 @@ import {
   type StringComparator,
 } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
-import type { ValueArena } from '../../values/value-arena.js'
+import type { ValueStore } from '../../values/value-store.js'
 import { valueClasses } from '../../values/value-classes.js'
 import { heldWith, oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 // Classes, not closures: a $group has an accumulator for each field of each group.
 
 class Extreme implements Accumulator {
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   readonly #wanted: -1 | 1
   readonly #strings: StringComparator | undefined
   #best: number | null = null
 
-  constructor(values: ValueArena, wanted: -1 | 1, strings: StringComparator | undefined) {
+  constructor(values: ValueStore, wanted: -1 | 1, strings: StringComparator | undefined) {
     this.#values = values
     this.#wanted = wanted
     this.#strings = strings
@@ -46,15 +46,15 @@ class Extreme implements Accumulator {
   }
 
   result(): RawValue {
-    return this.#best === null ? nullValue : this.#values.at(this.#best).detached()
+    return this.#best === null ? nullValue : this.#values.at(this.#best)
   }
 }
 
 class First implements Accumulator {
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   #first: number | null = null
 
-  constructor(values: ValueArena) {
+  constructor(values: ValueStore) {
     this.#values = values
   }
 
@@ -76,10 +76,10 @@ class First implements Accumulator {
 }
 
 class Last implements Accumulator {
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   #last: number | null = null
 
-  constructor(values: ValueArena) {
+  constructor(values: ValueStore) {
     this.#values = values
   }
 
@@ -97,17 +97,17 @@ class Last implements Accumulator {
   }
 
   result(): RawValue {
-    return this.#last === null ? nullValue : this.#values.at(this.#last).detached()
+    return this.#last === null ? nullValue : this.#values.at(this.#last)
   }
 }
 
 class Push implements Accumulator {
   heldBytes = 0
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   #first: number | null = null
   #last = 0
 
-  constructor(values: ValueArena) {
+  constructor(values: ValueStore) {
     this.#values = values
   }
 
@@ -127,20 +127,17 @@ class Push implements Accumulator {
   }
 
   result(): RawValue {
-    const pushed: RawValue[] = []
-    for (let address = this.#first; address !== null; address = this.#values.after(address))
-      pushed.push(this.#values.at(address))
-    return arrayValue(pushed)
+    return arrayValue(this.#first === null ? [] : this.#values.from(this.#first))
   }
 }
 
 class AddToSet implements Accumulator {
   heldBytes = 0
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   readonly #keyOf: (value: RawValue) => string
   readonly #addresses = new Map<string, number>()
 
-  constructor(values: ValueArena, strings: StringComparator | undefined) {
+  constructor(values: ValueStore, strings: StringComparator | undefined) {
     this.#values = values
     this.#keyOf = valueClasses(strings)
   }
@@ -167,10 +164,10 @@ class AddToSet implements Accumulator {
 }
 
 class MergeObjects implements Accumulator {
-  readonly #values: ValueArena
+  readonly #values: ValueStore
   readonly #addresses = new Map<string, number>()
 
-  constructor(values: ValueArena) {
+  constructor(values: ValueStore) {
     this.#values = values
   }
 

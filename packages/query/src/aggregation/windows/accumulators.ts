@@ -1,6 +1,6 @@
 import { BsonType, emptyDocument, int32Value, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { smallestInteger } from '../../values/arithmetic.js'
-import { ValueArena } from '../../values/value-arena.js'
+import { ValueList } from '../../values/value-store.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import { compileExpression } from '../expressions/compile.js'
@@ -96,7 +96,7 @@ function compileAccumulator(
   const input = compileInput(operator.evaluatedOf(argument), context)
   const count = operator.countOf?.(argument)
   const n = count === undefined ? undefined : compileExpression(count, context.evaluation).evaluateOn(emptyDocument)
-  const create = () => operator.create(new ValueArena(), context.evaluation.strings, { argument, n })
+  const create = () => operator.create(new ValueList(), context.evaluation.strings, { argument, n })
   // Throws the error about an invalid `n` even when there are no documents.
   create()
   return accumulateOver(bounds, {
@@ -126,7 +126,7 @@ function simple(name: string): WindowFunction {
     return accumulateOver(bounds, {
       inputs: (partition) => partition.evaluate(input),
       create: () =>
-        operator.create(new ValueArena(), context.evaluation.strings, {
+        operator.create(new ValueList(), context.evaluation.strings, {
           argument: specification.argument,
           n: undefined,
         }),
@@ -142,7 +142,7 @@ const countFunction = row('$count', unknownArgument, (specification, context) =>
   const bounds = boundsOf(specification, context, unknownArgument)
   return accumulateOver(bounds, {
     inputs: (partition) => new Array<RawValue>(partition.size).fill(int32Value(1)),
-    create: () => accumulatorOperators.get('$sum')!.create(new ValueArena(), undefined),
+    create: () => accumulatorOperators.get('$sum')!.create(new ValueList(), undefined),
   })
 })
 

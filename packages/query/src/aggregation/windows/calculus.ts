@@ -21,7 +21,7 @@ import {
   toDecimal,
 } from '../../values/decimals/decimal.js'
 import { formatField } from '../../values/format.js'
-import { ValueArena } from '../../values/value-arena.js'
+import { ValueList } from '../../values/value-store.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
 import { add, divide, multiply, subtract } from '../expressions/operators/numbers/arithmetic.js'
@@ -129,7 +129,7 @@ function integral(
   pointAt: (index: number) => readonly [RawValue | undefined, RawValue | undefined],
   unit: RawValue | null,
 ): Pick<Accumulator, 'add' | 'result'> {
-  const total = accumulatorOperators.get('$sum')!.create(new ValueArena(), undefined)
+  const total = accumulatorOperators.get('$sum')!.create(new ValueList(), undefined)
   let last: readonly [RawValue, RawValue] | null = null
   let hasNaN = false
   return {
@@ -229,8 +229,8 @@ function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
 
 /** Welford's method, with the arithmetic of expressions. */
 function covarianceOf(isSample: boolean): Pick<Accumulator, 'add' | 'result'> {
-  const total = accumulatorOperators.get('$sum')!.create(new ValueArena(), undefined)
-  const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(new ValueArena(), undefined)) as [
+  const total = accumulatorOperators.get('$sum')!.create(new ValueList(), undefined)
+  const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(new ValueList(), undefined)) as [
     Accumulator,
     Accumulator,
   ]

@@ -10,17 +10,15 @@ export interface LongWorkGate {
   waitForChange(): Promise<void>
 }
 
-/**
- * A piece of long work waits so long for short commands. One passes through several turns: its
- * router, its shard, its router again. As long as a piece takes, so that both get a half.
- */
-const shortWorkMs = 10
+/** For so long at most, packets and replies delay the next piece of long work. */
+const delayMsMax = 10
 
 /**
  * The ends of the turns of the event loop. All packets and replies leave first. A turn in which
- * nothing left, or in which long work has waited for 10 ms, ends with one piece of it: short
- * commands wait for at most one piece, and several long operations take turns. Between two pieces
- * Node reads sockets and ports.
+ * nothing left ends with one piece of long work. A short command needs several turns (its router,
+ * its shard, its router again), so it waits for one piece at most. Packets and replies delay the
+ * next piece for as long as the last one took, so that each side gets half of the thread. Several
+ * long operations take turns; between two pieces Node reads sockets and ports.
  */
 export class LiveTurns {
   #flushes: (() => void)[] = []
@@ -28,9 +26,9 @@ export class LiveTurns {
   #scheduled = false
   readonly #gate: LongWorkGate | null
   readonly #nowMs: () => number
-  /** A piece has begun and ends before the next turn does. */
-  #isWorking = false
-  #workedUntilMs = Number.NEGATIVE_INFINITY
+  /** Of a piece, which ends before the next turn does. Null: none has begun. */
+  #beganMs: number | null = null
+  #delayedUntilMs = Number.NEGATIVE_INFINITY
   #isEntered = false
   #awaitsGate = false
 
@@ -63,20 +61,21 @@ export class LiveTurns {
 
   readonly #end = (): void => {
     this.#scheduled = false
-    if (this.#isWorking) {
-      this.#isWorking = false
-      this.#workedUntilMs = this.#nowMs()
+    if (this.#beganMs !== null) {
+      const nowMs = this.#nowMs()
+      this.#delayedUntilMs = nowMs + Math.min(delayMsMax, nowMs - this.#beganMs)
+      this.#beganMs = null
     }
     const flushes = this.#flushes
     this.#flushes = []
     for (let i = 0; i < flushes.length; i++) flushes[i]!()
     if (this.#gate !== null) this.#endPiece(this.#gate)
     if (this.#waiting.length === 0 || this.#awaitsGate) return
-    if (flushes.length > 0 && this.#nowMs() - this.#workedUntilMs < shortWorkMs) return this.#schedule()
+    if (flushes.length > 0 && this.#nowMs() < this.#delayedUntilMs) return this.#schedule()
     if (this.#gate !== null && !this.#begin(this.#gate)) return
-    this.#isWorking = true
+    this.#beganMs = this.#nowMs()
     this.#waiting.shift()!.wake()
-    if (this.#waiting.length > 0) this.#schedule()
+    this.#schedule()
   }
 
   #endPiece(gate: LongWorkGate): void {
@@ -87,9 +86,7 @@ export class LiveTurns {
 
   #begin(gate: LongWorkGate): boolean {
     this.#isEntered = gate.enter()
-    // The piece runs after this callback, and the next one ends it.
-    if (this.#isEntered) this.#schedule()
-    else {
+    if (!this.#isEntered) {
       this.#awaitsGate = true
       void gate.waitForChange().then(() => {
         this.#awaitsGate = false

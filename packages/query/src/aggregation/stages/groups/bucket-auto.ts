@@ -11,7 +11,7 @@ import {
 } from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../../values/arithmetic.js'
 import { formatEvaluated, formatValue } from '../../../values/format.js'
-import { ValueArena } from '../../../values/value-arena.js'
+import { ValueList } from '../../../values/value-store.js'
 import { RunSorter } from '../../../sort/run-sorter.js'
 import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
 import { granularityRounder, type GranularityRounder } from './granularity.js'
@@ -194,7 +194,7 @@ function bucketDocument(
     ? sorted.toSorted((a, b) => a.position - b.position)
     : sorted
   for (const { name, accumulator, create, expression } of fields) {
-    const state = create(new ValueArena(), undefined)
+    const state = create(new ValueList(), undefined)
     for (const { document } of positional.has(accumulator) ? asGiven : sorted)
       state.add(expression.evaluateOn(document))
     writer.value(name, state.result())

@@ -1,5 +1,6 @@
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { ValueArena } from '../../../values/value-arena.js'
+import type { ValueStore } from '../../../values/value-store.js'
 import type { Accumulator } from '../../accumulators/accumulator.js'
 import type { DocumentExpression } from '../../expressions/compile.js'
 
@@ -9,12 +10,12 @@ export interface GroupField {
   /** `n` depends on the group's `_id`. */
   readonly readsGroupKey: boolean
   readonly expression: DocumentExpression
-  readonly create: (values: ValueArena, id: RawValue | undefined) => Accumulator
+  readonly create: (values: ValueStore, id: RawValue | undefined) => Accumulator
 }
 
 /**
- * The groups of a `$group`, by number. They hold no documents, and few objects each: a cursor keeps
- * them until its last batch.
+ * The groups of a `$group`, by number. Each holds few objects, and no document unless an accumulator
+ * keeps `n` values: a cursor keeps the groups until its last batch.
  */
 export class Groups {
   readonly #fields: readonly GroupField[]

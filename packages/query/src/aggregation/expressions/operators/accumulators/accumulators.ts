@@ -1,7 +1,7 @@
 /** Accumulators as expressions: over one array, or over the operands. */
 import { BsonType, elementsOf } from '@shardlab/bson'
 import { accumulatorOperators } from '../../../accumulators/table.js'
-import { ValueArena } from '../../../../values/value-arena.js'
+import { ValueList } from '../../../../values/value-store.js'
 import { operandsOf } from '../../arguments.js'
 import { computed, type ExpressionOperator } from '../../expression.js'
 
@@ -14,7 +14,7 @@ function accumulated(name: string): ExpressionOperator {
       const operands = operandsOf(argument, compiler)
       const operator = accumulatorOperators.get(name)!
       return computed(operands, (frame) => {
-        const accumulator = operator.create(new ValueArena(), compiler.context.strings)
+        const accumulator = operator.create(new ValueList(), compiler.context.strings)
         const values = operands.map((operand) => operand.evaluate(frame))
         const only = values.length === 1 ? values[0] : undefined
         for (const value of only?.type === BsonType.array ? elementsOf(only) : values) accumulator.add(value)
