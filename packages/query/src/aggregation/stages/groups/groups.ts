@@ -14,8 +14,8 @@ export interface GroupField {
 }
 
 /**
- * The groups of a `$group`, by number. Each holds few objects, and no document unless an accumulator
- * keeps `n` values: a cursor keeps the groups until its last batch.
+ * The groups of a `$group`, by number. Each holds few objects, and no document unless an
+ * accumulator keeps `n` values: a cursor keeps the groups until its last batch.
  */
 export class Groups {
   readonly #fields: readonly GroupField[]
