@@ -7,12 +7,12 @@ import { parentPort } from 'node:worker_threads'
 
 let kept: Uint8Array[] = []
 
-parentPort!.on('message', (packet: ArrayBuffer | null) => {
+parentPort!.on('message', (packet: Uint8Array | null) => {
   if (packet === null) {
     parentPort!.postMessage(kept.length)
     kept = []
     return
   }
-  const [message] = readPacket(new Uint8Array(packet))
+  const [message] = readPacket(packet)
   for (const document of message![5][0] as readonly Uint8Array[]) kept.push(document.slice())
 })

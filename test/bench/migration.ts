@@ -163,7 +163,7 @@ async function copy(copier: Worker): Promise<number> {
       error: null,
     })
     const packet = writer.take()
-    copier.postMessage(packet.buffer, [packet.buffer])
+    copier.postMessage(packet, [packet.buffer])
     from = to
   }
   copier.postMessage(null)
