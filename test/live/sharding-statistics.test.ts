@@ -195,7 +195,7 @@ for (const version of ['2.6', '4.0', '5.0', '6.0.2', '8.0'] as const) {
       t.equal(grown(1, 'countDocsClonedOnRecipient'), 10)
       t.equal(grown(0, hasBytes ? 'countDocsDeletedByRangeDeleter' : 'countDocsDeletedOnDonor'), 10)
       t.equal(after[0].rangeDeleterTasks, 0)
-      t.same(after[0].totalCriticalSectionCommitTimeMillis, after[0].totalCriticalSectionTimeMillis)
+      t.ok(after[0].totalCriticalSectionCommitTimeMillis <= after[0].totalCriticalSectionTimeMillis)
       t.equal('catalogCache' in after[0], false)
       t.equal('countDonorMoveChunkCommitted' in after[0], hasBytes)
       if (hasBytes) {

@@ -17,11 +17,15 @@ export class MigrationStatistics {
     totalMs: 0,
     cloneMs: 0,
     criticalMs: 0,
+    commitMs: 0,
+    lockTimeouts: 0,
   }
-  readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0 }
+  readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0, criticalMs: 0 }
   readonly #deleted = { documents: 0, bytes: 0 }
   /** In ms since the start of the migration; null: not in a critical section. */
   #criticalSinceMs: number | null = null
+  /** As above; null: the config server has not been asked to commit. */
+  #commitSinceMs: number | null = null
 
   /**
    * @param cloned by the recipient
@@ -38,8 +42,25 @@ export class MigrationStatistics {
       counts.bytes += cloned[1]
       counts.totalMs += durationMs
       if (this.#criticalSinceMs !== null) counts.criticalMs += durationMs - this.#criticalSinceMs
+      if (this.#commitSinceMs !== null && stage === 'committed') counts.commitMs += durationMs - this.#commitSinceMs
       this.#criticalSinceMs = null
+      this.#commitSinceMs = null
     }
+  }
+
+  /** @param durationMs since the start of the migration */
+  noteCommitting(durationMs: number): void {
+    this.#commitSinceMs = durationMs
+  }
+
+  /** A migration from this shard has failed because transactions still used its collection. */
+  noteLockTimeout(): void {
+    this.#donated.lockTimeouts++
+  }
+
+  /** Of a migration to this shard. */
+  noteCriticalSection(durationMs: number): void {
+    this.#received.criticalMs += durationMs
   }
 
   noteReceiving(): void {
@@ -65,7 +86,8 @@ export class MigrationStatistics {
   write(writer: DocumentWriter, { shardsCountMigrations }: Behaviours, rangeDeletions: number): void {
     if (shardsCountMigrations === 'not') return
     const withBytes = shardsCountMigrations === 'bytes'
-    const { started, committed, aborted, documents, bytes, totalMs, cloneMs, criticalMs } = this.#donated
+    const { started, committed, aborted, documents, bytes, totalMs, cloneMs, criticalMs, commitMs, lockTimeouts } =
+      this.#donated
     const received = this.#received
     writer.int64('countDonorMoveChunkStarted', started)
     if (withBytes)
@@ -75,9 +97,9 @@ export class MigrationStatistics {
         .int64('totalDonorMoveChunkTimeMillis', totalMs)
     writer
       .int64('totalDonorChunkCloneTimeMillis', cloneMs)
-      .int64('totalCriticalSectionCommitTimeMillis', criticalMs)
+      .int64('totalCriticalSectionCommitTimeMillis', commitMs)
       .int64('totalCriticalSectionTimeMillis', criticalMs)
-    if (withBytes) writer.int64('totalRecipientCriticalSectionTimeMillis', 0)
+    if (withBytes) writer.int64('totalRecipientCriticalSectionTimeMillis', received.criticalMs)
     writer.int64('countDocsClonedOnRecipient', received.documents)
     if (withBytes)
       writer
@@ -92,7 +114,7 @@ export class MigrationStatistics {
         .int64('countDocsDeletedByRangeDeleter', this.#deleted.documents)
         .int64('countBytesDeletedByRangeDeleter', this.#deleted.bytes)
     else writer.int64('countDocsDeletedOnDonor', this.#deleted.documents)
-    writer.int64('countDonorMoveChunkLockTimeout', 0)
+    writer.int64('countDonorMoveChunkLockTimeout', lockTimeouts)
     if (withBytes) writer.int64('countDonorMoveChunkAbortConflictingIndexOperation', 0)
     writer.int64('unfinishedMigrationFromPreviousPrimary', 0).int32('rangeDeleterTasks', rangeDeletions)
   }

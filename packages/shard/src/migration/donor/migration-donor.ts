@@ -13,7 +13,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, findField } from '@shardlab/bson'
+import { CommandError, ErrorCodes, findField } from '@shardlab/bson'
 import { announceNewShard, raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { drainWriters } from '../../cloning/drain-writers.js'
@@ -119,10 +119,13 @@ export class MigrationDonor {
       await this.#commitOnRecipient()
       this.#timing.done('recipient-committed')
       section?.blockReads()
+      this.#host.migrationStatistics.noteCommitting(context.now() - this.#startedAtMs)
       await this.#commitOnConfig(range, chunkVersion)
       this.source!.close()
       await this.#coordinator.finish(begun, 'committed', section, this.#ending())
     } catch (error) {
+      if (error instanceof CommandError && error.code === ErrorCodes.LockTimeout)
+        this.#host.migrationStatistics.noteLockTimeout()
       // End the critical section before anything else.
       const decision = begun === null ? 'aborted' : await this.#resolve(begun, section)
       await logChangeIfReachable(context, 'moveChunk.error', ns, moveDetails(range, context.address, to).finish())

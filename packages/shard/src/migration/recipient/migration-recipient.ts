@@ -185,14 +185,16 @@ export class MigrationRecipient {
    * released the range.
    */
   async #finish(sink: RangeSink): Promise<void> {
-    const { node, critical, placements } = this.#host
+    const { node, critical, migrationStatistics, placements } = this.#host
     const { ns } = this.request
     this.#enter('commitStart')
     await node.context.reach('shard.migration.recipient-draining', { ns })
     this.#steady += await this.#drain(sink)
     let section: CriticalSection | null = null
+    let enteredAtMs = 0
     try {
       section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
+      enteredAtMs = node.context.now()
       this.#check()
       this.#timing.done('critical-section-entered')
       if (!node.isWritten) await node.flushToMajority()
@@ -209,6 +211,7 @@ export class MigrationRecipient {
     } finally {
       node.transactions.noteArrival(ns)
       section?.leave()
+      if (section !== null) migrationStatistics.noteCriticalSection(node.context.now() - enteredAtMs)
     }
     this.#timing.done('critical-section-left')
   }
