@@ -1,28 +1,40 @@
 import type { TimestampPair } from '@shardlab/actor'
 import { emptyDocument, Timestamp, type Document } from '@shardlab/bson'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
 
-/** A transaction of these statements is prepared on collection c. */
-async function prepared(statements: readonly Document[], set: (node: NodeUnderTest) => Promise<unknown> = fill) {
-  const node = new NodeUnderTest({ role: { ...plainRole, name: 'mongod' } })
-  await set(node)
-  const common = { lsid: session(1), txnNumber: long(1), autocommit: false }
+/** Prepares a transaction of these statements in a session of its own. */
+async function prepare(node: NodeUnderTest, of: number, statements: readonly Document[]) {
+  const { transactions } = node.node
+  const others = new Set(transactions.all())
+  const common = { lsid: session(of), txnNumber: long(1), autocommit: false }
   let isFirst = true
   for (const statement of statements) {
     await node.ok({ ...statement, ...common, ...(isFirst ? { startTransaction: true } : {}) })
     isFirst = false
   }
-  const { transactions } = node.node
-  const [transaction] = transactions.all()
-  const time: TimestampPair = transactions.prepare(transaction!)
+  const transaction = [...transactions.all()].find((each) => !others.has(each))!
+  const time: TimestampPair = transactions.prepare(transaction)
+  return {
+    time,
+    commit: () => transactions.commitPrepared(transaction, time, emptyDocument),
+    abort: () => transactions.abort(transaction),
+  }
+}
+
+/** A transaction of these statements is prepared on collection c. */
+async function prepared(statements: readonly Document[], set: (node: NodeUnderTest) => Promise<unknown> = fill) {
+  const node = new NodeUnderTest({ role: { ...plainRole, name: 'mongod' } })
+  await set(node)
+  const { time, commit, abort } = await prepare(node, 1, statements)
   const later = (command: Document) => node.run({ ...command, readConcern: { afterClusterTime: timestamp(time) } })
   return {
     node,
     time,
     later,
-    commit: () => transactions.commitPrepared(transaction!, time, emptyDocument),
-    abort: () => transactions.abort(transaction!),
+    commit,
+    abort,
     /** Whether the read waits until the transaction has ended. */
     waits: async (command: Document): Promise<boolean> => {
       const reply = await later({ ...command, maxTimeMS: 5 })
@@ -31,6 +43,11 @@ async function prepared(statements: readonly Document[], set: (node: NodeUnderTe
       throw new Error(JSON.stringify(reply))
     },
   }
+}
+
+/** The node has done then what it can do without a message or a timer. */
+async function pastTurns(): Promise<void> {
+  for (let i = 0; i < 20; i++) await setImmediate()
 }
 
 const timestamp = ([t, i]: TimestampPair) => new Timestamp({ t, i })
@@ -208,4 +225,80 @@ t.test('D505: a transaction waits before its first statement, and reads the outc
   commit()
   t.match(await first, { ok: 1 })
   t.match(batch(await node.ok({ find: 'c', filter: { _id: 3 }, ...common })), [{ a: 30 }])
+})
+
+/**
+ * From here the node reads as one of several members. The majority has the data of now, until
+ * `advance`.
+ * @param awaitCommitted called when a read waits for the majority
+ */
+function amongOthers({ node }: NodeUnderTest, awaitCommitted: () => Promise<void>): { advance(): void } {
+  let majority = node.engine.clone()
+  Object.defineProperties(node.set, {
+    isAlone: { get: () => false },
+    majorityEngine: { value: () => majority },
+    awaitCommitted: { value: awaitCommitted },
+  })
+  return { advance: () => void (majority = node.engine.clone()) }
+}
+
+t.test('a majority read begins again while a transaction changes a document that no majority has', async (t) => {
+  const { node, time, commit } = await prepared([update])
+  let duringWait = async (): Promise<void> => {}
+  const set = amongOthers(node, () => duringWait())
+  const ofMajority = { level: 'majority', afterClusterTime: timestamp(time) }
+  const waiting = node.run({ find: 'c', filter: { a: { $gte: 5 } }, hint: 'a', readConcern: ofMajority })
+  await pastTurns()
+  let second: Awaited<ReturnType<typeof prepare>> | null = null
+  duringWait = async () => {
+    duringWait = async () => {}
+    set.advance()
+    await node.ok({ insert: 'c', documents: [{ _id: 6, a: 6, u: 6 }], writeConcern: { w: 1 } })
+    second = await prepare(node, 2, [{ update: 'c', updates: [{ q: { _id: 6 }, u: { $set: { a: 40 } } }] }])
+  }
+  commit()
+  while (second === null) await pastTurns()
+  const { time: later, commit: commitSecond } = second as Awaited<ReturnType<typeof prepare>>
+  const other = { level: 'majority', afterClusterTime: timestamp(later) }
+  t.match(batch(await node.ok({ find: 'c', filter: { _id: 3 }, readConcern: other })), [{ a: 30 }])
+  set.advance()
+  commitSecond()
+  set.advance()
+  t.match(batch(await waiting), [{ _id: 5 }, { _id: 3, a: 30 }, { _id: 6, a: 40 }])
+})
+
+t.test('a read waits until its own transaction has ended, whatever others do', async (t) => {
+  const { node, commit, later } = await prepared([update])
+  const other = await prepare(node, 2, [{ insert: 'others', documents: [{ _id: 9 }] }])
+  const waiting = later({ find: 'c', filter: { c: { $gte: 0 } } })
+  const yields = async () => {
+    const { inprog } = await node.ok({ currentOp: 1, 'command.find': 'c' }, { db: 'admin' })
+    return (inprog as Document[]).map(({ numYields }) => Number(numYields))
+  }
+  await pastTurns()
+  t.same(await yields(), [1])
+  other.commit()
+  await pastTurns()
+  t.same(await yields(), [1], 'it has not begun again')
+  commit()
+  t.match(await waiting, { ok: 1 })
+})
+
+t.test('a read that begins again is counted once', async (t) => {
+  const { node, commit, later } = await prepared([update])
+  const counts = async () => {
+    const { opcounters, metrics } = await node.ok({ serverStatus: 1 }, { db: 'admin' })
+    return [Number(opcounters.query), Number(metrics.document.returned)] as const
+  }
+  const [queries, returned] = await counts()
+  const waiting = later({ find: 'c', batchSize: 2 })
+  commit()
+  t.match(batch(await waiting), [{ _id: 1 }, { _id: 2 }])
+  t.same(await counts(), [queries + 1, returned + 2])
+})
+
+t.test('a change stream waits for no prepared transaction', async (t) => {
+  const { waits } = await prepared([update])
+  t.equal(await waits({ aggregate: 'c', pipeline: [{ $changeStream: {} }], cursor: {} }), false)
+  t.equal(await waits({ aggregate: 'c', pipeline: [{ $match: {} }], cursor: {} }), true)
 })

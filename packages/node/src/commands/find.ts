@@ -56,7 +56,7 @@ function executedStatement(ns: string): DocumentWriter {
 function findIn(invocation: NodeInvocation, ns: string, access: Access): DocumentWriter | Promise<DocumentWriter> {
   const { host, args } = invocation
   checkCollectionUuid(host, ns, args)
-  host.opcounters.query++
+  if (invocation.isRepeated !== true) host.opcounters.query++
   return readIn(invocation, ns, access)
 }
 

@@ -64,11 +64,13 @@ function withCursor(
 ): DocumentWriter {
   const ns = cursorNs ?? collectionNs
   writeResumeToken(writer, source, batch)
+  const isOpen = tailable === 'no' ? !batch.exhausted : source.isEOF !== true || batch.pending !== null
+  const staysOpen = isOpen && !singleBatch
+  // Before the batch is counted: a read that begins again discards it.
+  if (staysOpen) stayOpen?.()
   host.statistics.documents.returned += batch.count
   let id = 0n
-  const isOpen = tailable === 'no' ? !batch.exhausted : source.isEOF !== true || batch.pending !== null
-  if (isOpen && !singleBatch) {
-    stayOpen?.()
+  if (staysOpen) {
     const { timeLimit } = operation
     timeLimit?.pause()
     const { atClusterTime } = concerns.read

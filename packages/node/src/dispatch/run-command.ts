@@ -170,7 +170,8 @@ class CommandRun {
 
   async #beginAgain({ transactions }: UndecidedRead): Promise<DocumentWriter | null> {
     try {
-      return await this.#runPrepared(await afterOutcome(this.#invocation!, transactions))
+      const prepared = await afterOutcome(this.#invocation!, transactions)
+      return await this.#runPrepared({ ...prepared, isRepeated: true })
     } catch (error) {
       return this.#fail(error)
     }

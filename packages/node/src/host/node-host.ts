@@ -198,6 +198,8 @@ export interface NodeInvocation extends MemberInvocation {
    *   needs the outcome of none.
    */
   readonly stayOpen?: (() => void) | undefined
+  /** The read begins again after a transaction has ended, and was counted before. Absent: no. */
+  readonly isRepeated?: boolean
 }
 
 /** Query sampling on a storage node, which also records the effect of sampled updates. */

@@ -7,6 +7,7 @@
 import { compareTimestamps, type CancelSignal } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
 import { maxTimeExpired, writingStage } from '@shardlab/member'
+import { mergeCursorsStage } from '@shardlab/query'
 import { UndecidedCollection, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../host/node-host.js'
 import { liveNode } from '../read/snapshots/live-node.js'
@@ -55,7 +56,7 @@ export function mayBeginAgain({ operation, args }: NodeInvocation): boolean {
   const { command } = operation
   if (command !== 'aggregate') return command === 'find' || command === 'count' || command === 'distinct'
   const [first] = args.pipeline() ?? []
-  return writingStage(command, args) === null && (first === undefined || firstFieldName(first) !== '$mergeCursors')
+  return writingStage(command, args) === null && (first === undefined || firstFieldName(first) !== mergeCursorsStage)
 }
 
 /** An aggregation may read any collection. */
@@ -68,25 +69,39 @@ export function readBy({ args, db, operation }: NodeInvocation): (ns: string) =>
 export function stoppingAt(invocation: NodeInvocation, transactions: readonly LoggedTransaction[]): NodeInvocation {
   const { host } = invocation
   const live = liveNode(host)
+  const { undecided } = live.transactions
+  for (const each of transactions) undecided.load(each, live.engine)
   const guarded = new Map<Collection, Collection>()
-  const meet = (): never => {
-    throw new UndecidedRead(transactions)
-  }
+  /** Those that change the collections it has found. */
+  const met = new Set<LoggedTransaction>()
   const collection = (ns: string): Collection | undefined => {
     const found = host.collection(ns)
     if (found === undefined) return undefined
     const known = guarded.get(found)
     if (known !== undefined) return known
-    const changes = transactions
-      .map((each) => live.transactions.undecided.changesOf(each, live.engine, found.uuid))
-      .filter((each) => each !== null)
-    if (changes.length === 0) return found
-    const made = new UndecidedCollection(found, changes, meet)
+    const changing = transactions.flatMap((transaction) => {
+      const changes = undecided.changesOf(transaction, found.uuid)
+      return changes === null ? [] : [{ transaction, changes }]
+    })
+    if (changing.length === 0) return found
+    const ofCollection = changing.map(({ transaction }) => transaction)
+    for (const each of ofCollection) met.add(each)
+    const meet = (): never => {
+      throw new UndecidedRead(ofCollection)
+    }
+    const made = new UndecidedCollection(
+      found,
+      changing.map(({ changes }) => changes),
+      meet,
+    )
     guarded.set(found, made)
     return made
   }
   const node = nodeWith(host, { get: () => host.engine }, collection)
-  return { ...invocation, host: node, stayOpen: () => void (guarded.size > 0 && meet()) }
+  const stayOpen = (): void => {
+    if (met.size > 0) throw new UndecidedRead([...met])
+  }
+  return { ...invocation, host: node, stayOpen }
 }
 
 /**
@@ -100,9 +115,16 @@ export async function awaitOutcome(
   const { host, operation } = invocation
   const { logged } = host.transactions.log
   operation.yields++
-  const prepared = new Set(logged.prepared())
-  if (!transactions.every((each) => prepared.has(each))) return
-  await inTime(invocation, (signal) => untilAborted(invocation, logged.ending(), signal))
+  const allPrepared = (): boolean => {
+    const prepared = new Set(logged.prepared())
+    return transactions.every((each) => prepared.has(each))
+  }
+  if (!allPrepared()) return
+  await inTime(invocation, async (signal) => {
+    // Each wait ends with any transaction of this member.
+    do await untilAborted(invocation, logged.ending(), signal)
+    while (!signal.aborted && allPrepared())
+  })
 }
 
 /** Resolves with the wait, or when the signal is aborted. */

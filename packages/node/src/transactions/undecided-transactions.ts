@@ -17,11 +17,14 @@ export class UndecidedTransactions {
     return [...namespaces].some(covers)
   }
 
-  /** Null: it changes nothing in the collection. */
-  changesOf(transaction: LoggedTransaction, live: StorageEngine, uuid: Uint8Array): UndecidedChanges | null {
-    let changes = this.#known.get(transaction)
-    if (changes === undefined) this.#known.set(transaction, (changes = changesIn(transaction, live)))
-    return changes.get(textOf(uuid)) ?? null
+  /** Call it while the transaction is prepared: later the live data may have its changes. */
+  load(transaction: LoggedTransaction, live: StorageEngine): void {
+    if (!this.#known.has(transaction)) this.#known.set(transaction, changesIn(transaction, live))
+  }
+
+  /** Of a transaction that was loaded. Null: it changes nothing in the collection. */
+  changesOf(transaction: LoggedTransaction, uuid: Uint8Array): UndecidedChanges | null {
+    return this.#known.get(transaction)!.get(textOf(uuid)) ?? null
   }
 }
 

@@ -47,7 +47,7 @@ export function undecidedChanges(collection: Collection, changes: Iterable<Docum
 /** The keys of strings under a collation depend on the strings that an index has had. */
 export const isComparable = (collection: Collection): boolean => collection.indexes()[0]?.labels === null
 
-export const idKeyOf = (collection: Collection, document: Uint8Array): string =>
+const idKeyOf = (collection: Collection, document: Uint8Array): string =>
   collection.indexes()[0]!.encode([findField(document, '_id')!])
 
 /** The least position whose key is not below `key`. */

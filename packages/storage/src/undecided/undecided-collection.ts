@@ -1,8 +1,8 @@
-import { documentAt, type RawValue } from '@shardlab/bson'
+import { documentAt, findField, type RawValue } from '@shardlab/bson'
 import type { FilterNode } from '@shardlab/query'
 import type { CappedLimits, Collection, Index, IndexBuild, ScanOptions } from '../engine/types.js'
 import type { DocumentScan, StoredRecord } from '../records/record-table.js'
-import { idKeyOf, type UndecidedChanges } from './undecided-changes.js'
+import type { UndecidedChanges } from './undecided-changes.js'
 import { UndecidedIndex } from './undecided-index.js'
 
 /**
@@ -13,12 +13,16 @@ export class UndecidedCollection implements Collection {
   readonly #collection: Collection
   readonly #changes: readonly UndecidedChanges[]
   readonly #meet: () => never
+  /** Null: any document may change. */
+  readonly #ids: readonly ReadonlySet<string>[] | null
   readonly #indexes: readonly Index[]
 
   constructor(collection: Collection, changes: readonly UndecidedChanges[], meet: () => never) {
     this.#collection = collection
     this.#changes = changes
     this.#meet = meet
+    const ids = changes.flatMap((each) => each.ids ?? [])
+    this.#ids = ids.length === changes.length ? ids : null
     this.#indexes = collection.indexes().map((index) => {
       const keys = changes.map((each) => each.keys.get(index.name) ?? null)
       const known = keys.every((each) => each !== null)
@@ -68,8 +72,7 @@ export class UndecidedCollection implements Collection {
   }
 
   findById(id: RawValue): StoredRecord | undefined {
-    const key = this.#collection.indexes()[0]!.encode([id])
-    for (const { ids } of this.#changes) if (ids === null || ids.has(key)) this.#meet()
+    this.#checkId(id)
     return this.#collection.findById(id)
   }
 
@@ -79,8 +82,13 @@ export class UndecidedCollection implements Collection {
   }
 
   checkRead(document: Uint8Array): void {
-    const key = idKeyOf(this.#collection, document)
-    for (const { ids } of this.#changes) if (ids === null || ids.has(key)) this.#meet()
+    this.#checkId(findField(document, '_id')!)
+  }
+
+  #checkId(id: RawValue): void {
+    const all = this.#ids ?? this.#meet()
+    const key = this.#collection.indexes()[0]!.encode([id])
+    for (const ids of all) if (ids.has(key)) this.#meet()
   }
 
   scan(options: ScanOptions = {}): DocumentScan {

@@ -3,7 +3,7 @@ import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError, findField, firstFieldName, sameBytes } from '@shardlab/bson'
 import { opTimeOf, type Collection, type StorageEngine } from '@shardlab/storage'
 import type { NodeHost } from '../../host/node-host.js'
-import { linkToLive } from './live-node.js'
+import { linkToLive, liveNode } from './live-node.js'
 
 /**
  * Reading commands find the collections of that time; everything else is current. The node cannot
@@ -30,7 +30,7 @@ export function nodeWith(node: NodeHost, engine: PropertyDescriptor, collection:
     oplog: { value: node.oplog },
     collection: { value: collection },
   }) as NodeHost
-  linkToLive(past, node)
+  linkToLive(past, liveNode(node))
   return past
 }
 

@@ -1,6 +1,7 @@
 /** Read concerns. Server: read_concern_mongod.cpp, waitForReadConcern. */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { isChangeStream } from '@shardlab/member'
 import type { StorageEngine } from '@shardlab/storage'
 import { liveNode } from '../../read/snapshots/live-node.js'
 import { nodeAtTime, nodeOfMajority } from '../../read/snapshots/snapshot-read.js'
@@ -51,10 +52,15 @@ async function afterWait(
 /** Called in the turn in which the data is opened. */
 function decided(opened: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
   const undecided = undecidedIn(opened)
-  if (undecided === null) return opened
+  if (undecided === null || readsLog(opened)) return opened
   if (mayBeginAgain(opened)) return stoppingAt(opened, undecided)
   const read = undecidedIn(opened, readBy(opened))
   return read === null ? opened : afterOutcome(opened, read)
+}
+
+/** The log has changes of transactions when they have committed. */
+function readsLog({ args, operation }: NodeInvocation): boolean {
+  return operation.command === 'aggregate' && isChangeStream(args.pipeline() ?? [])
 }
 
 /** Prepares a read again when one of the transactions has ended. */
