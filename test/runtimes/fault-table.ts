@@ -86,8 +86,8 @@ export const faultTable: readonly FaultRow[] = [
   ['stop shard02', noPrimary],
   ['restart shard02', { ...unharmed, getMore: '43' }],
   ['pause shard02', silent],
-  // The shard refuses the first command; then the router waits for an election. Cursors end (D906).
-  ['step down shard02', { ...noPrimary, insert: 'w6', getMore: '43' }],
+  // The shard refuses the first command; then the router waits for an election. Cursors stay open.
+  ['step down shard02', { ...noPrimary, insert: 'w6', getMore: 'ok' }],
   ['slow shard02 by 20x', unharmed],
   ['slow disk of shard02 by 5ms', unharmed],
   ['fill disk of shard02', { ...unharmed, insert: 'w14031', retryable: 'w14031', bulk: 'w14031 after 1' }],

@@ -247,24 +247,6 @@ t.test('a retryable write that is repeated on the new primary runs once', async 
   t.match(await set.command(next, { find: 'rows' }), { cursor: { firstBatch: [{ _id: 1, n: 1 }] } })
 })
 
-t.test('D906: reads and cursors end when their member becomes a secondary', async (t) => {
-  const set = await start(t)
-  await set.command('rs-1', {
-    insert: 'rows',
-    documents: Array.from({ length: 10 }, (_, _id) => ({ _id })),
-    writeConcern: majority,
-  })
-  const { cursor } = await set.command('rs-1', { find: 'rows', batchSize: 2 })
-  await set.command('rs-1', { create: 'tail', capped: true, size: 1000, writeConcern: majority })
-  await set.command('rs-1', { insert: 'tail', documents: [{ _id: 1 }], writeConcern: majority })
-  const tail = (await set.command('rs-1', { find: 'tail', tailable: true, awaitData: true }))['cursor']
-  const waiting = set.command('rs-1', { getMore: BigInt(tail.id), collection: 'tail', maxTimeMS: 60_000 })
-  await set.runtime.advance(100)
-  await set.admin('rs-1', { replSetStepDown: 10 })
-  t.match(await waiting, { ok: 0, code: 11602, codeName: 'InterruptedDueToReplStateChange' })
-  t.match(await set.command('rs-1', { getMore: BigInt(cursor.id), collection: 'rows' }), { ok: 0, code: 43 })
-})
-
 t.test('D907: a member whose disk was replaced copies everything in an initial sync', async (t) => {
   const set = await start(t)
   await set.command('rs-1', insert(1, majority))

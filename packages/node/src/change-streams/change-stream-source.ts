@@ -118,7 +118,7 @@ export class ChangeStreamSource implements CursorSource {
   async fill(): Promise<void> {
     const { ns, uuid } = this.#unknown!
     this.#unknown = null
-    this.#shardKeys.set(hexOf(uuid), (await this.#options.host.role.shardKeyOf?.(ns, uuid)) ?? null)
+    this.#shardKeys.set(hexOf(uuid), (await this.#options.host.reads.node.role.shardKeyOf?.(ns, uuid)) ?? null)
   }
 
   /** A router checks the events when it has completed them. */

@@ -103,7 +103,11 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
 function waitForMore({ host, operation }: NodeInvocation, cursor: OpenCursor, leftMs: number): Promise<boolean> {
   const { source } = cursor
   const { awaits } = source
-  if (awaits === undefined) return host.insertWaiters.wait(host.context, operation, cursor.ns, leftMs)
+  const wait = (key: string, isReady?: () => boolean): Promise<boolean> =>
+    host.reads.during(host.context, operation, (context) =>
+      host.insertWaiters.wait(context, operation, key, leftMs, isReady),
+    )
+  if (awaits === undefined) return wait(cursor.ns)
   const isReady = () => {
     try {
       source.slice?.begin()
@@ -114,7 +118,7 @@ function waitForMore({ host, operation }: NodeInvocation, cursor: OpenCursor, le
     }
     return cursor.pending !== null || hasPaused(source) || source.hasAdvanced === true
   }
-  return host.insertWaiters.wait(host.context, operation, awaits, leftMs, isReady)
+  return wait(awaits, isReady)
 }
 
 async function resume(invocation: NodeInvocation, cursor: OpenCursor): Promise<void> {

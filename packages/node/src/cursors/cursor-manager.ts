@@ -12,12 +12,13 @@ import {
   cursorTimeoutMs,
   DroppedCursors,
 } from '@shardlab/member'
+import type { ReadWaits } from './read-waits.js'
 import type { SourceReads } from './source-reads.js'
 import type { WrittenBatch } from './written-batch.js'
 import type { TransactionStatement } from '../transactions/transaction.js'
 
 export interface FillingCommand {
-  readonly host: { readonly context: ActorContext; readonly cursors: CursorManager }
+  readonly host: { readonly context: ActorContext; readonly cursors: CursorManager; readonly reads: ReadWaits }
   readonly session: SessionId | null
   readonly operation: RunningOperation
   /** Absent: the command is not in a transaction. */
@@ -106,8 +107,8 @@ export class CursorManager {
   readonly #newId: () => bigint
   readonly #onLimit: (limit: keyof CursorLimits, value: number) => void
   readonly #dropped: DroppedCursors
-  /** Of operations that have given up their turn and have no cursor yet. */
-  readonly pausedReads = new Set<SourceReads>()
+  /** Of operations that have given up their turn, which may have no cursor. */
+  readonly pausedReads = new Map<SourceReads, RunningOperation>()
   timedOutCount = 0
   onEnd: (() => void) | null = null
 
@@ -210,6 +211,12 @@ export class CursorManager {
 
   closeWhere(condition: (cursor: OpenCursor) => boolean): void {
     for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.close(cursor.id)
+  }
+
+  /** These operations will not end by themselves. Closes the cursors that they use. */
+  forget(operations: ReadonlySet<RunningOperation>): void {
+    for (const [reads, operation] of this.pausedReads) if (operations.has(operation)) this.pausedReads.delete(reads)
+    this.closeWhere(({ waiting }) => waiting !== null && operations.has(waiting))
   }
 
   expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {

@@ -53,6 +53,11 @@ export class InsertWaiters {
     }
   }
 
+  /** For waiters whose context is revoked: they never end by themselves. */
+  clear(): void {
+    this.#waiting.clear()
+  }
+
   notify(key: string): void {
     const waiting = this.#waiting.get(key)
     if (waiting === undefined) return

@@ -58,7 +58,7 @@ function invalidateCursorsOn(node: NodeHost, ns: string, reason: string): void {
 /** Of open cursors and of operations that have given up their turn. */
 function* runningReads({ cursors }: NodeHost): Generator<SourceReads> {
   for (const { source } of cursors) if (source.reads !== undefined) yield source.reads
-  yield* cursors.pausedReads
+  yield* cursors.pausedReads.keys()
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Server: async_results_merger.cpp. */
-import { RequestFailedError, unversioned, type NodeCommand, type NodeReply } from '@shardlab/actor'
+import { RequestFailedError, unversioned, type ActorContext, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
   hasGenericComments,
@@ -49,7 +49,7 @@ export class RemoteCursor extends DocumentBatch {
    * cursor.
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
-  async fill(filling: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+  async fill(filling: FillingCommand, context: ActorContext, timeLimit: TimeLimit | null): Promise<void> {
     const { operation, session, transaction } = filling
     const { db, ns } = this.#options
     const id = this.#id
@@ -59,7 +59,7 @@ export class RemoteCursor extends DocumentBatch {
     if (operation.comment !== null && hasGenericComments(this.#node.behaviours.language))
       writer.fields(operation.comment)
     this.#id = 0n
-    const { body } = await this.#ask(writer.string('$db', db).finish(), filling, timeLimit)
+    const { body } = await this.#ask(writer.string('$db', db).finish(), filling, context, timeLimit)
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
     // Copied: the message's buffer is reused.
@@ -80,7 +80,7 @@ export class RemoteCursor extends DocumentBatch {
     const { db, ns, member, id } = this.#options
     this.#id = 0n
     if (this.#isHere) this.#node.cursors.close(id)
-    else this.#node.context.send(member, 'node.command', killCursor(db, ns, id, this.#node.clock.time))
+    else this.#node.reads.context.send(member, 'node.command', killCursor(db, ns, id, this.#node.clock.time))
   }
 
   /** A member of a set goes by the name of the set, too. */
@@ -93,9 +93,10 @@ export class RemoteCursor extends DocumentBatch {
   async #ask(
     body: Uint8Array,
     { operation, transaction }: FillingCommand,
+    context: ActorContext,
     timeLimit: TimeLimit | null,
   ): Promise<NodeReply> {
-    const { context, clock, transactions } = this.#node
+    const { clock, transactions } = this.#node
     const command: NodeCommand = {
       ...unversioned(this.#options.db, body),
       clusterTime: clock.time,
@@ -104,7 +105,7 @@ export class RemoteCursor extends DocumentBatch {
     }
     if (this.#isHere)
       return transaction === undefined
-        ? this.#node.nodeCommand(command)
+        ? this.#node.reads.node.nodeCommand(command)
         : transactions.checkout.whileYielded(context, transaction, async () => this.#node.nodeCommand(command))
     const timeoutMs = timeLimit?.leftMs
     if (timeoutMs !== undefined && timeoutMs <= 0) throw maxTimeExpired()

@@ -21,9 +21,9 @@ export async function resumeSource(
   if (slice?.isOver !== true) return source.fill!(command, timeLimit)
   source.save?.()
   const { reads } = source
-  if (reads !== undefined) host.cursors.pausedReads.add(reads)
+  if (reads !== undefined) host.cursors.pausedReads.set(reads, operation)
   try {
-    await giveUpTurn(host.context, operation, slice)
+    await host.reads.during(host.context, operation, (context) => giveUpTurn(context, operation, slice))
   } finally {
     if (reads !== undefined) host.cursors.pausedReads.delete(reads)
   }

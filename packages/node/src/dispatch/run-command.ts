@@ -39,6 +39,7 @@ import {
 } from '@shardlab/member'
 import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
 import { afterOutcome, confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
+import { stateChange } from '../replication/serving/state-change.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { checkMayRun } from './check-may-run.js'
@@ -170,6 +171,8 @@ class CommandRun {
 
   async #beginAgain({ transactions }: UndecidedRead): Promise<DocumentWriter | null> {
     try {
+      // The read has outlasted the state of its member, and the role that would admit it has ended.
+      if (this.#node.reads.node !== this.#node) throw stateChange()
       const prepared = await afterOutcome(this.#invocation!, transactions)
       return await this.#runPrepared({ ...prepared, isRepeated: true })
     } catch (error) {

@@ -29,6 +29,7 @@ import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, OwnershipFilter, PlacementVersion, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index, KeyOfInserted, LogEntry, LogSession, StorageEngine } from '@shardlab/storage'
 import type { CursorManager } from '../cursors/cursor-manager.js'
+import type { ReadWaits } from '../cursors/read-waits.js'
 import type { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { LogChange } from '../log/log-change.js'
 import type { Oplog } from '../log/oplog.js'
@@ -143,6 +144,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   /** Commands outside of transactions cost nothing while there are none. */
   readonly transactions: Transactions
   readonly snapshots: SnapshotHistory
+  /** `node`: the one that serves now, which may be a later one. */
+  readonly reads: ReadWaits & { readonly node: NodeHost }
   readonly cursors: CursorManager
   readonly insertWaiters: InsertWaiters
   readonly statistics: NodeStatistics

@@ -8,7 +8,6 @@ import {
   Cancellation,
   type ClusterClock,
   createObjectIdFactory,
-  cursorId,
   objectIdAfter,
   type ActorContext,
   type ClientCommand,
@@ -18,7 +17,6 @@ import {
   type MessageKind,
   type NodeCommand,
   type NodeReply,
-  type Random,
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
@@ -30,7 +28,7 @@ import {
   followLogParameters,
   StepContext,
   type ShardLabel,
-  OperationRegistry,
+  type OperationRegistry,
   ParameterSet,
   querySettingsParameter,
   QuerySettingsTable,
@@ -42,8 +40,9 @@ import {
 import { removeExpiredPreImages } from '../change-streams/pre-images.js'
 import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
-import { CursorManager } from '../cursors/cursor-manager.js'
-import { InsertWaiters, notifyOfEntries } from '../cursors/insert-waiters.js'
+import type { CursorManager } from '../cursors/cursor-manager.js'
+import { notifyOfEntries, type InsertWaiters } from '../cursors/insert-waiters.js'
+import type { LastingReads } from './lasting-reads.js'
 import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
@@ -72,6 +71,7 @@ import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 export interface NodeOfSet {
   readonly storage: NodeStorage
   readonly set: ReplicaSet
+  readonly reads: LastingReads
   /** A secondary changes nothing by itself. */
   readonly mode: 'primary' | 'secondary'
   /** Its connections, sessions, parameters and counters are taken over. Null: this is the first. */
@@ -91,12 +91,13 @@ export class StorageNode implements NodeHost {
   readonly transactions: Transactions
   readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
+  readonly reads: LastingReads
   readonly cursors: CursorManager
-  readonly insertWaiters = new InsertWaiters()
+  readonly insertWaiters: InsertWaiters
   readonly table: CommandTable<NodeInvocation>
   readonly statistics: NodeStatistics
   readonly opcounters: NodeStatistics['opcounters']
-  readonly operations = new OperationRegistry()
+  readonly operations: OperationRegistry
   readonly connections: ConnectionTable
   readonly logBuffer: LogBuffer
   readonly ttl = new TtlMonitor(this)
@@ -114,16 +115,20 @@ export class StorageNode implements NodeHost {
   readonly #observers = new Set<() => void>()
   #hasEnded = false
   readonly #objectIds: ReturnType<typeof createObjectIdFactory>
-  #cursorIds: Random
 
   constructor(
     context: ActorContext,
     options: StorageNodeOptions,
     makeRole: (node: NodeHost) => NodeRole,
-    { storage, set, mode, previous }: NodeOfSet,
+    { storage, set, reads, mode, previous }: NodeOfSet,
   ) {
     this.behaviours = options.behaviours
     this.set = set
+    this.reads = reads
+    reads.node = this
+    this.cursors = reads.cursors
+    this.insertWaiters = reads.insertWaiters
+    this.operations = reads.operations
     this.#mode = mode
     this.#storage = storage
     const { engine, clock, retries } = storage
@@ -151,11 +156,6 @@ export class StorageNode implements NodeHost {
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = previous?.logBuffer ?? new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
-    this.#cursorIds = previous === null ? context.random.fork('cursor-ids') : previous.#cursorIds
-    this.cursors = new CursorManager(
-      () => cursorId(this.#cursorIds),
-      (limit, value) => this.limitReached(limit, value),
-    )
     // Two nodes of one member that began with the same numbers would make the same ids.
     this.#objectIds = previous === null ? createObjectIdFactory(context.random.fork('object-ids')) : previous.#objectIds
     this.newObjectId = () => this.#objectIds(context.now())
@@ -197,7 +197,7 @@ export class StorageNode implements NodeHost {
   exportClients(): NodeClients {
     return {
       connections: this.connections,
-      cursorIds: this.#cursorIds,
+      cursorIds: this.reads.cursorIds,
       term: this.set.coordinator.state.term,
       processId: this.processId,
     }
@@ -213,7 +213,7 @@ export class StorageNode implements NodeHost {
     // repeatedly.
     this.processId = objectIdAfter(clients.processId)
     // A client may still hold the id of a lost cursor, which must not become the id of another one.
-    this.#cursorIds = clients.cursorIds
+    this.reads.cursorIds = clients.cursorIds
   }
 
   /** Returns false for timers of the role. */
@@ -242,7 +242,7 @@ export class StorageNode implements NodeHost {
   end(): void {
     this.transactions.end()
     this.#hasEnded = true
-    this.cursors.closeWhere(() => true)
+    this.cursors.closeWhere(({ txnNumber }) => txnNumber !== null)
     for (const removeObserver of this.#observers) removeObserver()
   }
 

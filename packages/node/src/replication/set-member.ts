@@ -12,11 +12,13 @@ import {
   type UnfinishedWork,
   createObjectIdFactory,
 } from '@shardlab/actor'
-import type { MemberState, PrimaryOfOne, ReplicaSetConfig, ReplicationRules } from '@shardlab/replication'
+import type { MemberState, PrimaryOfOne, ReplicaSetConfig } from '@shardlab/replication'
+import type { Behaviours } from '@shardlab/sharding'
 import { uninitializedTerm, type LogEntry } from '@shardlab/storage'
 import { committedEntries } from '../cursors/insert-waiters.js'
 import type { StorageNodeOptions } from '../host/node-host.js'
 import type { NodeClients } from '../host/node-state.js'
+import { LastingReads } from '../host/lasting-reads.js'
 import { NodeStorage } from '../host/node-storage.js'
 import type { NodeOfSet, StorageNode } from '../host/storage-node.js'
 import { initiatingSet, newPrimary, noopOf } from '../log/noop.js'
@@ -31,7 +33,7 @@ import { RollbackFiles } from './rollback-files/rollback-files.js'
 import { SetEvents } from './set-events.js'
 import { noteApplied } from './serving/note-applied.js'
 import { RevocableContext } from './serving/revocable-context.js'
-import { Serving, type ServedRole, type ServingMode } from './serving/serving.js'
+import { Serving, type Running, type ServedRole, type ServingMode } from './serving/serving.js'
 import type { DiskWithDocuments } from './storage/disk-with-documents.js'
 import { NodeReplicaLog } from './storage/node-replica-log.js'
 import { StableState } from './storage/stable-state.js'
@@ -66,11 +68,13 @@ export class SetMember implements Actor {
   readonly #stable: StableState
   readonly #protocolContext: EndlessContext
   readonly #protocol: SetProtocol
-  readonly #rules: ReplicationRules
+  readonly #rules: Behaviours
   readonly #rollbackFiles: RollbackFiles
   readonly #events: SetEvents
   readonly #lagWatch: LagWatch
   readonly #set: ReplicaSetOfMember
+  readonly #reads: LastingReads
+  readonly #running = new Set<Running>()
   /** Null: not started. */
   #serving: Serving | null = null
   #servedConfig: ReplicaSetConfig | null = null
@@ -118,6 +122,7 @@ export class SetMember implements Actor {
       noopIntervalMs: seconds === undefined ? null : seconds * 1000,
       hooks: this.#hooks(),
     })
+    this.#reads = new LastingReads(context, options.name)
     this.#lagWatch = new LagWatch(this.#protocol.coordinator)
     this.#set = new ReplicaSetOfMember({
       context,
@@ -285,13 +290,16 @@ export class SetMember implements Actor {
 
   #open(mode: ServingMode, previous: StorageNode | null): Serving {
     const context = new RevocableContext(this.#context, this.#options.name)
-    const role = this.#serve(context, { storage: this.#storage, set: this.#set, mode, previous })
-    return new Serving(mode, role, context)
+    const ofSet = { storage: this.#storage, set: this.#set, reads: this.#reads, mode, previous }
+    return new Serving(mode, this.#serve(context, ofSet), context, this.#running)
   }
 
   /** Ends what is served now, if anything, and serves on the same data in another mode. */
   #replaceServing(mode: ServingMode): void {
     const ended = this.#serving
+    if (ended?.mode === 'primary' && this.#rules.stepDownEndsReads) this.#reads.end()
+    // What a role watches ends with it.
+    this.#reads.cursors.onEnd = null
     const next = this.#open(mode, ended?.role.node ?? null)
     this.#serving = next
     this.#servedConfig = this.#protocol.coordinator.state.config
@@ -307,8 +315,11 @@ export class SetMember implements Actor {
 
   #stateChanged(from: MemberState, to: MemberState): void {
     this.#events.stateChanged(from, to)
+    if (to !== 'ROLLBACK') return
     // A rollback changes the data under the readers.
-    if (to === 'ROLLBACK') this.#replaceServing('secondary')
+    this.#reads.end()
+    this.#reads.cursors.closeWhere(() => true)
+    this.#replaceServing('secondary')
   }
 
   #topologyChanged(): void {

@@ -69,8 +69,8 @@ export async function yieldWithin(
   scope: WriteScope,
   { reads, session, isPartial, holder }: PausedStatement,
 ): Promise<void> {
-  const { host, retryable } = scope.invocation
-  host.cursors.pausedReads.add(reads)
+  const { host, retryable, operation } = scope.invocation
+  host.cursors.pausedReads.set(reads, operation)
   try {
     if (holder === null) await yieldBetween(scope)
     else await yieldToTransaction(scope, holder)

@@ -63,8 +63,10 @@ class MergedCursors implements CursorSource {
   async fill(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
     const { host, operation } = invocation
     operation.checkForInterrupt()
-    const filling = this.#merger.dry().map((remote) => failureOf(remote.fill(invocation, timeLimit)))
-    const failures = await operation.interruptible(host.context.all(filling))
+    const failures = await host.reads.during(host.context, operation, (context) => {
+      const filling = this.#merger.dry().map((remote) => failureOf(remote.fill(invocation, context, timeLimit)))
+      return operation.interruptible(context.all(filling))
+    })
     for (const failure of failures) if (failure !== null) throw failure.error
   }
 

@@ -16,11 +16,13 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { NotPrimaryError } from '@shardlab/actor'
-import { CommandError, firstFieldName } from '@shardlab/bson'
+import { firstFieldName } from '@shardlab/bson'
+import type { RunningOperation } from '@shardlab/member'
 import type { LogEntry } from '@shardlab/storage'
 import { answerClientWithError, answerMemberWithError } from '../../dispatch/member-messages.js'
 import type { StorageNode } from '../../host/storage-node.js'
 import type { RevocableContext } from './revocable-context.js'
+import { stateChange } from './state-change.js'
 
 export type ServingMode = 'primary' | 'secondary'
 
@@ -34,7 +36,8 @@ export interface ServedRole extends Actor {
   applied?(entry: LogEntry): void
 }
 
-interface Running {
+/** A message without an answer yet. */
+export interface Running {
   readonly kind: MessageKind
   readonly request: unknown
   readonly answer: Deferred<unknown>
@@ -64,9 +67,11 @@ export class Serving {
   readonly mode: ServingMode
   readonly role: ServedRole
   readonly #context: RevocableContext
-  readonly #running = new Set<Running>()
+  readonly #running: Set<Running>
 
-  constructor(mode: ServingMode, role: ServedRole, context: RevocableContext) {
+  /** @param running of the member: those that outlast an earlier state, and new ones */
+  constructor(mode: ServingMode, role: ServedRole, context: RevocableContext, running: Set<Running>) {
+    this.#running = running
     this.mode = mode
     this.role = role
     this.#context = context
@@ -101,16 +106,28 @@ export class Serving {
 
   /**
    * Nothing of it has an effect any more. Running operations fail, as those of a primary that steps
-   * down.
+   * down, except for reads that outlast the state.
    */
   end(): void {
     this.#context.revoke()
-    this.role.node.end()
+    const { node } = this.role
+    node.end()
+    const kept = new Set([...node.operations].filter((operation) => node.reads.isLasting(operation)))
+    const keptBodies = new Set<Uint8Array | null>([...kept].map(({ body }) => body))
     for (const running of this.#running) {
-      if (awaitsSet(running)) continue
+      if (awaitsSet(running) || keptBodies.has(bodyOf(running))) continue
       this.#running.delete(running)
       this.#interrupt(running)
     }
+    const waiting = new Set([...this.#running].map(bodyOf))
+    const ended = new Set(
+      [...node.operations].filter((operation) => !kept.has(operation) && !waiting.has(operation.body)),
+    )
+    // Perhaps nothing resumes them, so they would not end by themselves.
+    for (const operation of ended) node.operations.end(operation)
+    node.cursors.forget(ended)
+    // If something resumes a read, it must not open a cursor that no client knows.
+    for (const operation of ended) if (isRead(node, operation)) operation.interrupt(stateChange())
   }
 
   #interrupt({ kind, request, answer }: Running): void {
@@ -123,7 +140,11 @@ export class Serving {
   }
 }
 
-const stateChange = (): CommandError => new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
+const bodyOf = ({ request }: Running): Uint8Array | null => (request as { body?: Uint8Array }).body ?? null
+
+function isRead({ table, behaviours }: StorageNode, { command, args }: RunningOperation): boolean {
+  return table.find(command, behaviours)?.access === 'read' && args?.has('autocommit') !== true
+}
 
 /** They wait for the protocol of the set or for the cluster alone, and reply after the change. */
 const awaitsSet = ({ kind, request }: Running): boolean =>

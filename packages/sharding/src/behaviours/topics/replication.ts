@@ -71,6 +71,12 @@ export const replicationBehaviours = {
     ['2.6', false],
     ['5.0', true],
   ),
+  stepDownEndsReads: row<boolean>(
+    'A step-down ends all operations of clients. Otherwise it ends those that may write, and reads continue, as they do in every version when a member becomes primary. Idle cursors stay open.',
+    'replication_coordinator_impl.cpp: killAllUserOperations of 3.6 and 4.0, _killConflictingOpsOnStepUpAndStepDown since 4.2',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   configServersAreShardServers: row<boolean>(
     'Members of the config server have the role of shards, too: hello and serverStatus show their default write concern.',
     'mongod_options.cpp of 7.0 and 8.0, storeMongodOptions; replication_info.cpp, appendReplicationInfo',

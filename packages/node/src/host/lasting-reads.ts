@@ -1,0 +1,88 @@
+/**
+ * Reads and their cursors belong to the member, not to what it serves in one state: a change
+ * between primary and secondary leaves the data as they are. A read that continues keeps the node
+ * and the ownership with which it began; its waits are here.
+ */
+import { cursorId, type ActorContext, type Address, type CommandArguments, type Random } from '@shardlab/actor'
+import { firstFieldName } from '@shardlab/bson'
+import { OperationRegistry, type RunningOperation } from '@shardlab/member'
+import { CursorManager } from '../cursors/cursor-manager.js'
+import { InsertWaiters } from '../cursors/insert-waiters.js'
+import type { ReadWaits } from '../cursors/read-waits.js'
+import { RevocableContext } from '../replication/serving/revocable-context.js'
+import type { NodeHost } from './node-host.js'
+
+export class LastingReads implements ReadWaits {
+  readonly cursors: CursorManager
+  readonly insertWaiters = new InsertWaiters()
+  readonly operations = new OperationRegistry()
+  /** The node that serves now. */
+  node!: NodeHost
+  /** Determines the ids of cursors. */
+  cursorIds: Random
+  readonly #memberContext: ActorContext
+  readonly #setName: Address
+  #context: RevocableContext
+  readonly #waiting = new Map<RunningOperation, number>()
+
+  constructor(context: ActorContext, setName: Address) {
+    this.#memberContext = context
+    this.#setName = setName
+    this.#context = new RevocableContext(context, setName)
+    this.cursorIds = context.random.fork('cursor-ids')
+    this.cursors = new CursorManager(
+      () => cursorId(this.cursorIds),
+      (limit, value) => context.emit({ type: 'limit', atMs: context.now(), member: setName, limit, value }),
+    )
+  }
+
+  get context(): ActorContext {
+    return this.#context
+  }
+
+  async during<T>(
+    ofState: ActorContext,
+    operation: RunningOperation,
+    wait: (context: ActorContext) => Promise<T>,
+  ): Promise<T> {
+    if (!onlyReads(this.node, operation)) return wait(ofState)
+    const waiting = this.#waiting
+    waiting.set(operation, (waiting.get(operation) ?? 0) + 1)
+    try {
+      return await wait(this.#context)
+    } finally {
+      const others = waiting.get(operation)! - 1
+      if (others === 0) waiting.delete(operation)
+      else waiting.set(operation, others)
+    }
+  }
+
+  /** Whether the operation outlasts a change of the state now. */
+  isLasting(operation: RunningOperation): boolean {
+    return this.#waiting.has(operation)
+  }
+
+  /** Ends the reads that run. Their cursors stay open. */
+  end(): void {
+    this.#context.revoke()
+    this.#waiting.clear()
+    this.insertWaiters.clear()
+    this.#context = new RevocableContext(this.#memberContext, this.#setName)
+  }
+}
+
+/** Transactions end with their member's state. */
+function onlyReads(node: NodeHost, { command, args }: RunningOperation): boolean {
+  if (args === null || args.has('autocommit')) return false
+  if (command === 'getMore') return true
+  const row = node.table.find(command, node.behaviours)
+  if (row?.access !== 'read') return false
+  if (command === 'explain') return explainsRead(node, args)
+  // A pipeline may write.
+  return typeof row.endsWithClient === 'function' ? row.endsWithClient(args) : true
+}
+
+function explainsRead({ table, behaviours }: NodeHost, { target }: CommandArguments): boolean {
+  const explained = firstFieldName(target.slice())
+  return explained !== undefined && table.find(explained, behaviours)?.access === 'read'
+}
