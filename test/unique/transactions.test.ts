@@ -140,6 +140,26 @@ t.test('a commit whose answer is lost is repeated, and a crash between two state
     }),
   )
   t.equal(runs, 2, 'withTransaction receives the label of an error in insertMany')
+  await client.withSession(async (own) => {
+    own.startTransaction()
+    await failOnce({ failCommands: ['insert'], namespace: 'app.users', closeConnection: true })
+    const lost = await users.insertOne({ _id: 7, email: 'f', region: 7 }, { session: own }).catch((error) => error)
+    t.ok(lost.hasErrorLabel('TransientTransactionError'))
+    const ended = { code: ErrorCodes.NoSuchTransaction }
+    await t.rejects(own.commitTransaction(), ended, 'the value is not reserved without its document')
+  })
+  await client.withSession(async (own) => {
+    own.startTransaction()
+    const data = { failCommands: ['abortTransaction'], closeConnection: true }
+    await admin.command({ configureFailPoint: 'failCommand', mode: { times: 4 }, data })
+    const taken = { name: 'DuplicateValueError', owner: 1 }
+    await t.rejects(
+      users.insertOne({ _id: 7, email: 'a', region: 7 }, { session: own }),
+      taken,
+      'the abort gets no answer',
+    )
+    await own.abortTransaction()
+  })
   const session = client.startSession()
   session.startTransaction()
   await users.insertOne({ _id: 4, email: 'd', region: 4 }, { session })

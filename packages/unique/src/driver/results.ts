@@ -49,8 +49,8 @@ const concurrency = 16
 /**
  * Ordered writes run until one fails, unordered ones concurrently. An error ends a transaction of
  * the caller, so its writes are ordered.
- * @throws UniqueBulkWriteError; in a transaction of the caller that has to run again the driver's
- * error, because withTransaction reads its labels
+ * @throws UniqueBulkWriteError. If a transaction of the caller must run again, the driver's error
+ * instead, because withTransaction reads its labels.
  */
 export async function inBulk(
   writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],

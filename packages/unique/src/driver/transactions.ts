@@ -1,5 +1,5 @@
 import type { ClientSession, Db, Document, MongoClient } from 'mongodb'
-import { causeOf, kindOf, PortError } from '../core/port.js'
+import { causeOf, PortError } from '../core/port.js'
 import { repeated, type Transactions, type TransactionScope } from '../core/world.js'
 import { hasLabel, isServerError, realClock, withPortErrors } from './adapter.js'
 
@@ -97,20 +97,18 @@ export function driverTransactions(
 
 /**
  * Ends the caller's transaction after an error that the server does not know, such as a duplicate
- * that this library has found: its commit would store reservations without their document. The
- * session stays in the transaction, as after a duplicate key error, so the commit fails and later
- * statements do not run outside of it.
- * @throws PortError if it is unknown whether the transaction has ended
+ * that this library has found, or a lost connection: its commit would store reservations without
+ * their document. The session stays in the transaction, as after a duplicate key error, so the
+ * commit fails and later statements do not run outside of it.
  */
 async function endTransaction(client: MongoClient, session: ClientSession, error: unknown): Promise<void> {
-  if (isServerError(error) || hasLabel(error, 'TransientTransactionError')) return
+  if (isServerError(error)) return
   const abort = (): Promise<Document> =>
     withPortErrors(() => client.db('admin').command({ abortTransaction: 1 }, { session }))
   try {
     await repeated(realClock, abort)
-  } catch (failure) {
-    // Refused: it has ended before.
-    if (kindOf(failure) !== 'refused') throw failure
+  } catch {
+    // It has ended before, or the server does not answer. The caller gets the error that came first.
   }
 }
 
