@@ -51,12 +51,16 @@ export class CatalogView {
    * config server is down or has no primary, the placement of the last read.
    */
   async placement(): Promise<CollectionPlacement | null> {
-    const [known, isMarked] = [this.#placement, this.#isMarked]
+    const [known, isMarked, config] = [this.#placement, this.#isMarked, this.#config]
     const isRead = await this.#sets.ask(configAddress, async (primary) => {
       await this.#read(primary)
       return true
     })
-    if (isRead === undefined) [this.#placement, this.#isMarked] = [known, isMarked || this.#isMarked]
+    if (isRead === undefined) {
+      this.#placement = known
+      this.#isMarked ||= isMarked
+      this.#config = config
+    }
     return this.#placement
   }
 
