@@ -96,7 +96,10 @@ export function shardRole(
       writeReshardingStatistics(parts(), writer)
     },
     writeCoordinatorStatistics: (writer) => parts().coordinators.statistics.write(writer),
-    backgroundOperations: (label) => reshardingOperations(parts(), label),
+    *backgroundOperations(label) {
+      yield* parts().coordinators.operations(label)
+      yield* reshardingOperations(parts(), label)
+    },
   }
   return role
 }

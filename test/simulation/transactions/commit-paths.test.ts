@@ -175,6 +175,30 @@ t.test('currentOp and serverStatus show transactions', async (t) => {
     totalCommittedTwoPhaseCommit: 0,
     currentInSteps: { waitingForVotes: 1, writingDecision: 0 },
   })
+  await cluster.advance(1000)
+  const ofCoordinators = await operations('shard01', { desc: 'transaction coordinator' })
+  t.match(ofCoordinators, [
+    {
+      twoPhaseCommitCoordinator: {
+        txnNumber: 1,
+        txnRetryCounter: 0,
+        numParticipants: 2,
+        state: 'waitingForVotes',
+        commitStartTime: Date,
+        hasRecoveredFromFailover: false,
+        deadline: Date,
+        decision: undefined,
+      },
+    },
+  ])
+  const { stepDurations, commitStartTime, deadline } = ofCoordinators[0]!['twoPhaseCommitCoordinator']
+  t.same(Object.keys(stepDurations), [
+    'writingParticipantListMicros',
+    'totalCommitDurationMicros',
+    'waitingForVotesMicros',
+  ])
+  t.ok(stepDurations.waitingForVotesMicros >= 1_000_000)
+  t.ok(deadline - commitStartTime >= 60_000)
   await cluster.steps.heal(hold)
   t.match(await committing, { ok: 1 })
   t.match(await coordinators(), {
@@ -184,6 +208,7 @@ t.test('currentOp and serverStatus show transactions', async (t) => {
   })
   t.same(await operations('shard02', { type: 'idleSession' }), [])
   t.same(await operations('mongos01', { type: 'idleSession' }), [])
+  t.same(await operations('shard01', { desc: 'transaction coordinator' }), [])
 })
 
 t.test('reads wait for the documents that a prepared transaction changes, and for no others', async (t) => {

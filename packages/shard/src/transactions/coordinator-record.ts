@@ -52,7 +52,8 @@ function withId(writer: DocumentWriter, { lsid, txnNumber }: TransactionId): Doc
   return writer.startDocument('_id').document('lsid', lsid).int64('txnNumber', txnNumber).end()
 }
 
-function writeDecision(writer: DocumentWriter, decision: Decision): void {
+/** Appends the field `decision`. */
+export function writeDecision(writer: DocumentWriter, decision: Decision): void {
   writer.startDocument('decision').string('decision', decision.outcome)
   if (decision.outcome === 'commit') {
     const [seconds, increment] = decision.commitTime

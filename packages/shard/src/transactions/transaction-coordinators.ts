@@ -3,55 +3,14 @@
  * participants are asked again after a crash, with one they are informed until all have
  * acknowledged. Server: transaction_coordinator.cpp, transaction_coordinator_service.cpp.
  */
-import { createDeferred, StepFailedError, type Deferred } from '@shardlab/actor'
-import { CommandError, ErrorCodes } from '@shardlab/bson'
+import { StepFailedError } from '@shardlab/actor'
+import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from '@shardlab/member'
 import { CommitStatistics, reachIgnoringFault, retryUntilDone, type CommitStep, type NodeHost } from '@shardlab/node'
 import { Records } from '../common/record-store.js'
+import { Coordination } from './coordination.js'
 import { coordinatorRecords, type CoordinatorRecord, type Decision, type TransactionId } from './coordinator-record.js'
 import { Participants } from './participants.js'
-
-class Coordination {
-  readonly id: TransactionId
-  readonly participants: readonly string[]
-  decision: Decision | null
-  step: CommitStep | null = null
-  readonly #decided = createDeferred<Decision>()
-  readonly #finished: Deferred<Decision> = createDeferred<Decision>()
-
-  constructor({ id, participants, decision }: CoordinatorRecord) {
-    this.id = id
-    this.participants = participants
-    this.decision = decision
-    // There may be no waiters.
-    this.#decided.promise.catch(ignored)
-    this.#finished.promise.catch(ignored)
-  }
-
-  get decided(): Promise<Decision> {
-    return this.#decided.promise
-  }
-
-  get finished(): Promise<Decision> {
-    return this.#finished.promise
-  }
-
-  decide(decision: Decision): void {
-    this.decision = decision
-    this.#decided.resolve(decision)
-  }
-
-  finish(): void {
-    this.#finished.resolve(this.decision!)
-  }
-
-  fail(error: unknown): void {
-    this.#decided.reject(error)
-    this.#finished.reject(error)
-  }
-}
-
-const ignored = (): void => {}
 
 export class TransactionCoordinators {
   readonly #node: NodeHost
@@ -66,11 +25,28 @@ export class TransactionCoordinators {
 
   /** Call after the node has recovered its state. */
   start(): void {
-    for (const record of this.#records.all()) this.#begin(record)
+    for (const record of this.#records.all()) this.#begin(record, true)
   }
 
   get count(): number {
     return this.#running.size
+  }
+
+  /**
+   * For currentOp.
+   * @param shard for requests of routers; null: a direct connection
+   */
+  *operations(shard: string | null): Generator<Uint8Array> {
+    const { behaviours, context } = this.#node
+    for (const coordination of this.#running.values()) {
+      if (coordination.step === null) continue
+      const writer = new DocumentWriter(512)
+      if (shard !== null) writer.string('shard', shard)
+      writer.string('host', context.endpoint).string('desc', 'transaction coordinator')
+      writer.startDocument('twoPhaseCommitCoordinator')
+      coordination.report(writer, context.now(), behaviours.transactionsHaveRetryCounters)
+      yield writer.end().finish()
+    }
   }
 
   /**
@@ -97,8 +73,8 @@ export class TransactionCoordinators {
     return atOnce ? coordination.decided : coordination.finished
   }
 
-  #begin(record: CoordinatorRecord): Coordination {
-    const coordination = new Coordination(record)
+  #begin(record: CoordinatorRecord, isRecovered = false): Coordination {
+    const coordination = new Coordination(record, this.#node.context.now(), isRecovered)
     const { key } = SessionCatalog.parseAny(record.id.lsid)
     const name = keyOf(key, record.id.txnNumber)
     this.#running.set(name, coordination)
@@ -120,7 +96,7 @@ export class TransactionCoordinators {
 
   #enter(coordination: Coordination, step: CommitStep | null): void {
     this.statistics.move(coordination.step, step)
-    coordination.step = step
+    coordination.enter(step, this.#node.context.now())
   }
 
   async #run(coordination: Coordination): Promise<void> {
@@ -152,6 +128,7 @@ export class TransactionCoordinators {
     const { context, parameters } = this.#node
     const details = { participants }
     const deadlineMs = context.now() + parameters.number('transactionLifetimeLimitSeconds') * 1000
+    coordination.deadlineMs = deadlineMs
     try {
       this.#enter(coordination, 'writingParticipantList')
       await context.reach('shard.transaction.coordinating', details)

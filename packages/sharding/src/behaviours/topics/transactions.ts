@@ -38,6 +38,12 @@ export const transactionBehaviours = {
     ['2.6', false],
     ['4.4', true],
   ),
+  transactionsHaveRetryCounters: row<boolean>(
+    'currentOp shows the retry counter of a transaction whose commit a shard coordinates.',
+    'transaction_coordinator.cpp since 5.1, TxnNumberAndRetryCounter',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   transactionTextsAreStructured: row<boolean>(
     'Errors show the number of a transaction as a document.',
     'transaction_participant.cpp since 5.1, TxnNumberAndRetryCounter',
