@@ -167,3 +167,24 @@ t.test('PyMongo works with shards of three members, and with the set of one of t
   ])
     t.match(await run(python, args), { code: 0, stdout: 'fine\n', stderr: '' })
 })
+
+for (const emulate of ['4.0', '4.4', '8.0'] as const)
+  t.test(`${emulate}: cursors of a driver outlast the step-down of their member`, async (t) => {
+    const { client } = await start(t, { emulate })
+    const rows = client.db('shop').collection<{ _id: number }>('rows')
+    const wanted = Array.from({ length: 20 }, (_, _id) => ({ _id }))
+    await rows.insertMany(wanted, { writeConcern: { w: 3 } })
+    const cursor = rows.find({}, { batchSize: 2, sort: { _id: 1 } })
+    const found = [await cursor.next()]
+    const { me } = await client.db('admin').command({ hello: 1 })
+    await client.db('admin').command({ replSetStepDown: 60 })
+    // Before 4.4 a driver may not know yet that the member is no primary any more.
+    const insert = () => rows.insertOne({ _id: 20 }, { writeConcern: { w: 'majority' } })
+    while (!(await insert().then(Boolean, ({ code }: { code: number }) => code !== 10_107)));
+    t.not((await client.db('admin').command({ hello: 1 }))['me'], me)
+    found.push(...(await cursor.toArray()))
+    t.strictSame(
+      found.filter((each) => each!._id < 20),
+      wanted,
+    )
+  })
