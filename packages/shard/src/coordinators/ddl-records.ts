@@ -5,7 +5,7 @@
 import { timestampPair, type DatabaseVersionTuple, type TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, elementsOf, findField, hexOf, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
-import { parseDatabaseVersion } from '@shardlab/sharding'
+import { parseDatabaseVersion, writeDatabaseVersion } from '@shardlab/sharding'
 import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
@@ -168,7 +168,7 @@ function writeRecord(record: DdlRecord): Uint8Array {
       writer.string('toShardId', record.to).startArray('collectionsToClone')
       record.namespaces.forEach((ns, i) => writer.string(String(i), ns))
       writer.end().string('phase', record.phase)
-      writeVersion(writer, record.databaseVersion)
+      writeDatabaseVersion(writer, 'version', record.databaseVersion)
       return writer
         .timestamp('startedAt', ...record.startedAt)
         .timestamp('plannedAt', ...record.plannedAt)
@@ -176,16 +176,6 @@ function writeRecord(record: DdlRecord): Uint8Array {
     case 'receiveDatabase':
       return writer.string('fromShardId', record.from).finish()
   }
-}
-
-/** As in config.databases. */
-function writeVersion(writer: DocumentWriter, [uuid, seconds, increment, lastMod]: DatabaseVersionTuple): void {
-  writer
-    .startDocument('version')
-    .uuid('uuid', Buffer.from(uuid, 'hex'))
-    .timestamp('timestamp', seconds, increment)
-    .int32('lastMod', lastMod)
-    .end()
 }
 
 /** Undefined: a record of another mechanism. */

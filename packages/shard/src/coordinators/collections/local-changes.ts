@@ -47,14 +47,26 @@ async function createLocalCollection(
 }
 
 async function dropLocal(
-  { node, placements, migrations }: ParticipantHost,
+  host: ParticipantHost,
   { ns }: RequestOf<'shard.drop-local-collection'>,
 ): Promise<ReplyOf<'shard.drop-local-collection'>> {
+  const indexCount = dropLocalCopy(host, ns)
+  await host.node.flushToMajority()
+  return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
+}
+
+/**
+ * The caller flushes the node.
+ * @returns how many indexes it had; null: it did not exist
+ */
+export function dropLocalCopy(
+  { node, placements, migrations }: Pick<ParticipantHost, 'node' | 'placements' | 'migrations'>,
+  ns: string,
+): number | null {
   migrations.abortReceiving((each) => each === ns)
   const indexCount = dropLocalCollection(node, ns, true)
   placements.forgetCollection(ns)
-  await node.flushToMajority()
-  return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
+  return indexCount
 }
 
 async function renameLocal(

@@ -82,7 +82,7 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
 }
 
 async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: readonly string[]): Promise<void> {
-  const { node, placements, critical } = host
+  const { node, critical } = host
   const { context } = node
   const { ns: db, to, namespaces, startedAt } = record
   const move: PrimaryMove = [context.address, ...startedAt]
@@ -92,13 +92,7 @@ async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: 
   raiseError((await context.request(to, 'shard.hold-database', { db, move })).error)
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
-    const committing = await enter(host, record, 'committing')
-    raiseError(await commit(host, committing))
-    placements.forgetDatabase(db)
-    await context.reach('shard.move-primary.committed', { db, to })
-    dropOriginals(host, committing)
-    // After the release, new collections may have the names of the originals.
-    await enter(host, { ...record, namespaces: [] }, 'releasing')
+    raiseError(await commit(host, await enter(host, record, 'committing')))
   })
   await release(host, record, [])
 }
@@ -122,27 +116,32 @@ async function release({ node, ddl }: DdlHost, record: MovePrimaryRecord, droppe
 }
 
 /**
- * Repeats the commit until its outcome is known; the database is blocked until then.
- * @returns why the config server refuses it, and the move is in its phase `aborting`; null:
- *   committed
+ * Repeats the commit until its outcome is known, and drops the originals. The database is blocked
+ * until then.
+ * @param record in its phase `committing`
+ * @returns why the config server refuses it, and the move is in its phase `aborting`; null: it is
+ *   in its phase `releasing`
  */
 async function commit(host: DdlHost, record: MovePrimaryRecord): Promise<ErrorField> {
-  const { node } = host
+  const { node, placements } = host
   const { ns: db, to, databaseVersion, plannedAt } = record
   const request = { db, to, databaseVersion, plannedAt }
   const { error } = await retryUntilDone(node, () =>
     node.context.request(configAddress, 'config.commit-move-primary', request),
   )
-  if (error !== null) await enter(host, record, 'aborting')
-  return error
-}
-
-/** The caller flushes the node. */
-function dropOriginals({ node, placements }: DdlHost, record: MovePrimaryRecord): void {
+  if (error !== null) {
+    await enter(host, record, 'aborting')
+    return error
+  }
+  placements.forgetDatabase(db)
+  await node.context.reach('shard.move-primary.committed', { db, to })
   for (const ns of record.namespaces) {
     dropLocalCollection(node, ns, true)
     placements.forgetCollection(ns)
   }
+  // After the release, new collections may have the names of the originals.
+  await enter(host, { ...record, namespaces: [] }, 'releasing')
+  return null
 }
 
 async function abort(host: DdlHost, record: MovePrimaryRecord, error: unknown): Promise<void> {
@@ -163,17 +162,12 @@ function ignoreUnreachable(error: unknown): void {
 
 /** Ends an interrupted move as its phase demands; retries until it has. */
 async function end(host: DdlHost, { operation, ns: db }: MovePrimaryRecord): Promise<void> {
-  const { placements, critical, ddl } = host
+  const { critical, ddl } = host
   const record = ddl.records.get({ operation, ns: db })
   if (record?.operation !== 'movePrimary') return
   if (record.phase === 'releasing') return release(host, record, [])
   if (record.phase === 'committing') {
-    await critical.hold(db, async () => {
-      if ((await commit(host, record)) !== null) return
-      placements.forgetDatabase(db)
-      dropOriginals(host, record)
-      await enter(host, { ...record, namespaces: [] }, 'releasing')
-    })
+    await critical.hold(db, () => commit(host, record))
     return end(host, record)
   }
   const aborting = record.phase === 'copying' ? await enter(host, record, 'aborting') : record

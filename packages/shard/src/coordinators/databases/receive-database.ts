@@ -14,7 +14,8 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
-import { dropLocalCollection, retryUntilDone, type NodeHost } from '@shardlab/node'
+import { retryUntilDone, type NodeHost } from '@shardlab/node'
+import { dropLocalCopy } from '../collections/local-changes.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord, ReceiveDatabaseRecord } from '../ddl-records.js'
@@ -47,15 +48,12 @@ export async function holdDatabase(
 
 /** Later requests of the move have no effect. */
 export async function releaseDatabase(
-  { node, placements, migrations, ddl }: DdlHost,
+  host: DdlHost,
   { db, move, dropped }: RequestOf<'shard.release-database'>,
 ): Promise<ReplyOf<'shard.release-database'>> {
+  const { node, ddl } = host
   if (ddl.receivedMoves.isOpen(db, move)) {
-    for (const ns of dropped) {
-      migrations.abortReceiving((each) => each === ns)
-      dropLocalCollection(node, ns, true)
-      placements.forgetCollection(ns)
-    }
+    for (const ns of dropped) dropLocalCopy(host, ns)
     const record = ddl.records.get({ operation: 'receiveDatabase', ns: db })
     if (record?.operation === 'receiveDatabase' && record.from === move[0]) ddl.records.remove(record)
     ddl.receivedMoves.end(db, move)
