@@ -83,6 +83,7 @@ export { type OperationRequest, RunningOperation } from './operations/running-op
 export type { ShardLabel } from './operations/shard-label.js'
 export { defaultSliceLimits, giveUpTurn, TimeSlice, type SliceLimits } from './operations/time-slice.js'
 export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.js'
+export { withComment } from './operations/with-comment.js'
 export { ParameterSet } from './parameters/parameter-set.js'
 export type { ParameterOwner, ParameterRow, ParameterValue } from './parameters/parameter.js'
 export {

@@ -7,6 +7,7 @@ import {
 } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
+import { withComment } from './with-comment.js'
 import type { SessionId } from '../sessions/session-catalog.js'
 
 export interface OperationRequest {
@@ -58,6 +59,8 @@ export class RunningOperation {
   yields = 0
   previous: RunningOperation | null = null
   next: RunningOperation | null = null
+  /** That of the command, for the commands that it sends; null: not encoded yet, or it has none. */
+  #comment: Uint8Array | null = null
   #interruption: CommandError | null = null
   #waiting: Cancellation | null = null
   /**
@@ -78,16 +81,15 @@ export class RunningOperation {
 
   /** `{ comment }`: that of the command, else the inherited one; null: none. */
   get comment(): Uint8Array | null {
+    if (this.#comment !== null) return this.#comment
     const own = this.args?.value('comment')
-    return own === undefined ? this.inheritedComment : new DocumentWriter(64).value('comment', own).finish()
+    if (own === undefined) return this.inheritedComment
+    return (this.#comment = new DocumentWriter(64).value('comment', own).finish())
   }
 
   /** As the command would be if it had the inherited comment. */
   get describedBody(): Uint8Array {
-    const { body, inheritedComment } = this
-    return inheritedComment === null || this.args?.has('comment') === true
-      ? body
-      : new DocumentWriter(body.length + inheritedComment.length).fields(body).fields(inheritedComment).finish()
+    return withComment(this.body, this.inheritedComment)
   }
 
   get killed(): boolean {

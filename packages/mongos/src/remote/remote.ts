@@ -20,14 +20,13 @@ import {
   type UnsentCommand,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
-import { HostSearch, maxTimeExpired, SetTargeter } from '@shardlab/member'
+import { HostSearch, maxTimeExpired, SetTargeter, withComment } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { isOk } from './command-reply.js'
 import { HedgedReads, type HedgingParameters } from './hedging.js'
 import { noSuitableMember, readPreferenceOf, type RoutedPreference } from './routed-preference.js'
-import { withComment } from './with-comment.js'
 
 export type RemoteCommand = UnsentCommand
 
@@ -174,7 +173,7 @@ export class Remote {
     const { command } = sent
     const request: NodeCommand = {
       db: command.db,
-      body: this.#options.forwardsComments ? withComment(command.body, sent.requester) : command.body,
+      body: this.#options.forwardsComments ? withComment(command.body, sent.requester?.comment ?? null) : command.body,
       sequences: command.sequences,
       shardVersion: command.shardVersion,
       databaseVersion: command.databaseVersion,

@@ -10,6 +10,7 @@ import {
   DocumentBatch,
   mergedBatchBytesMax,
   killCursor,
+  withComment,
   readCursorReply,
 } from '@shardlab/member'
 import type { FillingCommand } from './cursor-manager.js'
@@ -56,10 +57,10 @@ export class RemoteCursor extends DocumentBatch {
     const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))
     if (session !== null) writer.document('lsid', session.document)
     if (transaction !== undefined) writer.int64('txnNumber', transaction.txnNumber).bool('autocommit', false)
-    if (operation.comment !== null && hasGenericComments(this.#node.behaviours.language))
-      writer.fields(operation.comment)
+    const comment = hasGenericComments(this.#node.behaviours.language) ? operation.comment : null
+    const command = withComment(writer.string('$db', db).finish(), comment)
     this.#id = 0n
-    const { body } = await this.#ask(writer.string('$db', db).finish(), filling, context, timeLimit)
+    const { body } = await this.#ask(command, filling, context, timeLimit)
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
     // Copied: the message's buffer is reused.
