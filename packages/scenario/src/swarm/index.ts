@@ -9,7 +9,6 @@ export { firstContradiction, type RegisterOperation } from './checkers/lineariza
 export { listAnomalies } from './checkers/lists/anomalies.js'
 export { isPermitted, type ListAnomaly, type ListAnomalyKind } from './checkers/lists/anomaly.js'
 export type * from './checkers/lists/history.js'
-export { ReplicaSets } from '../sets/replica-sets.js'
 export { memberDifferences } from './checkers/replication.js'
 export { StreamReplay } from './checkers/streams.js'
 export { KnownVersions } from './checkers/versions.js'
