@@ -34,10 +34,10 @@ export interface Entry {
 }
 
 /**
- * Takes a member out of a fault.
+ * Removes a member from the members and the link of a fault; the caller ends the returned parts.
  * @returns the parts on this member, and those on links or steps that concern no other one
  */
-export function partsThatEndWithout(member: Address, entry: Entry): FaultPart[] {
+export function removeFromFault(member: Address, entry: Entry): FaultPart[] {
   if (!entry.members.includes(member)) return []
   entry.members = entry.members.filter((each) => each !== member)
   if (entry.link !== null) entry.link = { from: without(entry.link.from, member), to: without(entry.link.to, member) }

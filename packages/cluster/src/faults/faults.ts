@@ -3,14 +3,14 @@ import { formatDuration } from '@shardlab/quantities'
 import type { ReachedStep, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { AppliedFault } from './applied-fault.js'
-import { appliedFault, partsThatEndWithout, type Entry, type FaultPart } from './entry.js'
+import { appliedFault, removeFromFault, type Entry, type FaultPart } from './entry.js'
 import type { FaultInput } from './fault-data.js'
 import type { EndingEvent, FaultVerb } from './fault-verb.js'
 import type { FaultWorld, RunningFault } from './fault-world.js'
 import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
-import { namesOnly, resolveFault } from './resolve.js'
+import { dependsOnMember, resolveFault } from './resolve.js'
 import { chooseFor, type ChosenFault } from './targets/chosen-fault.js'
 
 export interface FaultsOptions {
@@ -140,10 +140,10 @@ export class Faults {
     for (const { running } of this.#parts()) running?.down?.delete(member)
     for (const entry of this.#entries.values())
       if (isBegun(entry)) {
-        for (const part of partsThatEndWithout(member, entry))
+        for (const part of removeFromFault(member, entry))
           if (part.running === null) part.isOver = true
           else await this.#undoPart(entry, part, part.running)
-      } else if (namesOnly(member, entry.resolved)) await this.#heal(entry)
+      } else if (dependsOnMember(member, entry.resolved)) await this.#heal(entry)
   }
 
   /** {@link heal} for a caller that advances the virtual clock itself. */

@@ -43,8 +43,8 @@ export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): R
   return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, verb, target: null, link }
 }
 
-/** Whether the fault needs this member, by its name. */
-export function namesOnly(member: Address, { target, link }: ResolvedFault): boolean {
+/** Whether the target or an end of the link is this member alone. */
+export function dependsOnMember(member: Address, { target, link }: ResolvedFault): boolean {
   const named = link === null ? [target] : [link.from, link.to]
   return named.some((each) => each !== null && isOne(each) && each.name === member)
 }
