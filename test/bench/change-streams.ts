@@ -1,7 +1,8 @@
 /**
- * Change streams through a router: the time from an insert to its event, how fast history is read,
- * and what an open stream costs writers.
+ * Change streams through a router: the time from an insert to its event, how fast events go through
+ * one stream and through a hundred, and what an open stream costs writers.
  */
+import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { MongoClient, type Document } from 'mongodb'
 import { up } from '../support/up.js'
@@ -12,13 +13,18 @@ const rounds = 3
 const singles = 200
 const betweenMs = 10
 const history = 20_000
+const many = 100
+const eventsOfEach = 200
 const writers = 16
 const measuredMs = 2000
 
 interface Round {
   readonly latenciesMs: readonly number[]
   readonly eventsPerSecond: number
+  readonly eventsOfMany: number
   readonly writesRatio: number
+  /** Of the cluster, for a write with a stream, relative to one without. */
+  readonly cpuRatio: number
 }
 
 export async function measure(): Promise<BenchResult> {
@@ -37,8 +43,16 @@ export async function measure(): Promise<BenchResult> {
         value: median(measured.map(({ eventsPerSecond }) => eventsPerSecond)).toFixed(0),
       },
       {
+        name: `events per second through ${many} streams together`,
+        value: median(measured.map(({ eventsOfMany }) => eventsOfMany)).toFixed(0),
+      },
+      {
         name: `${writers} writers with a stream that is read, relative to none`,
         value: median(measured.map(({ writesRatio }) => writesRatio)).toFixed(2),
+      },
+      {
+        name: 'CPU of the cluster for each of their writes, relative to none',
+        value: median(measured.map(({ cpuRatio }) => cpuRatio)).toFixed(2),
       },
     ],
     note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} rounds; the clients, and the cluster, in a process of their own. Node ${process.version}, ${cpus().length} cores.`,
@@ -47,13 +61,14 @@ export async function measure(): Promise<BenchResult> {
 
 async function oneRound(): Promise<Round> {
   const running = await up('--port', '0', '--quiet', '--shards', String(shards))
-  const client = await MongoClient.connect(running.ready.uri, { maxPoolSize: writers + 4 })
+  const client = await MongoClient.connect(running.ready.uri, { maxPoolSize: many + writers })
   try {
     await client.db('admin').command({ shardCollection: 'app.rows', key: { _id: 'hashed' } })
     return {
       latenciesMs: await latencies(client),
       eventsPerSecond: await readHistory(client),
-      writesRatio: await costOfStream(client),
+      eventsOfMany: await readMany(client),
+      ...(await costOfStream(client, running.process.pid!)),
     }
   } finally {
     await client.close()
@@ -98,31 +113,62 @@ async function readHistory(client: MongoClient): Promise<number> {
   return perSecond
 }
 
-async function costOfStream(client: MongoClient): Promise<number> {
+/** All streams return all events. */
+async function readMany(client: MongoClient): Promise<number> {
+  const rows = client.db('app').collection<{ _id: string }>('rows')
+  const streams = Array.from({ length: many }, () => rows.watch())
+  await Promise.all(streams.map((each) => each.tryNext()))
+  const beganMs = performance.now()
+  const reading = streams.map(async (each) => {
+    for (let read = 0; read < eventsOfEach; read++) await each.next()
+  })
+  await rows.insertMany(Array.from({ length: eventsOfEach }, (_, i) => ({ _id: `m${i}` })))
+  await Promise.all(reading)
+  const perSecond = ((many * eventsOfEach) / (performance.now() - beganMs)) * 1000
+  await Promise.all(streams.map((each) => each.close()))
+  return perSecond
+}
+
+async function costOfStream(client: MongoClient, pid: number): Promise<Pick<Round, 'writesRatio' | 'cpuRatio'>> {
   // The first makes the cluster warm.
-  await writesPerSecond(client)
-  const before = await writesPerSecond(client)
+  await writing(client, pid)
+  const before = await writing(client, pid)
   const stream = client.db('app').collection('rows').watch()
   stream.on('change', () => {})
   await sleep(betweenMs)
-  const withStream = await writesPerSecond(client)
+  const withStream = await writing(client, pid)
   await stream.close()
-  return (2 * withStream) / (before + (await writesPerSecond(client)))
+  const after = await writing(client, pid)
+  return {
+    writesRatio: (2 * withStream.perSecond) / (before.perSecond + after.perSecond),
+    cpuRatio: (2 * withStream.cpuOfEach) / (before.cpuOfEach + after.cpuOfEach),
+  }
 }
 
-async function writesPerSecond(client: MongoClient): Promise<number> {
+/** `cpuOfEach` in ticks of the kernel. */
+async function writing(client: MongoClient, pid: number): Promise<{ perSecond: number; cpuOfEach: number }> {
   const rows = client.db('app').collection('rows')
   let isOver = false
   let written = 0
   const write = async (): Promise<void> => {
     for (; !isOver; written++) await rows.insertOne({ text: 'x'.repeat(200) })
   }
-  const beganMs = performance.now()
+  const [beganMs, ticks] = [performance.now(), cpuTicksOf(pid)]
   const work = Promise.all(Array.from({ length: writers }, write))
   await sleep(measuredMs)
   isOver = true
   await work
-  return (written / (performance.now() - beganMs)) * 1000
+  return {
+    perSecond: (written / (performance.now() - beganMs)) * 1000,
+    cpuOfEach: (cpuTicksOf(pid) - ticks) / written,
+  }
+}
+
+/** Of all threads of the process. Manual: proc(5), stat. */
+function cpuTicksOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
 }
 
 const at = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0
