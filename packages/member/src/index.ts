@@ -17,6 +17,7 @@ export {
   concernDefaultsId,
   completeWriteConcern,
   concernDefaultsOf,
+  reportedWriteConcern,
   withDefaultConcerns,
   writeConcernDefaults,
 } from './concerns/concern-defaults.js'

@@ -1,5 +1,5 @@
 import type { TimestampPair } from '@shardlab/actor'
-import { emptyDocument, Timestamp, type Document } from '@shardlab/bson'
+import { Timestamp, type Document } from '@shardlab/bson'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
@@ -18,7 +18,7 @@ async function prepare(node: NodeUnderTest, of: number, statements: readonly Doc
   const time: TimestampPair = transactions.prepare(transaction)
   return {
     time,
-    commit: () => transactions.commitPrepared(transaction, time, emptyDocument),
+    commit: () => transactions.commitPrepared(transaction, time, null),
     abort: () => transactions.abort(transaction),
   }
 }

@@ -90,6 +90,14 @@ export function completeWriteConcern(document: Uint8Array): Uint8Array {
   return writer.int32('wtimeout', Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0)).finish()
 }
 
+/** `{ w, j?, fsync?, wtimeout, provenance? }` */
+export function reportedWriteConcern(document: Uint8Array, { writeConcernsHaveProvenance }: Behaviours): Uint8Array {
+  const complete = completeWriteConcern(document)
+  if (!writeConcernsHaveProvenance) return complete
+  const provenance = findField(document, 'provenance')?.asString() ?? 'clientSupplied'
+  return new DocumentWriter(complete.length + 48).fields(complete).string('provenance', provenance).finish()
+}
+
 /**
  * Appends the reply of getDefaultRWConcern and setDefaultRWConcern.
  * @param defaults the stored document; null: none was ever set

@@ -2,7 +2,7 @@ import { timestampPair, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { commitTransactionSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
-import { reportedConcern } from '../replication/concerns/write-concern.js'
+import { concernOf } from '../replication/concerns/write-concern.js'
 import type { Transaction } from '../transactions/transaction.js'
 
 export const commitTransaction: CommandRow<NodeInvocation> = {
@@ -27,7 +27,7 @@ export const commitTransaction: CommandRow<NodeInvocation> = {
 /** @param time in requests of coordinators. @throws CommandError 72 InvalidOptions */
 function commit(invocation: NodeInvocation, transaction: Transaction, time: RawValue | undefined): void {
   const { transactions } = invocation.host
-  const concern = reportedConcern(invocation)
+  const concern = concernOf(invocation)
   if (transaction.state === 'prepared') {
     if (time === undefined) throw new CommandError('InvalidOptions', "'commitTimestamp' cannot be null")
     transactions.commitPrepared(transaction, timestampPair(time), concern)

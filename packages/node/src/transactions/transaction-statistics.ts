@@ -1,18 +1,19 @@
-import type { DocumentWriter } from '@shardlab/bson'
+import { emptyDocument, type DocumentWriter } from '@shardlab/bson'
+import { reportedWriteConcern } from '@shardlab/member'
+import type { Behaviours } from '@shardlab/sharding'
 import type { Transaction } from './transaction.js'
 
 interface LastCommitted {
   readonly operationCount: number
   readonly oplogOperationBytes: number
-  readonly writeConcern: Uint8Array
+  readonly writeConcern: Uint8Array | null
 }
 
 export interface TransactionStatisticsRequest {
   readonly open: readonly Transaction[]
   /** To config.transactions. */
   readonly collectionWrites: number
-  /** Whether the version has prepared transactions. */
-  readonly withPrepared: boolean
+  readonly behaviours: Behaviours
   readonly withLastCommitted: boolean
 }
 
@@ -31,10 +32,18 @@ export class TransactionStatistics {
   coordinatorsCreated = 0
   #lastCommitted: LastCommitted | null = null
 
-  /** @param writeConcern that the client or an administrator has named; empty: none */
-  committed({ operations, sizeBytes }: Transaction, writeConcern: Uint8Array): void {
+  /**
+   * @param writeConcern with which the commit is acknowledged, as it was sent, or the implicit one.
+   *   Null: the command named none, and the version has no implicit one.
+   */
+  committed({ operations, sizeBytes }: Transaction, writeConcern: Uint8Array | null): void {
     this.committedCount++
-    this.#lastCommitted = { operationCount: operations.length, oplogOperationBytes: sizeBytes, writeConcern }
+    this.#lastCommitted = {
+      operationCount: operations.length,
+      oplogOperationBytes: sizeBytes,
+      // Copied: a view would keep its whole message alive.
+      writeConcern: writeConcern === null ? null : new Uint8Array(writeConcern),
+    }
   }
 
   retried(statements: number): void {
@@ -45,7 +54,7 @@ export class TransactionStatistics {
 
   write(
     writer: DocumentWriter,
-    { open, collectionWrites, withPrepared, withLastCommitted }: TransactionStatisticsRequest,
+    { open, collectionWrites, behaviours, withLastCommitted }: TransactionStatisticsRequest,
   ): void {
     const active = open.filter(({ operation }) => operation !== null).length
     writer
@@ -58,7 +67,7 @@ export class TransactionStatistics {
       .int64('totalAborted', this.aborted)
       .int64('totalCommitted', this.committedCount)
       .int64('totalStarted', this.started)
-    if (withPrepared)
+    if (behaviours.shardedTransactions)
       writer
         .int64('totalPrepared', this.prepared)
         .int64('totalPreparedThenCommitted', this.preparedThenCommitted)
@@ -70,7 +79,10 @@ export class TransactionStatistics {
         .startDocument('lastCommittedTransaction')
         .int64('operationCount', last.operationCount)
         .int64('oplogOperationBytes', last.oplogOperationBytes)
-        .document('writeConcern', last.writeConcern)
+        .document(
+          'writeConcern',
+          last.writeConcern === null ? emptyDocument : reportedWriteConcern(last.writeConcern, behaviours),
+        )
         .end()
   }
 }

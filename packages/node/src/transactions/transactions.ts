@@ -154,10 +154,10 @@ export class Transactions {
 
   /**
    * All its operations take effect in this turn. The caller flushes the node.
-   * @param writeConcern with which the commit is acknowledged, for statistics
-   * @throws CommandError of a fail point; then it has aborted
+   * @param writeConcern as in {@link TransactionStatistics.committed}
+   * @throws Error if the log refuses the entries, as a fail point does; then it has aborted
    */
-  commit(transaction: Transaction, writeConcern: Uint8Array): void {
+  commit(transaction: Transaction, writeConcern: Uint8Array | null): void {
     const { operations, logSession } = transaction
     try {
       if (operations.length > 0) this.log.write(applyOpsEntries(operations, logSession, false, this.#entryLimits))
@@ -193,7 +193,7 @@ export class Transactions {
   }
 
   /** The second phase, as {@link commit}. */
-  commitPrepared(transaction: Transaction, commitTime: TimestampPair, writeConcern: Uint8Array): void {
+  commitPrepared(transaction: Transaction, commitTime: TimestampPair, writeConcern: Uint8Array | null): void {
     this.log.write([commitEntry(transaction.logSession, commitTime)])
     this.statistics.preparedThenCommitted++
     this.statistics.committed(transaction, writeConcern)
@@ -337,7 +337,7 @@ export class Transactions {
     this.statistics.write(writer, {
       open: this.all(),
       collectionWrites: retries.writeCount,
-      withPrepared: behaviours.shardedTransactions,
+      behaviours,
       withLastCommitted,
     })
   }

@@ -1,6 +1,6 @@
 /** Waiting for the write concern of a command. Server: write_concern.cpp, waitForWriteConcern. */
-import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { completeWriteConcern, writeConcernErrorDocument } from '@shardlab/member'
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import { writeConcernErrorDocument } from '@shardlab/member'
 import { isImplicitMajority, type WriteConcern } from '@shardlab/replication'
 import type { NodeHost, NodeInvocation } from '../../host/node-host.js'
 
@@ -51,27 +51,28 @@ function journalOf(document: Uint8Array): WriteConcern['j'] {
   return j === undefined ? null : j.isTruthy()
 }
 
+const implicitOne = implicit(1)
+const implicitMajority = implicit('majority')
+
+function implicit(w: 1 | 'majority'): NamedConcern {
+  const writer = new DocumentWriter(64)
+  if (w === 1) writer.int32('w', w)
+  else writer.string('w', w)
+  return { w, document: writer.int32('wtimeout', 0).string('provenance', 'implicitDefault').finish() }
+}
+
 /** Of a command that names none, while the administrator has set no default. */
 function implicitConcern({ set, behaviours }: NodeHost): NamedConcern {
   const { config } = set.coordinator.state
   const isMajority = behaviours.implicitMajorityWriteConcern && config !== null && isImplicitMajority(config)
-  const writer = new DocumentWriter(64)
-  if (isMajority) writer.string('w', 'majority')
-  else writer.int32('w', 1)
-  const document = writer.int32('wtimeout', 0).string('provenance', 'implicitDefault').finish()
-  return { w: isMajority ? 'majority' : 1, document }
+  return isMajority ? implicitMajority : implicitOne
 }
 
 /**
- * `{ w, j?, fsync?, wtimeout, provenance? }` of the command, or the implicit one. Empty: the
- * command names none, and the version has no implicit one.
+ * The write concern of the command as it was sent, or the implicit one. Null: the command names
+ * none, and the version has no implicit one.
  */
-export function reportedConcern({ host, concerns }: Pick<NodeInvocation, 'host' | 'concerns'>): Uint8Array {
-  const { behaviours } = host
-  const { write } = concerns
-  if (write === null) return behaviours.implicitMajorityWriteConcern ? implicitConcern(host).document : emptyDocument
-  const complete = completeWriteConcern(write.document)
-  if (!behaviours.writeConcernsHaveProvenance) return complete
-  const provenance = findField(write.document, 'provenance')?.asString() ?? 'clientSupplied'
-  return new DocumentWriter(complete.length + 48).fields(complete).string('provenance', provenance).finish()
+export function concernOf({ host, concerns }: Pick<NodeInvocation, 'host' | 'concerns'>): Uint8Array | null {
+  if (concerns.write !== null) return concerns.write.document
+  return host.behaviours.implicitMajorityWriteConcern ? implicitConcern(host).document : null
 }
