@@ -1,4 +1,7 @@
-/** Loads a part of the program. Bundled, because it is read before everything else. */
+/**
+ * Loads the program, and returns one of its parts. The release bundles this file with what it
+ * requires, because each start waits for it.
+ */
 'use strict'
 const { createRequire, wrap } = require('node:module')
 const path = require('node:path')

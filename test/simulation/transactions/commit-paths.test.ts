@@ -239,7 +239,7 @@ t.test('reads at a time wait for prepared transactions on secondaries, too', asy
   const hold = await cluster.steps.arm('shard.transaction.voted', 'hold', { times: 1 })
   const committing = txn.commit()
   await cluster.steps.struck(hold)
-  // Not before the prepare: the shard has replied.
+  // The shard that replies has prepared, so this time is not before its prepare.
   const { operationTime } = await ask(cluster, { find: 'things', filter: { x: 1 } })
   const find = { find: 'things', filter: { x: 1 }, $readPreference: { mode: 'secondary' } }
   for (const level of ['local', 'majority', 'snapshot']) {

@@ -8,6 +8,7 @@ import { scatter } from '../routing/scatter.js'
 
 /** A collection has fewer indexes, so one batch holds them all. */
 const wholeBatch = 1000
+
 /** `{ type: 'InconsistentIndex', … }` for each differing index. @throws CommandError of a shard */
 export async function inconsistentIndexes(
   invocation: MongosInvocation,

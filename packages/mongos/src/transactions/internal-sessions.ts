@@ -44,7 +44,10 @@ export class InternalSessions {
     return { session: SessionCatalog.parseAny(lsid.finish()), txnNumber: 0n }
   }
 
-  /** Begins with the time, because a copy of this router draws the same random numbers later. */
+  /**
+   * Begins with the time, because this router, restored from a snapshot of the cluster, draws the
+   * same random numbers again.
+   */
   #newUuid(): Uint8Array {
     const uuid = uuidV4(this.#random)
     Buffer.from(uuid.buffer, uuid.byteOffset).writeUIntBE(Math.floor(this.#context.now()), 0, 6)

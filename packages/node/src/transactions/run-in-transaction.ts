@@ -103,6 +103,7 @@ function concernsIn({ time, isCommon }: Snapshot, { concerns }: NodeInvocation):
 function leavesOpen({ code }: CommandError): boolean {
   return code === ErrorCodes.CommandOnShardedViewNotSupportedOnMongod || code === ErrorCodes.WouldChangeOwningShard
 }
+
 /** @throws CommandError 251 NoSuchTransaction: the transaction was aborted during the statement */
 function checkOpen({ isOpen, txnNumber }: Transaction, { behaviours }: NodeHost): void {
   if (!isOpen) throw hasAborted(txnNumber, behaviours)

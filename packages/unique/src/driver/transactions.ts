@@ -108,7 +108,7 @@ async function endTransaction(client: MongoClient, session: ClientSession, error
   try {
     await repeated(realClock, abort)
   } catch {
-    // It has ended before, or the server does not answer. The caller gets the error that came first.
+    // It has ended before, or the server does not answer. The caller gets the first error.
   }
 }
 

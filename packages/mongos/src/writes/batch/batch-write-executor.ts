@@ -36,7 +36,7 @@ export class BatchWriteExecutor implements WriteBatch {
   readonly #outcome: WriteOutcome
   readonly #collections: readonly CollectionWrites[]
   #stalled = false
-  /** The newest of a statement. Null: none has failed. */
+  /** The newest error of a statement. Null: no statement has failed. */
   #failure: Uint8Array | null = null
 
   /** @throws CommandError for an invalid `let` */

@@ -45,8 +45,9 @@ export async function shardHere(
   const { options, defaultCollation } = local
   const others = [...new Set([primary, ...chunks[1]])].filter((shard) => shard !== context.address).sort()
   const indexes = local.indexes().map((each) => each.spec)
+  const copy = { ns, uuid, options, indexes, move: null }
   await forEachShard(others, async (shard) =>
-    raiseError((await context.request(shard, 'shard.create-local-collection', { ns, uuid, options, indexes, move: null })).error),
+    raiseError((await context.request(shard, 'shard.create-local-collection', copy)).error),
   )
   await context.reach('shard.create-collection.participants-ready', { ns })
   const commit = {
