@@ -78,7 +78,8 @@ export class Streams extends Activity {
   async #readOn(client: SwarmClient, router: string, opened: Document, isWanted: () => boolean): Promise<void> {
     const { id } = opened['cursor'] as Document
     this.#take(opened['cursor'].firstBatch as Document[], tokenOf(opened))
-    while (isWanted()) {
+    // After the drop of the database the stream reports that it is invalid, which is no change.
+    while (isWanted() && !this.#isOver) {
       const command = { getMore: asLong(id), collection: '$cmd.aggregate', maxTimeMS: awaitMs, $db }
       const more = await client.try(command, [...endsForGood, ...opensAgain], router)
       if (more?.code !== null) {
