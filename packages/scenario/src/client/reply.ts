@@ -16,7 +16,11 @@ export function errorsOf(reply: Document): Document[] {
 
 export const isNoCursor = (id: unknown): boolean => id === 0 || id === 0n || (Long.isLong(id) && id.isZero())
 
-export const cursorId = (id: unknown): Long => (Long.isLong(id) ? id : Long.fromNumber(Number(id)))
+/** However the id was decoded, because routers refuse a double. */
+export function cursorId(id: unknown): Long {
+  if (Long.isLong(id)) return id
+  return typeof id === 'bigint' ? Long.fromBigInt(id) : Long.fromNumber(Number(id))
+}
 
 /** However the number was decoded; null: not a number. */
 export function codeOf(value: unknown): number | null {

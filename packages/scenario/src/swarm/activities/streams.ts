@@ -3,8 +3,9 @@
  * yields the collections.
  */
 import type { Document } from '@shardlab/bson'
+import { cursorId } from '../../client/reply.js'
 import { StreamReplay } from '../checkers/streams.js'
-import { asLong, type SwarmClient } from '../client/swarm-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { collectionsOf } from '../documents/collections.js'
 import { finding } from '../finding.js'
 import { Activity } from './activity.js'
@@ -80,7 +81,7 @@ export class Streams extends Activity {
     this.#take(opened['cursor'].firstBatch as Document[], tokenOf(opened))
     // After the drop of the database the stream reports that it is invalid, which is no change.
     while (isWanted() && !this.#isOver) {
-      const command = { getMore: asLong(id), collection: '$cmd.aggregate', maxTimeMS: awaitMs, $db }
+      const command = { getMore: cursorId(id), collection: '$cmd.aggregate', maxTimeMS: awaitMs, $db }
       const more = await client.try(command, [...endsForGood, ...opensAgain], router)
       if (more?.code !== null) {
         if (endsForGood.includes(more?.code as number)) this.#isOver = true
@@ -88,7 +89,7 @@ export class Streams extends Activity {
       }
       this.#take(more.reply['cursor'].nextBatch as Document[], tokenOf(more.reply))
     }
-    await client.once({ killCursors: '$cmd.aggregate', cursors: [asLong(id)], $db }, router)
+    await client.once({ killCursors: '$cmd.aggregate', cursors: [cursorId(id)], $db }, router)
   }
 
   #take(events: readonly Document[], token: Document): void {

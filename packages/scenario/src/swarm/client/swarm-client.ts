@@ -4,6 +4,7 @@
  */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
+import { cursorId, isNoCursor } from '../../client/reply.js'
 import { errorsOf, isPassing, nameOf, WrongAnswerError, type Code } from './errors.js'
 import type { Reply, SwarmPort } from './port.js'
 
@@ -127,11 +128,11 @@ export class SwarmClient {
     const documents = [...(cursor.firstBatch as Document[])]
     const ns = cursor.ns as string
     let id = cursor.id as unknown
-    while (!isZero(id)) {
+    while (!isNoCursor(id)) {
       await this.pause(3)
       const collection = ns.slice(ns.indexOf('.') + 1)
       const more = await this.try(
-        { getMore: asLong(id), collection, batchSize: command['batchSize'] ?? 3, $db: command['$db'] },
+        { getMore: cursorId(id), collection, batchSize: command['batchSize'] ?? 3, $db: command['$db'] },
         batchesThatEnd,
         to,
       )
@@ -142,8 +143,3 @@ export class SwarmClient {
     return documents
   }
 }
-
-const isZero = (id: unknown): boolean => id === 0 || id === 0n || (id instanceof Long && id.isZero())
-
-/** A decoded int64 may be a number, which would be sent as a double. */
-export const asLong = (id: unknown): unknown => (typeof id === 'number' ? Long.fromNumber(id) : id)
