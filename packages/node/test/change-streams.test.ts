@@ -219,6 +219,19 @@ t.test('a stream whose history is gone ends with the error of its version', asyn
   }
 })
 
+t.test('the message of the first no-op that is left may be a document', async (t) => {
+  const node = new NodeUnderTest({ version: '7.0', oplogSizeBytes: 4096 })
+  const { token } = await Stream.open(node, 'c')
+  // As no-ops about sharding have it.
+  const object = encode({ msg: { refineCollectionShardKey: 'test.c', text: 'x'.repeat(100) } })
+  for (let i = 0; i < 100; i++) {
+    node.node.apply({ op: 'n', ns: 'test.c', uuid: null, object, id: null, session: null })
+    await node.node.flush()
+  }
+  const pipeline = [{ $changeStream: { resumeAfter: token } }]
+  t.match(await run(node, { aggregate: 'c', pipeline, cursor: {} }), { code: 286 })
+})
+
 t.test('refusals have the codes of the server', async (t) => {
   const node = new NodeUnderTest({ version: '7.0' })
   const refused = async (options: unknown, wanted: Document, collection: string | 1 = 'c', db = 'test') =>

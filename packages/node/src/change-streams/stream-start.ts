@@ -3,7 +3,7 @@
  * document_source_change_stream_check_resumability.cpp.
  */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
-import { CommandError, findField } from '@shardlab/bson'
+import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { startingAt, type ParsedToken, type TokenVersion } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { NodeHost } from '../host/node-host.js'
@@ -32,9 +32,11 @@ export function startPosition(
 
 /** Nothing was dropped before it. */
 function isFirstOfSet(entry: Uint8Array): boolean {
+  if (findField(entry, 'op')!.asString() !== 'n') return false
   const object = findField(entry, 'o')!
   const message = findField(object.bytes, 'msg', object.start)
-  return findField(entry, 'op')!.asString() === 'n' && message?.asString() === initiatingSet
+  // Those of other no-ops may be documents.
+  return message?.type === BsonType.string && message.asString() === initiatingSet
 }
 
 export function historyLost({ changeStreamErrorsAreNamed }: Behaviours): CommandError {
