@@ -1,5 +1,5 @@
 /** Reads that outlast a change of their member's state in the middle of what they do. */
-import { decode, emptyDocument, Timestamp, type Document } from '@shardlab/bson'
+import { Binary, decode, emptyDocument, Timestamp, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
 
@@ -39,6 +39,21 @@ t.test('a count ends on the data of the next state', async (t) => {
   const node = await start()
   t.match(await askDuringChange(node, { count: 'c', query: { n: 7 } }), { ok: 1, n: 5 })
   t.equal(node.node.operations.size, 0)
+})
+
+t.test('hashes of a database and of a file are those of one state', async (t) => {
+  const node = await start()
+  const data = { files_id: 1, data: new Binary(Buffer.alloc(1)) }
+  for (let i = 0; i < many; i += 1000)
+    await node.ok({
+      insert: 'fs.chunks',
+      documents: Array.from({ length: 1000 }, (_, k) => ({ _id: i + k, n: i + k, ...data })),
+    })
+  await node.ok({ createIndexes: 'fs.chunks', indexes: [{ key: { files_id: 1, n: 1 }, name: 'files_id_1_n_1' }] })
+  for (const command of [{ dbHash: 1 }, { filemd5: 1, root: 'fs' }]) {
+    const { md5 } = await node.ok(command)
+    t.match(await askDuringChange(node, command), { ok: 1, md5 })
+  }
 })
 
 t.test('a write ends, and leaves nothing behind', async (t) => {

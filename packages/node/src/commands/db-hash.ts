@@ -11,7 +11,7 @@ import {
 } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
-import { inTurns, type SteppedWork } from '../read/in-turns.js'
+import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: dbhash.cpp. */
@@ -25,7 +25,8 @@ export const dbHash: CommandRow<NodeInvocation> = {
   summary:
     'Returns an MD5 hash of each collection of a database, over its documents in the order of their _id, and one of the database. Not on routers.',
   fields: { collections: 'any' },
-  async run({ host, db, args, operation }) {
+  async run(invocation) {
+    const { host, db, args } = invocation
     const startedMs = host.context.now()
     const wanted = wantedCollections(args.value('collections'))
     const collections = host.engine
@@ -37,7 +38,7 @@ export const dbHash: CommandRow<NodeInvocation> = {
     const writer = new DocumentWriter(512).string('host', host.context.endpoint).startDocument('collections')
     const all = new Md5()
     for (const { name, collection } of collections) {
-      const hash = await inTurns(host, operation, hashOf(collection))
+      const hash = await readInTurns(invocation, hashOf(collection))
       writer.string(name, hash)
       all.add(Buffer.from(hash, 'latin1'))
     }

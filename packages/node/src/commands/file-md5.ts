@@ -4,7 +4,7 @@ import { chunksNamespace, chunksOfFile, fileMd5Spec, withContext } from '@shardl
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../host/node-host.js'
-import { inTurns, type SteppedWork } from '../read/in-turns.js'
+import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import { checkTableScan } from '../read/table-scan.js'
 
 export const fileMd5: CommandRow<NodeInvocation> = {
@@ -14,12 +14,12 @@ export const fileMd5: CommandRow<NodeInvocation> = {
   missing: 'partialOk',
   summary: 'Returns the MD5 hash of a file of GridFS, over its chunks on this member.',
   async run(invocation) {
-    const { args, db, host, operation } = invocation
+    const { args, db, host } = invocation
     const ns = chunksNamespace(args, db)
     await host.role.enter(ns, invocation)
     const collection = host.collection(ns)
     const hash = new Md5()
-    const count = collection === undefined ? 0 : await inTurns(host, operation, addChunks(collection, invocation, hash))
+    const count = collection === undefined ? 0 : await readInTurns(invocation, addChunks(collection, invocation, hash))
     return new DocumentWriter(128).int32('numChunks', count).string('md5', hash.text())
   },
 }

@@ -1,5 +1,5 @@
-import { giveUpTurn, type RunningOperation } from '@shardlab/member'
-import type { NodeHost } from '../host/node-host.js'
+import { giveUpTurn, type RunningOperation, type TimeSlice } from '@shardlab/member'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { newSlice } from './new-slice.js'
 
 /**
@@ -14,10 +14,28 @@ export type SteppedWork<T> = Generator<number | void, T, void>
  * @param operation null: background work, which nothing interrupts
  * @throws CommandError 50 MaxTimeMSExpired, or the one with which the operation was killed
  */
-export async function inTurns<T>(
+export function inTurns<T>(
   host: Pick<NodeHost, 'context' | 'parameters'>,
   operation: RunningOperation | null,
   work: SteppedWork<T>,
+): Promise<T> {
+  return untilDone(host, work, (slice) => giveUpTurn(host.context, operation, slice))
+}
+
+/** {@link inTurns} for a command that only reads and has entered: outlasts its member's state. */
+export function readInTurns<T>(
+  { host, operation }: Pick<NodeInvocation, 'host' | 'operation'>,
+  work: SteppedWork<T>,
+): Promise<T> {
+  return untilDone(host, work, (slice) =>
+    host.reads.during(host.context, operation, (context) => giveUpTurn(context, operation, slice)),
+  )
+}
+
+async function untilDone<T>(
+  host: Pick<NodeHost, 'context' | 'parameters'>,
+  work: SteppedWork<T>,
+  pause: (slice: TimeSlice) => Promise<void>,
 ): Promise<T> {
   const slice = newSlice(host)
   for (;;) {
@@ -25,6 +43,6 @@ export async function inTurns<T>(
     if (step.done === true) return step.value
     if (typeof step.value === 'number') slice.add(step.value)
     else slice.worked()
-    if (slice.isOver) await giveUpTurn(host.context, operation, slice)
+    if (slice.isOver) await pause(slice)
   }
 }
