@@ -1,5 +1,7 @@
 /** Reads that outlast a change of their member's state in the middle of what they do. */
-import { Binary, decode, emptyDocument, Timestamp, type Document } from '@shardlab/bson'
+import { CommandArguments, createDeferred } from '@shardlab/actor'
+import { Binary, decode, emptyDocument, encode, Timestamp, type Document } from '@shardlab/bson'
+import { RunningOperation } from '@shardlab/member'
 import t from 'tap'
 import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
 
@@ -54,6 +56,25 @@ t.test('hashes of a database and of a file are those of one state', async (t) =>
     const { md5 } = await node.ok(command)
     t.match(await askDuringChange(node, command), { ok: 1, md5 })
   }
+})
+
+t.test('a wait that fails after the end of all reads leaves nothing behind', async (t) => {
+  const { node } = new NodeUnderTest()
+  const { context, reads } = node
+  const body = encode({ count: 'c' })
+  const operation = new RunningOperation(1, {
+    ...{ command: 'count', db: 'test', body, connectionId: 1, remote: '', startedAtMs: 0 },
+  })
+  operation.args = CommandArguments.parse(body, null, [])
+  const [first, second] = [createDeferred<void>(), createDeferred<void>()]
+  const waits = [first, second].map(({ promise }) => reads.during(context, operation, () => promise))
+  t.ok(reads.isLasting(operation))
+  reads.end()
+  first.reject(new Error('interrupted'))
+  second.resolve()
+  await t.rejects(waits[0]!, { message: 'interrupted' })
+  await waits[1]
+  t.notOk(reads.isLasting(operation))
 })
 
 t.test('a write ends, and leaves nothing behind', async (t) => {

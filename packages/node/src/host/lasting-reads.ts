@@ -51,7 +51,7 @@ export class LastingReads implements ReadWaits {
     try {
       return await wait(this.#context)
     } finally {
-      const others = waiting.get(operation)! - 1
+      const others = (waiting.get(operation) ?? 1) - 1
       if (others === 0) waiting.delete(operation)
       else waiting.set(operation, others)
     }
