@@ -58,6 +58,14 @@ t.test('hashes of a database and of a file are those of one state', async (t) =>
   }
 })
 
+t.test('the state that follows does not confirm a linearizable read', async (t) => {
+  const node = await start()
+  const count = { count: 'c', query: { n: 7 }, readConcern: { level: 'linearizable' } }
+  t.match(await askDuringChange(node, count), { ok: 0, code: 11_602 })
+  t.equal(node.node.operations.size, 0)
+  t.match(await ask(node, count), { ok: 1, n: 5 })
+})
+
 t.test('a wait that fails after the end of all reads leaves nothing behind', async (t) => {
   const { node } = new NodeUnderTest()
   const { context, reads } = node

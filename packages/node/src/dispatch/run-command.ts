@@ -171,13 +171,17 @@ class CommandRun {
 
   async #beginAgain({ transactions }: UndecidedRead): Promise<DocumentWriter | null> {
     try {
-      // The read has outlasted the state of its member, and the role that would admit it has ended.
-      if (this.#node.reads.node !== this.#node) throw stateChange()
+      this.#checkState()
       const prepared = await afterOutcome(this.#invocation!, transactions)
       return await this.#runPrepared({ ...prepared, isRepeated: true })
     } catch (error) {
       return this.#fail(error)
     }
+  }
+
+  /** The role that would admit or confirm a read that has outlasted its state has ended, too. */
+  #checkState(): void {
+    if (this.#node.reads.node !== this.#node) throw stateChange()
   }
 
   #runRow(invocation: NodeInvocation): Promise<DocumentWriter> | DocumentWriter {
@@ -193,9 +197,11 @@ class CommandRun {
 
   #result(writer: DocumentWriter): Promise<DocumentWriter | null> | DocumentWriter | null {
     try {
-      const proof = this.#row!.access === 'read' ? confirmRead(this.#invocation!) : null
+      const invocation = this.#invocation!
+      if (invocation.concerns.read.level === 'linearizable') this.#checkState()
+      const proof = this.#row!.access === 'read' ? confirmRead(invocation) : null
       if (proof !== null) return this.#completeAfter(writer, proof)
-      const waits = takesWriteConcern(this.#row!, this.#invocation!.args) ? awaitWriteConcern(this.#invocation!) : null
+      const waits = takesWriteConcern(this.#row!, invocation.args) ? awaitWriteConcern(invocation) : null
       return waits === null ? this.#complete(writer, null) : this.#completeAfter(writer, waits)
     } catch (error) {
       return this.#fail(error)
