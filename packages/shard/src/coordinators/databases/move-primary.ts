@@ -92,7 +92,7 @@ async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: 
   raiseError((await context.request(to, 'shard.hold-database', { db, move })).error)
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
-    raiseError(await commit(host, await enter(host, record, 'committing')))
+    raiseError(await commit(host, await enter(host, record, 'committing'), false))
   })
   await release(host, record, [])
 }
@@ -122,7 +122,7 @@ async function release({ node, ddl }: DdlHost, record: MovePrimaryRecord, droppe
  * @returns why the config server refuses it, and the move is in its phase `aborting`; null: it is
  *   in its phase `releasing`
  */
-async function commit(host: DdlHost, record: MovePrimaryRecord): Promise<ErrorField> {
+async function commit(host: DdlHost, record: MovePrimaryRecord, isRepeated: boolean): Promise<ErrorField> {
   const { node, placements } = host
   const { ns: db, to, databaseVersion, plannedAt } = record
   const request = { db, to, databaseVersion, plannedAt }
@@ -134,7 +134,8 @@ async function commit(host: DdlHost, record: MovePrimaryRecord): Promise<ErrorFi
     return error
   }
   placements.forgetDatabase(db)
-  await node.context.reach('shard.move-primary.committed', { db, to })
+  // A step that fails would end the recovery, too, which nothing repeats until a restart.
+  if (!isRepeated) await node.context.reach('shard.move-primary.committed', { db, to })
   for (const ns of record.namespaces) {
     dropLocalCollection(node, ns, true)
     placements.forgetCollection(ns)
@@ -167,7 +168,7 @@ async function end(host: DdlHost, { operation, ns: db }: MovePrimaryRecord): Pro
   if (record?.operation !== 'movePrimary') return
   if (record.phase === 'releasing') return release(host, record, [])
   if (record.phase === 'committing') {
-    await critical.hold(db, () => commit(host, record))
+    await critical.hold(db, () => commit(host, record, true))
     return end(host, record)
   }
   const aborting = record.phase === 'copying' ? await enter(host, record, 'aborting') : record
