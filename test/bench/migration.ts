@@ -33,6 +33,7 @@ export async function measure(): Promise<BenchResult> {
   await using cluster = await ShardedCluster.start({
     shards: 2,
     runtime: 'threads',
+    hosts: 64,
     balancerRoundIntervalMs: 1_000_000,
   })
   const clients = await Promise.all(Array.from({ length: writers + 1 }, () => RawClient.connect(cluster.mongos[0]!)))

@@ -60,9 +60,8 @@ export interface ClusterOptions {
    */
   readonly autoAdvance?: boolean
   /**
-   * Only for `threads`: number of worker threads that share the members. Default: one for each
-   * member with at most 6 members, or with at most 12 members and as many cores; otherwise one less
-   * than there are cores, from 1 to 4.
+   * Only for `threads`: number of worker threads that share the members. Default: one less than
+   * there are cores, from 1 to 4.
    */
   readonly hosts?: number
   /** Determines every random decision. Default: drawn at start, see {@link ShardedCluster.seed}. */

@@ -9,8 +9,7 @@ import { runtimeSuite } from './support/runtime-suite.js'
 import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
 const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
-const create = (hosts?: HostsOption) =>
-  createThreadsRuntime({ workerEntry, seed: 1, ...(hosts === undefined ? {} : { hosts }) })
+const create = (hosts: HostsOption = 'per-member') => createThreadsRuntime({ workerEntry, seed: 1, hosts })
 
 const world = { name: 'threads', create: () => create() }
 
@@ -18,18 +17,18 @@ runtimeSuite(world)
 replicaSetSuite(world)
 liveSuite(world)
 
-t.test('six members have a thread each, and more members share the threads that leave a core free', async (test) => {
-  const few = create()
-  const infos = await few.start(Array.from({ length: 6 }, (_, i) => spec(`m${i}`, 'echo')))
-  test.equal(new Set(infos.map(({ threadId }) => threadId)).size, 6)
-  test.notOk(infos.some(({ threadId }) => threadId === 0))
-  await few.stop()
-
-  const many = create()
-  const shared = await many.start(Array.from({ length: 13 }, (_, i) => spec(`m${i}`, 'echo')))
-  test.equal(new Set(shared.map(({ threadId }) => threadId)).size, Math.max(1, Math.min(availableParallelism() - 1, 4)))
-  test.same(await ask(many, 'm12', 'echo', 1), { value: 1, from: 'cluster' })
-  await many.stop()
+t.test('members share the threads that leave a core free, or have one each', async (test) => {
+  const threadsOf = async (runtime: ReturnType<typeof create>) => {
+    test.teardown(() => runtime.stop())
+    const infos = await runtime.start(Array.from({ length: 6 }, (_, i) => spec(`m${i}`, 'echo')))
+    test.same(await ask(runtime, 'm5', 'echo', 1), { value: 1, from: 'cluster' })
+    return new Set(infos.map(({ threadId }) => threadId))
+  }
+  const shared = await threadsOf(createThreadsRuntime({ workerEntry, seed: 1 }))
+  test.equal(shared.size, Math.max(1, Math.min(availableParallelism() - 1, 4)))
+  const own = await threadsOf(create('per-member'))
+  test.equal(own.size, 6)
+  test.notOk(own.has(0) || shared.has(0))
   await test.rejects(create(0).start([spec('a', 'echo')]), /hosts is/)
 })
 

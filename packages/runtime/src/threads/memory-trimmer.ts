@@ -8,7 +8,7 @@ const idleShare = 0.1
 /** With less work than this, no client notices that the thread stops for a collection. */
 const quietShare = 0.003
 /** A collection stops the thread for about a millisecond for each megabyte in use. */
-const unnoticedHeapBytesMax = 16 * 1024 * 1024
+const unnoticedHeapBytesMax = 48 * 1024 * 1024
 /** Work after which a thread probably has garbage again. */
 const workMs = 50
 const waitMsMin = 4000

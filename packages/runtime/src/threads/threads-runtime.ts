@@ -94,7 +94,7 @@ class ThreadsRuntime implements Runtime {
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     // Only the worker entry has the roles, so they are not checked here.
     this.#members.check(specs, () => true)
-    const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length + specs.length)
+    const sharing = sharedHostCount(this.#options.hosts)
     const members = specs.map((spec) =>
       this.#members.add(spec, {
         disk: createSharedDisk(spec.diskLimitBytes),

@@ -92,7 +92,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--runtime <r>', 'threads: actors on worker threads; inline: all in one thread', 'threads')
     .option(
       '--hosts <n>',
-      'worker threads that share the members (default: one each for at most 6 members, or 12 with as many cores; else cores - 1, from 1 to 4)',
+      'worker threads that share the members; 64: one for each member (default: cores - 1, from 1 to 4)',
       wholeNumber,
     )
     .option('--native-wire', "announce the version's real wire versions, so that current drivers refuse old versions")
