@@ -4,7 +4,7 @@
  * Server: sharding_ddl_coordinator.cpp (RecoverableShardingDDLCoordinator),
  * sharding_ddl_coordinator_service.cpp.
  */
-import { RequestFailedError, StepFailedError, type DatabaseVersionTuple } from '@shardlab/actor'
+import { RequestFailedError, StepFailedError, type DatabaseVersionTuple, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import { Signal } from '../common/signal.js'
@@ -49,6 +49,8 @@ export class DdlCoordinators {
   readonly receivedMoves: ReceivedMoves
   /** A database is released by its old primary shard. */
   readonly released: Signal
+  /** By database that another shard moves here. Resolved once this shard has the lock. */
+  readonly databaseHolds = new Map<string, Deferred<void>>()
   readonly #locks: DdlLocks
   /** By operation and first name, and by arguments if they cannot conflict. */
   readonly #runs = new Map<string, Run>()

@@ -1,5 +1,5 @@
 import type { ClientSession, Db, Document, MongoClient } from 'mongodb'
-import { causeOf, PortError } from '../core/port.js'
+import { causeOf, kindOf, PortError } from '../core/port.js'
 import { repeated, type Transactions, type TransactionScope } from '../core/world.js'
 import { hasLabel, isServerError, realClock, withPortErrors } from './adapter.js'
 
@@ -97,18 +97,29 @@ export function driverTransactions(
 
 /**
  * Ends the caller's transaction after an error that the server does not know, such as a duplicate
- * that this library has found, or a lost connection: its commit would store reservations without
- * their document. The session stays in the transaction, as after a duplicate key error, so the
- * commit fails and later statements do not run outside of it.
+ * that this library has found: its commit would store reservations without their document. The
+ * session stays in the transaction, as after a duplicate key error, so the commit fails and later
+ * statements do not run outside of it. If the server may not know of the end, the driver ends the
+ * transaction, too: it refuses the commit itself, and later statements need a new transaction.
  */
 async function endTransaction(client: MongoClient, session: ClientSession, error: unknown): Promise<void> {
-  if (isServerError(error)) return
+  // With this label the driver forgets which router knows the transaction.
+  if (!hasLabel(error, 'TransientTransactionError')) {
+    if (isServerError(error) || (await hasEndedOnServer(client, session))) return
+  }
+  if (session.inTransaction()) await session.abortTransaction()
+}
+
+/** @returns false: perhaps not */
+async function hasEndedOnServer(client: MongoClient, session: ClientSession): Promise<boolean> {
   const abort = (): Promise<Document> =>
     withPortErrors(() => client.db('admin').command({ abortTransaction: 1 }, { session }))
   try {
     await repeated(realClock, abort)
-  } catch {
+    return true
+  } catch (error) {
     // It has ended before, or the server does not answer. The caller gets the first error.
+    return kindOf(error) === 'refused'
   }
 }
 

@@ -9,6 +9,7 @@ import {
   configAddress,
   createDeferred,
   RequestFailedError,
+  type Deferred,
   type PrimaryMove,
   type ReplyOf,
   type RequestOf,
@@ -31,19 +32,23 @@ export async function holdDatabase(
   ddl.receivedMoves.admit(db, move)
   const [from] = move
   const record: ReceiveDatabaseRecord = { operation: 'receiveDatabase', ns: db, from }
+  const { promise: isHeld } = holdOf(host, db)
   if (ddl.records.has(record)) {
     await node.flushToMajority()
-    return { error: null }
+  } else {
+    await ddl.records.begin(record)
+    const holding = ddl.resume({ operation: 'movePrimary', names: [db], args: null }, () => untilReleased(host, record))
+    node.context.detach(holding.catch(ignoreShutdown))
   }
-  await ddl.records.begin(record)
-  const granted = createDeferred<true>()
-  const holding = ddl.resume({ operation: 'movePrimary', names: [db], args: null }, () => {
-    granted.resolve(true)
-    return untilReleased(host, record)
-  })
-  node.context.detach(holding.catch(ignoreShutdown))
-  await granted.promise
+  await isHeld
   return { error: null }
+}
+
+/** A repeated request waits for the lock as the first one does, also after a restart. */
+function holdOf({ ddl }: DdlHost, db: string): Deferred<void> {
+  let hold = ddl.databaseHolds.get(db)
+  if (hold === undefined) ddl.databaseHolds.set(db, (hold = createDeferred()))
+  return hold
 }
 
 /** Later requests of the move have no effect. */
@@ -63,12 +68,16 @@ export async function releaseDatabase(
   return {}
 }
 
-async function untilReleased({ node, ddl }: DdlHost, record: ReceiveDatabaseRecord): Promise<void> {
+/** Called with the lock. */
+async function untilReleased(host: DdlHost, record: ReceiveDatabaseRecord): Promise<void> {
+  const { node, ddl } = host
+  holdOf(host, record.ns).resolve()
   while (ddl.records.has(record)) {
     await ddl.released.next(checkIntervalMs)
     if (node.stopping.signal.aborted) return
     if (ddl.records.has(record) && !(await isInCluster(node, record.from))) await ddl.records.finish(record)
   }
+  ddl.databaseHolds.delete(record.ns)
 }
 
 /**
