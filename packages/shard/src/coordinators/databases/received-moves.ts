@@ -1,7 +1,7 @@
 /**
  * The latest movePrimary of each database from each shard, on the new primary shard. A request of
  * an earlier move, or of one that has ended, has no effect: it is late, or its sender was replaced
- * as primary and does not know yet.
+ * as primary and does not know yet. Records stay, because a request may be late by any time.
  * Server: move_primary_coordinator.cpp, getNewSession: transaction numbers order the requests.
  */
 import { compareTimestamps, timestampPair, type PrimaryMove, type TimestampPair } from '@shardlab/actor'
@@ -23,7 +23,7 @@ export class ReceivedMoves {
 
   constructor(node: NodeHost) {
     this.#records = new Records(node, {
-      ns: 'config.movePrimaryRecipients',
+      ns: 'config.receivedPrimaryMoves',
       id: idOf,
       write: ({ db, from, startedAt, hasEnded }) =>
         new DocumentWriter(128)
