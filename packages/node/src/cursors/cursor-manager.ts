@@ -213,7 +213,7 @@ export class CursorManager {
     for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.close(cursor.id)
   }
 
-  /** These operations will not end by themselves. Closes the cursors that they use. */
+  /** Closes the cursors that these operations use, because the operations may never resume. */
   forget(operations: ReadonlySet<RunningOperation>): void {
     for (const [reads, operation] of this.pausedReads) if (operations.has(operation)) this.pausedReads.delete(reads)
     this.closeWhere(({ waiting }) => waiting !== null && operations.has(waiting))

@@ -62,7 +62,10 @@ export class LastingReads implements ReadWaits {
     return this.#waiting.has(operation)
   }
 
-  /** Ends the reads that run. Their cursors stay open. */
+  /**
+   * No wait of a read settles any more. `Serving.end`, which must follow, replies to these reads and
+   * closes the cursors that they use. Idle cursors stay open.
+   */
   end(): void {
     this.#context.revoke()
     this.#waiting.clear()

@@ -123,7 +123,7 @@ export class Serving {
     const ended = new Set(
       [...node.operations].filter((operation) => !kept.has(operation) && !waiting.has(operation.body)),
     )
-    // Perhaps nothing resumes them, so they would not end by themselves.
+    // Their waits may never settle.
     for (const operation of ended) node.operations.end(operation)
     node.cursors.forget(ended)
     // If something resumes a read, it must not open a cursor that no client knows.

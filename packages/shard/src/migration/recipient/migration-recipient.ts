@@ -198,8 +198,8 @@ export class MigrationRecipient {
       this.#check()
       this.#timing.done('critical-section-entered')
       if (!node.isWritten) await node.flushToMajority()
-      // The migration may commit from here on, and this shard serve reads of the range before it
-      // receives the decision of the donor.
+      // From here on the migration may commit, and this shard may serve reads of the range before the
+      // decision of the donor arrives.
       node.transactions.noteArrival(ns)
       this.#enter('done')
       await node.context.reach('shard.migration.recipient-done', { ns })
@@ -209,6 +209,7 @@ export class MigrationRecipient {
       if (this.#released) await placements.refreshCollection(ns)
       this.#timing.done('released')
     } finally {
+      // The server refuses transactions that began before the commit.
       node.transactions.noteArrival(ns)
       section?.leave()
       if (section !== null) migrationStatistics.noteCriticalSection(node.context.now() - enteredAtMs)
