@@ -58,7 +58,9 @@ async function runAndReport(files, timeoutSecs, env, outputFile) {
   const lines = []
   const results = new TapResults({
     onFile: ({ name, ok, passed, failed, timeMs }) =>
-      console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${passed} passed, ${failed} failed, ${(timeMs / 1000).toFixed(1)} s)`),
+      console.log(
+        `${ok ? 'ok  ' : 'FAIL'} ${name} (${passed} passed, ${failed} failed, ${(timeMs / 1000).toFixed(1)} s)`,
+      ),
     onFailure: ({ path, diagnostics }) =>
       console.log([`     ${path.join(' > ')}`, ...diagnostics.map((line) => `       ${line}`)].join('\n')),
   })

@@ -205,8 +205,10 @@ t.test(
       [{ addShard: rs0!.host, name: 'mongos01' }, 115, /another member of this process is mongos01$/],
       [{ addShard: rs0!.host, name: 'rs1' }, 115, /another member of this process is rs1$/],
     ]
-    for (const [command, code, message] of refused)
-      t.match(await refusal(admin, command), { code, message }, JSON.stringify(command))
+    // Together, because some wait for a primary for 15 seconds.
+    const refusals = await Promise.all(refused.map(([command]) => refusal(admin, command)))
+    for (const [i, [command, code, message]] of refused.entries())
+      t.match(refusals[i], { code, message }, JSON.stringify(command))
     t.same((await admin.command({ listShards: 1 }))['shards'], [], 'nothing was added')
     await admin.command({ addShard: rs0!.host, name: 'rs0' })
     t.match(await refusal(admin, { addShard: rs1!.host, name: 'rs0' }), {
