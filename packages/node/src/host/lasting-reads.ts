@@ -63,8 +63,8 @@ export class LastingReads implements ReadWaits {
   }
 
   /**
-   * No wait of a read settles any more. `Serving.end`, which must follow, replies to these reads and
-   * closes the cursors that they use. Idle cursors stay open.
+   * No wait of a read settles any more. `Serving.end`, which must follow, replies to these reads
+   * and closes the cursors that they use. Idle cursors stay open.
    */
   end(): void {
     this.#context.revoke()

@@ -198,8 +198,8 @@ export class MigrationRecipient {
       this.#check()
       this.#timing.done('critical-section-entered')
       if (!node.isWritten) await node.flushToMajority()
-      // From here on the migration may commit, and this shard may serve reads of the range before the
-      // decision of the donor arrives.
+      // From here on the migration may commit, and this shard may serve reads of the range before
+      // the decision of the donor arrives.
       node.transactions.noteArrival(ns)
       this.#enter('done')
       await node.context.reach('shard.migration.recipient-done', { ns })
