@@ -4,6 +4,7 @@ import {
   Binary,
   BSONRegExp,
   BSONSymbol,
+  BsonType,
   Code,
   Decimal128,
   decimalText,
@@ -94,7 +95,8 @@ t.test("Extended JSON is that of the library's types", async (t) => {
     decimal: Decimal128.fromString('1.50'),
     id: new ObjectId('0123456789abcdef01234567'),
     null: null,
-    pattern: new BSONRegExp('a/b', 'i'),
+    old: new Binary(Buffer.from('abc'), 2),
+    pattern: new BSONRegExp('a/b', 'xi'),
     symbol: new BSONSymbol('s'),
     time: new Timestamp({ t: 4_294_967_295, i: 7 }),
     truth: [true, false],
@@ -107,6 +109,14 @@ t.test("Extended JSON is that of the library's types", async (t) => {
         relaxed: !canonical,
       }),
     )
+})
+
+t.test('Extended JSON of what the library refuses to read', (t) => {
+  const regex = new DocumentWriter().raw('v', BsonType.regex, Buffer.from('a\0i\u0007z\0')).finish()
+  t.equal(toExtendedJson(regex), String.raw`{"v":{"$regularExpression":{"pattern":"a","options":"\u0007iz"}}}`)
+  const vector = new DocumentWriter().raw('v', BsonType.binary, Buffer.from([2, 0, 0, 0, 9, 0x10, 0xfe])).finish()
+  t.equal(toExtendedJson(vector), '{"v":{"$binary":{"base64":"EP4=","subType":"09"}}}')
+  t.end()
 })
 
 t.test('A decimal128 is made from text and printed', async (t) => {

@@ -1,7 +1,7 @@
 import { BSON } from 'bson'
 import { readInt32 } from '../bytes/little-endian.js'
 import { FieldIterator } from '../scan/scan.js'
-import { RawValue, readUtf8 } from '../values/raw-value.js'
+import { asBuffer, RawValue, readUtf8 } from '../values/raw-value.js'
 import { BsonType } from '../values/types.js'
 
 /**
@@ -48,6 +48,21 @@ function textOfValue(value: RawValue, canonical: boolean): string {
       const code = JSON.stringify(readUtf8(bytes, start + 8, scope - 1))
       return `{"$code":${code},"$scope":${textOfDocument(bytes, scope, canonical)}}`
     }
+    // Of these the library refuses what clients may send: unknown options, malformed vectors.
+    case BsonType.binary: {
+      const { bytes, start, end } = value
+      const subtype = bytes[start + 4]!
+      const from = start + (subtype === oldBinarySubtype ? 9 : 5)
+      const base64 = asBuffer(bytes).toString('base64', from, end)
+      return `{"$binary":{"base64":"${base64}","subType":"${subtype.toString(16).padStart(2, '0')}"}}`
+    }
+    case BsonType.regex: {
+      const { bytes, start, end } = value
+      const patternEnd = bytes.indexOf(0, start)
+      const pattern = JSON.stringify(readUtf8(bytes, start, patternEnd))
+      const options = JSON.stringify([...readUtf8(bytes, patternEnd + 1, end - 1)].sort().join(''))
+      return `{"$regularExpression":{"pattern":${pattern},"options":${options}}}`
+    }
     default:
       return textOfScalar(value, canonical)
   }
@@ -72,3 +87,5 @@ function textOfScalar(value: RawValue, canonical: boolean): string {
 }
 
 const nameOfScalar = 'v'
+/** Its bytes begin with their length. */
+const oldBinarySubtype = 2
