@@ -6,19 +6,12 @@ import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'
+import { stepsWithOriginals } from './move-primary-steps.js'
 import { PatientClient } from './patient-client.js'
-
-const steps = [
-  'shard.move-primary.started',
-  'shard.move-primary.batch-sent',
-  'shard.move-primary.cloned',
-  'shard.move-primary.critical-section',
-  'shard.move-primary.committed',
-] as const
 
 const rows = Array.from({ length: 40 }, (_, _id) => ({ _id, padding: 'x'.repeat(60_000) }))
 
-async function play(step: (typeof steps)[number], resumesAfterMs: number): Promise<string[]> {
+async function play(step: (typeof stepsWithOriginals)[number], resumesAfterMs: number): Promise<string[]> {
   await using cluster = await createSimulatedCluster({
     ...{ seed: 1, shards: 2, mongos: 2, members: 3, serverTimings: false, findReplicaSetHostTimeoutMs: 1000 },
     emulate: '6.0',
@@ -90,7 +83,7 @@ async function primaryOf(client: PatientClient): Promise<string> {
   return (cursor as Document)['firstBatch'][0].primary as string
 }
 
-for (const step of steps)
+for (const step of stepsWithOriginals)
   t.test(
     `after the coordinator was replaced at ${step}, the primary shard alone has all documents, and another move succeeds`,
     async (t) => {

@@ -6,16 +6,10 @@ import { createRandom } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'
+import { stepsWithOriginals } from './move-primary-steps.js'
 import { PatientClient } from './patient-client.js'
 
-const steps = [
-  'shard.move-primary.started',
-  'shard.move-primary.batch-sent',
-  'shard.move-primary.cloned',
-  'shard.move-primary.critical-section',
-  'shard.move-primary.committed',
-  'shard.move-primary.cleaned',
-] as const
+const steps = [...stepsWithOriginals, 'shard.move-primary.cleaned'] as const
 
 const parties = ['donor', 'recipient', 'config', null] as const
 const documents = 40

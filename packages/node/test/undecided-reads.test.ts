@@ -106,7 +106,7 @@ t.test('a scan of an index waits for keys that change, in its range', async (t) 
   t.equal(await waits(byA({ $lt: 3 })), false)
   t.equal(await waits(byA({ $eq: 3 })), true, 'a key that is removed')
   t.equal(await waits(byA({ $gt: 3, $lt: 30 })), false, 'between the keys')
-  t.equal(await waits(byA({ $eq: 30 })), true, 'a key that is added, where there is none yet')
+  t.equal(await waits(byA({ $eq: 30 })), true, 'a key that the transaction adds')
   t.equal(await waits(byA({ $gte: 6 })), true)
   t.equal(await waits(byA({ $gt: 30 })), false)
   t.equal(await waits({ ...byA({ $gte: 4 }), limit: 2 }), false, 'the limit is reached before')
@@ -163,7 +163,7 @@ t.test('a document that is inserted and updated is one change', async (t) => {
   ])
 })
 
-t.test('a pipeline waits in its joins, and begins again', async (t) => {
+t.test('a pipeline waits in its joins, and runs again', async (t) => {
   const { waits, commit, later } = await prepared([update])
   const lookup = { $lookup: { from: 'c', localField: 'to', foreignField: '_id', as: 'found' } }
   const aggregate = (...pipeline: Document[]) => ({ aggregate: 'others', pipeline, cursor: {} })
@@ -172,7 +172,7 @@ t.test('a pipeline waits in its joins, and begins again', async (t) => {
   t.equal(await waits({ aggregate: 'c', pipeline: [{ $match: { _id: 5 } }], cursor: {} }), false)
   t.equal(await waits({ aggregate: 'c', pipeline: [{ $group: { _id: null } }], cursor: {} }), true)
   const out = aggregate({ $match: { _id: 2 } }, { $out: 'copy' })
-  t.equal(await waits(out), true, 'one that writes cannot begin again, so it waits before')
+  t.equal(await waits(out), true, 'one that writes cannot run again, so it waits before it begins')
   const waiting = later(aggregate(lookup))
   commit()
   t.match(batch(await waiting), [{ found: [{ a: 30 }] }, { found: [{ a: 2 }] }])
@@ -242,7 +242,7 @@ function amongOthers({ node }: NodeUnderTest, awaitCommitted: () => Promise<void
   return { advance: () => void (majority = node.engine.clone()) }
 }
 
-t.test('a majority read begins again while a transaction changes a document that no majority has', async (t) => {
+t.test('a majority read runs again while a transaction changes a document that no majority has', async (t) => {
   const { node, time, commit } = await prepared([update])
   let duringWait = async (): Promise<void> => {}
   const set = amongOthers(node, () => duringWait())
@@ -284,7 +284,7 @@ t.test('a read waits until its own transaction has ended, whatever others do', a
   t.match(await waiting, { ok: 1 })
 })
 
-t.test('a read that begins again is counted once', async (t) => {
+t.test('a read that runs again is counted once', async (t) => {
   const { node, commit, later } = await prepared([update])
   const counts = async () => {
     const { opcounters, metrics } = await node.ok({ serverStatus: 1 }, { db: 'admin' })

@@ -66,7 +66,7 @@ function withCursor(
   writeResumeToken(writer, source, batch)
   const isOpen = tailable === 'no' ? !batch.exhausted : source.isEOF !== true || batch.pending !== null
   const staysOpen = isOpen && !singleBatch
-  // Before the batch is counted: a read that begins again discards it.
+  // A read that has to run again discards this batch, so the batch is not counted yet.
   if (staysOpen) stayOpen?.()
   host.statistics.documents.returned += batch.count
   let id = 0n

@@ -201,7 +201,7 @@ export interface NodeInvocation extends MemberInvocation {
    *   needs the outcome of none.
    */
   readonly stayOpen?: (() => void) | undefined
-  /** The read begins again after a transaction has ended, and was counted before. Absent: no. */
+  /** The read runs again after a transaction has ended; its first run was counted. Absent: no. */
   readonly isRepeated?: boolean
 }
 

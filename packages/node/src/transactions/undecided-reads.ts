@@ -1,7 +1,7 @@
 /**
- * A read at or after a time needs the outcome of transactions that are prepared: it waits when it
- * reaches a key or a document that one of them changes, and begins again after the transaction has
- * ended. Other reads see what was there before. Server: prepare_conflict_tracker,
+ * A read at or after a time needs the outcome of prepared transactions. It stops at a key or a
+ * document that one of them changes, waits until the transaction has ended, and runs again from its
+ * start. Other reads see the data from before the transaction. Server: prepare_conflict_tracker,
  * PrepareConflictBehavior.
  */
 import { compareTimestamps, type CancelSignal } from '@shardlab/actor'
@@ -15,7 +15,7 @@ import { nodeWith } from '../read/snapshots/snapshot-read.js'
 import { TimeLimitedSignal } from '../replication/protocol/time-limited-signal.js'
 import type { LoggedTransaction } from './log/logged-transactions.js'
 
-/** The read waits, and begins again. Never reaches a client. */
+/** Stops a read, which waits and runs again. Clients never see this error. */
 export class UndecidedRead extends Error {
   readonly transactions: readonly LoggedTransaction[]
 
@@ -49,10 +49,11 @@ export function undecidedIn(
 }
 
 /**
- * Whether the command can begin again when it meets a change. A pipeline that writes has written,
- * and one that merges cursors of other members has read them.
+ * Whether the command can run again after it has met a change. A pipeline that writes cannot,
+ * because it has written; one that merges cursors of other members cannot, because it has read from
+ * them.
  */
-export function mayBeginAgain({ operation, args }: NodeInvocation): boolean {
+export function mayRunAgain({ operation, args }: NodeInvocation): boolean {
   const { command } = operation
   if (command !== 'aggregate') return command === 'find' || command === 'count' || command === 'distinct'
   const [first] = args.pipeline() ?? []

@@ -63,7 +63,8 @@ export class ReplicaSets {
 
   /**
    * Asks the primary.
-   * @returns undefined: the set has no primary, or lost it meanwhile
+   * @returns undefined: the set has no primary, or the primary stepped down or crashed before it
+   *   replied
    */
   async ask<T>(set: Address, ask: (primary: Address) => Promise<T>): Promise<T | undefined> {
     const primary = await this.primaryOf(set)

@@ -10,7 +10,7 @@ import type { LoggedTransaction } from '../../transactions/log/logged-transactio
 import {
   awaitOutcome,
   inTime,
-  mayBeginAgain,
+  mayRunAgain,
   readBy,
   stoppingAt,
   undecidedIn,
@@ -53,7 +53,7 @@ async function afterWait(
 function decided(opened: NodeInvocation): Promise<NodeInvocation> | NodeInvocation {
   const undecided = undecidedIn(opened)
   if (undecided === null || readsLog(opened)) return opened
-  if (mayBeginAgain(opened)) return stoppingAt(opened, undecided)
+  if (mayRunAgain(opened)) return stoppingAt(opened, undecided)
   const read = undecidedIn(opened, readBy(opened))
   return read === null ? opened : afterOutcome(opened, read)
 }

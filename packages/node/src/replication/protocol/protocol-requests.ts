@@ -51,7 +51,7 @@ export class ProtocolRequests {
   /**
    * Uses callbacks instead of `async` functions, because an idle set does little else than send
    * heartbeats.
-   * @param answered called with the reply, or with the reason why there is none
+   * @param answered called with the reply, or with why the request failed
    */
   #ask<K extends MessageKind>(
     to: string,

@@ -10,7 +10,7 @@ export interface LongWorkGate {
   waitForChange(): Promise<void>
 }
 
-/** For so long at most, packets and replies delay the next piece of long work. */
+/** Packets and replies delay the next piece of long work by this time at most. */
 const delayMsMax = 10
 
 /**

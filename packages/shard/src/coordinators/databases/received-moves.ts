@@ -1,7 +1,8 @@
 /**
  * The latest movePrimary of each database from each shard, on the new primary shard. A request of
  * an earlier move, or of one that has ended, has no effect: it is late, or its sender was replaced
- * as primary and does not know yet. Records stay, because a request may be late by any time.
+ * as primary and does not know yet. Records are never removed, because no limit says how late a
+ * request may arrive.
  * Server: move_primary_coordinator.cpp, getNewSession: transaction numbers order the requests.
  */
 import { compareTimestamps, timestampPair, type PrimaryMove, type TimestampPair } from '@shardlab/actor'
