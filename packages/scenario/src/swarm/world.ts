@@ -3,6 +3,7 @@ import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, OptionError, type SimulatedCluster } from '@shardlab/cluster'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
+import type { Departure } from './checkers/stream-gaps.js'
 import { connect } from './client/port.js'
 import { SwarmClient } from './client/swarm-client.js'
 import { Pace } from './faults/pace.js'
@@ -33,6 +34,7 @@ export class SwarmWorld {
   /** null: not recorded. */
   readonly timeline: Timeline | null
   readonly pace = new Pace()
+  readonly departures: Departure[] = []
   /** Unanswered commands. */
   readonly waiting = new Set<string>()
 

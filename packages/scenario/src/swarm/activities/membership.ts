@@ -1,5 +1,5 @@
 import type { Random } from '@shardlab/actor'
-import type { Document } from '@shardlab/bson'
+import type { Document, Timestamp } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
 import { errorsOf, WrongAnswerError, type Code } from '../client/errors.js'
 import type { SwarmClient } from '../client/swarm-client.js'
@@ -34,12 +34,20 @@ export class Membership extends Activity {
     const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })
     const host = found?.[0]?.['host'] as string | undefined
     if (host === undefined) return
+    // Of the first question since the last answer: the shard may have left with it.
+    let askedAtMs: number | null = null
     for (let round = 0; round < roundsMax && this.world.pace.isAnyClientWorking; round++) {
+      askedAtMs ??= this.world.cluster.now()
       const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, ...gone])
       if (answer !== null && (gone.includes(answer.code ?? undefined) || answer.reply['state'] === 'completed')) {
         this.count('shard left')
+        this.world.departures.push({
+          sinceMs: askedAtMs,
+          until: answer.reply['operationTime'] as Timestamp | undefined,
+        })
         return this.#comeBack(client, shard, host)
       }
+      if (answer !== null) askedAtMs = null
       if (answer !== null && answer.code === null) await this.#empty(client, random, shard, answer.reply)
       await client.pause(50)
     }

@@ -4,6 +4,7 @@
  */
 import type { Document } from '@shardlab/bson'
 import { cursorId } from '../../client/reply.js'
+import { mayLackEvents, type StreamOpening } from '../checkers/stream-gaps.js'
 import { StreamReplay } from '../checkers/streams.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 import { collectionsOf } from '../documents/collections.js'
@@ -28,6 +29,7 @@ export class Streams extends Activity {
   readonly #replay = new StreamReplay(this.world.behaviours.writesIncludeOrphans)
   #token: Document | null = null
   #isOver = false
+  readonly #openings: StreamOpening[] = []
 
   override async prepare(): Promise<void> {
     const client = this.world.client('streams')
@@ -50,6 +52,7 @@ export class Streams extends Activity {
     await this.#follow(client, () => !this.#replay.has(`${$db}.stream`, end) && this.world.cluster.now() < untilMs)
     if (this.#isOver) return
     if (!this.#replay.has(`${$db}.stream`, end)) this.#violated('the stream does not return the last insert', null)
+    if (mayLackEvents(this.#openings, this.world.departures)) return
     for (const { ns, sentence, id } of this.#replay.contradictions) this.#violated(sentence, ns, id)
     await this.#read(client, async (documents, ns) => {
       for (const { sentence, id } of this.#replay.differences(ns, documents)) this.#violated(sentence, ns, id)
@@ -64,7 +67,9 @@ export class Streams extends Activity {
   async #follow(client: SwarmClient, isWanted: () => boolean): Promise<void> {
     while (isWanted() && !this.#isOver) {
       const router = client.anyRouter()
+      const atMs = this.world.cluster.now()
       const opened = await client.try(this.#opening(), [...endsForGood, ...opensAgain], router)
+      if (this.#token !== null) this.#openings.push({ atMs, token: this.#token })
       if (opened?.code !== null) {
         if (endsForGood.includes(opened?.code as number)) this.#isOver = true
         await client.pause(100)
