@@ -302,3 +302,16 @@ t.test('a change stream waits for no prepared transaction', async (t) => {
   t.equal(await waits({ aggregate: 'c', pipeline: [{ $changeStream: {} }], cursor: {} }), false)
   t.equal(await waits({ aggregate: 'c', pipeline: [{ $match: {} }], cursor: {} }), true)
 })
+
+t.test('a wait for a prepared transaction ends when the member stops', async (t) => {
+  const { node, later } = await prepared([update])
+  const read = later({ find: 'c', filter: { _id: 3 } })
+  const readConcern = { level: 'snapshot' }
+  const first = { startTransaction: true, autocommit: false, lsid: session(2), txnNumber: long(1), readConcern }
+  const statement = node.run({ find: 'c', filter: { _id: 3 }, ...first })
+  await pastTurns()
+  node.node.stop()
+  const ended = { code: 11600, codeName: 'InterruptedAtShutdown', errmsg: 'interrupted at shutdown' }
+  t.match(await read, ended)
+  t.match(await statement, ended)
+})

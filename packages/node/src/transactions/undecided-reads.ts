@@ -5,7 +5,7 @@
  * PrepareConflictBehavior.
  */
 import { compareTimestamps, type CancelSignal } from '@shardlab/actor'
-import { firstFieldName } from '@shardlab/bson'
+import { CommandError, firstFieldName } from '@shardlab/bson'
 import { maxTimeExpired, writingStage } from '@shardlab/member'
 import { mergeCursorsStage } from '@shardlab/query'
 import { UndecidedCollection, type Collection } from '@shardlab/storage'
@@ -107,7 +107,7 @@ export function stoppingAt(invocation: NodeInvocation, transactions: readonly Lo
 
 /**
  * Resolves when one of the transactions has ended.
- * @throws CommandError 50 MaxTimeMSExpired, or that of a kill
+ * @throws CommandError 50 MaxTimeMSExpired, 11600 InterruptedAtShutdown, or that of a kill
  */
 export async function awaitOutcome(
   invocation: Pick<NodeInvocation, 'host' | 'operation'>,
@@ -145,7 +145,7 @@ function untilAborted(
   })
 }
 
-/** @throws CommandError 50 MaxTimeMSExpired, or that of a kill */
+/** @throws CommandError 50 MaxTimeMSExpired, 11600 InterruptedAtShutdown, or that of a kill */
 export async function inTime(
   { host, operation }: Pick<NodeInvocation, 'host' | 'operation'>,
   wait: (signal: CancelSignal) => Promise<unknown>,
@@ -159,6 +159,7 @@ export async function inTime(
     limited?.end()
   }
   operation.checkForInterrupt()
+  if (operation.signal.aborted) throw new CommandError('InterruptedAtShutdown', 'interrupted at shutdown')
   // A clock that a fault has set back stands still, so the check above misses the end of the time.
   if (limited?.signal.aborted === true) throw maxTimeExpired()
 }
