@@ -74,9 +74,13 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
   const { autoSplit = version.autoSplit } = options
   const behaviours = autoSplit === version.autoSplit ? version : { ...version, autoSplit }
   const isSecondary = ofSet.mode === 'secondary'
-  const placements = new PlacementState(context, (ns, placement) => {
-    if (!isSecondary) adoptRename(node, ns, placement)
-  })
+  const placements: PlacementState = isSecondary
+    ? new PlacementState(
+        context,
+        () => {},
+        (name) => secondary!.flush(name),
+      )
+    : new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
   const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(
     context,

@@ -15,6 +15,7 @@ import { shardForPrimary } from './coordinators/shard-collection/shard-here.js'
 import type { ShardHandlers, ShardKind } from './host/handlers.js'
 import { identityHandlers } from './membership/identity.js'
 import { membershipHandlers } from './membership/membership.js'
+import { flushHandlers } from './metadata/flush-placement.js'
 import { migrationHandlers } from './migration/handlers.js'
 import { queryAnalysisHandlers } from './query-analysis/analysis-handlers.js'
 import { rangeHandlers } from './ranges/handlers.js'
@@ -35,6 +36,7 @@ export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   ...rangeHandlers,
   ...measureHandlers,
   ...consistencyHandlers,
+  ...flushHandlers,
   'shard.create-sharded-collection': createShardedCollection,
   'shard.shard-collection-here': shardForPrimary,
   'shard.change-definition': changeDefinition,

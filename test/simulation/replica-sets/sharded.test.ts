@@ -2,10 +2,11 @@
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
+import type { EmulatedVersion } from '@shardlab/sharding'
 import t, { type Test } from 'tap'
 
-async function start(t: Test, seed = 1): Promise<SimulatedCluster> {
-  const cluster = await createSimulatedCluster({ seed, shards: 2, members: 3, serverTimings: false })
+async function start(t: Test, seed = 1, emulate: EmulatedVersion = '7.0'): Promise<SimulatedCluster> {
+  const cluster = await createSimulatedCluster({ seed, emulate, shards: 2, members: 3, serverTimings: false })
   t.teardown(() => cluster.stop())
   for (const command of [
     { enableSharding: 'app', primaryShard: 'shard01' },
@@ -75,6 +76,35 @@ t.test('after a migration, a secondary of the donor refuses the routes from befo
     const readConcern = { level: 'majority', afterClusterTime: operationTime }
     t.match(await run({ ...read, readConcern, $clusterTime }, other), { cursor: { firstBatch: [{ x: 1 }] } })
   }
+})
+
+t.test('a secondary uses a placement when it has the data that its primary had under it', async (t) => {
+  const cluster = await start(t, 1, '8.0')
+  for (const name of ['things', 'plain']) t.match(await ask(cluster, { ...insert(1), insert: name }), { n: 1 })
+  await cluster.faults.apply('delay replication of shard02-3 by 3s')
+  t.match(await ask(cluster, move(1, 'shard02')), { ok: 1 })
+  t.match(await ask(cluster, { moveCollection: 'app.plain', toShard: 'shard02', $db: 'admin' }), { ok: 1 })
+  for (const level of ['local', 'majority'])
+    for (const find of ['things', 'plain'])
+      for (let i = 0; i < 10; i++) {
+        const read = { find, filter: { x: 1 }, readConcern: { level }, $readPreference: { mode: 'secondary' } }
+        t.match(await ask(cluster, read), { cursor: { firstBatch: [{ x: 1 }] } }, `${find}, ${level}`)
+      }
+})
+
+t.test('maxTimeMS ends the wait of a secondary for the data under a placement', async (t) => {
+  const cluster = await start(t)
+  t.match(await ask(cluster, insert(1)), { n: 1 })
+  await cluster.faults.apply('delay replication of shard02-3 by 60s')
+  t.match(await ask(cluster, move(1, 'shard02')), { ok: 1 })
+  const read = { find: 'things', filter: { x: 1 }, maxTimeMS: 500, $readPreference: { mode: 'secondary' } }
+  const codes = new Set<unknown>()
+  for (let i = 0; i < 20; i++) {
+    const { ok, code, cursor } = await ask(cluster, read)
+    codes.add(code)
+    if (ok === 1) t.match(cursor, { firstBatch: [{ x: 1 }] })
+  }
+  t.strictSame(codes, new Set([undefined, 50]))
 })
 
 /** Crashes members, also primaries, while ranges move; every third one restarts at once. */

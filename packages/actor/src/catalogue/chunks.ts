@@ -20,6 +20,15 @@ export const chunkExchanges = {
   >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument }, { error: null }),
   'shard.refresh-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
+   * From a secondary to its primary, which refreshes the placement of a collection or a database
+   * and waits for the end of critical sections that block reads. `appliedTs`: of its newest entry
+   * then. Server: _flushRoutingTableCacheUpdates, _flushDatabaseCacheUpdates.
+   */
+  'shard.flush-placement': exchange<{ name: string }, { appliedTs: TimestampPair; error: ErrorField }>(
+    { name: 'test.c' },
+    { appliedTs: [1, 1], error: null },
+  ),
+  /**
    * `key`: `{ field: value, … }`. `chunk`: a config.chunks document; null: no such collection or
    * chunk.
    */

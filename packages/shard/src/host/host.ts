@@ -56,6 +56,8 @@ export interface BlockedNamespaces {
    * @param command default: one that writes
    */
   blocking(ns: string, command?: Entrant): Promise<void> | undefined
+  /** As {@link blocking}, of sections that block reads. `ns`: a collection or a database. */
+  blockingReads(ns: string): Promise<void> | undefined
 }
 
 export interface ExclusiveSections {

@@ -40,12 +40,19 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
   readonly #sections = new Map<string, Section>()
 
   blocking(ns: string, command?: Entrant): Promise<void> | undefined {
+    return this.#blocking(ns, ({ onlyWrites }) => !(onlyWrites && command !== undefined && isRead(command)))
+  }
+
+  blockingReads(ns: string): Promise<void> | undefined {
+    return this.#blocking(ns, ({ onlyWrites }) => !onlyWrites)
+  }
+
+  #blocking(ns: string, blocks: (section: Section) => boolean): Promise<void> | undefined {
     if (this.#sections.size === 0) return undefined
     const dot = ns.indexOf('.')
     for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {
       const section = this.#sections.get(name)
-      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command)))
-        return section.ended
+      if (section !== undefined && blocks(section)) return section.ended
     }
     return undefined
   }

@@ -54,11 +54,21 @@ export class PlacementState implements Placements {
   readonly #databaseRefreshes = new Map<string, DatabaseRefresh>()
   readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
+  readonly #flush: ((name: string) => Promise<void>) | null
 
-  /** @param learned called with each placement from the config server */
-  constructor(context: ActorContext, learned: (ns: string, placement: CollectionPlacement) => void = () => {}) {
+  /**
+   * @param learned called with each placement from the config server
+   * @param flush awaited before the reply of the config server about a collection or database is
+   *   used; null: a primary
+   */
+  constructor(
+    context: ActorContext,
+    learned: (ns: string, placement: CollectionPlacement) => void = () => {},
+    flush: ((name: string) => Promise<void>) | null = null,
+  ) {
     this.#context = context
     this.#learned = learned
+    this.#flush = flush
   }
 
   collection(ns: string): CollectionPlacement | null | undefined {
@@ -180,10 +190,12 @@ export class PlacementState implements Placements {
     try {
       let reply = await asked
       let since = known
+      if (this.#flush !== null) await this.#flush(ns)
       while (entry.forgotten) {
         entry.forgotten = false
         since = null
         reply = await this.#askCollection(ns, null)
+        if (this.#flush !== null) await this.#flush(ns)
       }
       const placement = applyPlacementReply(ns, since, reply)
       entry.placement = placement
@@ -201,10 +213,12 @@ export class PlacementState implements Placements {
   async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
       let { database } = await asked
+      if (this.#flush !== null) await this.#flush(db)
       const refresh = this.#databaseRefreshes.get(db)!
       while (refresh.forgotten) {
         refresh.forgotten = false
         ;({ database } = await this.#askDatabase(db))
+        if (this.#flush !== null) await this.#flush(db)
       }
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)

@@ -73,8 +73,17 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
-    if (this.#secondary?.isUnsettled(ns) === true)
-      return this.#enterUnsettled(this.#secondary, ns, shardVersion, databaseVersion)
+    return this.#secondary === null || command === undefined
+      ? this.#enter(ns, shardVersion, databaseVersion, command)
+      : this.#enterSecondary(this.#secondary, ns, routed, command)
+  }
+
+  #enter(
+    ns: string,
+    shardVersion: ShardVersionField,
+    databaseVersion: DatabaseVersionTuple | null,
+    command: Entrant | undefined,
+  ): Promise<Access> | Access {
     if (this.#critical.blocking(ns, command) !== undefined)
       return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
     const database = databaseVersion === null ? undefined : this.#placements.database(databaseNameOf(ns))
@@ -114,6 +123,38 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
       this.#filters.set(placement, access)
     }
     return access
+  }
+
+  #enterSecondary(
+    secondary: SecondaryPlacements,
+    ns: string,
+    routed: RoutedBy,
+    command: Entrant,
+  ): Promise<Access> | Access {
+    const { shardVersion, databaseVersion } = routed
+    const entered = secondary.isUnsettled(ns)
+      ? this.#enterUnsettled(secondary, ns, shardVersion, databaseVersion)
+      : this.#enter(ns, shardVersion, databaseVersion, command)
+    if (!(entered instanceof Promise) && secondary.hasData(command)) return entered
+    return this.#enterWithData(secondary, entered, ns, routed, command)
+  }
+
+  async #enterWithData(
+    secondary: SecondaryPlacements,
+    entered: Promise<Access> | Access,
+    ns: string,
+    routed: RoutedBy,
+    command: Entrant,
+  ): Promise<Access> {
+    const admission = secondary.beginAdmission(ns)
+    try {
+      const access = await entered
+      if (!secondary.hasData(command)) await secondary.awaitData(command)
+      if (!admission.isOutdated) return access
+    } finally {
+      secondary.endAdmission(admission)
+    }
+    return this.#enterSecondary(secondary, ns, routed, command)
   }
 
   async #enterUnsettled(
