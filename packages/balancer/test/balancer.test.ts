@@ -57,6 +57,7 @@ class Round {
       sleep: async () => {},
       nextTurn: async () => {},
       pageFaults: () => 0,
+      tls: () => null,
       exit: () => {},
       all: (values) => Promise.all(values),
       detach: (work) => void work,

@@ -1,3 +1,4 @@
+import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ClusterSnapshot } from './copies/snapshot.js'
 import type { SetMembers } from './sets/member-options.js'
@@ -43,6 +44,8 @@ export interface ClusterOptions {
   readonly port?: number
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string
+  /** Serve clients by TLS. Default: without. */
+  readonly tls?: TlsSettings
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion
   /** A text such as `64KB`, `128MB`. At least 1KB. Default: the version's. */
@@ -129,6 +132,7 @@ export type LiveOnly =
   | 'hosts'
   | 'port'
   | 'host'
+  | 'tls'
   | 'from'
   | 'topology'
   | 'setName'

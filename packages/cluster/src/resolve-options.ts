@@ -7,6 +7,7 @@ import type { ClusterOptions, LiveOnly } from './options.js'
 import { parseSize } from './quantity-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { checkRules, isSetName, membersOf, membersOfSet, resolveSetName, resolveSets } from './sets/resolve-sets.js'
+import { resolveTls } from './tls-options.js'
 import { topologyNames, type TopologyName } from './topology-name.js'
 
 const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
@@ -16,6 +17,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'hosts',
   'port',
   'host',
+  'tls',
   'from',
   'topology',
   'setName',
@@ -28,6 +30,7 @@ const known: Record<keyof ClusterOptions, true> = {
   mongos: true,
   port: true,
   host: true,
+  tls: true,
   emulate: true,
   chunkSize: true,
   runtime: true,
@@ -112,6 +115,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     mongos,
     port,
     host,
+    tls: resolveTls(options.tls),
     emulate,
     chunkSizeBytes,
     runtime,

@@ -1,3 +1,4 @@
+import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ResolvedSets } from './sets/resolve-sets.js'
 import type { TopologyName } from './topology-name.js'
@@ -13,6 +14,8 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly mongos: number
   readonly port: number
   readonly host: string
+  /** null: without TLS. */
+  readonly tls: TlsSettings | null
   readonly emulate: EmulatedVersion
   /** 0: the version's default. */
   readonly chunkSizeBytes: number

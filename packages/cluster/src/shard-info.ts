@@ -22,33 +22,47 @@ export interface SetInfo {
   readonly members: readonly ShardInfo[]
 }
 
-export function setAmong(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): SetInfo | null {
+export function setAmong(members: readonly MemberInfo[], options: ResolvedOptions): SetInfo | null {
+  const { topology, setName } = options
   if (topology !== 'replica-set') return null
-  return { name: setName, members: members.filter(({ set }) => set === setName).map(memberInfo) }
+  const ofSet = members.filter(({ set }) => set === setName)
+  return { name: setName, members: ofSet.map((member) => memberInfo(member, options)) }
+}
+
+type ClientOptions = Pick<ResolvedOptions, 'tls'>
+
+/** @param query for drivers, such as `replicaSet=rs0`; empty: none */
+function uriWith(hosts: readonly string[], query: string, { tls }: ClientOptions): string {
+  const fields = [query, ...(tls?.mode === 'requireTLS' ? ['tls=true'] : [])].filter((each) => each !== '')
+  return `mongodb://${hosts.join(',')}/${fields.length === 0 ? '' : `?${fields.join('&')}`}`
 }
 
 /** Of the mongoses, of all members of a replica set, or of a standalone mongod. */
-export function uriOf(members: readonly MemberInfo[], { topology, setName }: ResolvedOptions): string {
+export function uriOf(members: readonly MemberInfo[], options: ResolvedOptions): string {
+  const { topology, setName } = options
   const role = topology === 'sharded' ? 'mongos' : 'mongod'
   const hosts = members.filter((member) => member.role === role).map(({ endpoint }) => endpoint)
-  return `mongodb://${hosts.join(',')}/${topology === 'replica-set' ? `?replicaSet=${setName}` : ''}`
+  return uriWith(hosts, topology === 'replica-set' ? `replicaSet=${setName}` : '', options)
 }
 
-export function memberInfo({ address, endpoint }: MemberInfo): ShardInfo {
-  return { id: address, uri: `mongodb://${endpoint}/?directConnection=true` }
+export function memberInfo({ address, endpoint }: MemberInfo, options: ClientOptions): ShardInfo {
+  return { id: address, uri: uriWith([endpoint], 'directConnection=true', options) }
 }
 
 /** Of a replica set. */
-export function shardInfo(set: string, all: readonly MemberInfo[]): ShardInfo {
+export function shardInfo(set: string, all: readonly MemberInfo[], options: ClientOptions): ShardInfo {
   const members = all.filter((member) => member.set === set)
-  if (members.length === 1 && members[0]!.address === set) return memberInfo(members[0]!)
-  const hosts = members.map(({ endpoint }) => endpoint).join(',')
-  return { id: set, uri: `mongodb://${hosts}/?replicaSet=${set}`, members: members.map(memberInfo) }
+  if (members.length === 1 && members[0]!.address === set) return memberInfo(members[0]!, options)
+  const hosts = members.map(({ endpoint }) => endpoint)
+  return {
+    ...{ id: set, uri: uriWith(hosts, `replicaSet=${set}`, options) },
+    members: members.map((member) => memberInfo(member, options)),
+  }
 }
 
 /** Null: this is no sharded cluster. */
-export function configAmong(members: readonly MemberInfo[]): ShardInfo | null {
-  return members.some(({ set }) => set === configAddress) ? shardInfo(configAddress, members) : null
+export function configAmong(members: readonly MemberInfo[], options: ClientOptions): ShardInfo | null {
+  return members.some(({ set }) => set === configAddress) ? shardInfo(configAddress, members, options) : null
 }
 
 /** Names of the sets of all shards, without those in standby. */
@@ -56,11 +70,12 @@ export function shardsAmong(members: readonly MemberInfo[], { standby }: Resolve
   return shardSets(members).filter((set) => !standby.includes(set))
 }
 
-export function standbyAmong(members: readonly MemberInfo[], { standby }: ResolvedOptions): StandbyInfo[] {
+export function standbyAmong(members: readonly MemberInfo[], options: ResolvedOptions): StandbyInfo[] {
+  const { standby } = options
   return shardSets(members)
     .filter((set) => standby.includes(set))
     .map((set) => ({
-      ...shardInfo(set, members),
+      ...shardInfo(set, members, options),
       host: `${set}/${members
         .filter((member) => member.set === set)
         .map(({ endpoint }) => endpoint)

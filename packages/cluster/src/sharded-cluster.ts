@@ -42,6 +42,7 @@ import {
   type StandbyInfo,
 } from './shard-info.js'
 import { membersOfNewShard } from './sets/resolve-sets.js'
+import { checkTls } from './tls-options.js'
 import { describeTopology, listenOfCopy } from './topology.js'
 import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
@@ -112,6 +113,7 @@ export class ShardedCluster extends ClusterEmitter {
   static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
+    if (resolved.tls !== null) await checkTls(resolved.tls)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const copies = new WireCopies()
     const runtime = await createRuntime(resolved, {
@@ -151,12 +153,12 @@ export class ShardedCluster extends ClusterEmitter {
 
   /** The config server; null: a topology without one. */
   get config(): ShardInfo | null {
-    return configAmong(this.#runtime.members())
+    return configAmong(this.#runtime.members(), this.#options)
   }
 
   /** Includes shards that were removed from the cluster, and no {@link standby}. */
   get shards(): readonly ShardInfo[] {
-    return this.#shards.map((set) => shardInfo(set, this.#runtime.members()))
+    return this.#shards.map((set) => shardInfo(set, this.#runtime.members(), this.#options))
   }
 
   /** The members started with the option `standby`, whether or not they have been added since. */
@@ -176,7 +178,7 @@ export class ShardedCluster extends ClusterEmitter {
     const members = membersOfNewShard(options, this.#options)
     const [first] = await addShardMembers(this.#runtime, this.#options, members)
     this.#shards.push(first!.set)
-    return shardInfo(first!.set, this.#runtime.members())
+    return shardInfo(first!.set, this.#runtime.members(), this.#options)
   }
 
   /**
@@ -213,17 +215,21 @@ export class ShardedCluster extends ClusterEmitter {
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
     const world = await runtime.copy()
-    return new ClusterSnapshot({ id: newId(), world, options, isFromFile: false }, runtime.now())
+    return new ClusterSnapshot(
+      { id: newId(), world, options: { ...options, tls: null }, isFromFile: false },
+      runtime.now(),
+    )
   }
 
   /**
    * Starts an independent cluster in the state of this one. It takes milliseconds, whatever the
-   * number of documents. `port` and `host` as in {@link start}; default: any free ports of this
-   * host.
+   * number of documents. The options as in {@link start}; default: any free ports of this host,
+   * with the same TLS.
    * @throws as {@link snapshot}
    */
-  async fork(options: Pick<ClusterOptions, 'port' | 'host'> = {}): Promise<ShardedCluster> {
-    return ShardedCluster.start({ ...options, from: await this.snapshot() })
+  async fork(options: Pick<ClusterOptions, 'port' | 'host' | 'tls'> = {}): Promise<ShardedCluster> {
+    const { tls } = this.#options
+    return ShardedCluster.start({ ...(tls === null ? {} : { tls }), ...options, from: await this.snapshot() })
   }
 
   /**

@@ -4,7 +4,7 @@ import type { BalancerOptions } from '@shardlab/balancer'
 import type { ConfigServerOptions } from '@shardlab/config-server'
 import type { MongosOptions } from '@shardlab/mongos'
 import type { MongodOptions } from '@shardlab/node'
-import type { MemberSpec } from '@shardlab/runtime'
+import type { Listen, MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './resolved-options.js'
 import { hasSets, membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
@@ -57,7 +57,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     address,
     role: 'shard',
     options: shard,
-    listen: { host: options.host, port: 0 },
+    listen: listenOf(options),
     diskLimitBytes: options.diskSizeBytes,
   }
 }
@@ -72,7 +72,7 @@ export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
     address: configAddress,
     role: 'config-server',
     options: server,
-    listen: { host: options.host, port: 0 },
+    listen: listenOf(options),
     diskLimitBytes: options.diskSizeBytes,
   }
 }
@@ -83,33 +83,38 @@ export function specOf(options: ResolvedOptions, set: Address): MemberSpec {
   return set === configAddress ? specOfConfigServer(options) : shardSpec(options, set)
 }
 
+/** @param number of the member among those with consecutive ports; null: any free port */
+function listenOf({ host, port, tls }: ResolvedOptions, number: number | null = null): Listen {
+  return { host, port: port === 0 || number === null ? 0 : port + number, ...(tls === null ? {} : { tls }) }
+}
+
 export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedOptions): MemberSpec['listen'] {
   if (listen === null) return null
-  const { host, port, topology } = options
+  const { topology } = options
   const { storage, mongos } = describeTopology(options)
   const number = (topology === 'sharded' ? mongos : storage.map((spec) => spec.address)).indexOf(address)
-  return { host, port: port === 0 || number < 0 ? 0 : port + number }
+  return listenOf(options, number < 0 ? null : number)
 }
 
 export function mongodSpec(options: ResolvedOptions, address: Address): MemberSpec {
-  const { emulate, strict, host, diskSizeBytes } = options
+  const { emulate, strict, diskSizeBytes } = options
   const isStandalone = options.topology === 'standalone'
   const mongod: MongodOptions = {
     ...{ emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone },
     ...oplogOf(options),
   }
-  return { address, role: 'mongod', options: mongod, listen: { host, port: 0 }, diskLimitBytes: diskSizeBytes }
+  return { address, role: 'mongod', options: mongod, listen: listenOf(options), diskLimitBytes: diskSizeBytes }
 }
 
 /** A replica set, or a standalone mongod. */
 function unsharded(options: ResolvedOptions): Topology {
-  const { setName, members, host, port } = options
+  const { setName, members } = options
   const specs =
     options.topology === 'standalone'
       ? [mongodSpec(options, standaloneAddress)]
       : specsOfSet(mongodSpec(options, setName), members)
   return {
-    storage: specs.map((spec, i) => ({ ...spec, listen: { host, port: port === 0 ? 0 : port + i } })),
+    storage: specs.map((spec, i) => ({ ...spec, listen: listenOf(options, i) })),
     others: [],
     shards: [],
     mongos: [],
@@ -138,7 +143,7 @@ export function describeTopology(options: ResolvedOptions): Topology {
         address,
         role: 'mongos',
         options: router,
-        listen: { host: options.host, port: options.port === 0 ? 0 : options.port + i },
+        listen: listenOf(options, i),
         diskLimitBytes: 0,
       })),
       {

@@ -18,6 +18,7 @@ t.test('every option has a default', async (t) => {
     mongos: 1,
     port: 0,
     host: '127.0.0.1',
+    tls: null,
     emulate: '7.0',
     chunkSizeBytes: 0,
     runtime: 'threads',
@@ -43,6 +44,7 @@ t.test('options that are given replace the defaults', async (t) => {
     mongos: 2,
     port: 27_017,
     host: '::1',
+    tls: { mode: 'requireTLS', certificateKeyFile: 'server.pem' } as const,
     emulate: '4.4',
     runtime: 'threads',
     hosts: 4,
@@ -93,7 +95,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [

@@ -1,8 +1,16 @@
 import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
+import type { TlsSettings } from './gateway/tls/tls-settings.js'
 import type { NewHostFault } from './host/faults/host-fault.js'
 import type { ReachedStep, StepFaultAction } from './host/faults/step-faults.js'
 import type { Alarm } from './host/time/clock.js'
 import type { MemoryUsage } from './memory-usage.js'
+
+export interface Listen {
+  readonly host: string
+  readonly port: number
+  /** Default: without TLS. */
+  readonly tls?: TlsSettings
+}
 
 /** Plain data, because it may be posted to a worker. */
 export interface MemberSpec {
@@ -17,7 +25,7 @@ export interface MemberSpec {
   /** For the role's factory; must survive a structured clone. */
   readonly options: unknown
   /** Where clients connect. Port 0: any free one; null: clients cannot reach the member. */
-  readonly listen: { readonly host: string; readonly port: number } | null
+  readonly listen: Listen | null
   /** 0: no disk, every append fails with DiskFullError. */
   readonly diskLimitBytes: number
 }

@@ -55,7 +55,8 @@ t.test('clients wait for a member that is starting, and one that is down refuses
   const ends: string[] = []
   const openGateway: GatewayOpener = async ({ host, target }) => {
     callees.push(target)
-    return { host, port: 4242, close: async () => void ends.push('close'), destroy: () => void ends.push('destroy') }
+    const end = { close: async () => void ends.push('close'), destroy: () => void ends.push('destroy') }
+    return { host, port: 4242, tls: null, ...end }
   }
   const runtime = createInlineRuntime({ roles: toyRoles, seed: 1, openGateway })
   // The sockets of a real gateway would keep the process alive.

@@ -1,6 +1,7 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
+import { tlsInUri, type ConnectionTls } from './tls-of-uri.js'
 
 /** The URI is wrong, or no cluster answers at it. The message is one sentence. */
 export class ConnectError extends Error {
@@ -16,19 +17,20 @@ const commandNotFound = 59
 /**
  * Runs a command on admin and resolves with the reply, which can be an error reply.
  * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that answers receives the
- *   command. A command with a `requestId` may be received by several
+ *   command. A command with a `requestId` may be received by several. Options of TLS have an effect
  * @param timeoutMs 0: none
  * @throws ConnectError for an invalid URI, when no host answers, or when the server does not have
  *   the command
  */
 export async function runAdminCommand(uri: string, command: Document, timeoutMs = answerTimeoutMs): Promise<Document> {
   const hosts = hostsOf(uri)
+  const tls = tlsInUri(uri)
   const failures: string[] = []
   for (const [i, { host, port }] of hosts.entries()) {
     const isRepeated = 'requestId' in command && i < hosts.length - 1
     const limitMs = isRepeated ? repeatAfterMs : timeoutMs
     try {
-      const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })), limitMs)
+      const reply = await exchange({ host, port, tls }, encodeCommand(1, encode({ ...command, $db: 'admin' })), limitMs)
       if (reply['code'] === commandNotFound)
         throw new ConnectError(
           `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,
@@ -65,16 +67,29 @@ function hostsOf(uri: string): { readonly host: string; readonly port: number }[
   })
 }
 
-function exchange(host: string, port: number, message: Uint8Array, timeoutMs: number): Promise<Document> {
+interface Target {
+  readonly host: string
+  readonly port: number
+  /** Null: without TLS. */
+  readonly tls: ConnectionTls | null
+}
+
+async function open({ host, port, tls }: Target): Promise<Socket> {
+  if (tls === null) return connect({ host, port })
+  const { connectByTls } = await import('./connect-by-tls.js')
+  return connectByTls(host, port, tls)
+}
+
+async function exchange(target: Target, message: Uint8Array, timeoutMs: number): Promise<Document> {
+  const socket = await open(target)
   return new Promise((resolve, reject) => {
     const frames = new FrameReader()
-    const socket = connect({ host, port })
     const end = (finish: () => void) => {
       socket.destroy()
       finish()
     }
     socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`))))
-    socket.once('connect', () => socket.write(message))
+    socket.once(target.tls === null ? 'connect' : 'secureConnect', () => socket.write(message))
     socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
     socket.once('close', () => reject(new Error('the server closed the connection')))
     socket.on('data', (chunk) => {

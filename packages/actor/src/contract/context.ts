@@ -22,6 +22,18 @@ export interface RequestOptions {
 /** What a step concerns, such as `{ ns, to }`; observers of a simulation see it. */
 export type StepDetail = Readonly<Record<string, unknown>>
 
+/** TLS of the port on which clients reach a member. */
+export interface TlsState {
+  /** The name in the certificate, as RFC 2253. */
+  readonly subject: string
+  readonly expiresAtMs: number
+  readonly hasCertificateAuthority: boolean
+  /** Handshakes since the start, by the version of TLS, such as `1.3`, or `unknown`. */
+  readonly connections: ReadonlyMap<string, number>
+  /** Reads the files again, for later connections. @throws Error: the earlier ones stay in use */
+  rotate(): void
+}
+
 /** The whole world of an actor. Handlers await only promises of these methods. */
 export interface ActorContext {
   readonly address: Address
@@ -42,6 +54,9 @@ export interface ActorContext {
    * stand still for as long as the clock was ahead.
    */
   steadyNow(): number
+
+  /** Null: clients connect without TLS. */
+  tls(): TlsState | null
 
   /** Of the process, which read from a disk; 0 in a simulation. */
   pageFaults(): number

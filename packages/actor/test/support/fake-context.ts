@@ -12,6 +12,7 @@ import {
   type MutationName,
   type ReplyOf,
   type RequestOf,
+  type TlsState,
 } from '../../src/index.js'
 import { FakeDisk } from './fake-disk.js'
 
@@ -71,6 +72,12 @@ export class FakeContext implements ActorContext {
     this.random = createRandom(`${address} ${disk.lives++}`)
     this.#peers = peers
     this.#sets = sets
+  }
+
+  tlsState: TlsState | null = null
+
+  tls(): TlsState | null {
+    return this.tlsState
   }
 
   resolve(name: Address): readonly Address[] {

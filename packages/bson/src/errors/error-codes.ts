@@ -112,6 +112,8 @@ export const ErrorCodes = {
   IncompatibleShardingConfigVersion: 137,
   RemoteOplogStale: 138,
   JSInterpreterFailure: 139,
+  InvalidSSLConfiguration: 140,
+  SSLHandshakeFailed: 141,
   CursorInUse: 143,
   IncompatibleCatalogManager: 144,
   PooledConnectionsDropped: 145,

@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../resolved-options.js'
 import { contentOf } from './snapshot.js'
 
 /** Options in which a copy can differ from its original. */
-const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'autoAdvance'])
+const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'tls', 'autoAdvance'])
 /**
  * Options in which a cluster can differ from a snapshot that it is restored from. The members
  * determine the shards.
@@ -34,8 +34,15 @@ export function optionsOfCopy(
     else if (!(name in options)) throw new OptionError(`${name} comes from the snapshot: remove it.`)
     else checkEqual(name, value, options[name as keyof ResolvedOptions])
   }
-  const { host, port, autoAdvance } = check({ host: options.host, runtime, clock, topology, ...listeners, ...changed })
-  return { ...options, host, port, autoAdvance }
+  const { host, port, tls, autoAdvance } = check({
+    host: options.host,
+    runtime,
+    clock,
+    topology,
+    ...listeners,
+    ...changed,
+  })
+  return { ...options, host, port, tls, autoAdvance }
 }
 
 function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {

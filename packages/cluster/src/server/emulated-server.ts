@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Faults } from '../faults/faults.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { lazyRoles } from '../roles.js'
+import { checkTls } from '../tls-options.js'
 import { LocalDatabase } from './local-database.js'
 import { outsideServer } from './outside-server.js'
 import { balancerSpec, localSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
@@ -55,6 +56,7 @@ export class EmulatedServer {
    */
   static async start(options: EmulatedServerOptions): Promise<EmulatedServer> {
     const resolved = resolvedOf(options)
+    if (resolved.tls !== null) await checkTls(resolved.tls)
     const port = options.port === 0 ? await freePort(options.host) : options.port
     const spec = specOfServer(options, resolved, port)
     const links = options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port)

@@ -30,6 +30,7 @@ export function resolvedOf({
     ...(emulate === undefined ? {} : { emulate }),
     ...(nativeWire === undefined ? {} : { nativeWire }),
     ...(seconds === undefined ? {} : { periodicNoopIntervalSecs: seconds }),
+    ...(given.tls === undefined ? {} : { tls: given.tls }),
   })
 }
 
@@ -38,7 +39,8 @@ export function resolvedOf({
  * @param port not 0
  */
 export function specOfServer(options: EmulatedServerOptions, resolved: ResolvedOptions, port: number): MemberSpec {
-  const listen = { host: options.host, port }
+  const { host, tls } = options
+  const listen = { host, port, ...(tls === undefined ? {} : { tls }) }
   const { role, setName } = options
   switch (role) {
     case 'mongod':

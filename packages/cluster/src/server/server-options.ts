@@ -1,4 +1,5 @@
 import type { ClusterEvent } from '@shardlab/actor'
+import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 export interface EmulatedServerOptions {
@@ -12,6 +13,8 @@ export interface EmulatedServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Default: clients connect without TLS. */
+  readonly tls?: TlsSettings
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion
   /** These two: as in `ClusterOptions`. */

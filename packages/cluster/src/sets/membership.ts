@@ -49,7 +49,7 @@ export async function addMember(
   let number = 1
   while (taken.has(`${set}-${number}`)) number++
   const [member] = await runtime.background.start([memberSpec(specOf(options, set), number)])
-  return { ...memberInfo(member!), host: member!.endpoint }
+  return { ...memberInfo(member!, options), host: member!.endpoint }
 }
 
 /**

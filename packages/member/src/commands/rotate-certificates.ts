@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Server: rotate_certificates_command.cpp. */
@@ -10,8 +10,15 @@ export const rotateCertificates: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/rotateCertificates',
   status: 'full',
-  summary: 'Succeeds and does nothing, as on a server without TLS.',
+  summary: 'Reads the files of TLS again, for later connections. Without TLS it succeeds and does nothing.',
   behaviour: 'rotateCertificatesCommand',
   fields: { message: 'string' },
-  run: () => new DocumentWriter(256),
+  run({ host }) {
+    try {
+      host.context.tls()?.rotate()
+    } catch (error) {
+      throw new CommandError('InvalidSSLConfiguration', (error as Error).message)
+    }
+    return new DocumentWriter(256)
+  },
 }

@@ -14,6 +14,7 @@ import type {
   RequestOf,
   RequestOptions,
   StepDetail,
+  TlsState,
 } from '@shardlab/actor'
 
 /** The base of contexts that change a part of another one. */
@@ -65,6 +66,10 @@ export class ForwardingContext implements ActorContext {
 
   exit(): void {
     this.context.exit()
+  }
+
+  tls(): TlsState | null {
+    return this.context.tls()
   }
 
   pageFaults(): number {

@@ -95,6 +95,25 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
     },
   },
   {
+    name: 'security',
+    exists: ({ context }) => context.tls() !== null,
+    write(writer, { context }) {
+      const { subject, hasCertificateAuthority, expiresAtMs } = context.tls()!
+      writer
+        .string('SSLServerSubjectName', subject)
+        .bool('SSLServerHasCertificateAuthority', hasCertificateAuthority)
+        .date('SSLServerCertificateExpirationDate', expiresAtMs)
+    },
+  },
+  {
+    name: 'transportSecurity',
+    exists: ({ behaviours }) => behaviours.transportSecurityStatistics,
+    write(writer, { context }) {
+      for (const version of ['1.0', '1.1', '1.2', '1.3', 'unknown'])
+        writer.int64(version, context.tls()?.connections.get(version) ?? 0)
+    },
+  },
+  {
     name: 'opLatencies',
     write: (writer, { statistics }) => void statistics.latencies.write(writer, false),
   },

@@ -62,6 +62,7 @@ export class FakeWorld {
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
       nextTurn: () => Promise.resolve(),
       pageFaults: () => 0,
+      tls: () => null,
       exit: () => {},
       all: (values) => Promise.all(values) as never,
       // A rejection fails the test that caused it.

@@ -44,6 +44,8 @@ export class Connection {
   readonly socket: Socket
   /** Whether the actor has been told that the connection has ended. */
   isReported = false
+  /** Below TLS, else the same. */
+  readonly #raw: Socket
   readonly #host: ConnectionHost
   readonly #reader = new FrameReader()
   readonly #replies = new ReplyBatch()
@@ -59,9 +61,10 @@ export class Connection {
   /** No further command is started. */
   #closing = false
 
-  constructor(id: number, socket: Socket, host: ConnectionHost) {
+  constructor(id: number, socket: Socket, raw: Socket, host: ConnectionHost) {
     this.id = id
     this.socket = socket
+    this.#raw = raw
     this.#host = host
     this.remote = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
@@ -85,7 +88,7 @@ export class Connection {
 
   destroy(): void {
     this.#closing = true
-    resetSocket(this.socket)
+    this.#reset()
   }
 
   flush(): void {
@@ -237,7 +240,7 @@ export class Connection {
       remote: this.remote,
       error: error instanceof Error ? error.message : String(error),
     })
-    resetSocket(this.socket)
+    this.#reset()
   }
 
   /** Answers to earlier commands are still written. */
@@ -280,13 +283,11 @@ export class Connection {
     if (pause) this.socket.pause()
     else this.socket.resume()
   }
-}
 
-/**
- * Node.js 20 never closes a socket that is reset while it is shutting down, and its thread does not
- * end.
- */
-function resetSocket(socket: Socket): void {
-  if (socket.writableEnded) socket.destroy()
-  else socket.resetAndDestroy()
+  #reset(): void {
+    // Node.js 20 never closes a socket that is reset while it is shutting down, and its thread does
+    // not end.
+    if (this.socket.writableEnded) this.socket.destroy()
+    else this.#raw.resetAndDestroy()
+  }
 }

@@ -1,12 +1,16 @@
-import { createServer, type AddressInfo, type Server } from 'node:net'
-import { clientConnectionsMax, type LogLevel } from '@shardlab/actor'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { clientConnectionsMax, type LogLevel, type TlsState } from '@shardlab/actor'
 import type { GatewayTarget } from '../host/clients/gateway-target.js'
 import { Connection, type ConnectionHost } from './connection.js'
+import type { TlsClients, TlsListener } from './tls/tls-listener.js'
+import type { TlsSettings } from './tls/tls-settings.js'
 
 export interface GatewayOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Default: clients connect without TLS. */
+  readonly tls?: TlsSettings
   readonly target: GatewayTarget
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
   /** Whether a new client may connect; if not, its connection is reset. Default: always. */
@@ -28,6 +32,8 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly host: string
   readonly port: number
+  /** Null: clients connect without TLS. */
+  readonly tls: TlsState | null
   /**
    * Accepts no new connection, finishes running commands and ends all connections, within
    * `closeTimeoutMs`.
@@ -38,17 +44,26 @@ export interface Gateway {
   connections(): number
 }
 
-/** Rejects with Node's own error (`EADDRINUSE`, …) when it cannot listen. */
+/**
+ * Rejects with Node's own error (`EADDRINUSE`, …) when it cannot listen, with TlsFileError when a
+ * file of the settings is wrong.
+ */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const gateway = new TcpGateway(options)
+  // Imported only with the option: it takes ten milliseconds.
+  if (options.tls !== undefined) {
+    const { TlsListener } = await import('./tls/tls-listener.js')
+    gateway.tls = new TlsListener(options.tls, gateway)
+  }
   await gateway.listen(options.host, options.port)
   return gateway
 }
 
-class TcpGateway implements Gateway, ConnectionHost {
+class TcpGateway implements Gateway, ConnectionHost, TlsClients {
   readonly target: GatewayTarget
   readonly maxQueuedInputBytes: number
   readonly log: GatewayOptions['log']
+  tls: TlsListener | null = null
   readonly #server: Server
   readonly #connections = new Set<Connection>()
   readonly #maxConnections: number
@@ -76,15 +91,20 @@ class TcpGateway implements Gateway, ConnectionHost {
         socket.resetAndDestroy()
         return
       }
-      if (this.#connections.size >= this.#maxConnections) {
+      if (this.#connections.size + (this.tls?.pending ?? 0) >= this.#maxConnections) {
         this.log('warn', 'connection refused because there are too many open connections', {
           connections: this.#connections.size,
         })
         socket.destroy()
         return
       }
-      this.#connections.add(new Connection(++this.#lastConnectionId, socket, this))
+      if (this.tls === null) this.accept(socket, socket)
+      else this.tls.accept(socket)
     })
+  }
+
+  accept(socket: Socket, raw: Socket): void {
+    this.#connections.add(new Connection(++this.#lastConnectionId, socket, raw, this))
   }
 
   get host(): string {
@@ -119,6 +139,7 @@ class TcpGateway implements Gateway, ConnectionHost {
   destroy(): void {
     this.#destroyed = true
     this.#server.close()
+    this.tls?.destroy()
     for (const connection of this.#connections) connection.destroy()
   }
 
@@ -160,6 +181,7 @@ class TcpGateway implements Gateway, ConnectionHost {
 
   async #close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.tls?.destroy()
     if (this.#connections.size > 0) {
       const gone = new Promise<void>((resolve) => (this.#lastGone = resolve))
       for (const connection of this.#connections) connection.close()

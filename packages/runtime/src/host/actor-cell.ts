@@ -1,4 +1,5 @@
 import { NotPrimaryError, type Actor, type Address, type Disk, type MessageKind } from '@shardlab/actor'
+import type { Listen } from '../runtime.js'
 import { endpointOf } from './clients/endpoint.js'
 import type { OpenedGateway } from './clients/gateway-opener.js'
 import { CellFaults } from './faults/cell-faults.js'
@@ -11,7 +12,7 @@ export interface MemberBoot {
   readonly address: Address
   readonly role: string
   readonly options: unknown
-  readonly listen: { readonly host: string; readonly port: number } | null
+  readonly listen: Listen | null
   /**
    * The number of earlier starts. Part of the path of the generator, so that draws are not
    * repeated.

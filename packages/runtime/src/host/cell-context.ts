@@ -16,6 +16,7 @@ import {
   type RequestOf,
   type RequestOptions,
   type StepDetail,
+  type TlsState,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
 import { CellDisk } from './cell-disk.js'
@@ -86,6 +87,10 @@ export class CellContext implements ActorContext {
 
   exit(): void {
     if (!this.#cell.gone) this.#cell.crash(null)
+  }
+
+  tls(): TlsState | null {
+    return this.#cell.gateway?.tls ?? null
   }
 
   pageFaults(): number {

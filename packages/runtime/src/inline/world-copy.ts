@@ -55,8 +55,10 @@ export function copyMember(
   cell: ActorCell | undefined,
   nowMs: number,
 ): MemberCopy {
+  // Not the TLS settings, which have a password.
+  const listen = spec.listen === null ? null : { host: spec.listen.host, port: spec.listen.port }
   return {
-    spec,
+    spec: { ...spec, listen },
     state,
     incarnation,
     endpoint,

@@ -132,7 +132,8 @@ export class MemberTable<Place> {
     member.endpoint = endpoint
     this.nameEndpoint(member.spec.address, endpoint)
     // The next incarnation listens there again. Without a listener the endpoint is only a name.
-    if (member.listen !== null && endpoint !== nameOf(member.spec)) member.listen = parseEndpoint(endpoint)
+    if (member.listen !== null && endpoint !== nameOf(member.spec))
+      member.listen = { ...member.listen, ...parseEndpoint(endpoint) }
     member.threadId = threadId
     this.#report(member, 'started')
   }

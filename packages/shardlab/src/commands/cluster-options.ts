@@ -1,4 +1,5 @@
 import type { ClusterOptions } from '@shardlab/cluster'
+import { tlsOfFlags } from './tls-flags.js'
 import type { UpOptions } from './up-options.js'
 
 /** The API has the same options, with units in the names of numbers, and checks the values. */
@@ -12,10 +13,13 @@ export function clusterOptions({
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
   networkTimeout: networkTimeoutMs,
-  ...options
+  ...given
 }: UpOptions): ClusterOptions {
+  const options = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith('tls')))
+  const tls = tlsOfFlags(given)
   return {
     ...(options as ClusterOptions),
+    ...(tls === undefined ? {} : { tls }),
     // Commander sets `initiate` to true without `--no-initiate`.
     ...(initiate === false ? { initiate } : {}),
     ...(balancerRoundIntervalMs === undefined ? {} : { balancerRoundIntervalMs }),

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { addTlsFlags, type TlsFlags } from './tls-flags.js'
 import { milliseconds, names, portNumber, seed, size, wholeNumber } from './argument-parsers.js'
 
 /** With `from`, options that were not typed are absent. */
-export interface UpOptions {
+export interface UpOptions extends TlsFlags {
   readonly topology?: string
   readonly topologyFile?: string
   readonly members?: number
@@ -43,7 +44,7 @@ export interface UpOptions {
 }
 
 export function addUpCommand(program: Command, run: (options: UpOptions) => Promise<void>): void {
-  program
+  const command = program
     .command('up')
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
     .option(
@@ -95,13 +96,14 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       'worker threads that share the members; 64: one for each member (default: cores - 1, from 1 to 4)',
       wholeNumber,
     )
+  addTlsFlags(command)
     .option('--native-wire', "announce the version's real wire versions, so that current drivers refuse old versions")
     .option('--server-timings', "use the server's timings instead of shorter ones")
     .option('--auto-split', 'split chunks while they grow and move the last one, as servers did until 6.0.2')
     .option('--strict', 'refuse commands, stages and operators whose results would silently lack something')
     .option(
       '--from <file>',
-      'start from a snapshot file of the API; it determines all options except --port and --host',
+      'start from a snapshot file of the API; it determines all options except --port, --host and --tls…',
     )
     .option('--clock <c>', 'real, or manual: time passes by the control port; needs --runtime inline')
     .option(
@@ -131,7 +133,8 @@ Examples:
   shardlab up --topology replica-set           one replica set of three members
   shardlab up --topology standalone            one mongod without a replica set
   shardlab up --shards 2 --members 3           shards that fail over
-  shardlab up --from filled.snapshot           a cluster with the data of a snapshot`,
+  shardlab up --from filled.snapshot           a cluster with the data of a snapshot
+  shardlab up --tlsMode requireTLS --tlsCertificateKeyFile server.pem   clients connect by TLS`,
     )
     .action((options: UpOptions, command: Command) =>
       run(options.from === undefined ? options : typed(options, command)),
@@ -141,6 +144,6 @@ Examples:
 /** The options without defaults that would contradict the snapshot. */
 function typed(options: UpOptions, command: Command): UpOptions {
   const isOwn = ([name]: [string, unknown]): boolean =>
-    name === 'port' || name === 'host' || command.getOptionValueSource(name) !== 'default'
+    name === 'port' || name === 'host' || name.startsWith('tls') || command.getOptionValueSource(name) !== 'default'
   return Object.fromEntries(Object.entries(options).filter(isOwn)) as unknown as UpOptions
 }

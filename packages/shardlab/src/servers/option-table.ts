@@ -49,6 +49,29 @@ const usedByBoth: readonly Row[] = [
   ['', 'security.authorization', 'string'],
 ]
 
+/** With the names until 4.0, which later versions accept. */
+const usedTlsOptions: readonly Row[] = [
+  ['tlsMode', 'net.tls.mode', 'string'],
+  ['tlsOnNormalPorts', null, 'switch'],
+  ['tlsCertificateKeyFile', 'net.tls.certificateKeyFile', 'string'],
+  ['tlsCertificateKeyFilePassword', 'net.tls.certificateKeyFilePassword', 'string'],
+  ['tlsCAFile', 'net.tls.CAFile', 'string'],
+  ['tlsCRLFile', 'net.tls.CRLFile', 'string'],
+  ['tlsDisabledProtocols', 'net.tls.disabledProtocols', 'string'],
+  ['tlsAllowConnectionsWithoutCertificates', 'net.tls.allowConnectionsWithoutCertificates', 'switch'],
+  ['tlsAllowInvalidCertificates', 'net.tls.allowInvalidCertificates', 'switch'],
+  ['sslMode', 'net.ssl.mode', 'string'],
+  ['sslOnNormalPorts', 'net.ssl.sslOnNormalPorts', 'switch'],
+  ['sslPEMKeyFile', 'net.ssl.PEMKeyFile', 'string'],
+  ['sslPEMKeyPassword', 'net.ssl.PEMKeyPassword', 'string'],
+  ['sslCAFile', 'net.ssl.CAFile', 'string'],
+  ['sslCRLFile', 'net.ssl.CRLFile', 'string'],
+  ['sslDisabledProtocols', 'net.ssl.disabledProtocols', 'string'],
+  ['sslAllowConnectionsWithoutCertificates', 'net.ssl.allowConnectionsWithoutCertificates', 'switch'],
+  ['sslWeakCertificateValidation', 'net.ssl.weakCertificateValidation', 'switch'],
+  ['sslAllowInvalidCertificates', 'net.ssl.allowInvalidCertificates', 'switch'],
+]
+
 const usedByMongod: readonly Row[] = [
   ['dbpath', 'storage.dbPath', 'string'],
   ['replSet', 'replication.replSet', 'string'],
@@ -129,33 +152,31 @@ const acceptedByMongod: readonly Row[] = [
   ['profileFilter', 'operationProfiling.filter', 'string'],
 ]
 
+/** Members exchange messages inside the process, and not by TLS. */
+const acceptedTlsOptions: readonly Row[] = [
+  ['tlsClusterFile', 'net.tls.clusterFile', 'string'],
+  ['tlsClusterPassword', 'net.tls.clusterPassword', 'string'],
+  ['tlsClusterCAFile', 'net.tls.clusterCAFile', 'string'],
+  ['tlsAllowInvalidHostnames', 'net.tls.allowInvalidHostnames', 'switch'],
+  ['tlsLogVersions', 'net.tls.logVersions', 'string'],
+  ['sslClusterFile', 'net.ssl.clusterFile', 'string'],
+  ['sslClusterPassword', 'net.ssl.clusterPassword', 'string'],
+  ['sslAllowInvalidHostnames', 'net.ssl.allowInvalidHostnames', 'switch'],
+]
+
 const acceptedByMongos: readonly Row[] = [
   ['localThreshold', 'replication.localPingThresholdMs', 'int'],
   ['test', null, 'switch'],
 ]
 
-/** Authentication and encryption. */
+/** Authentication, and a cryptographic library. */
 const refusedByBoth: readonly Row[] = [
   ['keyFile', 'security.keyFile', 'string'],
   ['clusterAuthMode', 'security.clusterAuthMode', 'string'],
   ['transitionToAuth', 'security.transitionToAuth', 'switch'],
   ['clusterIpSourceAllowlist', 'security.clusterIpSourceAllowlist', 'strings'],
-  ...['tls', 'ssl'].flatMap((kind): Row[] => [
-    [`${kind}OnNormalPorts`, null, 'switch'],
-    [`${kind}Mode`, `net.${kind}.mode`, 'string'],
-    [`${kind}CertificateKeyFile`, `net.${kind}.certificateKeyFile`, 'string'],
-    [`${kind}CertificateKeyFilePassword`, `net.${kind}.certificateKeyFilePassword`, 'string'],
-    [`${kind}ClusterFile`, `net.${kind}.clusterFile`, 'string'],
-    [`${kind}ClusterPassword`, `net.${kind}.clusterPassword`, 'string'],
-    [`${kind}CAFile`, `net.${kind}.CAFile`, 'string'],
-    [`${kind}ClusterCAFile`, `net.${kind}.clusterCAFile`, 'string'],
-    [`${kind}CRLFile`, `net.${kind}.CRLFile`, 'string'],
-    [`${kind}DisabledProtocols`, `net.${kind}.disabledProtocols`, 'string'],
-    [`${kind}AllowConnectionsWithoutCertificates`, `net.${kind}.allowConnectionsWithoutCertificates`, 'switch'],
-    [`${kind}AllowInvalidHostnames`, `net.${kind}.allowInvalidHostnames`, 'switch'],
-    [`${kind}AllowInvalidCertificates`, `net.${kind}.allowInvalidCertificates`, 'switch'],
-    [`${kind}FIPSMode`, `net.${kind}.FIPSMode`, 'switch'],
-  ]),
+  ['tlsFIPSMode', 'net.tls.FIPSMode', 'switch'],
+  ['sslFIPSMode', 'net.ssl.FIPSMode', 'switch'],
 ]
 
 const refusedByMongod: readonly Row[] = [
@@ -172,9 +193,11 @@ const rowsOf = (rows: readonly Row[], effect: OptionEffect, server: ServerName |
 
 export const serverOptions: readonly ServerOption[] = [
   ...rowsOf(usedByBoth, 'used', null),
+  ...rowsOf(usedTlsOptions, 'used', null),
   ...rowsOf(usedByMongod, 'used', 'mongod'),
   ...rowsOf(usedByMongos, 'used', 'mongos'),
   ...rowsOf(acceptedByBoth, 'accepted', null),
+  ...rowsOf(acceptedTlsOptions, 'accepted', null),
   ...rowsOf(acceptedByMongod, 'accepted', 'mongod'),
   ...rowsOf(acceptedByMongos, 'accepted', 'mongos'),
   ...rowsOf(refusedByBoth, 'refused', null),

@@ -1,8 +1,10 @@
 /** Server: mongod_options.cpp, mongos_options.cpp, server_options_helpers.cpp. */
+import type { TlsSettings } from '@shardlab/cluster'
 import { parseHosts } from './config-db.js'
 import type { GivenOptions } from './given-options.js'
 import type { ServerName } from './option-table.js'
 import { ServerOptionError } from './server-error.js'
+import { tlsOf } from './server-tls.js'
 
 export interface ServerSettings {
   readonly server: ServerName
@@ -11,6 +13,8 @@ export interface ServerSettings {
   readonly port: number
   /** Addresses to listen on, at least one. */
   readonly hosts: readonly string[]
+  /** Null: clients connect without TLS. */
+  readonly tls: TlsSettings | null
   /** Null: a standalone mongod, or mongos. */
   readonly setName: string | null
   /** Of mongos. */
@@ -52,6 +56,7 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     role: server === 'mongos' ? 'mongos' : clusterRole === null ? 'mongod' : rolesByName[clusterRole],
     port,
     hosts: hostsOf(given),
+    tls: tlsOf(given),
     setName: setName === null ? null : setName.split('/')[0]!,
     configDb: configDb === null ? null : parseHosts(configDb),
     dbPath: text(given, 'dbpath'),
@@ -102,7 +107,7 @@ function hostsOf(given: GivenOptions): string[] {
   return hosts.length === 0 ? ['127.0.0.1'] : [...new Set(hosts)]
 }
 
-/** Answers without authentication or encryption would be wrong. */
+/** Answers without authentication would be wrong. */
 function refuseUnsupported(given: GivenOptions): void {
   for (const [{ name, path, effect }, value] of given) {
     if (effect === 'refused' && value !== false && value !== 'disabled')

@@ -1,5 +1,5 @@
 /** Runs a server until a signal or the command `shutdown`. */
-import { EmulatedServer } from '@shardlab/cluster'
+import { EmulatedServer, OptionError } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { hostname } from 'node:os'
 import { buildInfoOf } from './build-info.js'
@@ -9,11 +9,11 @@ import { forwardFrom } from './further-addresses.js'
 import { applyParameters, startParameters } from './server-parameters.js'
 import { ServerLog } from './server-log.js'
 import { nameProcess, ServerProcess } from './server-process.js'
-import { serverExitCodes } from './server-error.js'
+import { serverExitCodes, ServerOptionError } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
-  const { server: name, role, port, hosts, setName, configDb, dbPath } = settings
+  const { server: name, role, port, hosts, setName, configDb, dbPath, tls } = settings
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
@@ -31,6 +31,7 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     const server = await EmulatedServer.start({
       ...{ role, setName, host: hosts[0]!, port, emulate },
       ...(configDb === null ? {} : { configDb }),
+      ...(tls === null ? {} : { tls }),
       ...startParameters(settings),
       onEvent: (event) => serverProcess.note(event),
       onWritable: () => serverProcess.noteWritable(),
@@ -43,11 +44,12 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
       log.add({ ...listener, id: 23015, message: 'Listening on', attributes: { address: `${address}:${boundPort}` } })
     log.add({
       ...{ ...listener, context: name === 'mongos' ? main : 'listener', id: 23016 },
-      ...{ message: 'Waiting for connections', attributes: { port: boundPort, ssl: 'off' } },
+      ...{ message: 'Waiting for connections', attributes: { port: boundPort, ssl: tls === null ? 'off' : 'on' } },
     })
     // To the parent of `--fork`.
     process.send?.('ready')
   } catch (error) {
+    if (error instanceof OptionError) throw new ServerOptionError(`InvalidSSLConfiguration: ${error.message}`)
     const reason = listenProblem(error)
     if (reason === null) throw error
     log.add({

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import t from 'tap'
 import { nestedByPath } from '../../src/servers/given-options.js'
 import { helpOf } from '../../src/servers/help.js'
@@ -70,7 +71,19 @@ t.test('wrong command lines get the texts of the server', async (t) => {
     ['', 'BadValue: error: no args for --configdb', 'mongos'],
     ['--configdb 127.0.0.1:1', 'BadValue: configdb supports only replica set connection string', 'mongos'],
     ['--auth', 'BadValue: --auth is not emulated: remove it.'],
-    ['--tlsMode requireTLS', 'BadValue: --tlsMode is not emulated: remove it.'],
+    ['--tlsFIPSMode', 'BadValue: --tlsFIPSMode is not emulated: remove it.'],
+    ['--tlsMode on', 'BadValue: unsupported value for tlsMode on'],
+    ['--sslMode requireTLS', 'BadValue: unsupported value for sslMode requireTLS'],
+    ['--tlsMode requireTLS', 'BadValue: need tlsCertificateKeyFile or certificateSelector when TLS is enabled'],
+    ['--tlsMode requireTLS --tlsCertificateKeyFile a --tlsCRLFile b', 'BadValue: need tlsCAFile with tlsCRLFile'],
+    [
+      '--tlsCAFile a',
+      'BadValue: need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters',
+    ],
+    [
+      '--tlsMode allowTLS --tlsCertificateKeyFile a --tlsDisabledProtocols TLS1_2,SSL3',
+      "BadValue: Unrecognized disabledProtocols 'SSL3'",
+    ],
   ]
   for (const [line, message, server] of lines) {
     t.equal(
@@ -79,7 +92,21 @@ t.test('wrong command lines get the texts of the server', async (t) => {
       line,
     )
   }
-  t.equal(settingsOf('--tlsMode disabled').port, 27_017)
+  t.equal(settingsOf('--tlsMode disabled').tls, null)
+})
+
+t.test('options of TLS have old names, too', (t) => {
+  const line = '--sslMode preferSSL --sslPEMKeyFile /a --sslPEMKeyPassword b --sslWeakCertificateValidation'
+  t.same(settingsOf(`${line} --sslDisabledProtocols noTLS1_1,TLS1_3`).tls, {
+    ...{ mode: 'preferTLS', certificateKeyFile: '/a', certificateKeyFilePassword: 'b' },
+    ...{ disabledProtocols: ['TLS1_1', 'TLS1_3'] },
+    ...{ allowConnectionsWithoutCertificates: true, allowInvalidCertificates: false },
+  })
+  t.match(settingsOf('--tlsOnNormalPorts --tlsCertificateKeyFile a').tls, {
+    mode: 'requireTLS',
+    certificateKeyFile: resolve('a'),
+  })
+  t.end()
 })
 
 t.test('configuration files are YAML or name=value', async (t) => {

@@ -1,9 +1,11 @@
-import type { Address, LogLevel } from '@shardlab/actor'
+import type { Address, LogLevel, TlsState } from '@shardlab/actor'
+import type { TlsSettings } from '../../gateway/tls/tls-settings.js'
 import type { GatewayTarget } from './gateway-target.js'
 
 export interface OpenedGateway {
   readonly host: string
   readonly port: number
+  readonly tls: TlsState | null
   /** Accepts no new connections and answers the running commands. */
   close(): Promise<void>
   destroy(): void
@@ -13,6 +15,7 @@ export interface GatewayRequest {
   readonly address: Address
   readonly host: string
   readonly port: number
+  readonly tls?: TlsSettings
   readonly target: GatewayTarget
   /** See `OutboxOptions.atEndOfTurn`. */
   readonly atEndOfTurn: (flush: () => void) => void

@@ -2,6 +2,12 @@
 import { row } from '../row.js'
 
 export const statisticsBehaviours = {
+  transportSecurityStatistics: row<boolean>(
+    'serverStatus counts the handshakes of each version of TLS.',
+    'reference/command/serverStatus, "transportSecurity", new in 4.0.2',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   sizesAreNumbers: row<boolean>(
     'Sizes in listDatabases of a router are int32 below 2^30, double below 2^40, and int64 above; otherwise int64.',
     'bsonobjbuilder.h, appendNumber; cluster_list_databases_cmd.cpp',
