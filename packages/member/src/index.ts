@@ -134,7 +134,7 @@ export { aggregateErrorContext, withContext, withExecutorContext } from './repli
 export { checkAnalysedNamespace } from './sampling/analysed-namespace.js'
 export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
-export { mayRetryAfter, relabelled, withErrorLabels } from './sessions/error-labels.js'
+export { isTransient, mayRetryAfter, relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
 export {
   clientSession,

@@ -31,13 +31,19 @@ export function withErrorLabels(error: CommandError, body: Uint8Array, member: L
   const { code } = error
   const isInTransaction = findField(body, 'autocommit') !== undefined
   const ends = isInTransaction && endsTransaction(firstFieldName(body) ?? '')
-  if (isInTransaction && member.behaviours.transactions && isTransientTransactionError(code, ends))
+  if (isInTransaction && member.behaviours.transactions && isTransient(error, ends))
     return labelled(error, 'TransientTransactionError')
   if (!member.behaviours.retryableWriteErrorLabel || (isInTransaction && !ends)) return error
   const retriable =
     member.process === 'mongos' ? member.stopping.signal.aborted && shutdownCodes.has(code) : isRetriableErrorCode(code)
   if (!retriable || findField(body, 'txnNumber') === undefined) return error
   return labelled(error, 'RetryableWriteError')
+}
+
+/** As {@link isTransientTransactionError} of the error's code. */
+export function isTransient({ code, extra }: CommandError, ends: boolean): boolean {
+  const hasWriteConcernError = extra !== null && findField(extra, 'writeConcernError') !== undefined
+  return isTransientTransactionError(code, ends, hasWriteConcernError)
 }
 
 function labelled(error: CommandError, label: string): CommandError {

@@ -3,7 +3,7 @@
  * document_shard_key_update_util.cpp, startTransactionForShardKeyUpdate.
  */
 import { CommandError, ErrorCodes, findField, isRetriableErrorCode, isTransientTransactionError } from '@shardlab/bson'
-import type { SessionId } from '@shardlab/member'
+import { isTransient, type SessionId } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
 import { abortImplicitly, commit } from './end-transaction.js'
@@ -128,15 +128,28 @@ async function commitPersistently(
 ): Promise<Uint8Array | null> {
   const { host, operation } = invocation
   for (let retries = 0; ; retries++) {
+    let failure: CommandError | null = null
+    let reply: Uint8Array | null
     try {
-      const reply = (await commit(invocation, transaction)).finish()
-      return findField(reply, 'writeConcernError')?.slice() ?? null
+      reply = (await commit(invocation, transaction)).finish()
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       // It has aborted.
-      if (isTransientTransactionError(error.code, true)) throw error
-      if (!isRetriableErrorCode(error.code) || retries >= host.limits.remoteRetriesMax) throw new FinalError(error)
-      await host.remote.pause(pauseMsMax, operation)
+      if (isTransient(error, true)) throw error
+      failure = error
+      reply = error.extra
     }
+    const concernError = reply === null ? null : (findField(reply, 'writeConcernError')?.slice() ?? null)
+    if (!mayCommitAgain(failure, concernError) || retries >= host.limits.remoteRetriesMax) {
+      if (failure !== null) throw new FinalError(failure)
+      return concernError
+    }
+    await host.remote.pause(pauseMsMax, operation)
   }
+}
+
+/** Server: handleError of a commit in transaction_api.cpp. */
+function mayCommitAgain(failure: CommandError | null, concernError: Uint8Array | null): boolean {
+  if (failure !== null && isRetriableErrorCode(failure.code)) return true
+  return concernError !== null && isRetriableErrorCode(findField(concernError, 'code')!.asNumber())
 }

@@ -3,13 +3,11 @@ import {
   checkDatabaseName,
   CommandArguments,
   commandErrorOf,
-  refuseLacking,
   type ClientCommand,
   type CommandRow,
   type NodeCommand,
 } from '@shardlab/actor'
-import { CommandError, DocumentWriter, fieldsOf, findField, firstFieldName } from '@shardlab/bson'
-import { checkOpQueryCommand } from '@shardlab/wire'
+import { CommandError, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import {
   checkApiVersion,
   checkConcerns,
@@ -42,16 +40,17 @@ import { afterOutcome, confirmRead, prepareRead } from '../replication/concerns/
 import { stateChange } from '../replication/serving/state-change.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
-import { checkMayRun } from './check-may-run.js'
+import { findRow } from './find-row.js'
 import { retryableWriteOf } from './retryable-write.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
 import { afterTransactions, awaitEnd, definitionsOf } from '../transactions/await-transactions.js'
+import { confirmUnknown } from '../transactions/confirm-unknown.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
 import type { Transaction } from '../transactions/transaction.js'
 import { UndecidedRead } from '../transactions/undecided-reads.js'
 import { SessionIsPrepared } from '../transactions/transaction-errors.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
-import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
+import { checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
 export interface CommandRequest {
@@ -251,9 +250,14 @@ class CommandRun {
       reply.startArray('errorLabels').string('0', 'RetryableWriteError').end()
   }
 
-  #fail(error: unknown): DocumentWriter | null {
+  #fail(error: unknown): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const failure = commandErrorOf(error, firstFieldName(this.#request.body) ?? '', this.#node.context)
+    const confirming = this.#invocation === null ? null : confirmUnknown(this.#row!, this.#invocation, failure)
+    return confirming === null ? this.#failed(failure) : confirming.then((confirmed) => this.#failed(confirmed))
+  }
+
+  #failed(commandError: CommandError): DocumentWriter | null {
     const { client, body } = this.#request
-    const commandError = commandErrorOf(error, firstFieldName(body) ?? '', this.#node.context)
     const labels = this.#operation?.errorLabels ?? null
     let failure: CommandError
     if (commandError instanceof ConnectionClosedError) failure = commandError
@@ -274,32 +278,6 @@ class CommandRun {
   #end(failure: CommandError | null): void {
     if (this.#operation !== null) finishOperation(this.#node, this.#operation, failure, true)
   }
-}
-
-/** @throws CommandError 59 CommandNotFound, 352 for commands that OP_QUERY may not carry */
-function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<NodeInvocation> {
-  const name = firstFieldName(body) ?? ''
-  if (client?.legacy === true && !node.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
-  const row = node.table.find(name, node.behaviours)
-  if (row === undefined) {
-    node.statistics.unknownCommands++
-    throw unknownCommand(name, body, node.behaviours)
-  }
-  if (node.options.strict === true) refuseLacking(row)
-  if (node.isStandalone) checkCommand(row)
-  checkMayRun(node, row, body)
-  return row
-}
-
-function unknownCommand(
-  name: string,
-  body: Uint8Array,
-  { unknownCommandsAreRepeated }: NodeHost['behaviours'],
-): CommandError {
-  if (!unknownCommandsAreRepeated) return new CommandError('CommandNotFound', `no such command: '${name}'`)
-  const extra = new DocumentWriter(body.length + 16).startDocument('bad cmd')
-  for (const [field, value] of fieldsOf(body)) if (field !== '$db') extra.value(field, value)
-  return new CommandError('CommandNotFound', `no such cmd: ${name}`, { extra: extra.end().finish() })
 }
 
 function newOperation(

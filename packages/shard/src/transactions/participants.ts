@@ -107,8 +107,9 @@ export class Participants {
   }
 }
 
+/** A member that only holds itself for the primary may not know the transaction. */
 function isAcknowledged(reply: Uint8Array): boolean {
+  if (findField(reply, 'writeConcernError') !== undefined) return false
   const error = replyError(reply)
-  if (error !== null) return acknowledgements.has(error.code)
-  return findField(reply, 'writeConcernError') === undefined
+  return error === null || acknowledgements.has(error.code)
 }

@@ -42,6 +42,16 @@ export function errorsOf(reply: Document): Document[] {
   return [...errorsOfReply(reply), ...(ofConcern === undefined ? [] : [ofConcern])]
 }
 
+/**
+ * Whether a commit must be repeated although its shard knows no such transaction: a primary that
+ * has been replaced does not know what its successor has committed.
+ */
+export function isUnconfirmed(reply: Document): boolean {
+  return reply['code'] === noSuchTransaction && reply['writeConcernError'] !== undefined
+}
+
+const noSuchTransaction = 251
+
 /** No client may ever get such a reply. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError'

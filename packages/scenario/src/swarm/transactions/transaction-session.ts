@@ -4,7 +4,7 @@
  */
 import { Long, type Document, type Timestamp } from '@shardlab/bson'
 import { labelsOf } from '../../client/reply.js'
-import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
+import { errorsOf, isPassing, isUnconfirmed, nameOf, WrongAnswerError } from '../client/errors.js'
 import type { Reply } from '../client/port.js'
 import type { SwarmClient } from '../client/swarm-client.js'
 
@@ -91,7 +91,8 @@ export class TransactionSession {
         if (error === undefined) return 'committed'
         const labels = labelsOf(reply)
         if (labels.includes('TransientTransactionError')) return 'aborted'
-        if (!labels.includes('UnknownTransactionCommitResult') && !isPassing(error))
+        const isUnknown = labels.includes('UnknownTransactionCommitResult') || isUnconfirmed(reply)
+        if (!isUnknown && !isPassing(error))
           throw new WrongAnswerError(command, `${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
       }
       await this.#client.pause(100)

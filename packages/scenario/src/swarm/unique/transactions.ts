@@ -2,7 +2,7 @@
 import { Binary, Long, type Document } from '@shardlab/bson'
 import { PortError, type Transactions, type TransactionScope } from '@shardlab/unique'
 import { transientTransactionError } from '../../client/transactions.js'
-import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
+import { errorsOf, isPassing, isUnconfirmed, nameOf, WrongAnswerError } from '../client/errors.js'
 import type { CommandSender } from './port.js'
 
 /** The transaction has ended, and may run again. */
@@ -56,7 +56,7 @@ export function uniqueTransactions({ client, sessionId, sleep, scopeOf }: Transa
         const [error] = errorsOf(reply)
         if (error === undefined && reply['writeConcernError'] === undefined) return result
         if (isTransient(reply)) throw new TransientError()
-        if (error !== undefined && !isPassing(error))
+        if (error !== undefined && !isPassing(error) && !isUnconfirmed(reply))
           throw new WrongAnswerError({ commitTransaction: 1 }, `${nameOf(reply)}: ${error['code']} ${error['errmsg']}`)
       }
       await sleep(Math.min(pauseMaxMs, pauseMs * commits))
