@@ -126,6 +126,9 @@ class Run {
     // Members must first notice which members are available.
     await this.#world.cluster.advance(15_000)
     await this.#stale.helpAll()
+    // A shard that lacks an index refuses chunks until the activities finish, and repeated
+    // migrations would keep the sets from becoming equal.
+    await this.#balancer(admin, false)
     await this.#settleSets()
     if (verdicts.hasFailed) return
     for (const activity of this.#activities) await activity.finish()

@@ -80,6 +80,8 @@ export const cannotMove: readonly Code[] = [
   codes.interrupted,
   codes.notSharded,
   codes.chunkTooBig,
+  // A transaction uses the collection for long.
+  codes.lockTimeout,
 ]
 
 export const cannotMovePrimary: readonly Code[] = [codes.namespaceNotFound, codes.namespaceExists, codes.shardNotFound]
