@@ -96,6 +96,36 @@ t.test('the oldest entries are dropped beyond the size, the newest is kept', asy
   t.equal(oplog.last!.optime.ts[1], 1501)
 })
 
+t.test('entries that a rollback may need are kept beyond the size', async (t) => {
+  const oplog = new Oplog(10_000)
+  const add = (from: number, to: number): void => {
+    for (let i = from; i <= to; i++) {
+      oplog.append(entry(i))
+      oplog.reveal()
+    }
+  }
+  oplog.keepFrom(at(0))
+  add(1, 500)
+  t.equal(oplog.window().count, 500)
+  t.ok(oplog.isOversized)
+  oplog.keepFrom(at(200))
+  const [first] = incrementsIn(oplog.window())
+  t.ok(first! <= 200 && first! > 180, `${first}`)
+  oplog.resize(1000)
+  t.equal(incrementsIn(oplog.window())[0], 200)
+  t.ok(oplog.contains(at(200)))
+  add(501, 600)
+  t.equal(incrementsIn(oplog.window())[0], 200)
+  t.equal(incrementsIn(oplog.windowOfAll())[0], 200)
+  oplog.keepFrom(at(600))
+  t.ok(oplog.contains(at(600)))
+  t.ok(oplog.window().sizeBytes <= 1000)
+  t.notOk(oplog.isOversized)
+  oplog.keepFrom(null)
+  add(601, 900)
+  t.ok(oplog.window().sizeBytes <= 1000)
+})
+
 t.test('a rollback removes the entries after a common one, not from snapshots and copies', async (t) => {
   const oplog = filled(10)
   const [window, copy] = [oplog.window(), oplog.clone()]

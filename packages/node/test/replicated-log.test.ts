@@ -134,12 +134,13 @@ t.test('an empty follower starts from an image and continues with the entries af
   // Not on the disk of the source yet.
   await node.ok({ insert: 'a', documents: [{ _id: 2 }], lsid: session(1), txnNumber: long(2) })
   source.log.applyReplicated(entriesAfter(oplog, first))
-  const { image, last } = source.log.snapshotForInitialSync()
+  const image = source.log.snapshotForInitialSync(first.optime)
+  const last = source.log.lastApplied
   t.same(last, oplog.last)
   const follower = new Follower(new FakeDisk(), 1e6)
   await follower.log.restoreFrom(image)
   t.same(follower.log.lastApplied, last)
-  t.same(follower.log.oplog.first, last, 'its oplog begins with the newest entry of the image')
+  t.same(follower.log.oplog.first, first, 'its oplog begins with the newest entry that a majority has')
   await source.log.flush()
   await node.ok({ insert: 'a', documents: [{ _id: 3 }] })
   follower.log.applyReplicated(entriesAfter(oplog, last))

@@ -68,6 +68,54 @@ t.test('an isolated primary accepts writes of w: 1, which exactly are rolled bac
   t.strictSame(others, [])
 })
 
+t.test('a small oplog keeps what a rollback needs, also over a restart', async (t) => {
+  for (const restarts of [false, true]) {
+    const set = await start(t)
+    await set.command('rs-1', insert(1, majority))
+    await set.runtime.request('rs-1', 'faults.switch', { name: 'small-oplog', value: 1000 })
+    const heal = await set.isolate('rs-1')
+    for (let i = 100; i < 150; i++) await set.command('rs-1', insert(i, { w: 1 }))
+    if (restarts) await set.runtime.crash('rs-1')
+    await set.runtime.advance(5000)
+    const next = await set.primary()
+    await set.command(next, insert(2, majority))
+    await heal()
+    if (restarts) await set.runtime.restart('rs-1')
+    await set.settle()
+    for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 2])
+    const [rollback] = set.eventsOf('rollback')
+    t.ok(rollback!.entries >= 50)
+    const states = set
+      .eventsOf('member-state')
+      .filter(({ member, atMs }) => member === 'rs-1' && atMs >= rollback!.atMs)
+    t.notOk(
+      states.some(({ to }) => to === 'STARTUP2'),
+      'no initial sync',
+    )
+  }
+})
+
+t.test('a member whose initial sync copied entries that its source rolls back copies again', async (t) => {
+  const set = await start(t)
+  await set.command('rs-1', insert(1, majority))
+  const heal = await set.isolate('rs-1')
+  await set.command('rs-1', insert(2, { w: 1 }))
+  await set.runtime.advance(5000)
+  const next = await set.primary()
+  const third = next === 'rs-2' ? 'rs-3' : 'rs-2'
+  await set.command(next, insert(3, majority))
+  await set.runtime.crash(third)
+  await set.runtime.replaceDisk(third)
+  await set.runtime.crash(next)
+  await heal()
+  await set.runtime.restart(third)
+  await set.runtime.advance(700)
+  t.strictSame(await idsOn(set, third), [1, 2], 'from rs-1')
+  await set.runtime.restart(next)
+  await set.settle()
+  for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 3])
+})
+
 t.test('a member that restarts rolls back from its log, with and without a checkpoint', async (t) => {
   for (const checkpointAfterBytes of [1 << 20, 2000]) {
     const set = await start(t, { checkpointAfterBytes })

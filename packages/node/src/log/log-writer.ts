@@ -4,6 +4,7 @@
  */
 import { DiskFullError, type Disk, type DiskImage } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import type { OpTime } from '@shardlab/storage'
 import { oplogPartOf, type OplogPart } from './checkpoint-image.js'
 import { CheckpointSchedule } from './checkpoint-schedule.js'
 import { Oplog } from './oplog.js'
@@ -82,6 +83,18 @@ export class LogWriter {
     if (pending !== undefined) return newestOf([pending], 1)
     for (const [, entry] of this.oplog.windowOfAll().entriesBackwards()) return entry
     return new Uint8Array(0)
+  }
+
+  /** The newest entry, and those that are not before this time. */
+  newestFrom(ts: OpTime['ts']): Uint8Array {
+    const window = this.oplog.windowOfAll()
+    const from = window.seek(ts)
+    const record = recordOf(this.#unwritten)
+    if (from === window.end && record.length === 0) return this.newestEntry
+    const entries = new Uint8Array(window.end - from + record.length)
+    for (const [position, entry] of window.entries(from)) entries.set(entry, position - from)
+    entries.set(record, window.end - from)
+    return entries
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
@@ -231,7 +244,8 @@ export class LogWriter {
     this.#unwritten = []
     this.#claimedBytes -= roomBytes
     const from = this.oplog.end
-    const replacement = roomBytes > this.oplog.sizeBytesMax ? newestOf(unwritten, this.oplog.sizeBytesMax) : null
+    const { keepsEntries, sizeBytesMax } = this.oplog
+    const replacement = roomBytes > sizeBytesMax && !keepsEntries ? newestOf(unwritten, sizeBytesMax) : null
     if (replacement === null && unwritten.length > 0) this.oplog.append(recordOf(unwritten))
     const to = this.oplog.end
     const newest =

@@ -172,9 +172,12 @@ export class NodeLog {
     return this.lastApplied
   }
 
-  /** Everything that is applied, for a member without data, with the newest entry. */
-  snapshotForInitialSync(): { readonly image: Uint8Array; readonly last: TimedOpTime | null } {
-    return { image: bytesOfImage(this.#imageWith(oplogPartOf(this.#writer.newestEntry))), last: this.lastApplied }
+  /**
+   * Everything that is applied, for a member without data, with the entries that may be rolled back.
+   * @param committed the newest entry that is not rolled back
+   */
+  snapshotForInitialSync(committed: OpTime): Uint8Array {
+    return bytesOfImage(this.#imageWith(oplogPartOf(this.#writer.newestFrom(committed.ts))))
   }
 
   /**

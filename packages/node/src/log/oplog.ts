@@ -34,6 +34,8 @@ export class Oplog {
   #window: OplogWindow | null = null
   /** As {@link #window}, for this oplog alone: it does not keep slabs from being written again. */
   #peeked: OplogWindow | null = null
+  /** This entry and later ones are kept beyond the size; null: none. */
+  #keptFrom: OpTime | null = null
   /** Of a dropped slab: written again, because new memory is slow at first. */
   #spare: Uint8Array | null = null
 
@@ -53,6 +55,25 @@ export class Oplog {
     this.#spare = null
   }
 
+  /** By {@link keepFrom}. */
+  get keepsEntries(): boolean {
+    return this.#keptFrom !== null
+  }
+
+  /** Whether {@link keepFrom} keeps entries beyond the size. */
+  get isOversized(): boolean {
+    return this.#keptFrom !== null && this.#slabs.length > 1 && this.#end - this.#slabs[1]!.position > this.sizeBytesMax
+  }
+
+  /**
+   * The entry with this optime and later ones are kept, whatever their size.
+   * @param optime the null optime: all; null: none. Server: WiredTigerKVEngine::getPinnedOplog
+   */
+  keepFrom(optime: OpTime | null): void {
+    this.#keptFrom = optime
+    if (this.#isBeyondSize) this.reveal(this.#revealed)
+  }
+
   /**
    * Drops the oldest entries beyond a size, now and later.
    * @param sizeBytesMax null: the size that it was created with; dropped entries do not return
@@ -60,9 +81,10 @@ export class Oplog {
   resize(sizeBytesMax: number | null): void {
     this.#setSize(Math.min(sizeBytesMax ?? this.#configuredBytesMax, this.#configuredBytesMax))
     const window = new OplogWindow(this.#slabs, this.#end)
+    const keptFrom = this.#keptPosition(this.#revealed)
     let from = window.end
     for (const [position] of window.entriesBackwards()) {
-      const isKept = position >= this.#revealed || from === window.end
+      const isKept = position >= keptFrom || from === window.end
       if (window.end - position > this.#sizeBytesMax && !isKept) break
       from = position
     }
@@ -94,8 +116,11 @@ export class Oplog {
   reveal(position = this.#end): void {
     this.#revealed = Math.max(position, this.#revealed)
     this.#changed()
-    if (this.#slabs.length > 1 && this.#end - this.#slabs[0]!.position > this.sizeBytesMax)
-      this.#drop(this.#countBeyondSize(this.#revealed))
+    if (this.#isBeyondSize) this.#drop(this.#countBeyondSize(this.#revealed))
+  }
+
+  get #isBeyondSize(): boolean {
+    return this.#slabs.length > 1 && this.#end - this.#slabs[0]!.position > this.sizeBytesMax
   }
 
   /** Removes entries after this position, which were not written to the disk. */
@@ -236,8 +261,15 @@ export class Oplog {
     for (const { bytes, isShared } of this.#slabs.splice(0, count)) if (!isShared) this.#spare = bytes
   }
 
+  /** The position from which entries are kept beyond the size, at most this one. */
+  #keptPosition(most: number): number {
+    return this.#keptFrom === null ? most : Math.min(most, this.#peek().seek(this.#keptFrom.ts))
+  }
+
   /** How many of the oldest slabs exceed the size and have no entry at or after this position. */
-  #countBeyondSize(position: number): number {
+  #countBeyondSize(most: number): number {
+    // A slab that ends at the position of a kept entry does not have it.
+    const position = this.#keptFrom === null ? most : Math.min(most, this.#keptPosition(most) + 1)
     let count = 0
     while (
       count < this.#slabs.length - 1 &&

@@ -12,7 +12,7 @@ import {
   type UnfinishedWork,
   createObjectIdFactory,
 } from '@shardlab/actor'
-import type { MemberState, PrimaryOfOne, ReplicaSetConfig } from '@shardlab/replication'
+import { nullOpTime, type MemberState, type PrimaryOfOne, type ReplicaSetConfig } from '@shardlab/replication'
 import type { Behaviours } from '@shardlab/sharding'
 import { uninitializedTerm, type LogEntry } from '@shardlab/storage'
 import { committedEntries } from '../cursors/insert-waiters.js'
@@ -137,8 +137,9 @@ export class SetMember implements Actor {
   start(): void {
     const { log } = this.#storage
     log.term = this.#term
-    const hasData = log.recover(() => this.#dataReplaced())
     const isAlone = 'isConfigServer' in this.#options
+    if (!isAlone) log.oplog.keepFrom(nullOpTime)
+    const hasData = log.recover(() => this.#dataReplaced())
     // Server: initiating a set writes its first entry before the first election.
     if (!hasData && isAlone) log.apply(noopOf(initiatingSet), uninitializedTerm)
     this.#run()
@@ -277,7 +278,7 @@ export class SetMember implements Actor {
       topologyChanged: () => this.#topologyChanged(),
       committed: (point) => {
         // The entries of the only member are never rolled back.
-        if (this.#protocol.coordinator.isAlone) return
+        if (this.#protocol.coordinator.isAlone) return this.#storage.log.oplog.keepFrom(null)
         this.#stable.advance(point.optime)
         this.#serving?.role.node.insertWaiters.notify(committedEntries)
       },

@@ -129,7 +129,7 @@ export class NodeReplicaLog implements ReplicaLog {
   }
 
   image(): Uint8Array {
-    return this.#storage.log.snapshotForInitialSync().image
+    return this.#storage.log.snapshotForInitialSync(this.#stable.committed)
   }
 
   async restore(image: Uint8Array): Promise<void> {

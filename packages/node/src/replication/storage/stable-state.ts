@@ -27,6 +27,7 @@ export class StableState {
   /** Becomes stable once a majority has its entry. Null: none. */
   #candidate: State | null = null
   #clonedAtMs = 0
+  #committed = nullOpTime
 
   /** Begins at the data of now: call it before recovery, and {@link reset} after the checkpoint. */
   constructor(storage: NodeStorage, now: () => number) {
@@ -39,8 +40,21 @@ export class StableState {
     return this.#stable.optime
   }
 
+  /** The newest entry that a majority has, as far as this member knows. */
+  get committed(): OpTime {
+    return this.#committed
+  }
+
   /** After the commit point has advanced. */
   advance(committed: OpTime): void {
+    this.#committed = committed
+    this.#renew(committed)
+    const { oplog } = this.#storage.log
+    if (oplog.isOversized && compareOpTimes(this.#stable.optime, committed) < 0) this.#replayTo(this.#stable, committed)
+    this.#keepOplog()
+  }
+
+  #renew(committed: OpTime): void {
     if (this.#candidate !== null && compareOpTimes(this.#candidate.optime, committed) <= 0) {
       this.#stable = this.#candidate
       this.#candidate = null
@@ -90,6 +104,16 @@ export class StableState {
   reset(): void {
     this.#candidate = null
     this.#stable = this.#clone()
+    this.#keepOplog()
+  }
+
+  /**
+   * A rollback replays the entries after the stable state, and its common point is not before the
+   * commit point.
+   */
+  #keepOplog(): void {
+    const { optime } = this.#stable
+    this.#storage.log.oplog.keepFrom(compareOpTimes(optime, this.#committed) < 0 ? optime : this.#committed)
   }
 
   get #lastApplied(): OpTime {
