@@ -71,6 +71,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
   },
   'step-down': { member: true, set: true, term: true, reason: true },
   rollback: { member: true, set: true, to: true, entries: true, namespaces: true },
+  'rollback-failed': { member: true, set: true, source: true },
   'replication-lag': { member: true, set: true, primary: true, state: true, lagMs: true, commitLagMs: true },
   log: { member: true, level: true, message: true, fields: true },
 }

@@ -59,6 +59,7 @@ export type {
   RangeDeletedEvent,
   ReplicationLagEvent,
   RollbackEvent,
+  RollbackFailedEvent,
   RolledBackNamespace,
   BlockedBalance,
   PlannedMigration,

@@ -1,5 +1,5 @@
 /** What clients of a replica set meet: failover, write concerns, split brain, commands. */
-import { UUID, type Document } from '@shardlab/bson'
+import { Binary, Long, Timestamp, UUID, type Document } from '@shardlab/bson'
 import t, { type Test } from 'tap'
 import { SetUnderTest, type SetUnderTestOptions } from './simulated-set.js'
 
@@ -114,6 +114,31 @@ t.test('a member whose initial sync copied entries that its source rolls back co
   await set.runtime.restart(next)
   await set.settle()
   for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 3])
+})
+
+t.test('a member that has no entry in common with its set reports it, and an empty disk helps', async (t) => {
+  const set = await start(t)
+  await set.command('rs-1', insert(1, majority))
+  const heal = await set.isolate('rs-1')
+  // Later than all entries of the others, so its oplog does not end before theirs begin.
+  const clusterTime = new Timestamp({ t: Math.floor(set.runtime.now() / 1000) + 600, i: 1 })
+  const signature = { hash: new Binary(new Uint8Array(20)), keyId: Long.ZERO }
+  await set.command('rs-1', { ...insert(2, { w: 1 }), $clusterTime: { clusterTime, signature } })
+  await set.runtime.advance(5000)
+  const next = await set.primary()
+  for (const member of ['rs-2', 'rs-3'])
+    await set.runtime.request(member, 'faults.switch', { name: 'small-oplog', value: 1000 })
+  const ids = Array.from({ length: 30 }, (_, i) => 100 + i)
+  for (const id of ids) await set.command(next, insert(id, majority))
+  await heal()
+  await set.runtime.advance(20_000)
+  t.match(set.eventsOf('rollback-failed'), [{ member: 'rs-1', set: 'rs', source: /^rs-[23]$/ }])
+  t.strictSame(set.eventsOf('rollback'), [])
+  await set.runtime.crash('rs-1')
+  await set.runtime.replaceDisk('rs-1')
+  await set.runtime.restart('rs-1')
+  await set.settle()
+  for (const member of set.names) t.strictSame(await idsOn(set, member), [1, ...ids])
 })
 
 t.test('a member that restarts rolls back from its log, with and without a checkpoint', async (t) => {

@@ -308,6 +308,18 @@ export interface RollbackEvent {
   readonly namespaces: readonly RolledBackNamespace[]
 }
 
+/**
+ * A member has entries that its sync source does not have, and no entry that both have. It tries
+ * again, also with other members, until a rollback succeeds or its disk is replaced. Reported once.
+ */
+export interface RollbackFailedEvent {
+  readonly type: 'rollback-failed'
+  readonly atMs: number
+  readonly member: Address
+  readonly set: string
+  readonly source: Address
+}
+
 /** The primary found that a member is far behind it, or has caught up. */
 export interface ReplicationLagEvent {
   readonly type: 'replication-lag'
@@ -352,5 +364,6 @@ export type ClusterEvent =
   | ElectionEvent
   | StepDownEvent
   | RollbackEvent
+  | RollbackFailedEvent
   | ReplicationLagEvent
   | LogEvent

@@ -173,8 +173,8 @@ export class NodeLog {
   }
 
   /**
-   * Everything that is applied, for a member without data, with the entries that may be rolled back.
-   * @param committed the newest entry that is not rolled back
+   * Everything that is applied, for a member without data, with its entries since this one.
+   * @param committed a rollback keeps it
    */
   snapshotForInitialSync(committed: OpTime): Uint8Array {
     return bytesOfImage(this.#imageWith(oplogPartOf(this.#writer.newestFrom(committed.ts))))

@@ -32,6 +32,11 @@ export class SetEvents {
     this.#emit({ type: 'rollback', ...this.#common, to: [ts[0], ts[1], term], entries, namespaces })
   }
 
+  rollbackFailed(host: string): void {
+    const [source = host] = this.#context.resolve(host)
+    this.#emit({ type: 'rollback-failed', ...this.#common, source })
+  }
+
   /** Of another member, on its primary. */
   lagging({ host, ...lag }: Lag): void {
     const [member = host] = this.#context.resolve(host)

@@ -286,6 +286,7 @@ export class SetMember implements Actor {
       woken: () => this.#lagWatch.check(this.#context.steadyNow()).forEach((lag) => this.#events.lagging(lag)),
       steppedDown: (term, reason) => this.#events.steppedDown(term, reason),
       rolledBack: (to, entries, namespaces) => this.#events.rolledBack(to, entries, namespaces),
+      rollbackFailed: (source) => this.#events.rollbackFailed(source),
     }
   }
 

@@ -23,6 +23,7 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   election: true,
   'step-down': true,
   rollback: true,
+  'rollback-failed': true,
   'replication-lag': true,
   log: true,
 }

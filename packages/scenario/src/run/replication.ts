@@ -62,6 +62,9 @@ export class Replication {
         this.#rolledBackEntries += event.entries
         this.#note(event, rollbackText(event))
         return
+      case 'rollback-failed':
+        this.#note(event, `${event.member} has no entry in common with ${event.source}, and cannot roll back`)
+        return
       case 'replication-lag':
         this.#note(
           event,

@@ -57,6 +57,7 @@ const watched: readonly ClusterEvent['type'][] = [
   'member-state',
   'step-down',
   'rollback',
+  'rollback-failed',
   'replication-lag',
   'log',
 ]

@@ -181,6 +181,8 @@ class Run {
     const { timeline, verdicts } = this.#world
     if (timeline !== null) noteEvent(timeline, event)
     if (event.type === 'member-state' && event.to === 'RECOVERING') void this.#stale.help(event.member)
+    if (event.type === 'rollback-failed') this.#stale.failedToRollBack(event.member)
+    if (event.type === 'rollback') this.#stale.rolledBack(event.member)
     if (event.type === 'election') verdicts.violated('elections', ...this.#elections.seen(event))
   }
 }
@@ -200,6 +202,7 @@ const watched: readonly ClusterEvent['type'][] = [
   'member-state',
   'election',
   'rollback',
+  'rollback-failed',
 ]
 
 const isCollection = (ns: string): boolean => ns.includes('.')

@@ -23,4 +23,6 @@ export interface ProtocolHooks {
   steppedDown(term: number, reason: StepDownReason): void
   /** Entries after this position were removed. */
   rolledBack(to: OpTime, entries: number, namespaces: readonly RolledBackNamespace[]): void
+  /** This member and the source have no entry in common. */
+  rollbackFailed(source: string): void
 }

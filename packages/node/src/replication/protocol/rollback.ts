@@ -12,6 +12,8 @@ const positionsPerRequest = 500
 
 export class Rollback {
   readonly #set: ProtocolParts
+  /** No source had a common entry since the last rollback. */
+  #isReported = false
 
   constructor(set: ProtocolParts) {
     this.#set = set
@@ -22,10 +24,13 @@ export class Rollback {
     coordinator.setFollowerMode(this.#set.nowMs, 'ROLLBACK')
     this.#set.carryOut()
     const common = await this.#commonPoint(source)
-    if (common === null || coordinator.state.isPrimary || this.#set.context.mutated('rollbackOff')) {
+    const mayRollBack = !coordinator.state.isPrimary && !this.#set.context.mutated('rollbackOff')
+    if (common !== null && common !== 'unanswered' && mayRollBack) await this.#rollBackTo(common)
+    else {
       coordinator.denySyncSource(this.#set.nowMs, source, this.#set.nowMs + denyMs)
       coordinator.state.syncSource = null
-    } else await this.#rollBackTo(common)
+      if (common === null) this.#report(source)
+    }
     // Without data it needs an initial sync, and must not serve reads before.
     const isEmpty = isNullOpTime(this.#set.log.last.optime)
     if (!coordinator.state.isPrimary) coordinator.setFollowerMode(this.#set.nowMs, isEmpty ? 'STARTUP2' : 'SECONDARY')
@@ -40,12 +45,20 @@ export class Rollback {
     const entries = log.rollBackTo(common)
     await persist(context, () => log.rewriteDisk())
     this.#set.rollbackId++
+    this.#isReported = false
     coordinator.rolledBackTo(this.#set.nowMs, log.last)
     hooks.rolledBack(common, entries, namespaces)
   }
 
-  /** @returns null: the source does not answer, or the oplogs have nothing in common */
-  async #commonPoint(source: string): Promise<OpTime | null> {
+  /** Server: it logs that the rollback failed, and tries again. */
+  #report(source: string): void {
+    if (this.#isReported) return
+    this.#isReported = true
+    this.#set.hooks.rollbackFailed(source)
+  }
+
+  /** @returns null: the oplogs have no entry in common */
+  async #commonPoint(source: string): Promise<OpTime | 'unanswered' | null> {
     const { context, log } = this.#set
     const remote: OpTime[] = []
     for (;;) {
@@ -57,7 +70,7 @@ export class Rollback {
           if (error instanceof RequestFailedError) return null
           throw error
         })
-      if (reply === null) return null
+      if (reply === null) return 'unanswered'
       remote.push(...reply.positions.map(opTimeOf))
       const common = commonPoint(log.positionsBackwards(), remote.values())
       if (common !== null || reply.positions.length < positionsPerRequest) return common

@@ -5,12 +5,14 @@ import type { MemberView } from '../../sets/replica-sets.js'
 const betweenLooksMs = 5000
 
 /**
- * An administrator who gives members that are too stale an empty disk, so that they copy their
- * data again.
+ * An administrator who gives members an empty disk, so that they copy their data again: those that
+ * are too stale, and those that have diverged from their set without an entry in common.
  */
 export class StaleMembers {
   readonly #world: SwarmWorld
   readonly #helping = new Set<Address>()
+  /** Members without an entry in common with their set. */
+  readonly #diverged = new Set<Address>()
 
   constructor(world: SwarmWorld) {
     this.#world = world
@@ -35,14 +37,27 @@ export class StaleMembers {
     this.#helping.delete(set)
   }
 
+  failedToRollBack(member: Address): void {
+    this.#diverged.add(member)
+  }
+
+  rolledBack(member: Address): void {
+    this.#diverged.delete(member)
+  }
+
   /** Call it when all faults are healed. */
   async helpAll(): Promise<void> {
     const { sets } = this.#world
     for (const set of sets.names)
-      for (const view of await sets.viewsOf(set)) if (isStale(view)) await this.#replaceDisk(view)
+      for (const view of await sets.viewsOf(set)) {
+        // Its set has what a primary has.
+        const hasDiverged = this.#diverged.has(view.address) && !view.isWritable
+        if (isStale(view) || hasDiverged) await this.#replaceDisk(view)
+      }
   }
 
   #replaceDisk({ address }: MemberView): Promise<boolean> {
+    this.#diverged.delete(address)
     return this.#world.applyFault(`destroy ${address} for 1s`)
   }
 }

@@ -31,6 +31,8 @@ export function noteEvent(timeline: Timeline, event: ClusterEvent): void {
     }
     case 'rollback':
       return timeline.note('member', event.member, null, `entries rolled back: ${event.entries}`)
+    case 'rollback-failed':
+      return timeline.note('member', event.member, null, `no entry in common with ${event.source}: no rollback`)
     case 'migration':
       return timeline.note(
         'catalog',
