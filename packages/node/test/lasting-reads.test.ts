@@ -3,6 +3,7 @@ import { CommandArguments, createDeferred } from '@shardlab/actor'
 import { Binary, decode, emptyDocument, encode, Timestamp, type Document } from '@shardlab/bson'
 import { RunningOperation } from '@shardlab/member'
 import t from 'tap'
+import { onlyReads, writes } from '../src/host/operation-access.js'
 import { long, NodeUnderTest, plainRole, session } from './support/harness.js'
 
 /** More than one turn of a read computes. */
@@ -93,6 +94,24 @@ t.test('a write ends, and leaves nothing behind', async (t) => {
   t.equal(node.node.cursors.pausedReads.size, 0)
   const { n } = await node.ok({ count: 'c', query: { x: 1 } })
   t.ok((n as number) < many, 'it stopped in the middle')
+})
+
+t.test('a pipeline that writes is a write, also for a step-down', (t) => {
+  const { node } = new NodeUnderTest({ role: { ...plainRole, name: 'mongod' } })
+  const kindOf = (command: Document): string => {
+    const [name] = Object.keys(command) as [string]
+    const operation = { command: name, args: CommandArguments.parse(encode(command), null, []) }
+    return `${onlyReads(node, operation) ? 'reads' : ''}${writes(node, operation) ? 'writes' : ''}`
+  }
+  t.equal(kindOf({ aggregate: 'c', pipeline: [{ $match: {} }], cursor: {} }), 'reads')
+  t.equal(kindOf({ aggregate: 'c', pipeline: [{ $out: 'd' }], cursor: {} }), 'writes')
+  t.equal(kindOf({ aggregate: 'c', pipeline: [{ $merge: { into: 'd' } }], cursor: {} }), 'writes')
+  t.equal(kindOf({ getMore: long(1), collection: 'c' }), 'reads')
+  t.equal(kindOf({ insert: 'c', documents: [{}] }), 'writes')
+  t.equal(kindOf({ explain: { find: 'c' } }), 'reads')
+  t.equal(kindOf({ explain: { update: 'c', updates: [] } }), '')
+  t.equal(kindOf({ find: 'c', startTransaction: true, autocommit: false }), '')
+  t.end()
 })
 
 t.test('a pipeline that merges cursors continues with them', async (t) => {

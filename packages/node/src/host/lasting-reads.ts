@@ -3,14 +3,14 @@
  * between primary and secondary leaves the data as they are. A read that continues keeps the node
  * and the ownership with which it began; its waits are here.
  */
-import { cursorId, type ActorContext, type Address, type CommandArguments, type Random } from '@shardlab/actor'
-import { firstFieldName } from '@shardlab/bson'
+import { cursorId, type ActorContext, type Address, type Random } from '@shardlab/actor'
 import { OperationRegistry, type RunningOperation } from '@shardlab/member'
 import { CursorManager } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { ReadWaits } from '../cursors/read-waits.js'
 import { RevocableContext } from '../replication/serving/revocable-context.js'
 import type { NodeHost } from './node-host.js'
+import { onlyReads } from './operation-access.js'
 
 export class LastingReads implements ReadWaits {
   readonly cursors: CursorManager
@@ -72,20 +72,4 @@ export class LastingReads implements ReadWaits {
     this.insertWaiters.clear()
     this.#context = new RevocableContext(this.#memberContext, this.#setName)
   }
-}
-
-/** Transactions end with their member's state. */
-function onlyReads(node: NodeHost, { command, args }: RunningOperation): boolean {
-  if (args === null || args.has('autocommit')) return false
-  if (command === 'getMore') return true
-  const row = node.table.find(command, node.behaviours)
-  if (row?.access !== 'read') return false
-  if (command === 'explain') return explainsRead(node, args)
-  // A pipeline may write.
-  return typeof row.endsWithClient === 'function' ? row.endsWithClient(args) : true
-}
-
-function explainsRead({ table, behaviours }: NodeHost, { target }: CommandArguments): boolean {
-  const explained = firstFieldName(target.slice())
-  return explained !== undefined && table.find(explained, behaviours)?.access === 'read'
 }

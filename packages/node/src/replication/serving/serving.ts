@@ -17,9 +17,9 @@ import {
 } from '@shardlab/actor'
 import { NotPrimaryError } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
-import type { RunningOperation } from '@shardlab/member'
 import type { LogEntry } from '@shardlab/storage'
 import { answerClientWithError, answerMemberWithError } from '../../dispatch/member-messages.js'
+import { onlyReads, writes } from '../../host/operation-access.js'
 import type { StorageNode } from '../../host/storage-node.js'
 import type { RevocableContext } from './revocable-context.js'
 import { stateChange } from './state-change.js'
@@ -99,9 +99,8 @@ export class Serving {
 
   /** Writes that have not begun to wait for other members must not add entries any more. */
   interruptWrites(): void {
-    const { operations, table } = this.role.node
-    for (const operation of operations)
-      if (table.find(operation.command)?.access === 'write') operation.interrupt(stateChange())
+    const { node } = this.role
+    for (const operation of node.operations) if (writes(node, operation)) operation.interrupt(stateChange())
   }
 
   /**
@@ -127,7 +126,7 @@ export class Serving {
     for (const operation of ended) node.operations.end(operation)
     node.cursors.forget(ended)
     // If something resumes a read, it must not open a cursor that no client knows.
-    for (const operation of ended) if (isRead(node, operation)) operation.interrupt(stateChange())
+    for (const operation of ended) if (onlyReads(node, operation)) operation.interrupt(stateChange())
   }
 
   #interrupt({ kind, request, answer }: Running): void {
@@ -141,10 +140,6 @@ export class Serving {
 }
 
 const bodyOf = ({ request }: Running): Uint8Array | null => (request as { body?: Uint8Array }).body ?? null
-
-function isRead({ table, behaviours }: StorageNode, { command, args }: RunningOperation): boolean {
-  return table.find(command, behaviours)?.access === 'read' && args?.has('autocommit') !== true
-}
 
 /** They wait for the protocol of the set or for the cluster alone, and reply after the change. */
 const awaitsSet = ({ kind, request }: Running): boolean =>
