@@ -126,7 +126,7 @@ export {
   shardlabSpec,
   type ClusterVerbs,
 } from './specs/shardlab.js'
-export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
+export { commandErrorFrom, isOk, isStaleCode, replyError } from './replies/command-reply.js'
 export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
 export { helpOf } from './replies/help.js'
 export { uuidText } from './replies/uuid-text.js'

@@ -1,4 +1,13 @@
-import { CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode, textOf } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  ErrorCodes,
+  FieldIterator,
+  findField,
+  noCode,
+  textOf,
+} from '@shardlab/bson'
 
 export function isOk(body: Uint8Array): boolean {
   return findField(body, 'ok')?.isTruthy() === true
@@ -37,4 +46,12 @@ export function commandErrorFrom(document: Uint8Array): CommandError {
     }
   }
   return new CommandError(code, message, { errorLabels, extra: extra === null ? null : extra.finish() })
+}
+
+/**
+ * Whether the sender has to refresh its routing before it retries: StaleConfig, StaleDbVersion and,
+ * from older shards, StaleEpoch. Server: category NeedRetargettingError.
+ */
+export function isStaleCode(code: number): boolean {
+  return code === ErrorCodes.StaleConfig || code === ErrorCodes.StaleDbVersion || code === ErrorCodes.StaleEpoch
 }

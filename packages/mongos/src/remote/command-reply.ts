@@ -1,19 +1,11 @@
-import { documentsOf, DocumentWriter, ErrorCodes, FieldIterator, findField } from '@shardlab/bson'
+import { documentsOf, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { commandErrorFrom } from '@shardlab/member'
 
-export { commandErrorFrom, isOk, replyError } from '@shardlab/member'
+export { commandErrorFrom, isOk, isStaleCode, replyError } from '@shardlab/member'
 
 /** @throws CommandError that was sent as data */
 export function raise(error: Uint8Array | null): void {
   if (error !== null) throw commandErrorFrom(error)
-}
-
-/**
- * Whether the router has to refresh its routing before it retries: StaleConfig, StaleDbVersion and,
- * from older shards, StaleEpoch. Server: category NeedRetargettingError.
- */
-export function isStaleCode(code: number): boolean {
-  return code === ErrorCodes.StaleConfig || code === ErrorCodes.StaleDbVersion || code === ErrorCodes.StaleEpoch
 }
 
 /** Omits `ok` and the times, which this router writes itself. */

@@ -16,6 +16,7 @@ import {
   writeSummary,
   type BulkWriteResult,
   type BulkWriteSummary,
+  isStaleCode,
 } from '@shardlab/member'
 import { expectUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
@@ -23,7 +24,6 @@ import { fixDocumentForInsert } from '../write/fix-document.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
 import { newSlice } from '../read/new-slice.js'
-import { isStaleError } from '../write/write-errors.js'
 import { insertDocument } from '../write/write-insert.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
 import { failsBatch } from '../write/fails-batch.js'
@@ -97,7 +97,7 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
         }
         items.push(errorItem(index, error, op.kind === 'update', summary.nErrors))
         summary.nErrors++
-        if (ordered || isStaleError(error)) break
+        if (ordered || isStaleCode(error.code)) break
       }
     }
     host.transactions.statistics.retried(retried.length)

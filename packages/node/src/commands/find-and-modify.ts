@@ -15,12 +15,12 @@ import {
   readFindAndModify,
   withExecutorContext,
   type FindAndModifyRequest,
+  isStaleCode,
 } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import { checkWrittenName } from '../ddl/namespace.js'
 import { logSession } from '../write/write-batch.js'
 import { prepareDelete, type DeleteOutcome } from '../write/write-delete.js'
-import { isStaleError } from '../write/write-errors.js'
 import { writeScope, type WriteScope } from '../write/write-scope.js'
 import { TransactionConflict } from '../transactions/write-keys.js'
 import { StatementExecutedError, yieldToTransaction } from '../write/yield-write.js'
@@ -131,7 +131,7 @@ function withExecutionContext<T>(
 }
 
 function inContext(error: unknown, behaviours: Behaviours): unknown {
-  if (!(error instanceof CommandError) || isStaleError(error) || error instanceof TransactionConflict) return error
+  if (!(error instanceof CommandError) || isStaleCode(error.code) || error instanceof TransactionConflict) return error
   return withExecutorContext(error, behaviours, 'Plan executor error during findAndModify')
 }
 

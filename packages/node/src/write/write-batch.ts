@@ -4,11 +4,11 @@
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
-import { checkStages, type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
+import { checkStages, isStaleCode, type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkWrittenName } from '../ddl/namespace.js'
-import { isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
+import { writeWriteErrors, type WriteError } from './write-errors.js'
 import { sliceOf, writeScope, type WriteScope } from './write-scope.js'
 import { TransactionConflict } from '../transactions/write-keys.js'
 import { failsBatch } from './fails-batch.js'
@@ -100,7 +100,8 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
         throw error
       }
       errors.push({ index, error })
-      if (ordered || isStaleError(error)) break
+      // A stale router gets no further results, not even of an unordered batch.
+      if (ordered || isStaleCode(error.code)) break
     }
   }
   host.transactions.statistics.retried(retried.length)

@@ -1,18 +1,10 @@
 /** Server: write_ops_exec.cpp. */
-import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
 export interface WriteError {
   readonly index: number
   readonly error: CommandError
-}
-
-/**
- * The router must refresh its routing table. No later statement may run, not even of an unordered
- * batch.
- */
-export function isStaleError(error: CommandError): boolean {
-  return error.code === ErrorCodes.StaleConfig || error.code === ErrorCodes.StaleDbVersion
 }
 
 /**

@@ -5,12 +5,11 @@
  */
 import { CommandError } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
-import { giveUpTurn } from '@shardlab/member'
+import { giveUpTurn, isStaleCode } from '@shardlab/member'
 import type { SourceReads } from '../cursors/source-reads.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
 import { awaitEnd } from '../transactions/await-transactions.js'
 import type { Transaction } from '../transactions/transaction.js'
-import { isStaleError } from './write-errors.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
 
 /** A repetition of the command has executed the statement in the meantime. */
@@ -75,7 +74,7 @@ export async function yieldWithin(
     if (holder === null) await yieldBetween(scope)
     else await yieldToTransaction(scope, holder)
   } catch (error) {
-    if (!isPartial || !(error instanceof CommandError) || !isStaleError(error)) throw error
+    if (!isPartial || !(error instanceof CommandError) || !isStaleCode(error.code)) throw error
     throw new CommandError('QueryPlanKilled', `query plan killed :: ${error.message}`, { cause: error })
   } finally {
     host.cursors.pausedReads.delete(reads)

@@ -1,7 +1,7 @@
 /** Server: scatterGatherVersionedTargetByRoutingTableNoThrowOnStaleShardVersionErrors. */
 import { requestFailure, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { ErrorCodes, errorDocument } from '@shardlab/bson'
-import { databaseNameOf, isOk, replyError } from '@shardlab/member'
+import { errorDocument } from '@shardlab/bson'
+import { databaseNameOf, isOk, isStaleCode, replyError } from '@shardlab/member'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { CoordinatorHost } from '../ddl-host.js'
 
@@ -9,11 +9,6 @@ export type DefinitionChange = RequestOf<'shard.change-definition'>
 
 /** Server: kMaxNumStaleVersionRetries. */
 const attemptsMax = 10
-const staleCodes: ReadonlySet<number> = new Set([
-  ErrorCodes.StaleConfig,
-  ErrorCodes.StaleDbVersion,
-  ErrorCodes.StaleEpoch,
-])
 
 /**
  * The caller holds the lock. Members that have run the command are not asked again when another one
@@ -28,7 +23,7 @@ export async function askOwners(
   for (let attempt = 1; ; attempt++) {
     const placement = await placements.refreshCollection(change.ns)
     const replies = await ask(host, change, placement, done)
-    const isStale = replies.some(([, body]) => staleCodes.has(replyError(body)?.code ?? 0))
+    const isStale = replies.some(([, body]) => isStaleCode(replyError(body)?.code ?? 0))
     if (!isStale || attempt === attemptsMax) {
       const answers = [...done, ...replies].sort(([a], [b]) => (a < b ? -1 : 1))
       return { sharded: placement !== null && !placement.isUnsplittable, answers, error: null }
