@@ -64,3 +64,12 @@ t.test('after a restart a repeated request waits for the lock, too', async (t) =
   await settle()
   t.same(answers, ['repeated'])
 })
+
+t.test('requests to hold a database end when the shard stops before it has the lock', async (t) => {
+  const { host, hold } = begin()
+  const requests = [hold('first'), hold('second')]
+  await settle()
+  host.node.stopping.abort()
+  for (const request of requests) await t.rejects(request, { code: 11600 })
+  await t.rejects(hold('late'), { code: 11600 })
+})

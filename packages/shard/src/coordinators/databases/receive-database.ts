@@ -16,6 +16,7 @@ import {
 } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
 import { retryUntilDone, type NodeHost } from '@shardlab/node'
+import { unlessStopping } from '../../common/unless-stopping.js'
 import { dropLocalCopy } from '../collections/local-changes.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
 import type { DdlHost } from '../ddl-host.js'
@@ -40,7 +41,7 @@ export async function holdDatabase(
     const holding = ddl.resume({ operation: 'movePrimary', names: [db], args: null }, () => untilReleased(host, record))
     node.context.detach(holding.catch(ignoreShutdown))
   }
-  await isHeld
+  await unlessStopping(node, isHeld)
   return { error: null }
 }
 
