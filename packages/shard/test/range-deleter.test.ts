@@ -11,13 +11,16 @@ const idOf = (n: number) => new Uint8Array(16).fill(n)
 const rangeOf = (low: number, high: number) => ({ min: encode({ a: low }), max: encode({ a: high }) })
 
 function start() {
-  const { context, node } = new NodeUnderTest()
+  return onNode(new NodeUnderTest())
+}
+
+function onNode({ context, node }: NodeUnderTest, uuid: Uint8Array = collectionUuid) {
   const deleter = new RangeDeleter(node, new StoredRangeStore(node), { noteDeleted: () => {} })
   const add = (n: number, [low, high] = [n, n + 1], pending = false) => {
     const task = {
       id: idOf(n),
       ns: 'db.c',
-      collectionUuid,
+      collectionUuid: uuid,
       donorShard: 'shard02',
       range: rangeOf(low, high),
       pending,
@@ -67,6 +70,31 @@ t.test('a copy starts with the timers of the original, and rearms them for its o
   add(1)
   t.equal(context.timers.get(rangeDeleterTimer), soonMs, 'the copy does not have the cursor')
   t.end()
+})
+
+t.test('until 6.0 a range deletion of an earlier primary waits for cursors that outlast the change', async (t) => {
+  for (const [version, waits] of [
+    ['6.0', true],
+    ['7.0', false],
+  ] as const) {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ insert: 'c', documents: [1, 2, 3].map((_id) => ({ _id })) })
+    const { uuid } = node.node.collection('test.c')!
+    const { deleter, add } = onNode(node, uuid)
+    add(1)
+    const { cursor } = await node.ok({ find: 'c', batchSize: 1 })
+    const [open] = [...node.node.cursors]
+    Object.assign(open!.source.reads!, { leavesOutOrphans: true })
+    await node.stepDown()
+    await node.stepUp()
+    const { deleter: next } = onNode(node, uuid)
+    next.start()
+    t.not(next, deleter)
+    const cursorsOf = () => next.export().map(({ cursors }) => cursors.length)
+    t.same(cursorsOf(), [waits ? 1 : 0], version)
+    await node.ok({ killCursors: 'c', cursors: [cursor.id] })
+    t.same(cursorsOf(), [0])
+  }
 })
 
 t.test('the index of ranges agrees with a scan of all tasks, including those that clients have written', (t) => {

@@ -1,7 +1,7 @@
 /**
  * Deletes the documents of ranges that this shard does not own, after the cursors that may read
  * them have ended and a delay.
- * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp.
+ * Server: range_deleter_service.cpp; until 6.0 metadata_manager.cpp, range_deletion_util.cpp.
  * Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
 import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
@@ -49,7 +49,12 @@ export class RangeDeleter {
   }
 
   start(): void {
-    for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task.id, task.whenToClean)
+    const { recoveredRangeDeletionWaitsForCursors } = this.#node.behaviours
+    for (const task of this.tasks.all()) {
+      if (task.pending) continue
+      const cursors = recoveredRangeDeletionWaitsForCursors ? this.#readers(task) : noCursors
+      this.#schedule(task.id, task.whenToClean, cursors)
+    }
   }
 
   export(): readonly ScheduledDeletion[] {

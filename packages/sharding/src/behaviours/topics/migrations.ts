@@ -72,4 +72,10 @@ export const migrationBehaviours = {
     ['2.6', true],
     ['4.0', false],
   ),
+  recoveredRangeDeletionWaitsForCursors: row<boolean>(
+    'A range deletion that a new primary finds in config.rangeDeletions also waits for the cursors that were opened on the member before.',
+    'migration_util.cpp, submitPendingDeletions, which calls cleanUpRange; range_deleter_service.cpp, _recoverRangeDeletionsOnStepUp, since 7.0',
+    ['2.6', true],
+    ['7.0', false],
+  ),
 }
