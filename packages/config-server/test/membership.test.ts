@@ -257,6 +257,25 @@ t.test('movePrimary changes the primary shard of a database', async (t) => {
   })
 })
 
+t.test('a refused movePrimary stays refused when its shard does not drain any more', async (t) => {
+  const config = await cluster()
+  const { database } = await config.createDatabase('db', 'shard01')
+  const { uuid, timestamp, lastMod } = (database as Document)['version']
+  const databaseVersion = [uuid.toString('hex'), timestamp.t, timestamp.i, lastMod] as const
+  const plan = { db: 'db', to: 'shard02' }
+  const { checkedAt: plannedAt } = await config.send('config.check-new-primary', plan)
+  await remove(config, 'shard02')
+  const commit = { ...plan, databaseVersion, plannedAt }
+  const refused = (await config.send('config.commit-move-primary', commit)).error
+  t.match(decode(refused!), { code: 70, errmsg: 'Requested primary shard shard02 is draining' })
+  const updates = [{ q: { _id: 'shard02' }, u: { $unset: { draining: 1 } } }]
+  t.match(decode(await config.command({ update: 'shards', updates })), { n: 1 })
+  const late = (await config.send('config.commit-move-primary', commit)).error
+  t.match(decode(late!), { code: 70 })
+  const next = { ...commit, plannedAt: (await config.send('config.check-new-primary', plan)).checkedAt }
+  t.match(await config.send('config.commit-move-primary', next), { error: null })
+})
+
 async function leave(config: ConfigUnderTest, shard: string): Promise<void> {
   await remove(config, shard)
   if ((await remove(config, shard))['state'] !== 'completed') throw new Error(`${shard} does not leave`)

@@ -122,10 +122,11 @@ export class ConfigUnderTest {
     return error === null ? null : decode(error)
   }
 
-  async collections(): Promise<{ name: string; options: Document }[]> {
+  /** On the database config. */
+  async command(command: Document): Promise<Uint8Array> {
     const { body } = await this.send('node.command', {
       db: 'config',
-      body: encode({ listCollections: 1, cursor: { batchSize: 1000 } }),
+      body: encode(command),
       sequences: [],
       shardVersion: null,
       databaseVersion: null,
@@ -134,22 +135,17 @@ export class ConfigUnderTest {
       operationKey: 0,
       batchBytesMax: 0,
     })
+    return body
+  }
+
+  async collections(): Promise<{ name: string; options: Document }[]> {
+    const body = await this.command({ listCollections: 1, cursor: { batchSize: 1000 } })
     const { firstBatch } = (decode(body) as { cursor: { firstBatch: { name: string; options: Document }[] } }).cursor
     return firstBatch.filter(({ name }) => !name.startsWith('system.')).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   async raw(collection: string): Promise<Uint8Array[]> {
-    const { body } = await this.send('node.command', {
-      db: 'config',
-      body: encode({ find: collection, sort: { _id: 1 } }),
-      sequences: [],
-      shardVersion: null,
-      databaseVersion: null,
-      stmtIds: null,
-      clusterTime: [1, 1],
-      operationKey: 0,
-      batchBytesMax: 0,
-    })
+    const body = await this.command({ find: collection, sort: { _id: 1 } })
     return documentsOf(findPath(body, 'cursor.firstBatch')!)
   }
 

@@ -5,11 +5,12 @@ import { withFields } from '../store/document-changes.js'
 import { hasLeftSince } from '../members/departures.js'
 import { isDraining } from '../members/shards.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
+import { recordRefusal, wasRefusedSince } from './refused-moves.js'
 
 export const movePrimaryHandlers: ConfigHandlers<'config.commit-move-primary' | 'config.check-new-primary'> = {
   'config.commit-move-primary': commitMovePrimary,
   'config.check-new-primary': (catalog, { db, to }) => {
-    checkNewPrimary(catalog, db, to, null)
+    checkNewPrimary(catalog, db, to)
     return { checkedAt: catalog.node.clock.time, error: null }
   },
 }
@@ -27,7 +28,7 @@ async function commitMovePrimary(
   if (lastMod !== databaseVersion[3] || hexOf(uuid.asBinary()) !== databaseVersion[0]) {
     throw new CommandError('ConflictingOperationInProgress', `database ${db} has changed while its primary shard moved`)
   }
-  checkNewPrimary(catalog, db, to, plannedAt)
+  await checkCommit(catalog, db, to, plannedAt)
   const next = withFields(database, {
     primary: stringValue(to),
     version: documentValue(withFields(version, { lastMod: int32Value(lastMod + 1) })),
@@ -38,20 +39,38 @@ async function commitMovePrimary(
   return { database: next, error: null }
 }
 
-/**
- * @param plannedAt null: before the move
- * @throws CommandError 70 ShardNotFound
- */
-function checkNewPrimary(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair | null): void {
-  const document = catalog.store.get('config.shards', shard)
-  const { movePrimaryChecksNewPrimary } = catalog.behaviours
-  if (document === null || (plannedAt !== null && hasLeftSince(catalog, shard, plannedAt)))
-    throw new CommandError(
-      'ShardNotFound',
-      movePrimaryChecksNewPrimary
-        ? `Requested primary shard ${shard} does not exist`
-        : `Could not move database '${db}' to shard '${shard}' :: caused by :: Shard ${shard} not found`,
-    )
-  if (movePrimaryChecksNewPrimary && isDraining(document))
-    throw new CommandError('ShardNotFound', `Requested primary shard ${shard} is draining`)
+/** A refusal is final. @throws CommandError 70 ShardNotFound */
+async function checkCommit(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair): Promise<void> {
+  checkMembership(catalog, db, shard, plannedAt)
+  if (wasRefusedSince(catalog, db, plannedAt)) throw drainingShard(shard)
+  if (!mustNotReceive(catalog, shard)) return
+  recordRefusal(catalog, db)
+  await catalog.node.flushToMajority()
+  throw drainingShard(shard)
+}
+
+/** Before the move. @throws CommandError 70 ShardNotFound */
+function checkNewPrimary(catalog: CatalogHost, db: string, shard: string): void {
+  checkMembership(catalog, db, shard, null)
+  if (mustNotReceive(catalog, shard)) throw drainingShard(shard)
+}
+
+/** @param plannedAt null: before the move */
+function checkMembership(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair | null): void {
+  const hasLeft = plannedAt !== null && hasLeftSince(catalog, shard, plannedAt)
+  if (!hasLeft && catalog.store.get('config.shards', shard) !== null) return
+  throw new CommandError(
+    'ShardNotFound',
+    catalog.behaviours.movePrimaryChecksNewPrimary
+      ? `Requested primary shard ${shard} does not exist`
+      : `Could not move database '${db}' to shard '${shard}' :: caused by :: Shard ${shard} not found`,
+  )
+}
+
+function mustNotReceive({ behaviours, store }: CatalogHost, shard: string): boolean {
+  return behaviours.movePrimaryChecksNewPrimary && isDraining(store.get('config.shards', shard)!)
+}
+
+function drainingShard(shard: string): CommandError {
+  return new CommandError('ShardNotFound', `Requested primary shard ${shard} is draining`)
 }
