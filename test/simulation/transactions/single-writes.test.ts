@@ -68,6 +68,24 @@ t.test('a repetition takes the place of a transaction that its router has left o
   t.equal((await all(cluster)).filter(({ by }) => by === 1).length, 1)
 })
 
+t.test('a router commits internal transactions again, but not those of key changes', async (t) => {
+  const cluster = await start(t, { emulate: '8.0' })
+  const failOnce = async (command: string) => {
+    const writeConcernError = { code: 91, errmsg: 'Replication is being shut down' }
+    const data = { failCommands: [command], failInternalCommands: true, writeConcernError }
+    for (const shard of ['shard01', 'shard02']) {
+      const point = { configureFailPoint: 'failCommand', mode: { times: 1 }, data, $db: 'admin' }
+      t.match(await ask(cluster, point, shard), { ok: 1 })
+    }
+  }
+  await failOnce('commitTransaction')
+  t.match(await ask(cluster, claim(1)), { n: 1, nModified: 1, writeConcernError: undefined })
+  await failOnce('coordinateCommitTransaction')
+  const updates = [{ q: { x: -1 }, u: { $set: { x: 5 } } }]
+  const change = { update: 'things', updates, ...sessionOf(2) }
+  t.match(await ask(cluster, change), { n: 1, writeConcernError: { errmsg: /^Replication is being shut down/ } })
+})
+
 t.test('a write without shard key that moves its document', async (t) => {
   const cluster = await start(t, { emulate: '8.0' })
   const updates = [{ q: { _id: { $lt: -1 } }, u: { $set: { x: 9 } } }]

@@ -34,9 +34,7 @@ export function convertToTransaction<T>(
 ): Promise<InternalOutcome<T>> {
   const { session, txnNumber } = invocation
   const converted = { run: (inside: MongosInvocation) => run({ ...inside, txnNumber: null }), codeOf: () => null }
-  return attempt(invocation, session!, txnNumber!, converted).catch((error: unknown) => {
-    throw error instanceof FinalError ? error.failure : error
-  })
+  return attempt(invocation, session!, txnNumber!, converted, commitOnce)
 }
 
 /** The commit has failed, and the transaction may have committed. */
@@ -68,7 +66,7 @@ export async function runInternally<T>(
   try {
     for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
       try {
-        return await attempt(invocation, internal.session, internal.txnNumber++, work)
+        return await attempt(invocation, internal.session, internal.txnNumber++, work, commitPersistently)
       } catch (error) {
         if (error instanceof FinalError) throw error.failure
         if (!(error instanceof CommandError) || !mayRunAgain(error)) throw error
@@ -95,6 +93,7 @@ async function attempt<T>(
   session: SessionId,
   txnNumber: bigint,
   { run, codeOf }: InternalWork<T>,
+  commitIt: typeof commitOnce,
 ): Promise<InternalOutcome<T>> {
   const { host, operation } = invocation
   const transaction = host.transactions.start(session, txnNumber)
@@ -104,7 +103,7 @@ async function attempt<T>(
     try {
       const result = await run(invocation)
       const code = codeOf(result)
-      if (code === null) return { result, concernError: await commitPersistently(invocation, transaction) }
+      if (code === null) return { result, concernError: await commitIt(invocation, transaction) }
       await abortImplicitly(invocation, transaction, code)
       return { result, concernError: null }
     } catch (error) {
@@ -122,6 +121,14 @@ async function attempt<T>(
 }
 
 /** @returns the error of the write concern */
+async function commitOnce(invocation: MongosInvocation, transaction: RouterTransaction): Promise<Uint8Array | null> {
+  return concernErrorOf((await commit(invocation, transaction)).finish())
+}
+
+/**
+ * @returns the error of the write concern
+ * @throws FinalError
+ */
 async function commitPersistently(
   invocation: MongosInvocation,
   transaction: RouterTransaction,
@@ -129,17 +136,16 @@ async function commitPersistently(
   const { host, operation } = invocation
   for (let retries = 0; ; retries++) {
     let failure: CommandError | null = null
-    let reply: Uint8Array | null
+    let concernError: Uint8Array | null
     try {
-      reply = (await commit(invocation, transaction)).finish()
+      concernError = await commitOnce(invocation, transaction)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       // It has aborted.
       if (isTransient(error, true)) throw error
       failure = error
-      reply = error.extra
+      concernError = concernErrorOf(error.extra)
     }
-    const concernError = reply === null ? null : (findField(reply, 'writeConcernError')?.slice() ?? null)
     if (!mayCommitAgain(failure, concernError) || retries >= host.limits.remoteRetriesMax) {
       if (failure !== null) throw new FinalError(failure)
       return concernError
@@ -152,4 +158,8 @@ async function commitPersistently(
 function mayCommitAgain(failure: CommandError | null, concernError: Uint8Array | null): boolean {
   if (failure !== null && isRetriableErrorCode(failure.code)) return true
   return concernError !== null && isRetriableErrorCode(findField(concernError, 'code')!.asNumber())
+}
+
+function concernErrorOf(reply: Uint8Array | null): Uint8Array | null {
+  return reply === null ? null : (findField(reply, 'writeConcernError')?.slice() ?? null)
 }
