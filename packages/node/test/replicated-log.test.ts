@@ -138,7 +138,8 @@ t.test('an empty follower starts from an image and continues with the entries af
   const last = source.log.lastApplied
   t.same(last, oplog.last)
   const follower = new Follower(new FakeDisk(), 1e6)
-  await follower.log.restoreFrom(image)
+  follower.log.restoreFrom(image)
+  await follower.log.rewriteDisk()
   t.same(follower.log.lastApplied, last)
   t.same(follower.log.oplog.first, first, 'its oplog begins with the newest entry that a majority has')
   await source.log.flush()

@@ -344,6 +344,24 @@ t.test('a secondary with a full disk lags, and catches up when there is room', a
   t.strictSame(await idsOn(set, 'rs-3'), [1, 2, 3, 4])
 })
 
+t.test('a member whose disk is full completes its initial sync when there is room', async (t) => {
+  const set = await start(t)
+  await set.command('rs-1', insert(1, { w: 3 }))
+  await set.runtime.crash('rs-3')
+  await set.runtime.replaceDisk('rs-3')
+  await set.runtime.restart('rs-3')
+  const id = await set.runtime.faults.apply({ scope: 'member', address: 'rs-3', effect: { type: 'full-disk' } })
+  await set.runtime.advance(10_000)
+  t.match(await set.command('rs-3', { find: 'rows', ...fromSecondary }), { ok: 0, code: 13436 })
+  t.match(await set.command('rs-1', insert(2, { w: 3, wtimeout: 1000 })), { writeConcernError: { code: 64 } })
+  await set.runtime.faults.heal(id)
+  t.match(await set.command('rs-1', insert(3, { w: 3, wtimeout: 10_000 })), { ok: 1, n: 1 })
+  await set.runtime.crash('rs-3')
+  await set.runtime.restart('rs-3')
+  await set.settle()
+  t.strictSame(await idsOn(set, 'rs-3'), [1, 2, 3], 'the copy is on the disk')
+})
+
 t.test('the fault step down makes a primary a secondary until it is healed', async (t) => {
   const set = await start(t)
   const switched = (value: true | null) => set.runtime.request('rs-1', 'faults.switch', { name: 'stepped-down', value })

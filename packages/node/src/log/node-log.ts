@@ -181,13 +181,12 @@ export class NodeLog {
   }
 
   /**
-   * Replaces everything by a {@link snapshotForInitialSync}, also on the disk. No write may be in
-   * progress.
+   * Replaces everything in memory by a {@link snapshotForInitialSync}. No write may be in progress.
+   * Call {@link rewriteDisk} afterwards.
    */
-  restoreFrom(image: Uint8Array): Promise<void> {
+  restoreFrom(image: Uint8Array): void {
     this.#writer.unwritten = []
     this.#restore(image)
-    return this.#writer.checkpoint()
   }
 
   /**
@@ -213,7 +212,7 @@ export class NodeLog {
     this.#lastTs = null
   }
 
-  /** Makes the disk match the engine and the oplog, after entries were removed from both. */
+  /** Makes the disk match engine and oplog. @throws DiskFullError; it may be called again */
   rewriteDisk(): Promise<void> {
     this.#noteLastOf(this.oplog.last)
     return this.#writer.checkpoint()

@@ -1,6 +1,7 @@
 /** Copies all data of a source to a member without any. Server: initial_syncer.cpp. */
 import { RequestFailedError } from '@shardlab/actor'
 import { metadataOf } from './message-fields.js'
+import { persist } from './persist.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
 export class InitialSync {
@@ -20,7 +21,8 @@ export class InitialSync {
         throw error
       })
     if (reply === null || reply.image === null || coordinator.state.isPrimary) return false
-    await log.restore(reply.image)
+    log.restore(reply.image)
+    await persist(context, () => log.rewriteDisk())
     coordinator.progress(this.#set.nowMs, log.last, log.durable)
     coordinator.setFollowerMode(this.#set.nowMs, 'SECONDARY')
     coordinator.sourceReplied(this.#set.nowMs, metadataOf(reply))

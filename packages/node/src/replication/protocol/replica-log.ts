@@ -58,8 +58,8 @@ export interface ReplicaLog {
   rewriteDisk(): Promise<void>
   /** Everything that is applied, for a member without data. */
   image(): Uint8Array
-  /** On a member without data. */
-  restore(image: Uint8Array): Promise<void>
+  /** On a member without data, in memory. Call {@link rewriteDisk} afterwards. */
+  restore(image: Uint8Array): void
   /** Calls back after entries have reached the disk. One listener. */
   onDurable: (() => void) | null
 }

@@ -132,8 +132,8 @@ export class NodeReplicaLog implements ReplicaLog {
     return this.#storage.log.snapshotForInitialSync(this.#stable.committed)
   }
 
-  async restore(image: Uint8Array): Promise<void> {
-    await this.#storage.log.restoreFrom(image)
+  restore(image: Uint8Array): void {
+    this.#storage.log.restoreFrom(image)
     this.#dataReplaced()
   }
 
