@@ -313,3 +313,30 @@ t.test('D504: a document that was changed back does not conflict', async (t) => 
   t.match(await txn.commit(), { ok: 1 })
   t.same(await node.all('c'), [{ _id: 1, a: 5 }])
 })
+
+t.test('a number is used again after an abort, but not after a prepare', async (t) => {
+  const node = new NodeUnderTest({ role: plainRole })
+  await node.ok({ create: 'c' })
+  const inserting = (lsid: number) => {
+    const txn = transaction(node, lsid)
+    return { txn, start: () => txn({ insert: 'c', documents: [{}] }, { starts: true }) }
+  }
+  const aborted = inserting(1)
+  await aborted.start()
+  await aborted.txn.abort()
+  t.match(await aborted.start(), { ok: 1, n: 1 })
+  await aborted.txn.abort()
+  const prepared = inserting(2)
+  await prepared.start()
+  const { transactions } = node.node
+  const [open] = transactions.all()
+  transactions.prepare(open!)
+  t.match(await prepared.start(), { ok: 0, code: 50911, errmsg: /TxnState::Prepared$/ })
+  transactions.abort(open!)
+  t.match(await prepared.start(), { ok: 0, code: 50911, errmsg: /TxnState::AbortedAfterPrepare$/ })
+  await node.node.flush()
+  const restarted = node.restarted()
+  const again = (lsid: number) => transaction(restarted, lsid)({ find: 'c' })
+  t.match(await again(2), { ok: 0, code: 50911 }, 'the log has the abort')
+  t.match(await again(1), { ok: 1 })
+})

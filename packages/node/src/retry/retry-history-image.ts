@@ -10,8 +10,16 @@ export interface StatementsImage {
   readonly runs: readonly InsertedRun[]
 }
 
-/** Server: `state` of config.transactions. */
-export type TransactionState = 'inProgress' | 'prepared' | 'committed' | 'aborted'
+/**
+ * Server: `state` of config.transactions, where `aborted` follows a prepare. The log has no entry
+ * of a transaction that was aborted without one.
+ */
+export type TransactionState = 'inProgress' | 'prepared' | 'committed' | 'aborted' | 'abortedWithoutPrepare'
+
+/** @param state null: a retryable write */
+export function hasEnded(state: TransactionState | null): boolean {
+  return state !== null && state !== 'inProgress' && state !== 'prepared'
+}
 
 export interface SessionImage {
   readonly key: SessionKey

@@ -8,7 +8,7 @@ import { statementOfOperation, type LogEntry, type OpTime } from '@shardlab/stor
 import { isInternalSession, SessionCatalog, type ParentSession, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
 import type { ExecutedStatement } from './executed-statement.js'
-import type { RetryHistoryImage, SessionImage, TransactionState } from './retry-history-image.js'
+import { hasEnded, type RetryHistoryImage, type SessionImage, type TransactionState } from './retry-history-image.js'
 import { InsertedRun } from './inserted-run.js'
 import { SessionHistory } from './session-history.js'
 import { sessionText } from './session-text.js'
@@ -77,10 +77,13 @@ export class RetryHistory {
   }
 
   /** The newest number that the session has used, and for what; undefined: none is known. */
-  newest(
-    key: SessionKey,
-  ):
-    | { readonly txnNumber: bigint; readonly transaction: TransactionState | null; readonly statementCount: number }
+  newest(key: SessionKey):
+    | {
+        readonly txnNumber: bigint
+        readonly transaction: TransactionState | null
+        readonly statementCount: number
+        readonly isIncomplete: boolean
+      }
     | undefined {
     return this.#sessions.get(key)
   }
@@ -90,7 +93,7 @@ export class RetryHistory {
     const history = this.#writable(key, txnNumber, nowMs)
     if (history === null) return
     history.transaction = transaction
-    if (transaction === 'aborted' || transaction === 'committed') this.#noteEnded(key)
+    if (hasEnded(transaction)) this.#noteEnded(key)
   }
 
   /**
@@ -140,7 +143,7 @@ export class RetryHistory {
     if (entry.op === 'c') {
       history.transaction = stateAfter(entry.object)
       if (parent?.txnNumber != null && parts !== null) this.#recordParts(parent, parts, entry.wallMs)
-      if (history.transaction === 'aborted' || history.transaction === 'committed') this.#noteEnded(key)
+      if (hasEnded(history.transaction)) this.#noteEnded(key)
       return previous
     }
     const image = entry.session.image ?? null
@@ -189,8 +192,7 @@ export class RetryHistory {
   }
 
   #hasEnded(key: SessionKey): boolean {
-    const state = this.#sessions.get(key)?.transaction
-    return state === 'aborted' || state === 'committed'
+    return hasEnded(this.#sessions.get(key)?.transaction ?? null)
   }
 
   /** @returns as {@link record} */
@@ -247,7 +249,7 @@ export class RetryHistory {
     this.clear()
     for (const session of image) {
       this.#merge(session)
-      if (session.transaction === 'aborted' || session.transaction === 'committed') this.#noteEnded(session.key)
+      if (hasEnded(session.transaction)) this.#noteEnded(session.key)
     }
   }
 

@@ -31,6 +31,8 @@ export interface NewestNumber {
   readonly transaction: TransactionState | null
   /** Of the retryable write. */
   readonly statementCount: number
+  /** Statements of the retryable write are not known any more. */
+  readonly isIncomplete: boolean
 }
 
 /** @throws CommandError 225 TransactionTooOld */
@@ -55,13 +57,13 @@ export function checkNumber(
 }
 
 /**
- * For a transaction with the newest number. Routers start one again on a shard, and convert a
- * retryable write that has executed nothing.
+ * For a transaction with the newest number. Routers start one again on a shard that has not
+ * prepared it, and convert a retryable write that has executed nothing.
  * @throws CommandError 117 ConflictingOperationInProgress, 50911
  */
 export function checkRestart(
   txnNumber: bigint,
-  { transaction: state, statementCount }: Omit<NewestNumber, 'txnNumber'>,
+  { transaction: state, statementCount, isIncomplete }: Omit<NewestNumber, 'txnNumber'>,
   role: string,
 ): void {
   if (role === 'mongod')
@@ -69,7 +71,7 @@ export function checkRestart(
       'ConflictingOperationInProgress',
       'Only servers in a sharded cluster can start a new transaction at the active transaction number',
     )
-  if (state === 'aborted' || (state === null && statementCount === 0)) return
+  if (state === 'abortedWithoutPrepare' || (state === null && statementCount === 0 && !isIncomplete)) return
   throw new CommandError(
     50_911,
     `Cannot start a transaction at given transaction number ${txnNumber} a transaction with the same number is in state ${stateText(state)}`,
@@ -78,6 +80,7 @@ export function checkRestart(
 
 function stateText(state: TransactionState | null): string {
   if (state === null) return 'TxnState::ExecutedRetryableWrite'
+  if (state === 'aborted') return 'TxnState::AbortedAfterPrepare'
   return `TxnState::${state[0]!.toUpperCase()}${state.slice(1)}`
 }
 

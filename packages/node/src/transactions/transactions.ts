@@ -203,12 +203,13 @@ export class Transactions {
   /** The caller flushes the node. */
   abort(transaction: Transaction): void {
     if (!transaction.isOpen) return
-    if (transaction.state === 'prepared') {
+    const isPrepared = transaction.state === 'prepared'
+    if (isPrepared) {
       this.log.write([abortEntry(transaction.logSession)])
       this.statistics.preparedThenAborted++
     }
     this.statistics.aborted++
-    this.#end(transaction, 'aborted')
+    this.#end(transaction, isPrepared ? 'aborted' : 'abortedWithoutPrepare')
   }
 
   /** Prepared transactions hold their keys after a restart and after an election, too. */
@@ -231,7 +232,7 @@ export class Transactions {
     }
   }
 
-  #end(transaction: Transaction, state: 'committed' | 'aborted'): void {
+  #end(transaction: Transaction, state: 'committed' | 'aborted' | 'abortedWithoutPrepare'): void {
     const { session, txnNumber } = transaction
     const { cursors, context, retries } = this.#node
     if (transaction.state === 'prepared') this.preparedCount--
@@ -239,7 +240,7 @@ export class Transactions {
     this.#open.delete(session.key)
     if (this.isEmpty) this.arrivals.clear()
     retries.noteTransaction(session.key, txnNumber, state, context.now())
-    transaction.end(state)
+    transaction.end(state === 'committed' ? 'committed' : 'aborted')
     cursors.closeWhere((cursor) => cursor.session === session.key && cursor.txnNumber === txnNumber)
   }
 
