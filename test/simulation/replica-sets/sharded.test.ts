@@ -107,6 +107,29 @@ t.test('maxTimeMS ends the wait of a secondary for the data under a placement', 
   t.strictSame(codes, new Set([undefined, 50]))
 })
 
+t.test('a replaced primary of a recipient does not acknowledge the abort of a migration', async (t) => {
+  const cluster = await start(t)
+  const asked = async (command: Document, to: string): Promise<Document> =>
+    decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), { to }))
+  t.match(await ask(cluster, insert(1)), { n: 1 })
+  const { config } = await asked({ replSetGetConfig: 1 }, 'shard02-1')
+  const settings = { ...config.settings, electionTimeoutMillis: 30_000 }
+  await asked({ replSetReconfig: { ...config, version: config.version + 1, settings } }, 'shard02-1')
+  for (const other of ['shard02-2', 'shard02-3'])
+    await cluster.faults.apply(`partition shard02-1 from ${other} for 60s`)
+  const refused = await cluster.faults.apply('refuse connections to shard02-1 from everybody')
+  t.match(await asked({ replSetStepUp: 1 }, 'shard02-2'), { ok: 1 })
+  const held = await cluster.steps.arm('shard.migration.recipient-prepared', 'hold', { times: 1 })
+  const moving = ask(cluster, move(1, 'shard02'))
+  await cluster.steps.struck(held)
+  await cluster.faults.heal(refused.id)
+  await cluster.faults.apply('step down shard02-2 for 5s')
+  t.match(await moving, { ok: 0 })
+  await cluster.advance(120_000)
+  t.match(await asked({ find: 'rangeDeletions', $db: 'config' }, 'shard02'), { cursor: { firstBatch: [] } })
+  t.match(await ask(cluster, move(1, 'shard02')), { ok: 1 })
+})
+
 /** Crashes members, also primaries, while ranges move; every third one restarts at once. */
 async function breakMembers(cluster: SimulatedCluster, random: Random, rounds: number): Promise<void> {
   const names = ['shard01', 'shard02', 'config'].flatMap((set) => [1, 2, 3].map((i) => `${set}-${i}`))

@@ -134,10 +134,10 @@ export class ReplicaSetOfMember implements ReplicaSet {
     this.#parts.context.detach(this.#protocol.log.flush().catch(ignoreFullDisk))
   }
 
-  async confirmPrimary(signal: CancelSignal): Promise<CommandError | null> {
+  async confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null> {
     if (!this.isWritablePrimary) return notPrimaryForLinearizable()
     if (this.isAlone) return null
-    const { optime } = this.#protocol.log.appendNoop('linearizable read')
+    const { optime } = this.#protocol.log.appendNoop(reason)
     await this.#protocol.log.flush()
     return this.#protocol.waits.awaitMajority(optime, signal)
   }

@@ -53,8 +53,11 @@ export interface ReplicaSet {
   awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void>
   /** Adds an entry without effect, so that the applied time advances. On a primary only. */
   appendNoop(message: string): void
-  /** @returns why this member may not be primary of its set now; null: a majority confirms it */
-  confirmPrimary(signal: CancelSignal): Promise<CommandError | null>
+  /**
+   * @param reason of the entry without effect that a majority must have
+   * @returns why this member may not be primary of its set now; null: a majority confirms it
+   */
+  confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null>
   /** The data that a majority has; it must not be changed. */
   majorityEngine(): StorageEngine
   /** @returns the error; null: this member is a secondary now */

@@ -106,15 +106,26 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     const recipient =
       this.#recipient !== null && sameBytes(this.#recipient.request.migrationId, migrationId) ? this.#recipient : null
     if (decision === 'committed') {
-      rangeDeleter.cancel(migrationId)
-      await node.flushToMajority()
+      await this.#record(migrationId, () => rangeDeleter.cancel(migrationId))
       await node.context.reach('shard.migration.recipient-released', {})
       recipient?.release()
     } else recipient?.abort()
     if (recipient !== null) await recipient.ended
-    if (decision === 'aborted') {
-      rangeDeleter.release(migrationId, 'now')
-      await node.flushToMajority()
-    }
+    if (decision === 'aborted') await this.#record(migrationId, () => rangeDeleter.release(migrationId, 'now'))
+  }
+
+  /**
+   * Resolves when a majority has the change. Without the task there is none: then a majority has to
+   * confirm that no newer primary has it, because the donor does not send the decision again.
+   * Server: migration_util.cpp, advanceTransactionOnRecipient.
+   * @throws CommandError why this member may not be primary
+   */
+  async #record(migrationId: Uint8Array, change: () => void): Promise<void> {
+    const { node, rangeDeleter } = this.#host
+    const isKnown = rangeDeleter.tasks.has(migrationId)
+    change()
+    if (isKnown) return node.flushToMajority()
+    const error = await node.set.confirmPrimary('decision of a migration', node.stopping.signal)
+    if (error !== null) throw error
   }
 }

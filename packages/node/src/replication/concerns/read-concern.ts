@@ -145,7 +145,7 @@ function openAt(invocation: NodeInvocation, time: TimestampPair): Promise<NodeIn
  */
 export function confirmRead({ concerns, host, operation }: NodeInvocation): Promise<null> | null {
   if (concerns.read.level !== 'linearizable' || host.context.mutated('linearizableProofOff')) return null
-  return host.set.confirmPrimary(operation.signal).then((error) => {
+  return host.set.confirmPrimary('linearizable read', operation.signal).then((error) => {
     if (error !== null) throw error
     return null
   })
