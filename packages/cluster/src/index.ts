@@ -35,7 +35,7 @@ export {
   type SimulatedClusterOptions,
   type SimulatedCommandOptions,
 } from './simulated-cluster.js'
-export { TurnLimitError } from '@shardlab/runtime'
+export { SimulationFailedError, TurnLimitError } from '@shardlab/runtime'
 export { parseDuration, parseSize } from './quantity-options.js'
 export { formatDuration } from '@shardlab/quantities'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'

@@ -1,4 +1,5 @@
 import type { Address } from '@shardlab/actor'
+import { SimulationFailedError, TurnLimitError } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 import type { MemberView } from '../../sets/replica-sets.js'
 
@@ -20,13 +21,27 @@ export class StaleMembers {
 
   /**
    * Call it when a member is too stale. Helps only sets that would never have a majority again: no
-   * stale member can be elected, so an empty disk loses nothing that a majority had.
+   * stale member can be elected, so an empty disk loses nothing that a majority had. Never rejects:
+   * Node.js reports a rejection that is not handled when the next run of the thread is played.
    */
   async help(member: Address): Promise<void> {
-    const { cluster, sets } = this.#world
+    const { sets, verdicts } = this.#world
     const set = sets.setOf(member)!
     if (this.#helping.has(set)) return
     this.#helping.add(set)
+    try {
+      await this.#helpSet(set)
+    } catch (error) {
+      // The run reports them.
+      if (error instanceof SimulationFailedError || error instanceof TurnLimitError) return
+      verdicts.failed('invariants', `a member of ${set} that is too stale got no help: ${(error as Error).message}`)
+    } finally {
+      this.#helping.delete(set)
+    }
+  }
+
+  async #helpSet(set: Address): Promise<void> {
+    const { cluster, sets } = this.#world
     for (;;) {
       const stale = (await sets.viewsOf(set)).filter(isStale)
       const members = sets.membersOf(set).length
@@ -34,7 +49,6 @@ export class StaleMembers {
       await this.#replaceDisk(stale[0]!)
       await cluster.advance(betweenLooksMs)
     }
-    this.#helping.delete(set)
   }
 
   failedToRollBack(member: Address): void {
