@@ -48,6 +48,12 @@ function textOfValue(value: RawValue, canonical: boolean): string {
       const code = JSON.stringify(readUtf8(bytes, start + 8, scope - 1))
       return `{"$code":${code},"$scope":${textOfDocument(bytes, scope, canonical)}}`
     }
+    case BsonType.date: {
+      const ms = value.asBigInt()
+      // The library writes these as dates that are none.
+      const isTooFar = ms > longestDateMs || ms < -longestDateMs
+      return isTooFar ? `{"$date":{"$numberLong":"${ms}"}}` : textOfScalar(value, canonical)
+    }
     // Of these the library refuses what clients may send: unknown options, malformed vectors.
     case BsonType.binary: {
       const { bytes, start, end } = value
@@ -86,6 +92,8 @@ function textOfScalar(value: RawValue, canonical: boolean): string {
   return text.slice(`{"${nameOfScalar}":`.length, -1)
 }
 
+/** Of a Date in JavaScript. */
+const longestDateMs = 8_640_000_000_000_000n
 const nameOfScalar = 'v'
 /** Its bytes begin with their length. */
 const oldBinarySubtype = 2

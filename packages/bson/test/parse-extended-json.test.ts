@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { encode, parseExtendedJson, toExtendedJson } from '../src/index.js'
+import { documentArbitrary } from './support/arbitrary.js'
+import { check } from './support/check.js'
+
+t.test('canonical extended JSON of any document is parsed to its bytes', async () => {
+  check(
+    fc.property(documentArbitrary, (bytes) => {
+      const text = toExtendedJson(bytes, { canonical: true })
+      // The library reads scopes of code, and references to databases, which are deprecated.
+      if (/"\$(scope|ref|dbPointer)"/.test(text)) return true
+      return toExtendedJson(parseExtendedJson(text), { canonical: true }) === text
+    }),
+  )
+})
+
+t.test('names that are whole numbers keep their place, and documents may have names of values', async (t) => {
+  const text = '{"b":{"$numberInt":"1"},"10":{"$numberInt":"1"},"2":{"$numberInt":"-1"}}'
+  t.equal(toExtendedJson(parseExtendedJson(text), { canonical: true }), text)
+  t.same(parseExtendedJson(' { "a" : [ 1 , "}\\"" , { } , null , true ] } '), encode({ a: [1, '}"', {}, null, true] }))
+  t.same(parseExtendedJson('{"a":{"$gt":1}}'), encode({ a: { $gt: 1 } }))
+})
+
+t.test('other texts are refused', async (t) => {
+  for (const text of ['', '[]', '{', '{"a"}', '{"a":}', '{"a":1}}', '{"a":01x}', '{"a":[1 2]}', '{a:1}'])
+    t.throws(() => parseExtendedJson(text), SyntaxError, text)
+})
