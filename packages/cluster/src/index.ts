@@ -1,6 +1,8 @@
 export { BalancerControls, NotSettledError, type SettleOptions } from './balancer-controls.js'
 export type { ClusterEvents } from './cluster-events.js'
 export { ClusterSnapshot } from './copies/snapshot.js'
+export { checkExportFolder, type ExportedDump } from './dumps/export-dump.js'
+export type { ImportedDump } from './dumps/import-dump.js'
 export {
   expectTargeted,
   TargetingError,

@@ -1,24 +1,19 @@
 import { createShortId, type ClusterEvent } from '@shardlab/actor'
-import {
-  createInlineRuntime,
-  createThreadsRuntime,
-  defaultWatched,
-  type InlineRuntime,
-  type InlineRuntimeOptions,
-  type MemberInfo,
-  type MemoryUsage,
-  type Runtime,
-} from '@shardlab/runtime'
+import { defaultWatched, type InlineRuntime, type MemberInfo, type MemoryUsage, type Runtime } from '@shardlab/runtime'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
 import { ClusterEmitter } from './cluster-emitter.js'
 import { addShardMembers, startMembers } from './composition.js'
+import { createRuntime } from './create-runtime.js'
 import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { WireCopies } from './copies/wire-copies.js'
+import { DumpClient } from './dumps/dump-client.js'
+import { exportDump, type ExportedDump } from './dumps/export-dump.js'
+import { importDump, type ImportedDump } from './dumps/import-dump.js'
 import { Faults } from './faults/faults.js'
 import { warnIfForgotten } from './forgotten-clusters.js'
 import { OptionError } from './option-error.js'
@@ -28,7 +23,6 @@ import { explained } from './listen-error.js'
 import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
-import { loadRoles } from './roles.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import {
   configAmong,
@@ -260,6 +254,30 @@ export class ShardedCluster extends ClusterEmitter {
     await this.#relocation.afterRestore(content.world, runtime.members())
   }
 
+  /**
+   * Writes what clients see of all databases into a folder, in the format of mongodump. A folder
+   * that it has written before is replaced when the new one is complete.
+   * @throws OptionError the folder has other files, or the cluster has been stopped
+   * @throws Error a member does not answer; the old folder is unchanged then
+   */
+  async exportDump(folder: string): Promise<ExportedDump> {
+    this.#checkRuns('export a dump')
+    return exportDump(new DumpClient(this.#runtime, this.#options), folder)
+  }
+
+  /**
+   * Reads a folder that {@link exportDump} or mongodump has written: collections with their
+   * options, indexes and documents, and views. In a sharded cluster, collections of a dump of a
+   * sharded cluster are sharded again, with their chunks on shards of the same names. Users and
+   * other data of the server itself are left out.
+   * @throws OptionError there is no dump, a file is damaged, or a collection exists: nothing has
+   *   changed then; or the cluster refuses a part: what was imported before stays
+   */
+  async importDump(folder: string): Promise<ImportedDump> {
+    this.#checkRuns('import a dump')
+    return importDump(new DumpClient(this.#runtime, this.#options), folder)
+  }
+
   members(): MemberInfo[] {
     return this.#runtime.members()
   }
@@ -360,19 +378,4 @@ export class ShardedCluster extends ClusterEmitter {
   protected override listenersChanged(): void {
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
   }
-}
-
-async function createRuntime(
-  options: ResolvedOptions,
-  { outside, completeReply }: Required<Pick<InlineRuntimeOptions, 'outside' | 'completeReply'>>,
-): Promise<Runtime> {
-  const { runtime, seed, clock, autoAdvance } = options
-  if (runtime === 'inline')
-    return createInlineRuntime({ roles: await loadRoles(), seed, outside, completeReply, clock, autoAdvance })
-  return createThreadsRuntime({
-    workerEntry: new URL('./workers/entry.js', import.meta.url),
-    seed,
-    outside,
-    ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
-  })
 }

@@ -9,6 +9,8 @@ export function clusterOptions({
   exitWithParent: _exitWithParent,
   topologyFile: _topologyFile,
   controlPort: _controlPort,
+  import: _import,
+  exportOnExit: _exportOnExit,
   initiate,
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,

@@ -36,6 +36,10 @@ export interface UpOptions extends TlsFlags {
   /** Path of a snapshot. */
   readonly from?: string
   readonly clock?: string
+  /** Folder of a dump. */
+  readonly import?: string
+  /** Folder for a dump. */
+  readonly exportOnExit?: string
   /** Port of the HTTP control. Absent: none. */
   readonly controlPort?: number
   readonly exitWithParent?: true
@@ -105,6 +109,14 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       '--from <file>',
       'start from a snapshot file of the API; it determines all options except --port, --host and --tls…',
     )
+    .option(
+      '--import <folder>',
+      'start with the collections of a folder that mongodump or --export-on-exit has written',
+    )
+    .option(
+      '--export-on-exit <folder>',
+      'write what the cluster holds into a folder, as mongodump does, before it ends',
+    )
     .option('--clock <c>', 'real, or manual: time passes by the control port; needs --runtime inline')
     .option(
       '--control-port <p>',
@@ -121,7 +133,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .addHelpText(
       'after',
       `
-Exit codes: 0 ended by a signal; 2 wrong usage, or a port in use; 3 internal error.
+Exit codes: 0 ended by a signal; 1 the export at the end failed; 2 wrong usage, or a port in use; 3 internal error.
 
 Examples:
   shardlab up                                  three shards on port 27017
@@ -134,6 +146,7 @@ Examples:
   shardlab up --topology standalone            one mongod without a replica set
   shardlab up --shards 2 --members 3           shards that fail over
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot
+  shardlab up --import data --export-on-exit data   keep the data between two runs
   shardlab up --tlsMode requireTLS --tlsCertificateKeyFile server.pem   clients connect by TLS`,
     )
     .action((options: UpOptions, command: Command) =>

@@ -1,6 +1,7 @@
 import { counted } from '@shardlab/quantities'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  checkExportFolder,
   ClusterSnapshot,
   OptionError,
   resolveOptions,
@@ -23,10 +24,12 @@ const longestDelayMs = 2 ** 31 - 1
 /** Ends the process with code 0 when `stopped` resolves. Rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
+  if (options.exportOnExit !== undefined) await checkExportFolder(options.exportOnExit)
   const started = await Promise.race([startWith(options), stopped])
   // A cluster that is still starting needs no stop: nothing of it outlives the process.
   if (started === undefined) process.exit(exitCodes.fine)
   const { cluster, resolved } = started
+  if (options.import !== undefined) await importInto(cluster, options.import, options.quiet === true)
   cluster.on('member', (event) => {
     if (event.state === 'crashed' && event.error !== undefined)
       process.stderr.write(`shardlab: ${event.member} crashed: ${event.error}\n`)
@@ -46,8 +49,39 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   // Otherwise the cluster would warn that nothing else keeps the process alive.
   setInterval(() => {}, longestDelayMs)
   await stopped
+  if (options.exportOnExit !== undefined && !(await exportFrom(cluster, options.exportOnExit, options.quiet === true)))
+    process.exit(exitCodes.failed)
   await Promise.race([Promise.all([cluster.stop(), control?.close()]), sleep(stopGraceMs)])
   process.exit(exitCodes.fine)
+}
+
+/** @throws OptionError */
+async function importInto(cluster: ShardedCluster, folder: string, isQuiet: boolean): Promise<void> {
+  try {
+    const { collections, documents } = await cluster.importDump(folder)
+    if (!isQuiet)
+      process.stderr.write(
+        `shardlab: imported ${counted(collections, 'collection')} with ${counted(documents, 'document')} from ${folder}\n`,
+      )
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
+
+/** @returns whether it has been written */
+async function exportFrom(cluster: ShardedCluster, folder: string, isQuiet: boolean): Promise<boolean> {
+  try {
+    const { collections, documents } = await cluster.exportDump(folder)
+    if (!isQuiet)
+      process.stderr.write(
+        `shardlab: exported ${counted(collections, 'collection')} with ${counted(documents, 'document')} to ${folder}\n`,
+      )
+    return true
+  } catch (error) {
+    process.stderr.write(`shardlab: nothing was exported to ${folder}: ${(error as Error).message}\n`)
+    return false
+  }
 }
 
 /** @throws OptionError an option of the command line is in the topology file, too */

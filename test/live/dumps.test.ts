@@ -1,0 +1,176 @@
+/** Dumps in the format of mongodump: what a cluster exports, another one imports. */
+import { appendFile, mkdir, mkdtemp, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { Decimal128, Long, MongoClient, type Db, type Document } from 'mongodb'
+import { ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
+import t, { type Test } from 'tap'
+import { connected } from '../support/connected.js'
+import { shardlab, up } from '../support/up.js'
+
+interface Any extends Document {
+  _id: any
+}
+
+const newFolder = async (): Promise<string> => join(await mkdtemp(join(tmpdir(), 'shardlab-dump-')), 'data')
+
+async function open(t: Test, options: ClusterOptions = {}) {
+  const made = await connected({ ...(options.topology === undefined ? { shards: 2 } : {}), ...options })
+  t.teardown(() => made[Symbol.asyncDispose]())
+  return { ...made, app: made.client.db('app') }
+}
+
+async function fill(app: Db): Promise<void> {
+  await app.createCollection('rules', { validator: { n: { $gte: 0 } }, validationAction: 'error' })
+  await app.collection<Any>('rules').insertOne({ _id: 1, n: 1 })
+  await app.createCollection('log', { capped: true, size: 10_000, max: 5 })
+  await app.collection('log').insertMany([1, 2, 3].map((n) => ({ n })))
+  await app.createCollection('empty')
+  await app
+    .collection('odd/name 100%: +é')
+    .insertOne({ b: 1, '10': 2, '2': 3, long: Long.MAX_VALUE, d: new Decimal128('1E+3') })
+  await app.collection('indexed').createIndex({ '10': 1, '2': -1 }, { unique: true, name: 'numbers' })
+  await app.collection('indexed').createIndex({ a: 1 }, { partialFilterExpression: { a: { $gt: 5 } } })
+  await app.createCollection('bigger', { viewOn: 'rules', pipeline: [{ $match: { n: { $gt: 0 } } }] })
+}
+
+async function shard(client: MongoClient): Promise<void> {
+  const admin = client.db('admin')
+  await admin.command({ shardCollection: 'app.orders', key: { customer: 1, _id: 1 } })
+  const orders = Array.from({ length: 5000 }, (_, i) => ({ _id: i as never, customer: i % 100, text: 'x'.repeat(100) }))
+  await client.db('app').collection('orders').insertMany(orders)
+  for (const customer of [20, 40, 60]) await admin.command({ split: 'app.orders', middle: { customer, _id: 0 } })
+  await admin.command({ moveChunk: 'app.orders', find: { customer: 30, _id: 0 }, to: 'shard02' })
+  await admin.command({ shardCollection: 'app.users', key: { name: 'hashed' } })
+  await client
+    .db('app')
+    .collection('users')
+    .insertMany(Array.from({ length: 100 }, (_, i) => ({ name: `user ${i}` })))
+  await admin.command({ addShardToZone: 'shard01', zone: 'east' })
+  const range = { min: { customer: 60, _id: 0 }, max: { customer: 80, _id: 0 } }
+  await admin.command({ updateZoneKeyRange: 'app.orders', ...range, zone: 'east' })
+}
+
+const sorted = (documents: readonly Document[]): Document[] =>
+  documents.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+
+/** What clients see of a database. */
+async function contentOf(db: Db): Promise<Document> {
+  const content: Document = {}
+  for (const { name, type, options } of (await db.listCollections().toArray()) as Document[]) {
+    const documents = sorted(await db.collection(name).find().toArray())
+    const indexes = type === 'view' ? [] : sorted(await db.collection(name).indexes())
+    content[name] = { type, options, indexes, documents }
+  }
+  return content
+}
+
+async function chunksOf(client: MongoClient, ns: string): Promise<Document[]> {
+  const collection = await client
+    .db('config')
+    .collection<Any>('collections')
+    .findOne({ _id: ns as never })
+  const chunks = await client
+    .db('config')
+    .collection('chunks')
+    .find({ uuid: collection!['uuid'] })
+    .sort({ min: 1 })
+    .toArray()
+  return chunks.map(({ min, max, shard: on }) => ({ min, max, on }))
+}
+
+t.test('a sharded cluster exports, and another one imports its collections, chunks and zones', async (t) => {
+  const from = await open(t)
+  await fill(from.app)
+  await shard(from.client)
+  const folder = await newFolder()
+  t.match(await from.cluster.exportDump(folder), { collections: 8, documents: 5105 })
+  const to = await open(t)
+  t.match(await to.cluster.importDump(folder), { collections: 8, documents: 5105 })
+  t.same(await contentOf(to.app), await contentOf(from.app))
+  for (const ns of ['app.orders', 'app.users'])
+    t.same(await chunksOf(to.client, ns), await chunksOf(from.client, ns), ns)
+  for (const name of ['tags', 'databases'])
+    t.same(
+      (await to.client.db('config').collection(name).find().toArray())
+        .map(({ ns, tag, _id, primary }) => [ns, tag, tag === undefined && _id, primary])
+        .map(String)
+        .sort(),
+      (await from.client.db('config').collection(name).find().toArray())
+        .map(({ ns, tag, _id, primary }) => [ns, tag, tag === undefined && _id, primary])
+        .map(String)
+        .sort(),
+      name,
+    )
+  t.match(await to.admin.command({ balancerStatus: 1 }), { mode: 'full' })
+
+  const set = await open(t, { topology: 'replica-set', members: 1 })
+  await set.cluster.importDump(folder)
+  t.same(await contentOf(set.app), await contentOf(from.app), 'a replica set has the same without shards')
+  t.match(await set.cluster.exportDump(folder), { collections: 8, documents: 5105 }, 'the folder is replaced')
+  t.notOk((await readdir(folder)).includes('config'))
+  await t.rejects(set.cluster.importDump(folder), {
+    name: 'OptionError',
+    message: /^app\.\S+ exists in the cluster already: drop it, or import into another cluster\.$/,
+  })
+})
+
+t.test('files may be compressed, and without metadata', async (t) => {
+  const from = await open(t, { topology: 'standalone' })
+  await from.app.collection<Any>('a').insertMany([{ _id: 1 }, { _id: 2 }])
+  const folder = await newFolder()
+  await from.cluster.exportDump(folder)
+  const other = await newFolder()
+  await mkdir(join(other, 'app'), { recursive: true })
+  await writeFile(join(other, 'app', 'a.bson.gz'), gzipSync(await readFile(join(folder, 'app', 'a.bson'))))
+  const to = await open(t, { topology: 'standalone' })
+  t.match(await to.cluster.importDump(other), { collections: 1, documents: 2 })
+  t.equal(await to.app.collection('a').countDocuments(), 2)
+})
+
+t.test('wrong folders and damaged files are refused in one sentence', async (t) => {
+  const { cluster, app } = await open(t, { topology: 'standalone' })
+  await app.collection<Any>('a').insertMany([{ _id: 1 }, { _id: 2 }])
+  const folder = await newFolder()
+  await cluster.exportDump(folder)
+  const fresh = await ShardedCluster.start({ runtime: 'inline', topology: 'standalone' })
+  t.teardown(() => fresh.stop())
+  const refused = (path: string, message: RegExp) => t.rejects(fresh.importDump(path), { name: 'OptionError', message })
+  await refused('/no/folder', /^\/no\/folder does not exist: name a folder with a dump\.$/)
+  await refused(await mkdtemp(join(tmpdir(), 'shardlab-dump-')), /has no dump: name a folder that mongodump/)
+  const file = join(folder, 'app', 'a.bson')
+  await truncate(file, 20)
+  await refused(folder, /a\.bson is damaged at byte 14: its last document is incomplete\. Use another copy/)
+  await writeFile(file, Buffer.from([3, 0, 0, 0]))
+  await refused(folder, /a\.bson is damaged at byte 0: a document of 3 bytes/)
+  await appendFile(join(folder, 'app', 'a.metadata.json'), '}')
+  await refused(folder, /a\.metadata\.json is damaged: there is more text at character/)
+  t.match(await fresh.exportDump(await newFolder()), { collections: 0 }, 'nothing has changed')
+  const others = await mkdtemp(join(tmpdir(), 'shardlab-dump-'))
+  await writeFile(join(others, 'precious.txt'), 'mine')
+  await t.rejects(cluster.exportDump(others), {
+    name: 'OptionError',
+    message: `${others} has files that no export has written: name an empty or new folder.`,
+  })
+  t.same(await readdir(others), ['precious.txt'])
+})
+
+t.test('up imports at its start, and exports when a signal ends it', async (t) => {
+  const folder = await newFolder()
+  const flags = ['--port', '0', '--shards', '1', '--runtime', 'inline', '--quiet', '--export-on-exit', folder]
+  const first = await up(...flags)
+  const client = await MongoClient.connect(first.ready.uri)
+  await client.db('app').collection<Any>('a').insertOne({ _id: 1 })
+  await client.close()
+  t.equal(await first.stop(), 0)
+  const second = await up(...flags, '--import', folder)
+  const again = await MongoClient.connect(second.ready.uri)
+  t.same(await again.db('app').collection('a').find().toArray(), [{ _id: 1 }])
+  await again.close()
+  t.equal(await second.stop(), 0)
+  t.match(await shardlab('up', '--port', '0', '--import', '/no/folder'), {
+    code: 2,
+    stderr: 'shardlab: /no/folder does not exist: name a folder with a dump.\n',
+  })
+})
