@@ -24,11 +24,21 @@ const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 40415])
 /** OperationNotSupportedInTransaction: the collection does not exist, and is not created here. */
 const notInTransactionCode = 263
 const namespaceExistsCode = 48
+const noSuchTransactionCode = 251
 
 const codeOf = (error: unknown): number | null => (isServerError(error) ? Number(error.code) : null)
 
 const isRefusedByServer = (error: unknown): error is Error =>
   refusalCodes.has(codeOf(error) ?? -1) && /transaction|txn|autocommit/i.test((error as Error).message)
+
+/**
+ * Only of commits, which the driver has repeated for two minutes. A shard that knows no such
+ * transaction (251) omits the label `TransientTransactionError` if the write concern has failed:
+ * the transaction may have committed on another primary.
+ */
+const hasUnknownOutcome = (error: unknown): boolean =>
+  hasLabel(error, 'UnknownTransactionCommitResult') ||
+  (codeOf(error) === noSuchTransactionCode && !hasLabel(error, 'TransientTransactionError'))
 
 /** Whether the driver itself has refused the transaction, for lack of support in the deployment. */
 const isRefusedByDriver = (error: unknown): error is Error =>
@@ -63,9 +73,7 @@ export function driverTransactions(
       )
       return result!.value
     } catch (error) {
-      // Repeated for two minutes by the driver. Only commits have the label.
-      if (hasLabel(error, 'UnknownTransactionCommitResult'))
-        throw new PortError('unknown', (error as Error).message, error)
+      if (hasUnknownOutcome(error)) throw new PortError('unknown', (error as Error).message, error)
       throw error
     } finally {
       await session.endSession()
