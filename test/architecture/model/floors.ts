@@ -8,6 +8,7 @@ export const floors: Readonly<Record<string, number>> = {
   query: 1,
   sharding: 2,
   wire: 2,
+  auth: 2,
   storage: 3,
   actor: 3,
   member: 4,

@@ -27,6 +27,9 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
       reason: 'MD5 for hashed shard keys and SHA-256 for query shapes, bit exact and without node:crypto',
     },
   },
+  auth: {
+    '@noble/hashes': { reason: 'HMAC, SHA-1 and SHA-256 of SCRAM, without node:crypto' },
+  },
   actor: {
     msgpackr: { reason: 'the envelope of messages, the same bytes in every runtime' },
     nanoid: { reason: 'ids that people type, drawn from a generator', names: ['customRandom'] },

@@ -1,0 +1,5 @@
+export { AuthenticationError } from './scram/authentication-error.js'
+export { makeCredentials, readCredentials, writeCredentials, type ScramCredentials } from './scram/credentials.js'
+export { scramMechanisms, type ScramMechanism } from './scram/mechanism.js'
+export { passwordOf, usePreparation } from './scram/password.js'
+export { ScramConversation, type ScramReply } from './scram/conversation.js'
