@@ -1,3 +1,41 @@
+export {
+  distinctRoles,
+  fullRoleName,
+  fullUserName,
+  readRoleName,
+  readUserName,
+  roleKey,
+  userKey,
+  type RoleName,
+  type UserName,
+} from './names.js'
+export { actionTypeTable, anyAction, type ActionType } from './privileges/action-type-table.js'
+export { parsePrivileges } from './privileges/parse-privileges.js'
+export {
+  mergePrivileges,
+  privilege,
+  subtractPrivileges,
+  writePrivileges,
+  type Privilege,
+} from './privileges/privilege.js'
+export { PrivilegeSet } from './privileges/privilege-set.js'
+export {
+  anyNormalResource,
+  anyResource,
+  bucketsResource,
+  clusterResource,
+  collectionResource,
+  databaseResource,
+  exactResource,
+  patternKey,
+  patternsCovering,
+  writeResource,
+  type Resource,
+  type ResourcePattern,
+} from './privileges/resource.js'
+export { accessRuleTable, type AccessRuleName } from './rules/access-rule-table.js'
+export { AccessRules } from './rules/access-rules.js'
+export { isAlive, type Lifetime, type Release } from './rules/lifetime.js'
 export { AuthenticationError } from './scram/authentication-error.js'
 export { makeCredentials, readCredentials, writeCredentials, type ScramCredentials } from './scram/credentials.js'
 export { scramMechanisms, type ScramMechanism } from './scram/mechanism.js'
