@@ -33,6 +33,11 @@ export {
   type Resource,
   type ResourcePattern,
 } from './privileges/resource.js'
+export { builtInRoleTable, type BuiltInRole, type Grant } from './roles/built-in-role-table.js'
+export { builtInRolesOf, isBuiltInRole, privilegesOfBuiltInRole } from './roles/built-in-roles.js'
+export { describeAsUser, describeRoles, describeRolesOf, type RoleDetails } from './roles/describe-roles.js'
+export { readRole, writeRole, type RoleDocument } from './roles/role-document.js'
+export { RoleGraph, type ResolvedRoles } from './roles/role-graph.js'
 export { accessRuleTable, type AccessRuleName } from './rules/access-rule-table.js'
 export { AccessRules } from './rules/access-rules.js'
 export { isAlive, type Lifetime, type Release } from './rules/lifetime.js'

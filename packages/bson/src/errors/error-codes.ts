@@ -41,6 +41,7 @@ export const ErrorCodes = {
   LockBusy: 46,
   NoMatchingDocument: 47,
   NamespaceExists: 48,
+  InvalidRoleModification: 49,
   MaxTimeMSExpired: 50,
   ManualInterventionRequired: 51,
   DollarPrefixedFieldName: 52,
