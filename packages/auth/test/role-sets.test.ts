@@ -1,4 +1,4 @@
-/** The property: the role graph and the set of privileges agree with access control by definition. */
+/** The role graph and the set of privileges agree with access control by definition. */
 import fc from 'fast-check'
 import t from 'tap'
 import { toRawValue } from '@shardlab/bson'

@@ -1,4 +1,7 @@
-/** Documents of rolesInfo. Manual: reference/command/rolesInfo. Server: AuthorizationBackendLocal. */
+/**
+ * Documents of rolesInfo. Manual: reference/command/rolesInfo. Server:
+ * `authorization_backend_local.cpp`.
+ */
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { writeRoles, type RoleName } from '../names.js'
 import { mergePrivileges, writePrivileges, type Privilege } from '../privileges/privilege.js'

@@ -48,7 +48,7 @@ export class RoleGraph {
     )
   }
 
-  /** Roles that do not exist, such as dropped ones, give nothing. Ends in graphs with a cycle too. */
+  /** Roles that do not exist, such as dropped ones, give nothing. Cycles are allowed. */
   resolve(roles: Iterable<RoleName>): ResolvedRoles {
     const inherited = new Map<string, RoleName>()
     const privileges: Privilege[] = []
@@ -81,8 +81,8 @@ export class RoleGraph {
   }
 
   /**
-   * Refuses a role that includes itself, roles of other databases, unknown ones, and cycles. Server:
-   * checkOkayToGrantRolesToRole.
+   * Refuses a role that includes itself, roles of other databases, unknown ones, and cycles.
+   * Server: checkOkayToGrantRolesToRole.
    * @throws CommandError InvalidRoleModification, RoleNotFound
    */
   checkGrant(role: RoleName, added: readonly RoleName[]): void {

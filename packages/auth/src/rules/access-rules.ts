@@ -8,7 +8,7 @@ export class AccessRules {
   readonly #rules: ReadonlySet<string>
   readonly #actions: ReadonlyMap<string, number>
 
-  /** @param releases the emulated release and all older ones: this package does not know their order */
+  /** @param releases the emulated one and all older ones: this package does not know their order */
   constructor(releases: Iterable<string>) {
     this.#releases = new Set(releases)
     this.#rules = new Set(

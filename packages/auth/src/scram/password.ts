@@ -6,7 +6,10 @@ type Preparation = (password: string) => string
 
 let preparation: Preparation | null = null
 
-/** SASLprep of a library. Its tables take long to load, so that members load it with the first user. */
+/**
+ * SASLprep of a library. Its tables take long to load, so that members load it with the first
+ * user.
+ */
 export function usePreparation(prepare: Preparation): void {
   preparation = prepare
 }

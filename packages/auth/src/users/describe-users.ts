@@ -1,4 +1,7 @@
-/** Documents of usersInfo. Manual: reference/command/usersInfo. Server: AuthorizationBackendLocal. */
+/**
+ * Documents of usersInfo. Manual: reference/command/usersInfo. Server:
+ * `authorization_backend_local.cpp`.
+ */
 import { DocumentWriter } from '@shardlab/bson'
 import { writeRoles } from '../names.js'
 import { writePrivileges } from '../privileges/privilege.js'

@@ -141,7 +141,10 @@ export function grantPrivilegesToRole({ name, privileges }: RolePrivilegeArgumen
   return { ...role, privileges: mergePrivileges([...role.privileges, ...privileges]) }
 }
 
-/** Privileges that the role does not have do not matter. @throws CommandError BadValue, RoleNotFound */
+/**
+ * Privileges that the role does not have do not matter.
+ * @throws CommandError BadValue, RoleNotFound
+ */
 export function revokePrivilegesFromRole({ name, privileges }: RolePrivilegeArguments, graph: RoleGraph): RoleDocument {
   refuseBuiltIn(name, graph)
   const role = found(name, graph)
@@ -178,7 +181,7 @@ export function dropRole(name: RoleName, users: Iterable<UserDocument>, graph: R
   return removal([name], (role) => roleKey(role) === roleKey(name), users, graph)
 }
 
-/** The count in the reply is that of `removed`. Built-in roles of the database are taken away too. */
+/** Takes built-in roles of the database away too. The reply counts `removed`. */
 export function dropAllRolesFromDatabase(db: string, users: Iterable<UserDocument>, graph: RoleGraph): RoleRemoval {
   const removed = [...graph.roles].map(({ name }) => name).filter((name) => name.db === db)
   return removal(removed, (role) => role.db === db, users, graph)

@@ -84,8 +84,8 @@ export interface CredentialsWanted {
 }
 
 /**
- * The mechanisms for which a password is to be hashed: a member does it in steps. Empty: the command
- * has no password.
+ * The mechanisms for which a password is to be hashed: a member does it in steps. Empty: the
+ * command has no password.
  * @param offered names of the parameter authenticationMechanisms
  * @throws CommandError BadValue
  */
