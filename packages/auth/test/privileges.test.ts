@@ -88,6 +88,26 @@ t.test('a privilege that users cannot grant is refused as by the server', (t) =>
   t.same(errorOf([{ resource }], '8.0'), [40414, "BSON field 'actions' is missing but a required field"])
   t.same(errorOf([{ actions: find }], '8.0'), [40414, "BSON field 'resource' is missing but a required field"])
   t.same(errorOf([1], '8.0'), [9, 'Elements in privilege arrays must be objects'])
+  t.same(errorOf([{ resource: 5, actions: find }], '6.0'), [
+    9,
+    "wrong type for 'resource' field, expected Object/Array, found resource: 5",
+  ])
+  t.same(errorOf([{ resource, actions: 'find' }], '4.0'), [
+    9,
+    `wrong type for 'actions' field, expected vector array, found actions: "find"`,
+  ])
+  t.same(errorOf([{ resource: {}, actions: ['find', true] }], '4.0'), [
+    9,
+    "error parsing element 1 of field actions :: caused by :: wrong type for '1' field, expected string, found 1: true",
+  ])
+  t.same(errorOf([{ resource: { cluster: 'yes' }, actions: [] }], '4.0'), [
+    9,
+    `wrong type for 'cluster' field, expected boolean, found cluster: "yes"`,
+  ])
+  t.same(errorOf([{ resource: { cluster: 'yes' }, actions: find }], '8.0'), [
+    14,
+    "BSON field 'resource.cluster' is the wrong type 'string', expected types '[bool, long, int, decimal, double]'",
+  ])
   for (const release of releases)
     t.same(errorOf([{ resource, actions: ['fly', 'find', 'swim'] }], release), [
       9,

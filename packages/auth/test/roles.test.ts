@@ -87,6 +87,26 @@ t.test('privileges of built-in roles change with the release', (t) => {
   t.end()
 })
 
+t.test('actions are in the order of the manual', (t) => {
+  const graph = new RoleGraph([], rulesOf('8.0'))
+  const [readWrite] = describeRoles([shop('readWrite')], all, graph).map((each) => decode(each))
+  t.same(
+    readWrite!['privileges'].map(({ resource }: { resource: unknown }) => resource),
+    [
+      { db: 'shop', collection: '' },
+      { db: 'shop', collection: 'system.js' },
+    ],
+  )
+  t.equal(
+    readWrite!['privileges'][0].actions.join(' '),
+    'changeStream cleanupStructuredEncryptionData collStats compactStructuredEncryptionData convertToCapped ' +
+      'createCollection createIndex createSearchIndexes dbHash dbStats dropCollection dropIndex dropSearchIndex find ' +
+      'insert killCursors listCollections listIndexes listSearchIndexes updateSearchIndex planCacheRead remove ' +
+      'renameCollectionSameDB update',
+  )
+  t.end()
+})
+
 t.test('the privileges of a built-in role name each resource once', (t) => {
   for (const release of releases)
     for (const role of builtInRolesOf('admin', rulesOf(release))) {
@@ -176,14 +196,18 @@ t.test('rolesInfo describes a role with what it inherits', (t) => {
   t.equal(describeRolesOf('shop', false, brief, graph).length, 2)
   t.same(decode(describeAsUser([shop('b')], false, graph))['inheritedRoles'], [shop('b'), shop('read')])
   const old = new RoleGraph([roleOf('a', [shop('b')], own)], rulesOf('4.4'))
-  t.same(Object.keys(decode(describeRoles([shop('a')], all, old)[0]!)), [
-    'role',
-    'db',
-    'isBuiltin',
-    'roles',
-    'inheritedRoles',
-    'privileges',
-    'inheritedPrivileges',
-  ])
+  const details = { showPrivileges: true, showAuthenticationRestrictions: true }
+  for (const role of [shop('a'), shop('read')])
+    t.same(Object.keys(decode(describeRoles([role], details, old)[0]!)), [
+      'role',
+      'db',
+      'isBuiltin',
+      'roles',
+      'inheritedRoles',
+      'privileges',
+      'authenticationRestrictions',
+      'inheritedPrivileges',
+      'inheritedAuthenticationRestrictions',
+    ])
   t.end()
 })

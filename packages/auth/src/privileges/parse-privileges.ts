@@ -3,6 +3,7 @@
  * `parsed_privilege.idl` with Privilege::resolvePrivilegeWithTenant.
  */
 import { BsonType, CommandError, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
+import { formatField } from '@shardlab/query'
 import type { AccessRules } from '../rules/access-rules.js'
 import { anyAction } from './action-type-table.js'
 import { mergePrivileges, privilege, type Privilege } from './privilege.js'
@@ -26,12 +27,9 @@ export function parsePrivileges(array: RawValue, rules: AccessRules): Privilege[
 
 /** @param unknown receives the names of actions that the emulated release lacks */
 function parsePrivilege(document: Uint8Array, rules: AccessRules, unknown: string[]): Privilege {
-  const isGenerated = rules.has('resourceConflicts')
-  const names = actionsOf(findField(document, 'actions'), isGenerated)
-  const resource = isGenerated
-    ? generatedResource(required(document, 'resource'), rules)
-    : handwrittenResource(findField(document, 'resource'), rules)
-  if (names.length === 0) throw new CommandError('BadValue', "'actions' field of privilege resource must not be empty")
+  const { resource, names } = rules.has('resourceConflicts')
+    ? parseGenerated(document, rules)
+    : parseHandwritten(document, rules)
   return privilege(resource, knownActions(names, rules, unknown))
 }
 
@@ -45,40 +43,61 @@ function knownActions(names: readonly string[], rules: AccessRules, unknown: str
   return known
 }
 
-function actionsOf(value: RawValue | undefined, isGenerated: boolean): string[] {
-  if (isGenerated) {
-    if (value === undefined) throw missing('actions')
-    return elementsOf(typed(value, 'actions', BsonType.array)).map((element, i) =>
-      typed(element, `actions.${i}`, BsonType.string).asString(),
-    )
-  }
-  if (value === undefined) throw new CommandError('FailedToParse', 'missing actions field')
-  if (value.type !== BsonType.array) throw wrongField('actions', 'array', value)
-  const names = elementsOf(value).map((element) => {
-    if (element.type !== BsonType.string) throw wrongField('actions', 'string', element)
-    return element.asString()
-  })
-  if (names.length === 0) throw new CommandError('FailedToParse', 'missing actions field')
-  return names
+interface ParsedPrivilege {
+  readonly resource: ResourcePattern
+  readonly names: readonly string[]
 }
 
-/** Of 2.6 to 6.0. Server: ParsedResource::isValid. */
-function handwrittenResource(value: RawValue | undefined, rules: AccessRules): ResourcePattern {
-  if (value === undefined) throw new CommandError('FailedToParse', 'missing resource field')
-  if (value.type !== BsonType.object) throw wrongField('resource', 'object', value)
+/** Of 2.6 to 6.0: types first, then missing and wrong fields. */
+function parseHandwritten(document: Uint8Array, rules: AccessRules): ParsedPrivilege {
+  const actions = findField(document, 'actions')
+  const names = actions === undefined ? [] : handwrittenActions(actions)
+  const value = findField(document, 'resource')
+  const resource = value === undefined ? null : resourceFields(value, rules)
+  if (names.length === 0) throw new CommandError('FailedToParse', 'missing actions field')
+  if (resource === null) throw new CommandError('FailedToParse', 'missing resource field')
+  return { resource: handwrittenResource(resource), names }
+}
+
+function handwrittenActions(value: RawValue): string[] {
+  if (value.type !== BsonType.array) throw wrongField('actions', 'vector array', value)
+  return elementsOf(value).map((element, i) => {
+    if (element.type === BsonType.string) return element.asString()
+    const { message } = wrongField(String(i), 'string', element)
+    throw new CommandError('FailedToParse', `error parsing element ${i} of field actions :: caused by :: ${message}`)
+  })
+}
+
+interface ResourceFields {
+  readonly any: boolean | undefined
+  readonly cluster: boolean | undefined
+  readonly db: string | undefined
+  readonly collection: string | undefined
+  readonly buckets: string | undefined
+}
+
+function resourceFields(value: RawValue, rules: AccessRules): ResourceFields {
+  if (value.type !== BsonType.object && value.type !== BsonType.array)
+    throw wrongField('resource', 'Object/Array', value)
   const document = value.slice()
-  const any = flag(document, 'anyResource')
-  const cluster = flag(document, 'cluster')
-  const db = text(document, 'db')
-  const collection = text(document, 'collection')
-  const buckets = rules.has('systemBuckets') ? text(document, 'system_buckets') : undefined
+  return {
+    any: flag(document, 'anyResource'),
+    cluster: flag(document, 'cluster'),
+    db: text(document, 'db'),
+    collection: text(document, 'collection'),
+    buckets: rules.has('systemBuckets') ? text(document, 'system_buckets') : undefined,
+  }
+}
+
+/** Server: ParsedResource::isValid. */
+function handwrittenResource({ any, cluster, db, collection, buckets }: ResourceFields): ResourcePattern {
   const fail = (message: string): never => {
     throw new CommandError('FailedToParse', message)
   }
-  const isNamespace = db !== undefined || collection !== undefined
   if (buckets === undefined && (db === undefined) !== (collection === undefined))
     fail('resource must set both db and collection or neither, but not exactly one.')
-  const kinds = [any !== undefined, cluster !== undefined, isNamespace || buckets !== undefined]
+  const isNamespace = db !== undefined || collection !== undefined || buckets !== undefined
+  const kinds = [any !== undefined, cluster !== undefined, isNamespace]
   if (kinds.filter(Boolean).length !== 1 || (buckets !== undefined && collection !== undefined))
     fail('resource must have exactly db and collection set, or have only cluster set  or have only anyResource set')
   if (any === false) fail('anyResource must be true when specified')
@@ -89,6 +108,17 @@ function handwrittenResource(value: RawValue | undefined, rules: AccessRules): R
   if (any) return anyResource
   if (cluster) return clusterResource
   return buckets !== undefined ? bucketsResource(db ?? '', buckets) : namespacePattern(db!, collection!)
+}
+
+/** Since 7.0: the types of all fields first, then the resource, then the number of actions. */
+function parseGenerated(document: Uint8Array, rules: AccessRules): ParsedPrivilege {
+  const value = required(document, 'resource')
+  const names = elementsOf(typed(required(document, 'actions'), 'actions', BsonType.array)).map((element, i) =>
+    typed(element, `actions.${i}`, BsonType.string).asString(),
+  )
+  const resource = generatedResource(value, rules)
+  if (names.length === 0) throw new CommandError('BadValue', "'actions' field of privilege resource must not be empty")
+  return { resource, names }
 }
 
 function generatedResource(value: RawValue, rules: AccessRules): ResourcePattern {
@@ -156,14 +186,14 @@ function missing(name: string): CommandError {
 function wrongField(name: string, expected: string, value: RawValue): CommandError {
   return new CommandError(
     'FailedToParse',
-    `wrong type for '${name}' field, expected ${expected}, found ${typeName(value.type)}`,
+    `wrong type for '${name}' field, expected ${expected}, found ${formatField(name, value)}`,
   )
 }
 
 function flag(document: Uint8Array, name: string): boolean | undefined {
   const value = findField(document, name)
   if (value === undefined) return undefined
-  if (value.type !== BsonType.bool) throw wrongField(name, 'bool', value)
+  if (value.type !== BsonType.bool) throw wrongField(name, 'boolean', value)
   return value.asBool()
 }
 

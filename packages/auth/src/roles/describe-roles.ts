@@ -4,10 +4,10 @@
  */
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { writeRoles, type RoleName } from '../names.js'
-import { mergePrivileges, writePrivileges, type Privilege } from '../privileges/privilege.js'
+import { mergePrivileges, writePrivileges } from '../privileges/privilege.js'
 import { builtInRolesOf, isBuiltInRole, privilegesOfBuiltInRole } from './built-in-roles.js'
 import { writeRoleFields, type RoleDocument } from './role-document.js'
-import type { ResolvedRoles, RoleGraph } from './role-graph.js'
+import type { RoleGraph } from './role-graph.js'
 
 export interface RoleDetails {
   readonly showPrivileges: boolean
@@ -56,8 +56,10 @@ export function describeAsUser(
 function describeBuiltIn(name: RoleName, details: RoleDetails, graph: RoleGraph, isListed: boolean): Uint8Array {
   const { rules } = graph
   const privileges = privilegesOfBuiltInRole(name, rules)
+  const role: RoleDocument = { name, privileges, roles: [], authenticationRestrictions: null }
+  if (!rules.has('generatedParsers')) return describeByGraph(role, true, details, graph)
   const writer = new DocumentWriter()
-  if (isListed || !rules.has('generatedParsers')) {
+  if (isListed) {
     writer.string('role', name.role).string('db', name.db).bool('isBuiltin', true)
     writeRoles(writer, 'roles', [])
     writeRoles(writer, 'inheritedRoles', [])
@@ -65,15 +67,18 @@ function describeBuiltIn(name: RoleName, details: RoleDetails, graph: RoleGraph,
       writePrivileges(writer, 'privileges', privileges, rules)
       writePrivileges(writer, 'inheritedPrivileges', privileges, rules)
     }
-    if (details.showAuthenticationRestrictions) writeNoRestrictions(writer)
+    if (details.showAuthenticationRestrictions) {
+      writeOwnRestrictions(writer, role)
+      writeRestrictions(writer, [])
+    }
     return writer.finish()
   }
   writeRoles(writer.string('db', name.db).string('role', name.role), 'roles', [])
   if (details.showPrivileges) writePrivileges(writer, 'privileges', privileges, rules)
-  if (details.showAuthenticationRestrictions) writer.startArray('authenticationRestrictions').end()
+  if (details.showAuthenticationRestrictions) writeOwnRestrictions(writer, role)
   writeRoles(writer, 'inheritedRoles', [])
   if (details.showPrivileges) writePrivileges(writer, 'inheritedPrivileges', privileges, rules)
-  if (details.showAuthenticationRestrictions) writer.startArray('inheritedAuthenticationRestrictions').end()
+  if (details.showAuthenticationRestrictions) writeRestrictions(writer, [])
   return writer.bool('isBuiltin', true).finish()
 }
 
@@ -84,51 +89,41 @@ function describeUserDefined(
   isListed: boolean,
 ): Uint8Array {
   const { rules } = graph
+  if (!rules.has('generatedParsers')) return describeByGraph(role, false, details, graph)
   const writer = new DocumentWriter()
-  const resolved = graph.resolve(role.roles)
-  const inherited = graph.allRoles(role.roles)
-  if (!rules.has('generatedParsers')) {
-    writer.string('role', role.name.role).string('db', role.name.db).bool('isBuiltin', false)
-    writeRoles(writer, 'roles', role.roles)
-    writeRoles(writer, 'inheritedRoles', inherited)
-    if (details.showPrivileges) {
-      writePrivileges(writer, 'privileges', role.privileges, rules)
-      const all = mergePrivileges([...role.privileges, ...resolved.privileges])
-      writePrivileges(writer, 'inheritedPrivileges', all, rules)
-    }
-    if (details.showAuthenticationRestrictions) writeAllRestrictions(writer, role, resolved)
-    return writer.finish()
-  }
+  const { privileges, restrictions } = graph.resolve(role.roles)
   writeRoleFields(writer, role, rules, details.showPrivileges)
   if (details.showAuthenticationRestrictions) writeOwnRestrictions(writer, role)
   if (isListed) writer.bool('isBuiltin', false)
-  writeRoles(writer, 'inheritedRoles', inherited)
-  if (details.showPrivileges) writeInheritedPrivileges(writer, role.privileges, resolved.privileges, graph)
-  if (details.showAuthenticationRestrictions) writeRestrictions(writer, restrictionsOf(role, resolved))
+  writeRoles(writer, 'inheritedRoles', graph.allRoles(role.roles))
+  // The server does not merge them.
+  if (details.showPrivileges) writePrivileges(writer, 'inheritedPrivileges', [...role.privileges, ...privileges], rules)
+  if (details.showAuthenticationRestrictions) writeRestrictions(writer, withOwnRestrictions(role, restrictions))
   if (!isListed) writer.bool('isBuiltin', false)
   return writer.finish()
 }
 
-/** The server does not merge a role's privileges with inherited ones. */
-function writeInheritedPrivileges(
-  writer: DocumentWriter,
-  own: readonly Privilege[],
-  inherited: readonly Privilege[],
-  graph: RoleGraph,
-): void {
-  writePrivileges(writer, 'inheritedPrivileges', [...own, ...inherited], graph.rules)
+/** Of 2.6 to 4.4, from the graph in memory. Server: authz_manager_external_state_local.cpp. */
+function describeByGraph(role: RoleDocument, isBuiltIn: boolean, details: RoleDetails, graph: RoleGraph): Uint8Array {
+  const { rules } = graph
+  const { privileges, restrictions } = graph.resolve(role.roles)
+  const writer = new DocumentWriter()
+  writer.string('role', role.name.role).string('db', role.name.db).bool('isBuiltin', isBuiltIn)
+  writeRoles(writer, 'roles', role.roles)
+  writeRoles(writer, 'inheritedRoles', graph.allRoles(role.roles))
+  if (details.showPrivileges) writePrivileges(writer, 'privileges', role.privileges, rules)
+  if (details.showAuthenticationRestrictions) writeOwnRestrictions(writer, role)
+  if (details.showPrivileges)
+    writePrivileges(writer, 'inheritedPrivileges', mergePrivileges([...role.privileges, ...privileges]), rules)
+  if (details.showAuthenticationRestrictions) writeRestrictions(writer, withOwnRestrictions(role, restrictions))
+  return writer.finish()
 }
 
-const restrictionsOf = ({ authenticationRestrictions: own }: RoleDocument, resolved: ResolvedRoles): RawValue[] =>
-  own === null ? [...resolved.restrictions] : [own, ...resolved.restrictions]
-
-function writeAllRestrictions(writer: DocumentWriter, role: RoleDocument, resolved: ResolvedRoles): void {
-  writeOwnRestrictions(writer, role)
-  writeRestrictions(writer, restrictionsOf(role, resolved))
-}
-
-function writeNoRestrictions(writer: DocumentWriter): void {
-  writer.startArray('authenticationRestrictions').end().startArray('inheritedAuthenticationRestrictions').end()
+function withOwnRestrictions(
+  { authenticationRestrictions: own }: RoleDocument,
+  inherited: readonly RawValue[],
+): readonly RawValue[] {
+  return own === null ? inherited : [own, ...inherited]
 }
 
 /** In an array of one array: the server lifts them there for rolesInfo. */

@@ -46,12 +46,13 @@ function describeFully(user: UserDocument, details: UserDetails, graph: RoleGrap
     customData: details.showCustomData,
     restrictions: details.showAuthenticationRestrictions,
   })
-  if (details.showAuthenticationRestrictions && user.authenticationRestrictions === null)
-    writer.startArray('authenticationRestrictions').end()
+  const lacksRestrictions = details.showAuthenticationRestrictions && user.authenticationRestrictions === null
+  if (lacksRestrictions && rules.has('generatedParsers')) writer.startArray('authenticationRestrictions').end()
   const { privileges, restrictions } = graph.resolve(user.roles)
   writeRoles(writer, 'inheritedRoles', graph.allRoles(user.roles))
   writePrivileges(writer, 'inheritedPrivileges', privileges, rules)
   if (rules.has('authenticationRestrictions')) writeRestrictions(writer, restrictions)
+  if (lacksRestrictions && !rules.has('generatedParsers')) writer.startArray('authenticationRestrictions').end()
   return writer.finish()
 }
 

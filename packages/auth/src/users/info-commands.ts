@@ -1,5 +1,6 @@
 /** Arguments of usersInfo and rolesInfo, and connectionStatus. */
-import { BsonType, CommandError, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
+import { formatField } from '@shardlab/query'
 import { readRoleName, readUserName, writeRoles, type RoleName, type UserName } from '../names.js'
 import { writePrivileges } from '../privileges/privilege.js'
 import type { PrivilegeSet } from '../privileges/privilege-set.js'
@@ -57,7 +58,7 @@ export function parseRolesInfo(body: Uint8Array, db: string, rules: AccessRules)
     throw new CommandError(
       'FailedToParse',
       "Failed to parse 'showPrivileges'. 'showPrivileges' should either be a boolean or the string " +
-        `'asUserFragment', given: ${typeName(privileges.type)}`,
+        `'asUserFragment', given: ${formatField('showPrivileges', privileges)}`,
     )
   if (asUserFragment && typeof roles === 'string')
     throw new CommandError('IllegalOperation', 'Cannot get user fragment for all roles in a database')
