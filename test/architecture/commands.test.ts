@@ -10,6 +10,7 @@ const rowOf = (name: string, more: Partial<Row> = {}): Row & { run: () => void }
   name,
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: `reference/command/${name}`,
   status: 'full',
   summary: `Does what ${name} does.`,
@@ -35,14 +36,16 @@ t.test('canary: rows without a file, files without a row, rows without required 
   const partial = rowOf('partial', { status: 'partial' })
   const boastful = rowOf('boastful', { deviations: ['D1'] })
   const wordless = rowOf('wordless', { summary: 'hm', manual: 'somewhere' })
+  const open = rowOf('open', { privileges: undefined })
   const messages = messagesOf(
     findCommandsOutsideTables([
-      modulesOf('mongos', [ping, partial, boastful, wordless], {
+      modulesOf('mongos', [ping, partial, boastful, wordless, open], {
         ping: [ping],
         find: [find],
         empty: [],
         three: [partial, boastful, wordless],
         count: [count],
+        open: [open],
       }),
     ]),
   )
@@ -55,6 +58,7 @@ t.test('canary: rows without a file, files without a row, rows without required 
     "the row 'boastful' says that it is full and how it differs",
     "the summary of 'wordless' is no sentence",
     "the row 'wordless' names no page of the manual",
+    "the row 'open' says nothing about privileges",
   ])
   t.match(messagesOf(findCommandsOutsideTables([modulesOf('mongos', [ping], {})])), [
     "the row 'ping' has no file of its own",
@@ -113,7 +117,18 @@ t.test('rows of routers and nodes for the same command come from one specificati
 t.test('canary: the page lists commands with the members that serve them', (t) => {
   const section = commandsSection(
     [
-      modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read', deviations: ['D2', 'D1'] })], {}),
+      modulesOf(
+        'mongos',
+        [
+          rowOf('find', {
+            routing: 'shard-key',
+            access: 'read',
+            deviations: ['D2', 'D1'],
+            privileges: [{ on: 'namespace', actions: ['find'] }],
+          }),
+        ],
+        {},
+      ),
       modulesOf(
         'node',
         [
@@ -126,9 +141,9 @@ t.test('canary: the page lists commands with the members that serve them', (t) =
     (number) => number,
   )
   t.strictSame(section?.slice(-4), [
-    '| --- | --- | --- | --- | --- | --- | --- |',
-    '| `drop` | Does what drop does. | any mongod | local | none, admin database only | full | reference/command/drop |',
-    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | refuses a\\|b; **lacks** c; D1 D2 | reference/command/find |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    '| `drop` | Does what drop does. | any mongod | local | none, admin database only | none | full | reference/command/drop |',
+    '| `find` (`FIND`) | Does what find does. | mongos, any mongod | shard-key, local | read | `find` on the collection | refuses a\\|b; **lacks** c; D1 D2 | reference/command/find |',
     '',
   ])
   t.equal(commandsSection([modulesOf('mongos', [], {})], String), null)

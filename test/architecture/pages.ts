@@ -48,7 +48,8 @@ export async function generatePages(repository: Repository, root: string): Promi
     'command, stage or operator (CommandNotSupported 115). A number such as D302 is a deviation: what the',
     'server does, and what happens here instead. A command is "full" when nothing is known to be',
     'refused, missing or different: every argument of the emulated version has its effect, and replies',
-    "and errors are the server's. [Cluster parameters](cluster-parameters.md) have their own page.",
+    "and errors are the server's. Privileges are those that a client needs with `--auth`.",
+    '[Cluster parameters](cluster-parameters.md) have their own page.',
     '',
     ...commands,
     ...operatorFamilies().flatMap((family) => operatorSection(family, link)),
@@ -90,8 +91,8 @@ export function commandsSection(modules: readonly CommandModules[], link: (numbe
     '',
     `${names.length} commands. Others get CommandNotFound (59), as on the server.`,
     '',
-    '| command | what it does | served by | routing | access | status | manual |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| command | what it does | served by | routing | access | privileges | status | manual |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ...lines,
     '',
   ]
@@ -112,7 +113,25 @@ function commandLine(
   const routing = [...new Set(places.map((place) => place.row.routing))].join(', ')
   const access = `${row.access}${row.adminOnly === true ? ', admin database only' : ''}`
   const members = places.map((place) => memberNames[place.folder] ?? place.folder).join(', ')
-  return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
+  return `| ${[command, row.summary, members, routing, access, privilegesText(row.privileges), status, row.manual].map(cell).join(' | ')} |`
+}
+
+const resourceNames: Readonly<Record<string, string>> = {
+  cluster: 'the cluster',
+  database: 'the database',
+  namespace: 'the collection',
+  'named database': 'the named database',
+  'named namespace': 'the named collection',
+}
+
+/** What a client needs with `--auth`. */
+function privilegesText(privileges: unknown): string {
+  if (privileges === 'user') return 'any user'
+  if (typeof privileges === 'string') return privileges
+  if (!Array.isArray(privileges)) return 'by arguments'
+  return (privileges as { on: string; actions: readonly string[] }[])
+    .map(({ on, actions }) => `${actions.map((action) => `\`${action}\``).join(', ')} on ${resourceNames[on]}`)
+    .join('; ')
 }
 
 /** `full`, or the refused and the silently missing parts of any member, and the deviations. */

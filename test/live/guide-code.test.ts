@@ -113,6 +113,7 @@ const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
   ['docs/guides/watch-the-balancer.md', 3],
   ['docs/guides/add-and-remove-shards.md', 2, { shards: 2 }],
   ['docs/guides/your-test-suite.md', 2],
+  ['docs/guides/users.md', 3],
   ['docs/guides/copy-a-cluster.md', 5],
   ['docs/guides/break-a-shard.md', 3],
   ['docs/guides/stop-clusters.md', 1],

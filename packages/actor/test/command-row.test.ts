@@ -6,6 +6,7 @@ const row: CommandRow<never> = {
   aliases: ['PING'],
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/ping',
   status: 'full',
   summary: 'Answers.',

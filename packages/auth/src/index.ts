@@ -5,11 +5,12 @@ export {
   readRoleName,
   readUserName,
   roleKey,
+  userDigest,
   userKey,
   type RoleName,
   type UserName,
 } from './names.js'
-export { actionTypeTable, anyAction, type ActionType } from './privileges/action-type-table.js'
+export { actionTypeTable, anyAction, controlAction, type ActionType } from './privileges/action-type-table.js'
 export { parsePrivileges } from './privileges/parse-privileges.js'
 export {
   mergePrivileges,

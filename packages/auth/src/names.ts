@@ -1,4 +1,5 @@
 /** Names of users and roles: each belongs to a database. */
+import { sha256 } from '@noble/hashes/sha2.js'
 import { BsonType, CommandError, DocumentWriter, findField, typeName, type RawValue } from '@shardlab/bson'
 
 export interface UserName {
@@ -18,6 +19,9 @@ export const fullRoleName = ({ role, db }: RoleName): string => `${role}@${db}`
 /** The `_id` in `system.users`. Unambiguous, since names of databases have no dot. */
 export const userKey = ({ user, db }: UserName): string => `${db}.${user}`
 export const roleKey = ({ role, db }: RoleName): string => `${db}.${role}`
+
+/** Of sessions. Server: User::getDigest. */
+export const userDigest = (name: UserName): Uint8Array => sha256(Buffer.from(fullUserName(name)))
 
 /** Distinct, in the order of their first occurrence. */
 export function distinctRoles(roles: Iterable<RoleName>): RoleName[] {

@@ -30,6 +30,7 @@ class Round {
       address: 'balancer',
       endpoint: '',
       random: createRandom(1),
+      secretBytes: (length) => new Uint8Array(length),
       disk: undefined as never,
       now: () => 0,
       steadyNow: () => 0,

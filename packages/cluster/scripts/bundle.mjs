@@ -21,8 +21,8 @@ await build({
   keepNames: true,
   charset: 'ascii',
   sourcemap: 'linked',
-  // Native: loaded when a client compresses with it.
-  external: ['snappy'],
+  // Loaded when a client needs them.
+  external: ['@mongodb-js/saslprep', 'snappy'],
   plugins: [withoutNativeUnpacking],
   // A function, so that the bundle can be compiled as a script: src/workers/bundle.ts.
   banner: { js: '(function (exports, require, module, shardlabBundleUrl) {' },

@@ -99,6 +99,11 @@ export interface ClusterOptions {
    */
   readonly nativeWire?: boolean
   /**
+   * Clients need a user with the privileges for their commands. The first user is created by the
+   * localhost exception. Default false.
+   */
+  readonly auth?: boolean
+  /**
    * Refuse commands, stages and operators whose results would silently lack something, with
    * CommandNotSupported 115. Default false.
    */

@@ -33,6 +33,7 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly periodicNoopIntervalSecs: number | null
   readonly networkTimeoutMs: number
   readonly nativeWire: boolean
+  readonly auth: boolean
   readonly strict: boolean
   /** null: as in the emulated version. */
   readonly autoSplit: boolean | null

@@ -49,6 +49,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     emulate: options.emulate,
     maxWireVersion: maxWireVersionOf(options),
     strict: options.strict,
+    hasAccessControl: options.auth,
     ...(options.autoSplit === null ? {} : { autoSplit: options.autoSplit }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
     ...oplogOf(options),
@@ -63,8 +64,9 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
 }
 
 export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
-  const { emulate, strict, findReplicaSetHostTimeoutMs } = options
+  const { auth: hasAccessControl, emulate, strict, findReplicaSetHostTimeoutMs } = options
   const server: ConfigServerOptions = {
+    hasAccessControl,
     ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
     ...oplogOf(options),
   }
@@ -97,9 +99,10 @@ export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedO
 }
 
 export function mongodSpec(options: ResolvedOptions, address: Address): MemberSpec {
-  const { emulate, strict, diskSizeBytes } = options
+  const { auth: hasAccessControl, emulate, strict, diskSizeBytes } = options
   const isStandalone = options.topology === 'standalone'
   const mongod: MongodOptions = {
+    hasAccessControl,
     ...{ emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone },
     ...oplogOf(options),
   }
@@ -128,8 +131,8 @@ export function describeTopology(options: ResolvedOptions): Topology {
   if (options.topology !== 'sharded') return unsharded(options)
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
-  const { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = options
-  const router: MongosOptions = { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs }
+  const { auth: hasAccessControl, emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = options
+  const router: MongosOptions = { emulate, nativeWire, hasAccessControl, strict, findReplicaSetHostTimeoutMs }
   const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate }
   return {
     shards,

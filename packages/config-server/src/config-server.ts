@@ -39,6 +39,8 @@ import { needsRoom } from './needs-room.js'
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
+  /** Clients need privileges for their commands. Default false. */
+  readonly hasAccessControl?: boolean
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
   /** These four: see `StorageNodeOptions`. */
@@ -55,6 +57,7 @@ function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
     behaviours: behavioursOf(options.emulate),
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
+    hasAccessControl: options.hasAccessControl ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),

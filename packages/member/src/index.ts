@@ -1,3 +1,21 @@
+export { accessRulesOf } from './access/access-rules.js'
+export * from './access/administration-privileges.js'
+export { applyOpsPrivileges } from './access/apply-ops-privileges.js'
+export { authorize } from './access/authorize.js'
+export { writeLoginOfHello } from './access/hello-access.js'
+export {
+  controlEmulation,
+  onCluster,
+  onDatabase,
+  onNamedDatabase,
+  onNamedNamespace,
+  onNamespace,
+} from './access/needs.js'
+export { checkCursorOwner, mayKillOperation, shownOwners, type Owners } from './access/ownership.js'
+export { authorizedFilter, shownDatabases } from './access/shown-names.js'
+export { withSessionUser } from './access/session-user.js'
+export { redacted } from './access/redacted.js'
+export type { FoundUser, UserCommand, UserSource } from './access/user-source.js'
 export { memoryLimitBytes, stageMemoryOf, withConstants } from './aggregation/pipeline-options.js'
 export { writeResults } from './aggregation/writers/write-results.js'
 export type { WriteSink } from './aggregation/writers/write-sink.js'
@@ -152,6 +170,7 @@ export { type SessionOptions, readSessionOptions } from './sessions/session-opti
 export { endsTransaction } from './sessions/transaction-commands.js'
 export {
   noUserDigest,
+  sessionDocumentsArgument,
   sessionsByPattern,
   sessionsNamed,
   sessionsOfUsers,

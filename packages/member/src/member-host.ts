@@ -1,6 +1,7 @@
-import type { CommandError } from '@shardlab/bson'
+import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
+import type { UserCommand, UserSource } from './access/user-source.js'
 import type { FailPoints } from './fail-points/fail-points.js'
 import type { LogBuffer } from './log/log-buffer.js'
 import type { ShardLabel } from './operations/shard-label.js'
@@ -31,6 +32,12 @@ export interface MemberHost {
    * @returns the error; absent, or null instead of a promise: there is no other member
    */
   stepDownForShutdown?(catchUpSeconds: number): Promise<CommandError | null> | null
+  /** Of clients that connect to this process. */
+  readonly users: UserSource
+  /** The privileges have been checked. @throws CommandError */
+  runUserCommand(command: UserCommand, invocation: MemberInvocation): Promise<DocumentWriter>
+  /** Clients need privileges for their commands. */
+  readonly hasAccessControl: boolean
   readonly clock: ClusterClock
   readonly sessions: SessionCatalog
   readonly statistics: MemberStatistics

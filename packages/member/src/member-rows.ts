@@ -33,6 +33,25 @@ import { testVersions1And2 } from './commands/test-versions1-and2.js'
 import { usersInfo } from './commands/users-info.js'
 import { waitForFailPoint } from './commands/wait-for-fail-point.js'
 import { updateSearchIndex } from './commands/update-search-index.js'
+import { createUser } from './commands/create-user.js'
+import { updateUser } from './commands/update-user.js'
+import { dropUser } from './commands/drop-user.js'
+import { dropAllUsersFromDatabase } from './commands/drop-all-users-from-database.js'
+import { grantRolesToUser } from './commands/grant-roles-to-user.js'
+import { revokeRolesFromUser } from './commands/revoke-roles-from-user.js'
+import { createRole } from './commands/create-role.js'
+import { updateRole } from './commands/update-role.js'
+import { dropRole } from './commands/drop-role.js'
+import { dropAllRolesFromDatabase } from './commands/drop-all-roles-from-database.js'
+import { grantPrivilegesToRole } from './commands/grant-privileges-to-role.js'
+import { revokePrivilegesFromRole } from './commands/revoke-privileges-from-role.js'
+import { grantRolesToRole } from './commands/grant-roles-to-role.js'
+import { revokeRolesFromRole } from './commands/revoke-roles-from-role.js'
+import { rolesInfo } from './commands/roles-info.js'
+import { saslContinue } from './commands/sasl-continue.js'
+import { authenticate } from './commands/authenticate.js'
+import { logout } from './commands/logout.js'
+import { invalidateUserCache } from './commands/invalidate-user-cache.js'
 import { whatsmyuri } from './commands/whatsmyuri.js'
 
 /** Every member runs these commands alike, from its own state. */
@@ -70,5 +89,24 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   updateSearchIndex,
   usersInfo,
   waitForFailPoint,
+  createUser,
+  updateUser,
+  dropUser,
+  dropAllUsersFromDatabase,
+  grantRolesToUser,
+  revokeRolesFromUser,
+  createRole,
+  updateRole,
+  dropRole,
+  dropAllRolesFromDatabase,
+  grantPrivilegesToRole,
+  revokePrivilegesFromRole,
+  grantRolesToRole,
+  revokeRolesFromRole,
+  rolesInfo,
+  saslContinue,
+  authenticate,
+  logout,
+  invalidateUserCache,
   whatsmyuri,
 ]

@@ -24,7 +24,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { CommandError, sameBytes } from '@shardlab/bson'
+import { CommandError, type DocumentWriter, sameBytes } from '@shardlab/bson'
 import {
   concernDefaultsId,
   ConnectionTable,
@@ -39,6 +39,8 @@ import {
   rowIn,
   SessionCatalog,
   type CommandDescription,
+  type MemberInvocation,
+  type UserCommand,
   type ReportedTransaction,
   type SessionKey,
 } from '@shardlab/member'
@@ -65,6 +67,7 @@ import { mongosParameters, type MongosParameterName } from './parameters/mongos-
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
 import { Statistics } from './statistics/statistics.js'
+import { RouterUsers, runUserCommand } from './users/router-users.js'
 import { RouterTransactions } from './transactions/router-transactions.js'
 
 const pingTimer = 'ping'
@@ -92,6 +95,8 @@ export class Mongos implements Actor, DispatchHost {
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
   readonly transactions: RouterTransactions
+  readonly users: RouterUsers
+  readonly hasAccessControl: boolean
   readonly sampling: QuerySampler | null
   /** As of the last ping. */
   querySettings: QuerySettingsTable | null = null
@@ -141,6 +146,8 @@ export class Mongos implements Actor, DispatchHost {
     })
     this.catalog = new CatalogCache(context, this.remote, this.limits, (step, detail) => this.reach(step, detail ?? {}))
     this.transactions = new RouterTransactions(context)
+    this.hasAccessControl = options.hasAccessControl ?? false
+    this.users = new RouterUsers(this)
     this.shards = new ShardRegistry(this.remote, this.clock)
     this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
     this.#cursorIds = context.random.fork('cursor-ids')
@@ -165,12 +172,8 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   async refreshConcernDefaults(operation: Operation | null): Promise<void> {
-    const { setting } = await this.remote.request(
-      configAddress,
-      'config.get-setting',
-      { id: concernDefaultsId },
-      operation,
-    )
+    const request = { id: concernDefaultsId }
+    const { setting } = await this.remote.request(configAddress, 'config.get-setting', request, operation)
     this.#learnConcernDefaults(setting)
   }
 
@@ -275,6 +278,10 @@ export class Mongos implements Actor, DispatchHost {
     }
   }
 
+  runUserCommand(command: UserCommand, invocation: MemberInvocation): Promise<DocumentWriter> {
+    return runUserCommand(command, invocation as MongosInvocation)
+  }
+
   openTransactions(): Iterable<ReportedTransaction> {
     return this.transactions.reports()
   }
@@ -354,7 +361,7 @@ export class Mongos implements Actor, DispatchHost {
   async #ping(): Promise<void> {
     const now = this.context.now()
     try {
-      const { clusterId, concernDefaults, chunkSizeBytes, querySettings } = await this.remote.request(
+      const { clusterId, concernDefaults, chunkSizeBytes, querySettings, userGeneration } = await this.remote.request(
         configAddress,
         'config.mongos-ping',
         {
@@ -369,6 +376,7 @@ export class Mongos implements Actor, DispatchHost {
       this.#learnConcernDefaults(concernDefaults)
       this.chunkSizeBytes = chunkSizeBytes
       this.learnQuerySettings(querySettings)
+      this.users.learnGeneration(userGeneration)
       await this.shards.refresh(null)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error

@@ -23,6 +23,8 @@ export interface MongosLimits {
   readonly shardBatchBytesMax: number
   /** Limits the bounds in one `routed` event. */
   readonly eventBoundsMax: number
+  /** The user that was cached first is read again. Server: authorizationManagerCacheSize. */
+  readonly cachedUsersMax: number
 }
 
 export const defaultMongosLimits: MongosLimits = {
@@ -37,6 +39,7 @@ export const defaultMongosLimits: MongosLimits = {
   firstRetryPauseMs: 5,
   shardBatchBytesMax: 47_000_000,
   eventBoundsMax: 20,
+  cachedUsersMax: 100,
 }
 
 /** Plain data that can be sent to a worker. */
@@ -49,6 +52,8 @@ export interface MongosOptions {
   readonly findReplicaSetHostTimeoutMs: number
   /** Announce the emulated version's own wire versions, even if today's drivers reject them. */
   readonly nativeWire: boolean
+  /** Clients need privileges for their commands. Default false. */
+  readonly hasAccessControl?: boolean
   /** Reject commands and operators that are incomplete. Default false. */
   readonly strict?: boolean
   /** `set/host:port` of the config server, for getShardMap; undefined: omitted from the reply. */

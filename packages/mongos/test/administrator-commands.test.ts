@@ -27,7 +27,6 @@ t.test('routers refuse compact and lack applyOps, reIndex and replSetGetConfig',
   t.match(await cluster.run({ applyOps: [], $db: 'admin' }), { code: 59 })
   t.match(await cluster.run({ reIndex: 'c' }), { code: 59 })
   t.match(await cluster.run({ replSetGetConfig: 1, $db: 'admin' }), { code: 59 })
-  t.match(await cluster.run({ usersInfo: 1 }), { users: [], ok: 1 })
 })
 
 t.test('getCmdLineOpts and serverStatus of a router', async (t) => {

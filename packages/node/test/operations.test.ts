@@ -18,6 +18,7 @@ function waitingRole(): { role: NodeRole; letGo: () => void } {
         name: 'waitForever',
         routing: 'local',
         access: 'none',
+        privileges: 'user',
         manual: '',
         status: 'full',
         summary: '',

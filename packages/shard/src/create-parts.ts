@@ -36,6 +36,8 @@ export interface ShardOptions {
   readonly autoSplit?: boolean
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
+  /** Clients need privileges for their commands. Default false. */
+  readonly hasAccessControl?: boolean
   /** These four: see `StorageNodeOptions`. */
   readonly oplogSizeBytes?: number
   readonly findReplicaSetHostTimeoutMs?: number
@@ -59,6 +61,7 @@ export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
     behaviours: behavioursOf(options.emulate),
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
+    hasAccessControl: options.hasAccessControl ?? false,
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),

@@ -13,7 +13,7 @@ import { root } from '../workspace.mjs'
 const here = new URL('.', import.meta.url)
 
 /** Stay imports: the package that is published has them as dependencies. */
-const external = ['mongodb', 'piscina', 'snappy']
+const external = ['@mongodb-js/saslprep', 'mongodb', 'piscina', 'snappy']
 
 /** Each part is evaluated when it is asked for. */
 const parts = `

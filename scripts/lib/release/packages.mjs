@@ -11,10 +11,10 @@ import { manifestOf, thirdPartyOf } from './workspaces.mjs'
 
 /**
  * Stay dependencies: the driver and bson for their size and because applications have them; snappy
- * and piscina because they load files of their own; eventemitter3 and zod because our types name
- * theirs.
+ * and piscina because they load files of their own; saslprep because it is loaded on demand;
+ * eventemitter3 and zod because our types name theirs.
  */
-const shardlabDependencies = ['bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy']
+const shardlabDependencies = ['@mongodb-js/saslprep', 'bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy']
 
 export async function packShardlab(folder) {
   const stage = join(folder, 'shardlab')

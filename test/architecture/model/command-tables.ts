@@ -9,6 +9,8 @@ export interface Row {
   readonly aliases?: readonly string[]
   readonly routing: string
   readonly access: string
+  /** A text, a list, or a function of the arguments. */
+  readonly privileges?: unknown
   readonly adminOnly?: boolean
   readonly manual: string
   readonly status: 'full' | 'partial'

@@ -50,6 +50,7 @@ function incomplete(row: Row): string[] {
     messages.push(`the row '${row.name}' is partial and names nothing that is missing, that it lacks, or that deviates`)
   if (row.status === 'full' && !isWhole) messages.push(`the row '${row.name}' says that it is full and how it differs`)
   if (!row.summary.endsWith('.')) messages.push(`the summary of '${row.name}' is no sentence`)
+  if (row.privileges === undefined) messages.push(`the row '${row.name}' says nothing about privileges`)
   if (!row.manual.startsWith('reference/')) messages.push(`the row '${row.name}' names no page of the manual`)
   return messages
 }

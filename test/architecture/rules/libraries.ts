@@ -47,6 +47,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     },
   },
   runtime: {
+    '@mongodb-js/saslprep': { reason: 'SASLprep of passwords beyond ASCII, loaded with the first one' },
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
   },
   load: {

@@ -159,6 +159,8 @@ export const configExchanges = {
       concernDefaults: Uint8Array | null
       chunkSizeBytes: number
       querySettings: Uint8Array | null
+      /** Other bytes after users or roles may have changed. */
+      userGeneration: Uint8Array
     }
   >(
     { host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 },
@@ -167,6 +169,7 @@ export const configExchanges = {
       concernDefaults: emptyDocument,
       chunkSizeBytes: 134217728,
       querySettings: emptyDocument,
+      userGeneration: new Uint8Array(16),
     },
   ),
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),

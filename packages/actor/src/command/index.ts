@@ -10,6 +10,7 @@ export {
 export * from './arguments.js'
 export * from './cluster-time.js'
 export * from './names.js'
+export type { AccessQuestion, CommandPrivileges, NeededPrivilege, NeededResource } from './privileges.js'
 export * from './request-failure.js'
 export * from './row.js'
 export * from './unexpected-error.js'

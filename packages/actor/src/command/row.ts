@@ -1,6 +1,7 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { FieldSpecs, HandwrittenParser } from './argument-types.js'
 import type { CommandArguments, UnknownFields } from './arguments.js'
+import type { CommandPrivileges } from './privileges.js'
 
 export type CommandRouting =
   | 'local'
@@ -22,6 +23,10 @@ export interface CommandRow<Invocation> {
   readonly aliases?: readonly string[]
   readonly routing: CommandRouting
   readonly access: 'read' | 'write' | 'admin' | 'none'
+  /** What the client needs, with access control. Without a default: no command may lack it. */
+  readonly privileges: CommandPrivileges
+  /** Fields with secrets: operations and the log show `xxx`. Absent: none. */
+  readonly sensitive?: readonly string[]
   /** On other databases the command gets the server's error 13 Unauthorized. */
   readonly adminOnly?: boolean
   /** Page of the manual, without host and extension: `reference/command/find`. */

@@ -42,6 +42,11 @@ export interface ActorContext {
   /** Seeded. Fork it by purpose, so that a new draw for one purpose does not shift others. */
   readonly random: Random
   /**
+   * Bytes that clients cannot guess, for nonces and salts. In a simulation they are seeded, because
+   * a run is a function of its seed.
+   */
+  secretBytes(length: number): Uint8Array
+  /**
    * Survives a crash of this actor. Members other than storage nodes get one that refuses appends.
    */
   readonly disk: Disk

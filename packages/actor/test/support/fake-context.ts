@@ -80,6 +80,10 @@ export class FakeContext implements ActorContext {
     return this.tlsState
   }
 
+  secretBytes(length: number): Uint8Array {
+    return this.random.bytes(length)
+  }
+
   resolve(name: Address): readonly Address[] {
     return this.#sets[name] ?? [name]
   }

@@ -8,6 +8,9 @@ export interface ActionType extends Lifetime {
   readonly name: string
 }
 
+/** Of Shardlab, not of any server: faults, fail points and the commands of the emulation. */
+export const controlAction = 'controlEmulation'
+
 /** Grants every action, those that no user has included. */
 export const anyAction = 'anyAction'
 
@@ -68,7 +71,7 @@ since(
 )
 since(
   '8.0',
-  `bypassDefaultMaxTimeMS cleanupStructuredEncryptionData fsyncUnlock moveCollection querySettings queryStatsRead
+  `bypassDefaultMaxTimeMS cleanupStructuredEncryptionData fsyncUnlock listClusterCatalog moveCollection querySettings queryStatsRead
   queryStatsReadTransformed transitionFromDedicatedConfigServer unshardCollection`,
 )
 
@@ -90,7 +93,10 @@ const placedAfter: readonly (readonly [name: string, after: string])[] = [
 ]
 
 /** In the order of replies. */
-export const actionTypeTable: readonly ActionType[] = ordered().map((name) => ({ name, ...lifetimes.get(name)! }))
+export const actionTypeTable: readonly ActionType[] = [
+  ...ordered().map((name) => ({ name, ...lifetimes.get(name)! })),
+  { name: controlAction },
+]
 
 function ordered(): string[] {
   const names = [...lifetimes.keys()].sort((a, b) => compare(a.toLowerCase(), b.toLowerCase()))

@@ -35,7 +35,7 @@ export const profileActions = [...readActions, ...words('convertToCapped createC
 
 export const monitorClusterActions = words(
   `allCollectionStats connPoolStats cursorInfo getCmdLineOpts getDefaultRWConcern getLog getParameter getShardMap
-  hostInfo inprog listDatabases listSampledQueries listSessions listShards netstat operationMetrics queryStatsRead
+  hostInfo inprog listClusterCatalog listDatabases listSampledQueries listSessions listShards netstat operationMetrics queryStatsRead
   queryStatsReadTransformed replSetGetConfig replSetGetStatus serverStatus shardedDataDistribution shardingState top
   useUUID`,
 )

@@ -54,6 +54,51 @@ export const accessRuleTable = {
     source: 'reference/command/createUser, new in 4.0',
     since: '4.0',
   },
+  speculation: {
+    about: 'hello takes the first message of an authentication.',
+    source: 'authentication_commands.cpp, handleIsMasterSpeculativeAuthenticate; new in 4.4',
+    since: '4.4',
+  },
+  ownDatabases: {
+    about: 'Without the action listDatabases, a user lists the databases that its privileges reach into.',
+    source: 'list_databases.cpp, changed in 4.0',
+    since: '4.0',
+  },
+  needsUser: {
+    about: 'A command of a client without user fails before its privileges are checked.',
+    source: 'commands.cpp, checkAuthorizationImplPreParse; new in 4.0',
+    since: '4.0',
+  },
+  needsUserCapital: {
+    about: 'The error of a client without user begins with a capital letter.',
+    source: 'commands.cpp, changed in 6.3 with ReauthenticationRequired',
+    since: '7.0',
+  },
+  oneUser: {
+    about: 'A connection has one user; a login as another one fails.',
+    source: 'authorization_session_impl.cpp, addAndAuthorizeUser; one user for each database before 6.0',
+    since: '6.0.2',
+  },
+  mechanismCounters: {
+    about: 'An unknown mechanism gets an error of the counters of mechanisms.',
+    source: 'counters.cpp, AuthCounter; new in 4.4',
+    since: '4.4',
+  },
+  mechanismUnavailable: {
+    about: 'An unknown mechanism gets the code MechanismUnavailable.',
+    source: 'counters.cpp, AuthCounter::getMechanismCounter; BadValue before 5.0',
+    since: '5.0',
+  },
+  continuationNeedsStart: {
+    about: 'saslContinue after a hello that asked for mechanisms has an error of its own.',
+    source: 'authentication_session.cpp, StepGuard; new in 5.0',
+    since: '5.0',
+  },
+  directOperations: {
+    about: 'The localhost exception includes operations on shards without a router.',
+    source: 'authorization_session_impl.cpp, _getDefaultPrivileges; new in 7.0',
+    since: '7.0',
+  },
   authenticationRestrictions: {
     about: 'Users and roles may be restricted to addresses.',
     source: 'reference/command/createUser, new in 3.6',

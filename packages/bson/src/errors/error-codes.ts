@@ -240,6 +240,7 @@ export const ErrorCodes = {
   APIStrictError: 323,
   APIDeprecationError: 324,
   CannotDowngrade: 332,
+  MechanismUnavailable: 334,
   ReshardCollectionInProgress: 338,
   NoSuchReshardCollection: 339,
   ReshardCollectionCommitted: 340,

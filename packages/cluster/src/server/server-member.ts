@@ -59,10 +59,11 @@ export function specOfServer(options: EmulatedServerOptions, resolved: ResolvedO
 }
 
 function mongosSpec({ configDb }: EmulatedServerOptions, resolved: ResolvedOptions, port: number): MemberSpec {
-  const { emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = resolved
+  const { auth: hasAccessControl, emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = resolved
   const options: MongosOptions = {
     emulate,
     nativeWire,
+    hasAccessControl,
     strict,
     findReplicaSetHostTimeoutMs,
     configHost: textOf(configDb!),

@@ -7,6 +7,7 @@ export const buildInfo: CommandRow<MemberInvocation> = {
   aliases: ['buildinfo'],
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/buildInfo',
   status: 'partial',
   deviations: ['D700'],

@@ -1,16 +1,18 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { controlEmulation } from '../access/needs.js'
 
 /** Server: fail_point_cmds.cpp, fail_point.cpp (setGlobalFailPoint). */
 export const configureFailPoint: CommandRow<MemberInvocation> = {
   name: 'configureFailPoint',
   routing: 'local',
   access: 'admin',
+  privileges: controlEmulation,
   adminOnly: true,
   manual: 'reference/parameters',
   status: 'partial',
-  deviations: ['D712', 'D910', 'D912'],
+  deviations: ['D712', 'D910', 'D912', 'D913'],
   missing:
     'fail points other than failCommand, failGetMoreAfterCursorCheckout, those of maxTimeMS, and those at steps of migrations, resharding and movePrimary',
   summary: 'Turns a fail point of this member on or off.',

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 /**
  * Members exchange messages without connection pools, so all counts are 0. Server:
@@ -10,6 +11,7 @@ export const connPoolStats: CommandRow<MemberInvocation> = {
   name: 'connPoolStats',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('connPoolStats'),
   manual: 'reference/command/connPoolStats',
   status: 'partial',
   deviations: ['D702'],

@@ -1,24 +1,26 @@
 import type { CommandRow } from '@shardlab/actor'
+import { writeAuthInfo } from '@shardlab/auth'
 import { DocumentWriter } from '@shardlab/bson'
+import { accessRulesOf } from '../access/access-rules.js'
+import { ConnectionAccess } from '../access/connection-access.js'
 import type { MemberInvocation } from '../member-host.js'
 
+/** Server: connection_status.cpp. */
 export const connectionStatus: CommandRow<MemberInvocation> = {
   name: 'connectionStatus',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/connectionStatus',
-  status: 'partial',
-  deviations: ['D911'],
-  summary: 'Returns the authenticated users: none, since there is no authentication.',
+  status: 'full',
+  summary: 'Returns the users of the connection, their roles and their privileges.',
   fields: { showPrivileges: 'bool' },
-  run({ args }) {
-    const writer = new DocumentWriter(256)
-      .startDocument('authInfo')
-      .startArray('authenticatedUsers')
-      .end()
-      .startArray('authenticatedUserRoles')
-      .end()
-    if (args.bool('showPrivileges') === true) writer.startArray('authenticatedUserPrivileges').end()
-    return writer.end()
+  async run({ args, host, connectionId }) {
+    const rules = accessRulesOf(host.behaviours)
+    const access = host.connections.find(connectionId)?.access ?? new ConnectionAccess(rules)
+    await access.refresh(host.users)
+    const names = access.users.map(({ name }) => name)
+    const privileges = args.bool('showPrivileges') === true ? access.privileges : null
+    return writeAuthInfo(new DocumentWriter(256), names, access.roles, privileges, rules)
   },
 }

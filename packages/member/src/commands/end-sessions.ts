@@ -8,6 +8,7 @@ export const endSessions: CommandRow<MemberInvocation> = {
   name: 'endSessions',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   apiVersion1: true,
   manual: 'reference/command/endSessions',
   status: 'full',

@@ -7,6 +7,7 @@ export const features: CommandRow<MemberInvocation> = {
   name: 'features',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/features',
   status: 'full',
   summary: 'Returns the machine part of the ObjectIds that the member creates.',

@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
 import { formatValue } from '@shardlab/query'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 const components = ['global', 'startupWarnings']
 
@@ -10,6 +11,7 @@ export const getLog: CommandRow<MemberInvocation> = {
   name: 'getLog',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('getLog'),
   adminOnly: true,
   manual: 'reference/command/getLog',
   status: 'partial',

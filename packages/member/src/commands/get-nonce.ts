@@ -10,6 +10,7 @@ export const getNonce: CommandRow<MemberInvocation> = {
   name: 'getnonce',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   behaviour: 'nonces',
   manual: 'reference/command/getnonce',
   status: 'full',

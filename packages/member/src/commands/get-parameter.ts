@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 interface Asked {
   readonly everything: boolean
@@ -12,6 +13,7 @@ export const getParameter: CommandRow<MemberInvocation> = {
   name: 'getParameter',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('getParameter'),
   adminOnly: true,
   manual: 'reference/command/getParameter',
   status: 'partial',

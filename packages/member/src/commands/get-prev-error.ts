@@ -9,6 +9,7 @@ export const getPrevError: CommandRow<MemberInvocation> = {
   aliases: ['getpreverror'],
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   behaviour: 'getPrevErrorCommand',
   manual: 'reference/command/getPrevError',
   status: 'full',

@@ -1,11 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 export const hostInfo: CommandRow<MemberInvocation> = {
   name: 'hostInfo',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('hostInfo'),
   manual: 'reference/command/hostInfo',
   status: 'partial',
   deviations: ['D700'],

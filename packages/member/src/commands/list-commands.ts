@@ -6,6 +6,7 @@ export const listCommands: CommandRow<MemberInvocation> = {
   name: 'listCommands',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/listCommands',
   status: 'full',
   summary: 'Lists the commands of the member.',

@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 /** Server: generic_servers.cpp, logv2/log_util.cpp (rotateLogs). */
 export const logRotate: CommandRow<MemberInvocation> = {
   name: 'logRotate',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('logRotate'),
   adminOnly: true,
   manual: 'reference/command/logRotate',
   status: 'full',

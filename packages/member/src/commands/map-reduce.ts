@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { mapReducePrivileges } from '../access/definition-privileges.js'
 
 /** Server: expression_context.h, getJsExecWithScope. */
 export const mapReduce: CommandRow<MemberInvocation> = {
@@ -8,6 +9,7 @@ export const mapReduce: CommandRow<MemberInvocation> = {
   aliases: ['mapreduce'],
   routing: 'shard-key',
   access: 'read',
+  privileges: mapReducePrivileges,
   manual: 'reference/command/mapReduce',
   status: 'partial',
   deviations: ['D704'],

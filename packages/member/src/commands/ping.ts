@@ -6,6 +6,7 @@ export const ping: CommandRow<MemberInvocation> = {
   name: 'ping',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   apiVersion1: true,
   manual: 'reference/command/ping',
   status: 'full',

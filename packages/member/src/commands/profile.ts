@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { profilePrivileges } from '../access/administration-privileges.js'
 
 /** Server: profile_common.cpp, cluster_profile_cmd.cpp. */
 export const profile: CommandRow<MemberInvocation> = {
   name: 'profile',
   routing: 'local',
   access: 'admin',
+  privileges: profilePrivileges,
   manual: 'reference/command/profile',
   status: 'partial',
   deviations: ['D706'],

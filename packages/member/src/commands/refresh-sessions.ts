@@ -8,6 +8,7 @@ export const refreshSessions: CommandRow<MemberInvocation> = {
   name: 'refreshSessions',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   apiVersion1: true,
   manual: 'reference/command/refreshSessions',
   status: 'partial',

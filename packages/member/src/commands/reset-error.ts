@@ -9,6 +9,7 @@ export const resetError: CommandRow<MemberInvocation> = {
   aliases: ['reseterror'],
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   behaviour: 'resetErrorCommand',
   manual: 'reference/command/resetError',
   status: 'full',

@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 /** Server: rotate_certificates_command.cpp. */
 export const rotateCertificates: CommandRow<MemberInvocation> = {
   name: 'rotateCertificates',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('rotateCertificates'),
   adminOnly: true,
   manual: 'reference/command/rotateCertificates',
   status: 'full',

@@ -1,20 +1,30 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { skipsEmptyExchange, startLogin } from '../access/authenticate.js'
 import type { MemberInvocation } from '../member-host.js'
 
-/** Answers as a server without users, with a hint. Server: sasl_commands.cpp. */
+/** Server: sasl_commands.cpp. */
 export const saslStart: CommandRow<MemberInvocation> = {
   name: 'saslStart',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
+  sensitive: ['payload'],
   manual: 'reference/command/saslStart',
   status: 'partial',
-  deviations: ['D911'],
-  summary: 'Begins an authentication. It fails with code 18, because there are no users.',
-  run() {
-    throw new CommandError(
-      'AuthenticationFailed',
-      'Authentication failed. Shardlab has no users: remove the user name and password from the connection string.',
+  deviations: ['D914'],
+  missing: 'mechanisms other than SCRAM-SHA-1 and SCRAM-SHA-256',
+  summary: 'Begins a login.',
+  fields: { mechanism: 'string!', payload: 'any!', options: 'object', autoAuthorize: 'any' },
+  run({ host, args, db, connectionId, remote }) {
+    if (connectionId === 0) throw new CommandError('AuthenticationFailed', 'Authentication failed.')
+    return startLogin(
+      { host, connection: host.connections.of(connectionId, remote), db, isStrict: args.bool('apiStrict') === true },
+      {
+        mechanism: args.string('mechanism')!,
+        payload: args.value('payload')!,
+        skipsEmptyExchange: skipsEmptyExchange(args.document('options')),
+      },
     )
   },
 }

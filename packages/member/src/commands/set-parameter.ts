@@ -1,11 +1,13 @@
 import { isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
+import { onCluster } from '../access/needs.js'
 
 export const setParameter: CommandRow<MemberInvocation> = {
   name: 'setParameter',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('setParameter'),
   adminOnly: true,
   manual: 'reference/command/setParameter',
   status: 'partial',

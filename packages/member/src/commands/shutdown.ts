@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 import { leavePrimary } from '../operations/leave-primary.js'
+import { onCluster } from '../access/needs.js'
 
 const localHosts = /^(127\.|::1|::ffff:127\.|localhost)/
 
@@ -10,6 +11,7 @@ export const shutdown: CommandRow<MemberInvocation> = {
   name: 'shutdown',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('shutdown'),
   adminOnly: true,
   manual: 'reference/command/shutdown',
   status: 'partial',

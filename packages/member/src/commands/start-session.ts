@@ -7,6 +7,7 @@ export const startSession: CommandRow<MemberInvocation> = {
   name: 'startSession',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   manual: 'reference/command/startSession',
   status: 'full',
   summary: 'Creates a session.',

@@ -7,6 +7,7 @@ export const testDeprecation: CommandRow<MemberInvocation> = {
   behaviour: 'stableApi',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   apiVersion1: true,
   apiDeprecated: true,
   manual: 'reference/stable-api',

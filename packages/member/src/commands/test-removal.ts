@@ -7,6 +7,7 @@ export const testRemoval: CommandRow<MemberInvocation> = {
   behaviour: 'stableApi',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   apiVersion1: true,
   manual: 'reference/stable-api',
   status: 'full',

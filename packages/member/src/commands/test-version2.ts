@@ -7,6 +7,7 @@ export const testVersion2: CommandRow<MemberInvocation> = {
   behaviour: 'stableApi',
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   manual: 'reference/stable-api',
   status: 'full',
   summary:

@@ -1,21 +1,22 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
+import { usersInfoPrivileges } from '../access/user-privileges.js'
 import type { MemberInvocation } from '../member-host.js'
 
+/** Server: user_management_commands.cpp. */
 export const usersInfo: CommandRow<MemberInvocation> = {
   name: 'usersInfo',
-  routing: 'local',
-  access: 'admin',
+  routing: 'config-server',
+  access: 'read',
+  privileges: usersInfoPrivileges,
   manual: 'reference/command/usersInfo',
-  status: 'partial',
-  deviations: ['D911'],
-  summary: 'Lists users: none, since there is no authentication.',
+  status: 'full',
+  summary: 'Describes users.',
   fields: {
-    showPrivileges: 'bool',
-    showCredentials: 'bool',
-    showCustomData: 'bool',
-    showAuthenticationRestrictions: 'bool',
-    filter: 'object',
+    showPrivileges: 'any',
+    showCredentials: 'any',
+    showCustomData: 'any',
+    showAuthenticationRestrictions: 'any',
+    filter: 'any',
   },
-  run: () => new DocumentWriter(256).startArray('users').end(),
+  run: (invocation) => invocation.host.runUserCommand('usersInfo', invocation),
 }

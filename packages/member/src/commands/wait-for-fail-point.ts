@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { maxTimeExpired } from '../operations/time-limit.js'
 import type { MemberInvocation } from '../member-host.js'
+import { controlEmulation } from '../access/needs.js'
 
 const pollMs = 10
 
@@ -10,6 +11,7 @@ export const waitForFailPoint: CommandRow<MemberInvocation> = {
   name: 'waitForFailPoint',
   routing: 'local',
   access: 'admin',
+  privileges: controlEmulation,
   adminOnly: true,
   manual: 'reference/parameters',
   status: 'partial',

@@ -6,6 +6,7 @@ export const whatsmyuri: CommandRow<MemberInvocation> = {
   name: 'whatsmyuri',
   routing: 'local',
   access: 'none',
+  privileges: 'none',
   manual: 'reference/command/whatsmyuri',
   status: 'full',
   summary: 'Returns the address of the client.',

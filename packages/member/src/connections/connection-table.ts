@@ -1,4 +1,5 @@
 /** Server: client_metadata.cpp, session_manager_common.cpp. */
+import type { ConnectionAccess } from '../access/connection-access.js'
 import { nothingHappened, type LastError, type PreviousError } from './last-error.js'
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
@@ -13,6 +14,8 @@ export interface Connection {
   lastError: LastError
   /** null: no command wrote or failed since the last resetError */
   previousError: PreviousError | null
+  /** Null: nothing has asked for the users of the connection. */
+  access: ConnectionAccess | null
 }
 
 export class ConnectionTable {
@@ -35,7 +38,10 @@ export class ConnectionTable {
   of(id: number, remote: string): Connection {
     let connection = this.#open.get(id)
     if (connection === undefined) {
-      connection = { id, remote, metadata: null, appName: '', lastError: nothingHappened, previousError: null }
+      connection = {
+        ...{ id, remote, metadata: null, appName: '' },
+        ...{ lastError: nothingHappened, previousError: null, access: null },
+      }
       this.#open.set(id, connection)
       this.#created++
     }
@@ -64,7 +70,10 @@ export class ConnectionTable {
   }
 
   adopt(other: ConnectionTable): void {
-    for (const connection of other) this.#open.set(connection.id, connection)
+    for (const connection of other) {
+      connection.access?.expire()
+      this.#open.set(connection.id, connection)
+    }
     this.#created = other.#created
   }
 

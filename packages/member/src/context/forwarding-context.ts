@@ -35,6 +35,10 @@ export class ForwardingContext implements ActorContext {
     return this.context.address
   }
 
+  secretBytes(length: number): Uint8Array {
+    return this.context.secretBytes(length)
+  }
+
   now(): number {
     return this.context.now()
   }

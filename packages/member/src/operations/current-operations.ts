@@ -1,3 +1,5 @@
+import type { UserName } from '@shardlab/auth'
+import { isSharedWith } from '../access/ownership.js'
 import type { MemberHost } from '../member-host.js'
 import type { CurrentOpOptions } from './current-op-options.js'
 import {
@@ -9,21 +11,27 @@ import {
 } from './operation-document.js'
 import type { ShardLabel } from './shard-label.js'
 
-/** Running operations come first, then those that are idle, where requested. */
+/**
+ * Running operations come first, then those that are idle, where requested.
+ * @param shownTo only operations of these users; null: all
+ */
 export function currentOperations(
   host: MemberHost,
   options: Pick<CurrentOpOptions, 'idleConnections' | 'idleCursors' | 'idleSessions' | 'truncateOps'>,
   cursors: Iterable<IdleCursor>,
   shard: ShardLabel = null,
+  shownTo: readonly UserName[] | null = null,
 ): Uint8Array[] {
   const documents: Uint8Array[] = []
   const busy = new Set<number>()
   const transactions = [...(host.openTransactions?.() ?? [])]
   for (const operation of host.operations) {
+    if (shownTo !== null && !isSharedWith(operation.users, shownTo)) continue
     busy.add(operation.connectionId)
     const transaction = transactions.find((each) => each.operation === operation)
     documents.push(operationDocument(host, operation, shard, options.truncateOps, transaction))
   }
+  if (shownTo !== null) return documents
   if (options.idleConnections)
     for (const connection of host.connections)
       if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))

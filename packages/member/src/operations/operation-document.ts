@@ -66,7 +66,7 @@ export function operationDocument(
     writer
       .startDocument('lsid')
       .value('id', findField(operation.session.document, 'id')!)
-      .binary('uid', 0, noUserDigest)
+      .binary('uid', 0, uidOf(operation.session.document))
       .end()
   }
   if (transaction !== undefined) writeTransaction(writer, transaction)
@@ -159,4 +159,9 @@ export function idleCursorDocument(host: MemberHost, cursor: IdleCursor, shard: 
     .bool('awaitData', cursor.awaitData)
     .end()
     .finish()
+}
+
+function uidOf(lsid: Uint8Array): Uint8Array {
+  const uid = findField(lsid, 'uid')
+  return uid?.type === BsonType.binary ? uid.asBinary() : noUserDigest
 }

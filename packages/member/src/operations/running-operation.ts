@@ -5,6 +5,7 @@ import {
   type CancelSignal,
   type CommandArguments,
 } from '@shardlab/actor'
+import type { UserName } from '@shardlab/auth'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import { withComment } from './with-comment.js'
@@ -37,6 +38,8 @@ export class RunningOperation {
   readonly startedAtMs: number
   /** Null: the arguments are not read yet, or the command has none. */
   session: SessionId | null = null
+  /** Of the client. Null: access control is off, or the command is from another member. */
+  users: readonly UserName[] | null = null
   /** Null: not read yet. */
   args: CommandArguments | null = null
   /** Error labels set by a fail point, which replace those of the failure; null: none. */

@@ -31,6 +31,7 @@ export const memberParameters = [
   },
   { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
   { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
+  { name: 'enableLocalhostAuthBypass', type: 'bool', initial: true, ...startup },
   { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
   ...ingressParameters,
   { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
@@ -63,6 +64,15 @@ export const memberParameters = [
   { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
   ...queryAnalysisParameters,
   { name: 'quiet', type: 'bool', initial: false, ...runtime },
+  { name: 'scramIterationCount', type: 'int', initial: 10_000, min: 5000, ...runtime, behaviour: 'scramParameters' },
+  {
+    name: 'scramSHA256IterationCount',
+    type: 'int',
+    initial: 15_000,
+    min: 5000,
+    ...runtime,
+    behaviour: 'scramParameters',
+  },
 ] as const satisfies readonly ParameterRow[]
 
 export type MemberParameterName = (typeof memberParameters)[number]['name']

@@ -72,6 +72,10 @@ export class ParameterSet<Name extends string = never> {
     return this.#valueOf(name) as string
   }
 
+  strings(name: MemberParameterName | Name): readonly string[] {
+    return this.#valueOf(name) as readonly string[]
+  }
+
   write(writer: DocumentWriter, row: ParameterRow, name = row.name): void {
     writeParameter(writer, name, row, this.#values.get(row.name) ?? row.initial, this.#host)
   }

@@ -122,11 +122,11 @@ export class SessionCatalog {
   }
 
   /** In the order of their first use. */
-  list(): { readonly id: Uint8Array; readonly lastUsedMs: number }[] {
-    return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({
-      id: new Uint8Array(Buffer.from(key, 'latin1')),
-      lastUsedMs,
-    }))
+  list(): { readonly id: Uint8Array; readonly uid: Uint8Array; readonly lastUsedMs: number }[] {
+    return [...this.#lastUsedMs].map(([key, lastUsedMs]) => {
+      const { id, uid } = sessionParts(key)
+      return { id: new Uint8Array(id), uid: new Uint8Array(uid), lastUsedMs }
+    })
   }
 
   adopt(other: SessionCatalog): void {

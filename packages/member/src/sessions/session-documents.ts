@@ -6,32 +6,48 @@ import {
   DocumentWriter,
   FieldIterator,
   findField,
+  sameBytes,
   typeName,
   type RawValue,
 } from '@shardlab/bson'
+import { userDigest, type UserName } from '@shardlab/auth'
 import type { MemberHost } from '../member-host.js'
 import { noUserDigest } from './session-patterns.js'
 
 /**
  * Returns `{ _id: { id, uid }, lastUse }` for each session.
  * @param stage name of the stage, for messages
+ * @param own users of the client; null: access control is off
  * @throws CommandError 14 TypeMismatch, 40415 IDLUnknownField, 12 UnsupportedFormat
  */
-export function sessionDocuments(host: MemberHost, stage: string, argument: RawValue): Uint8Array[] {
+export function sessionDocuments(
+  host: MemberHost,
+  stage: string,
+  argument: RawValue,
+  own: readonly UserName[] | null,
+): Uint8Array[] {
   const { allUsers, users } = parse(stage, argument)
-  // Without authentication all sessions are those of the user without a name.
-  if (!allUsers && users.length > 0 && !users.some(({ user, db }) => user === '' && db === '')) return []
+  const wanted = allUsers ? null : wantedDigests(users, own)
   return host.sessions
     .list()
-    .map(({ id, lastUsedMs }) =>
+    .map((session) => ({ ...session, uid: session.uid.length === 0 ? noUserDigest : session.uid }))
+    .filter(({ uid }) => wanted === null || wanted.some((digest) => sameBytes(digest, uid)))
+    .map(({ id, uid, lastUsedMs }) =>
       new DocumentWriter(128)
         .startDocument('_id')
         .uuid('id', id)
-        .binary('uid', 0, noUserDigest)
+        .binary('uid', 0, uid)
         .end()
         .date('lastUse', lastUsedMs)
         .finish(),
     )
+}
+
+/** Null: of all users. Without authentication sessions are those of the user without a name. */
+function wantedDigests(users: readonly User[], own: readonly UserName[] | null): readonly Uint8Array[] | null {
+  const digestOf = ({ user, db }: User) => (user === '' && db === '' ? noUserDigest : userDigest({ user, db }))
+  if (users.length > 0) return users.map(digestOf)
+  return own === null ? null : own.map(userDigest)
 }
 
 interface User {

@@ -1,6 +1,16 @@
 /** Server: kill_sessions_common.cpp. Manual: reference/command/killAllSessionsByPattern. */
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
-import { SessionCatalog, type SessionKey } from './session-catalog.js'
+import { userDigest, type UserName } from '@shardlab/auth'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  FieldIterator,
+  findField,
+  sameBytes,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
+import { SessionCatalog, sessionParts, type SessionKey } from './session-catalog.js'
 
 /** User digest of sessions without authentication: SHA-256 of the empty string. */
 export const noUserDigest = new Uint8Array(
@@ -11,10 +21,26 @@ export type SessionPredicate = (session: SessionKey) => boolean
 
 const every: SessionPredicate = () => true
 
-/** For killSessions; an empty list selects all sessions. @throws CommandError 14, 40414 */
-export function sessionsNamed(command: string, target: RawValue): SessionPredicate {
+/** Sessions of these users. */
+function sessionsOf(digests: readonly Uint8Array[]): SessionPredicate {
+  return (session) => {
+    const { uid } = sessionParts(session)
+    return digests.some((digest) => sameBytes(uid.length === 0 ? noUserDigest : uid, digest))
+  }
+}
+
+/**
+ * For killSessions; an empty list selects all sessions, with access control those of the users.
+ * @param users of the client; null: access control is off
+ * @throws CommandError 14, 40414
+ */
+export function sessionsNamed(
+  command: string,
+  target: RawValue,
+  users: readonly UserName[] | null = null,
+): SessionPredicate {
   const documents = sessionDocumentsArgument(command, target)
-  if (documents.length === 0) return every
+  if (documents.length === 0) return users === null ? every : sessionsOf(users.map(userDigest))
   const keys = new Set(documents.map((lsid) => SessionCatalog.parse(lsid).key))
   return (session) => keys.has(session)
 }
@@ -31,8 +57,8 @@ export function sessionsOfUsers(command: string, target: RawValue): SessionPredi
       if (findField(document, name)?.type !== BsonType.string)
         throw new CommandError(40414, `BSON field '${command}.${command}.${name}' is missing but a required field`)
   }
-  // Without authentication no session has a user.
-  return () => false
+  const name = (document: Uint8Array, field: string) => findField(document, field)!.asString()
+  return sessionsOf(documents.map((each) => userDigest({ user: name(each, 'user'), db: name(each, 'db') })))
 }
 
 /**
@@ -60,7 +86,7 @@ function patternPredicate(command: string, document: Uint8Array): SessionPredica
   const uid = findField(document, 'uid')
   if (uid === undefined) return every
   const digest = uid.type === BsonType.binary ? uid.slice().subarray(5) : new Uint8Array(0)
-  return Buffer.compare(digest, noUserDigest) === 0 ? every : () => false
+  return sessionsOf([digest])
 }
 
 /** @throws CommandError 14 TypeMismatch */

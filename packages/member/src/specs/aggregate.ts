@@ -4,9 +4,11 @@ import { writingStage } from '../concerns/concerns.js'
 import type { Behaviours } from '@shardlab/sharding'
 import { fieldsIn } from '../arguments/command-language.js'
 import type { CommandSpec } from './command-spec.js'
+import { aggregatePrivileges } from '../access/pipeline-privileges.js'
 export const aggregateSpec = {
   name: 'aggregate',
   access: 'read',
+  privileges: aggregatePrivileges,
   endsWithClient: (args) => writingStage('aggregate', args) === null,
   apiVersion1: true,
   manual: 'reference/command/aggregate',

@@ -7,10 +7,12 @@ import { uuidIn } from '../arguments/collection-uuid.js'
 import { checkHint, checkModification, readModify, type WriteStatement } from '../writes/statement.js'
 import { checkBatchSize, type StatementSource, type WriteKind } from '../writes/write-statements.js'
 import type { CommandSpec } from './command-spec.js'
+import { bulkWritePrivileges } from '../access/write-privileges.js'
 
 export const bulkWriteSpec = {
   name: 'bulkWrite',
   access: 'write',
+  privileges: bulkWritePrivileges,
   adminOnly: true,
   apiVersion1: true,
   manual: 'reference/command/bulkWrite',

@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
+import { collModPrivileges } from '../access/definition-privileges.js'
 
 export const collModSpec = {
   name: 'collMod',
   access: 'write',
+  privileges: collModPrivileges,
   apiVersion1: true,
   manual: 'reference/command/collMod',
   fields: {

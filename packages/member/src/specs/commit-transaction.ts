@@ -3,6 +3,7 @@ import type { CommandSpec } from './command-spec.js'
 export const commitTransactionSpec = {
   name: 'commitTransaction',
   access: 'admin',
+  privileges: 'user',
   adminOnly: true,
   apiVersion1: true,
   manual: 'reference/command/commitTransaction',

@@ -11,10 +11,12 @@ import { BsonType, CommandError, DocumentWriter, emptyDocument, noCode, type Raw
 import { hintOf } from '../arguments/hint.js'
 import type { MemberHost } from '../member-host.js'
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const countSpec = {
   name: 'count',
   access: 'read',
+  privileges: onNamespace('find'),
   endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/count',

@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const createIndexesSpec = {
   name: 'createIndexes',
   access: 'write',
+  privileges: onNamespace('createIndex'),
   apiVersion1: true,
   manual: 'reference/command/createIndexes',
   fields: {

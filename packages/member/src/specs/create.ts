@@ -1,9 +1,11 @@
 import type { FieldSpecs } from '@shardlab/actor'
 import type { CommandSpec } from './command-spec.js'
+import { createPrivileges } from '../access/definition-privileges.js'
 
 export const createSpec = {
   name: 'create',
   access: 'write',
+  privileges: createPrivileges,
   apiVersion1: true,
   manual: 'reference/command/create',
 } as const satisfies CommandSpec

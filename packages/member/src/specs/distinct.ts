@@ -4,10 +4,12 @@ import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import { hintOf } from '../arguments/hint.js'
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const distinctSpec = {
   name: 'distinct',
   access: 'read',
+  privileges: onNamespace('find'),
   endsWithClient: true,
   manual: 'reference/command/distinct',
   fields: { key: 'string!', query: 'object', collation: 'object', hint: 'any' },

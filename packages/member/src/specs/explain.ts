@@ -11,10 +11,12 @@ import {
 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { CommandSpec } from './command-spec.js'
+import { explainPrivileges } from '../access/administration-privileges.js'
 
 export const explainSpec = {
   name: 'explain',
   access: 'read',
+  privileges: explainPrivileges,
   apiVersion1: true,
   manual: 'reference/command/explain',
   fields: { verbosity: 'string' },

@@ -2,10 +2,12 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
 import type { CommandSpec } from './command-spec.js'
+import { fileMd5Privileges } from '../access/definition-privileges.js'
 
 export const fileMd5Spec = {
   name: 'filemd5',
   access: 'read',
+  privileges: fileMd5Privileges,
   manual: 'reference/command/filemd5',
 } as const satisfies CommandSpec
 

@@ -9,11 +9,13 @@ import {
   type UpdateStatement,
 } from '../writes/statement.js'
 import type { CommandSpec } from './command-spec.js'
+import { findAndModifyPrivileges } from '../access/write-privileges.js'
 
 export const findAndModifySpec = {
   name: 'findAndModify',
   aliases: ['findandmodify'],
   access: 'write',
+  privileges: findAndModifyPrivileges,
   apiVersion1: true,
   manual: 'reference/command/findAndModify',
   retryable: true,

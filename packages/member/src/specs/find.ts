@@ -15,10 +15,12 @@ import { isAbsentOrEmpty, nonNegative } from '../arguments/read-arguments.js'
 import { parseQuerySort } from '../reads/query-sort.js'
 import { rowShape, type RowShape } from '../reads/row-shape.js'
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const findSpec = {
   name: 'find',
   access: 'read',
+  privileges: onNamespace('find'),
   endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/find',

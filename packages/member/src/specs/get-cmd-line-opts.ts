@@ -1,10 +1,12 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import type { CommandSpec } from './command-spec.js'
+import { onCluster } from '../access/needs.js'
 
 export const getCmdLineOptsSpec = {
   name: 'getCmdLineOpts',
   access: 'admin',
+  privileges: onCluster('getCmdLineOpts'),
   adminOnly: true,
   manual: 'reference/command/getCmdLineOpts',
 } as const satisfies CommandSpec

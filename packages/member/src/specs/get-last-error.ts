@@ -6,6 +6,7 @@ export const getLastErrorSpec = {
   name: 'getLastError',
   aliases: ['getlasterror'],
   access: 'none',
+  privileges: 'user',
   manual: 'reference/command/getLastError',
   fields: { w: 'any', j: 'any', fsync: 'any', wtimeout: 'any', wOpTime: 'any', wElectionId: 'any' },
 } as const satisfies CommandSpec

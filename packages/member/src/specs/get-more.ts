@@ -3,10 +3,12 @@ import { BsonType, CommandError, typeName } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { nonNegative } from '../arguments/read-arguments.js'
 import type { CommandSpec } from './command-spec.js'
+import { getMorePrivileges } from '../access/administration-privileges.js'
 
 export const getMoreSpec = {
   name: 'getMore',
   access: 'read',
+  privileges: getMorePrivileges,
   apiVersion1: true,
   manual: 'reference/command/getMore',
   fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },

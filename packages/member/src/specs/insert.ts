@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
+import { insertPrivileges } from '../access/write-privileges.js'
 
 export const insertSpec = {
   name: 'insert',
   access: 'write',
+  privileges: insertPrivileges,
   apiVersion1: true,
   manual: 'reference/command/insert',
   retryable: true,

@@ -4,6 +4,7 @@ export const isMasterSpec = {
   name: 'isMaster',
   aliases: ['ismaster'],
   access: 'none',
+  privileges: 'none',
   endsWithClient: true,
   manual: 'reference/command/isMaster',
 } as const satisfies CommandSpec

@@ -1,10 +1,12 @@
 import { CommandError, typeName, type RawValue } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
+import { killOpPrivileges } from '../access/administration-privileges.js'
 import type { CommandSpec } from './command-spec.js'
 
 export const killOpSpec = {
   name: 'killOp',
   access: 'admin',
+  privileges: killOpPrivileges,
   adminOnly: true,
   manual: 'reference/command/killOp',
   fields: { op: 'any' },

@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
+import { listCollectionsPrivileges } from '../access/definition-privileges.js'
 
 export const listCollectionsSpec = {
   name: 'listCollections',
   access: 'read',
+  privileges: listCollectionsPrivileges,
   endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/listCollections',

@@ -1,9 +1,11 @@
+import { listDatabasesPrivileges } from '../access/definition-privileges.js'
 import type { CommandSpec } from './command-spec.js'
 
 export const listDatabasesSpec = {
   name: 'listDatabases',
   aliases: ['listdatabases'],
   access: 'read',
+  privileges: listDatabasesPrivileges,
   endsWithClient: true,
   adminOnly: true,
   apiVersion1: true,

@@ -2,10 +2,12 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const planCacheClearSpec = {
   name: 'planCacheClear',
   access: 'admin',
+  privileges: onNamespace('planCacheWrite'),
   manual: 'reference/command/planCacheClear',
 } as const satisfies CommandSpec
 

@@ -1,10 +1,12 @@
 import { type CommandArguments, checkNoNul, isNamespace } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
 import type { CommandSpec } from './command-spec.js'
+import { renameCollectionPrivileges } from '../access/definition-privileges.js'
 
 export const renameCollectionSpec = {
   name: 'renameCollection',
   access: 'admin',
+  privileges: renameCollectionPrivileges,
   adminOnly: true,
   manual: 'reference/command/renameCollection',
   fields: {

@@ -18,6 +18,7 @@ import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { suggestion } from '@shardlab/quantities'
 import { commandErrorFrom } from '../replies/command-reply.js'
 import type { CommandSpec } from './command-spec.js'
+import { controlEmulation } from '../access/needs.js'
 
 /** Fields of each verb. */
 export type ClusterVerbs = Readonly<Record<string, readonly string[]>>
@@ -41,6 +42,7 @@ export const clusterVerbs: ClusterVerbs = {
 export const shardlabSpec = {
   name: 'shardlab',
   access: 'admin',
+  privileges: controlEmulation,
   adminOnly: true,
   manual: 'reference/command',
 } as const satisfies CommandSpec

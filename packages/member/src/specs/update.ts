@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
+import { updatePrivileges } from '../access/write-privileges.js'
 
 export const updateSpec = {
   name: 'update',
   access: 'write',
+  privileges: updatePrivileges,
   apiVersion1: true,
   manual: 'reference/command/update',
   retryable: true,

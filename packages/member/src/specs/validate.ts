@@ -3,10 +3,12 @@ import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { CommandSpec } from './command-spec.js'
+import { onNamespace } from '../access/needs.js'
 
 export const validateSpec = {
   name: 'validate',
   access: 'admin',
+  privileges: onNamespace('validate'),
   manual: 'reference/command/validate',
   unknownFields: 'ignored',
   fields: {

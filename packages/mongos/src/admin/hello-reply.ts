@@ -1,6 +1,6 @@
 /** Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/member'
+import { noteMetadata, writeAgreedCompression, writeHelloLimits, writeLoginOfHello } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** The counter changes only at shutdown, when no reply is sent any more. */
@@ -31,7 +31,9 @@ export async function writeHello(
   writeHelloLimits(writer, context.now(), connectionId, host.behaviours)
     .int32('maxWireVersion', options.nativeWire ? nativeWireVersion : announcedWireVersion)
     .int32('minWireVersion', 0)
-  return writeAgreedCompression(writer, args.value('compression'))
+  writeAgreedCompression(writer, args.value('compression'))
+  await writeLoginOfHello(invocation, writer)
+  return writer
 }
 
 /**

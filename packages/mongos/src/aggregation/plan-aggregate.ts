@@ -75,7 +75,7 @@ export async function planAggregate(
 ): Promise<AggregatePlan> {
   const { source, foreign, writer } = pipeline
   const stages = writer === null ? pipeline.stages : pipeline.stages.slice(0, -1)
-  const place = source === null ? null : placeOf(source)
+  const place = source === null ? null : placeOf(source, invocation)
   if (place?.kind === 'router') return place
   const planner: Planner = { invocation, stages, writer, joins: null }
   if (place?.kind === 'every-shard') {
@@ -153,17 +153,17 @@ async function areElsewhere(
 }
 
 /** Null: on the owners of the collection. */
-function placeOf({
-  name,
-  argument,
-}: OuterStage):
+function placeOf(
+  { name, argument }: OuterStage,
+  invocation: MongosInvocation,
+):
   | { readonly kind: 'router'; readonly source: MongosStageSource | '$documents' }
   | { readonly kind: 'every-shard' }
   | null {
   if (name === '$documents') return { kind: 'router', source: '$documents' }
   const source = mongosStageSources.get(name)
   if (source === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
-  const place = source.place(argument)
+  const place = source.place(argument, invocation)
   if (place === 'router') return { kind: 'router', source }
   return place === 'every-shard' ? { kind: 'every-shard' } : null
 }

@@ -3,12 +3,14 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { zoneArguments } from '../admin/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
+import { zonePrivileges } from '@shardlab/member'
 
 export const addShardToZone: CommandRow<MongosInvocation> = {
   name: 'addShardToZone',
   aliases: ['addshardtozone'],
   routing: 'config-server',
   access: 'admin',
+  privileges: zonePrivileges(['shards', 'update']),
   adminOnly: true,
   behaviour: 'zoneCommands',
   manual: 'reference/command/addShardToZone',

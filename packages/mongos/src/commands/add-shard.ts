@@ -2,6 +2,7 @@ import { configAddress, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: cluster_add_shard_cmd.cpp, add_shard_request_type.cpp. */
 export const addShard: CommandRow<MongosInvocation> = {
@@ -9,6 +10,7 @@ export const addShard: CommandRow<MongosInvocation> = {
   aliases: ['addshard'],
   routing: 'config-server',
   access: 'admin',
+  privileges: onCluster('addShard'),
   adminOnly: true,
   manual: 'reference/command/addShard',
   status: 'partial',

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
-import { checkAnalysedNamespace } from '@shardlab/member'
+import { checkAnalysedNamespace, onNamedNamespace } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { AnalysisOptions } from '../query-analysis/analysis.js'
@@ -12,6 +12,7 @@ export const analyzeShardKey: CommandRow<MongosInvocation> = {
   behaviour: 'queryAnalyzer',
   routing: 'all-shards',
   access: 'admin',
+  privileges: onNamedNamespace('analyzeShardKey'),
   adminOnly: true,
   manual: 'reference/command/analyzeShardKey',
   status: 'partial',

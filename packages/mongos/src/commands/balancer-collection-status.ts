@@ -3,6 +3,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import { qualifiedNamespace } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 const bytesPerMegabyte = 1024 * 1024
 
@@ -11,6 +12,7 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   name: 'balancerCollectionStatus',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('enableSharding'),
   adminOnly: true,
   behaviour: 'balancerCollectionStatusExists',
   manual: 'reference/command/balancerCollectionStatus',

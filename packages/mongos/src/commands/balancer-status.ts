@@ -1,11 +1,13 @@
 import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { onConfigSettings } from '@shardlab/member'
 
 export const balancerStatus: CommandRow<MongosInvocation> = {
   name: 'balancerStatus',
   routing: 'config-server',
   access: 'admin',
+  privileges: onConfigSettings('find'),
   adminOnly: true,
   behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStatus',

@@ -2,6 +2,7 @@ import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { setBalancerMode } from '../admin/balancer-mode.js'
+import { onConfigSettings } from '@shardlab/member'
 
 const pollMs = 100
 
@@ -10,6 +11,7 @@ export const balancerStop: CommandRow<MongosInvocation> = {
   name: 'balancerStop',
   routing: 'config-server',
   access: 'admin',
+  privileges: onConfigSettings('update'),
   adminOnly: true,
   behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStop',

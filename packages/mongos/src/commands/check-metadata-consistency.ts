@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { batchSizeOf, listSource } from '@shardlab/member'
+import { batchSizeOf, listSource, checkMetadataConsistencyPrivileges } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { checkCluster } from '../consistency/check-cluster.js'
 import { checkDatabase } from '../consistency/check-database.js'
@@ -13,6 +13,7 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   name: 'checkMetadataConsistency',
   routing: 'all-shards',
   access: 'admin',
+  privileges: checkMetadataConsistencyPrivileges,
   behaviour: 'metadataConsistencyCheck',
   manual: 'reference/command/checkMetadataConsistency',
   status: 'partial',

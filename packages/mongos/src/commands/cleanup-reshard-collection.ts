@@ -3,12 +3,14 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { reshardedNamespace } from '../admin/resharding-arguments.js'
 import { raise } from '../remote/command-reply.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_cleanup_reshard_collection_cmd.cpp. */
 export const cleanupReshardCollection: CommandRow<MongosInvocation> = {
   name: 'cleanupReshardCollection',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('reshardCollection'),
   adminOnly: true,
   manual: 'reference/command/cleanupReshardCollection',
   status: 'full',

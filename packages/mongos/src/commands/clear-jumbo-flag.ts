@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/member'
+import { namespaceArgument, onNamedNamespace } from '@shardlab/member'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { withShardedCollection } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -13,6 +13,7 @@ export const clearJumboFlag: CommandRow<MongosInvocation> = {
   name: 'clearJumboFlag',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('clearJumboFlag'),
   adminOnly: true,
   manual: 'reference/command/clearJumboFlag',
   status: 'full',

@@ -2,12 +2,14 @@ import { configAddress, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { configureBalancingPrivileges } from '@shardlab/member'
 
 /** Server: cluster_configure_collection_balancing.cpp, configure_collection_balancing.idl. */
 export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   name: 'configureCollectionBalancing',
   routing: 'config-server',
   access: 'admin',
+  privileges: configureBalancingPrivileges,
   adminOnly: true,
   behaviour: 'collectionBalancingCanBeConfigured',
   manual: 'reference/command/configureCollectionBalancing',

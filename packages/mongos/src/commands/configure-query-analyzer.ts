@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { checkAnalysedNamespace } from '@shardlab/member'
+import { checkAnalysedNamespace, onNamedNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
@@ -13,6 +13,7 @@ export const configureQueryAnalyzer: CommandRow<MongosInvocation> = {
   behaviour: 'queryAnalyzer',
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedNamespace('configureQueryAnalyzer'),
   adminOnly: true,
   manual: 'reference/command/configureQueryAnalyzer',
   status: 'partial',

@@ -1,12 +1,14 @@
 import { checkDatabaseName, checkFields, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, noCode, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { onNamedDatabase } from '@shardlab/member'
 
 export const enableSharding: CommandRow<MongosInvocation> = {
   name: 'enableSharding',
   aliases: ['enablesharding'],
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedDatabase('enableSharding'),
   adminOnly: true,
   manual: 'reference/command/enableSharding',
   status: 'full',

@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { onCluster } from '@shardlab/member'
 
 export const flushRouterConfig: CommandRow<MongosInvocation> = {
   name: 'flushRouterConfig',
   aliases: ['flushrouterconfig'],
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('flushRouterConfig'),
   adminOnly: true,
   manual: 'reference/command/flushRouterConfig',
   status: 'full',

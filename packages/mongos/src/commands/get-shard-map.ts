@@ -1,12 +1,14 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: get_shard_map_cmd.cpp, ShardRegistry::toBSON. */
 export const getShardMap: CommandRow<MongosInvocation> = {
   name: 'getShardMap',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('getShardMap'),
   adminOnly: true,
   manual: 'reference/command/getShardMap',
   status: 'full',

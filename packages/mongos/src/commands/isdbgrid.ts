@@ -7,6 +7,7 @@ export const isdbgrid: CommandRow<MongosInvocation> = {
   aliases: ['isdbGrid'],
   routing: 'local',
   access: 'none',
+  privileges: 'user',
   manual: 'reference/command/isdbgrid',
   status: 'full',
   summary: 'Identifies the member as a router.',

@@ -7,5 +7,12 @@ export const killCursors: CommandRow<MongosInvocation> = {
   routing: 'cursor',
   status: 'full',
   summary: 'Closes cursors of this router and their cursors on the shards.',
-  run: ({ args, db, host }) => closeCursors(args, db, (id) => host.cursors.kill(id)),
+  run: (invocation) => {
+    const { cursors } = invocation.host
+    return closeCursors(
+      invocation,
+      (id) => cursors.find(id),
+      (id) => cursors.kill(id),
+    )
+  },
 }

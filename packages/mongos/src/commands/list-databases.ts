@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { listDatabasesSpec } from '@shardlab/member'
+import { listDatabasesSpec, shownDatabases } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { configCommand } from '../routing/primary.js'
@@ -17,6 +17,7 @@ export const listDatabases: CommandRow<MongosInvocation> = {
   summary: 'Lists the databases of all shards with their sizes, and those of the config server.',
   async run(invocation) {
     const { args, host, operation } = invocation
+    const isShown = shownDatabases(invocation)
     const members = [...(await host.shards.ids(operation)), configAddress]
     const answers = await scatter(invocation, members, () => configCommand(invocation), true)
     /** Bytes by database and shard. */
@@ -28,6 +29,7 @@ export const listDatabases: CommandRow<MongosInvocation> = {
         // Members have a `local` of their own and shards a `config` and `admin`. None of them is
         // the cluster's.
         if (name === 'local' || isConfigDatabase(name) !== (member === configAddress)) continue
+        if (!isShown(name)) continue
         let onMembers = sizes.get(name)
         if (onMembers === undefined) sizes.set(name, (onMembers = new Map()))
         onMembers.set(member, findField(entry, 'sizeOnDisk')?.asNumber() ?? 0)

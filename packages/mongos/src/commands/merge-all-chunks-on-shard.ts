@@ -1,6 +1,6 @@
 import { configAddress, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/member'
+import { namespaceArgument, onNamedNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
@@ -9,6 +9,7 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
   name: 'mergeAllChunksOnShard',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('splitChunk'),
   adminOnly: true,
   manual: 'reference/command/mergeAllChunksOnShard',
   status: 'full',

@@ -5,12 +5,14 @@ import { optionalDocuments, refusal } from '../chunks/legacy-arguments.js'
 import { chunkAt, qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_merge_chunks_cmd.cpp. */
 export const mergeChunks: CommandRow<MongosInvocation> = {
   name: 'mergeChunks',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('splitChunk'),
   adminOnly: true,
   manual: 'reference/command/mergeChunks',
   status: 'partial',

@@ -15,6 +15,7 @@ import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-col
 import { secondaryThrottleOf } from '../chunks/secondary-throttle.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 const fields: FieldSpecs = {
   find: 'object',
@@ -34,6 +35,7 @@ export const moveChunk: CommandRow<MongosInvocation> = {
   aliases: ['movechunk'],
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('moveChunk'),
   adminOnly: true,
   manual: 'reference/command/moveChunk',
   status: 'partial',

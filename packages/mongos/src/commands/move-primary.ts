@@ -4,6 +4,7 @@ import { internalDatabases } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
+import { onNamedDatabase } from '@shardlab/member'
 
 /** Server: cluster_move_primary_cmd.cpp, configsvr_move_primary_command.cpp. */
 export const movePrimary: CommandRow<MongosInvocation> = {
@@ -11,6 +12,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
   aliases: ['moveprimary'],
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedDatabase('moveChunk'),
   adminOnly: true,
   manual: 'reference/command/movePrimary',
   status: 'partial',

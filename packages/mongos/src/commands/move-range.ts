@@ -4,12 +4,14 @@ import { qualifiedNamespace } from '../chunks/sharded-collection.js'
 import { secondaryThrottleOf } from '../chunks/secondary-throttle.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_move_range_cmd.cpp. */
 export const moveRange: CommandRow<MongosInvocation> = {
   name: 'moveRange',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('moveChunk'),
   adminOnly: true,
   manual: 'reference/command/moveRange',
   status: 'partial',

@@ -1,6 +1,6 @@
 import { checkCollectionName, checkDatabaseName, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf } from '@shardlab/member'
+import { collectionUuidOf, onNamedNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
@@ -10,6 +10,7 @@ export const refineCollectionShardKey: CommandRow<MongosInvocation> = {
   name: 'refineCollectionShardKey',
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedNamespace('refineCollectionShardKey'),
   adminOnly: true,
   manual: 'reference/command/refineCollectionShardKey',
   status: 'full',

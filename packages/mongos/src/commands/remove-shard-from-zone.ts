@@ -3,12 +3,14 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { zoneArguments } from '../admin/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
+import { zonePrivileges } from '@shardlab/member'
 
 export const removeShardFromZone: CommandRow<MongosInvocation> = {
   name: 'removeShardFromZone',
   aliases: ['removeshardfromzone'],
   routing: 'config-server',
   access: 'admin',
+  privileges: zonePrivileges(['shards', 'update'], ['tags', 'find']),
   adminOnly: true,
   behaviour: 'zoneCommands',
   manual: 'reference/command/removeShardFromZone',

@@ -3,6 +3,7 @@ import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson
 import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: cluster_remove_shard_cmd.cpp, configsvr_remove_shard_command.cpp. */
 export const removeShard: CommandRow<MongosInvocation> = {
@@ -10,6 +11,7 @@ export const removeShard: CommandRow<MongosInvocation> = {
   aliases: ['removeshard'],
   routing: 'config-server',
   access: 'admin',
+  privileges: onCluster('removeShard'),
   adminOnly: true,
   manual: 'reference/command/removeShard',
   status: 'full',

@@ -4,12 +4,14 @@ import { reshardCollectionFields } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { reshardedNamespace } from '../admin/resharding-arguments.js'
 import { runResharding } from '../admin/run-resharding.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_reshard_collection_cmd.cpp. */
 export const reshardCollection: CommandRow<MongosInvocation> = {
   name: 'reshardCollection',
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedNamespace('reshardCollection'),
   adminOnly: true,
   manual: 'reference/command/reshardCollection',
   status: 'partial',

@@ -1,6 +1,6 @@
 import { configAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
-import { databaseNameOf } from '@shardlab/member'
+import { databaseNameOf, onNamedNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
@@ -9,6 +9,7 @@ export const setAllowMigrations: CommandRow<MongosInvocation> = {
   name: 'setAllowMigrations',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('moveChunk'),
   adminOnly: true,
   behaviour: 'migrationsCanBeForbidden',
   manual: 'reference/command/setAllowMigrations',

@@ -3,6 +3,7 @@ import { BsonType, CommandError, DocumentWriter, fieldsOf, typeName } from '@sha
 import { formatDocument } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
+import { onCluster } from '@shardlab/member'
 
 const fields: FieldSpecs = { confirm: 'bool', downgradeOnDiskChanges: 'bool', fromConfigServer: 'bool' }
 
@@ -14,6 +15,7 @@ export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
   name: 'setFeatureCompatibilityVersion',
   routing: 'config-server',
   access: 'admin',
+  privileges: onCluster('setFeatureCompatibilityVersion'),
   adminOnly: true,
   behaviour: 'featureCompatibilityVersionCanBeSet',
   manual: 'reference/command/setFeatureCompatibilityVersion',

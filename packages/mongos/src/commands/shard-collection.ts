@@ -4,12 +4,14 @@ import { shardCollectionFields } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 export const shardCollection: CommandRow<MongosInvocation> = {
   name: 'shardCollection',
   aliases: ['shardcollection'],
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedNamespace('enableSharding'),
   adminOnly: true,
   manual: 'reference/command/shardCollection',
   status: 'partial',

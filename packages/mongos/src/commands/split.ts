@@ -18,12 +18,14 @@ import { chunkAt, normalisedKey, qualifiedNamespace, withShardedCollection } fro
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise, replyError } from '../remote/command-reply.js'
 import { keyTooLarge } from '../writes/targeting/target-insert.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_split_cmd.cpp. */
 export const split: CommandRow<MongosInvocation> = {
   name: 'split',
   routing: 'config-server',
   access: 'admin',
+  privileges: onNamedNamespace('splitChunk'),
   adminOnly: true,
   manual: 'reference/command/split',
   status: 'partial',

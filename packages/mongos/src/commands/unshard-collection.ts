@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { gatherOnShard } from '../admin/run-resharding.js'
+import { onNamedNamespace } from '@shardlab/member'
 
 /** Server: cluster_unshard_collection_cmd.cpp. */
 export const unshardCollection: CommandRow<MongosInvocation> = {
   name: 'unshardCollection',
   routing: 'primary-shard',
   access: 'admin',
+  privileges: onNamedNamespace('unshardCollection'),
   adminOnly: true,
   manual: 'reference/command/unshardCollection',
   status: 'partial',

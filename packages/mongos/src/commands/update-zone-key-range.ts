@@ -3,12 +3,14 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { zoneRangeArguments } from '../admin/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
+import { zonePrivileges } from '@shardlab/member'
 
 export const updateZoneKeyRange: CommandRow<MongosInvocation> = {
   name: 'updateZoneKeyRange',
   aliases: ['updatezonekeyRange'],
   routing: 'config-server',
   access: 'admin',
+  privileges: zonePrivileges(['shards', 'find'], ['tags', 'find', 'update', 'remove']),
   adminOnly: true,
   behaviour: 'zoneCommands',
   manual: 'reference/command/updateZoneKeyRange',

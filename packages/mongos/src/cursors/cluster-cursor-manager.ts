@@ -1,7 +1,7 @@
 /** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments, TimestampPair } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { cursorTimeoutMs, DroppedCursors, type TailableMode } from '@shardlab/member'
+import { checkCursorOwner, cursorTimeoutMs, DroppedCursors, type Owners, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
 import type { Operation } from '../dispatch/operation.js'
 import type {
@@ -22,6 +22,7 @@ interface Entry {
   readonly api: Uint8Array
   readonly atClusterTime: TimestampPair | null
   readonly comment: Uint8Array | null
+  readonly owners: Owners
   /** The rest of the opening command's maxTimeMS; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
@@ -88,6 +89,7 @@ export class ClusterCursorManager implements ClusterCursors {
       api: isEmptyDocument(api) ? emptyDocument : new Uint8Array(api),
       atClusterTime,
       comment: operation.comment,
+      owners: operation.users,
       leftMs: leftOf(operation, now),
       lastUsedMs: now,
       user: null,
@@ -109,6 +111,7 @@ export class ClusterCursorManager implements ClusterCursors {
         'Unauthorized',
         `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${entry.cursor.ns}`,
       )
+    checkCursorOwner(id, entry.owners, { operation })
     checkSession(id, entry.session, session?.key ?? null)
     checkApi(entry.api, apiParameters(args))
     entry.user = operation
@@ -123,6 +126,12 @@ export class ClusterCursorManager implements ClusterCursors {
     entry.lastUsedMs = now
     if (gone || entry.killed) this.#close(id, entry)
     else entry.cursor.detach()
+  }
+
+  /** Undefined: there is none. */
+  find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined {
+    const entry = this.#entries.get(id)
+    return entry === undefined ? undefined : { ns: entry.cursor.ns, owners: entry.owners }
   }
 
   kill(id: bigint): boolean {

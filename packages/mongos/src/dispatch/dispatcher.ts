@@ -1,6 +1,5 @@
 /** Server: strategy.cpp, the router's service_entry_point. */
 import {
-  checkDatabaseName,
   CommandArguments,
   commandErrorOf,
   compareTimestamps,
@@ -29,6 +28,7 @@ import {
   noteConnected,
   noteLastError,
   readSessionOptions,
+  redacted,
   relabelled,
   supportsWriteConcern,
   withDefaultConcerns,
@@ -44,6 +44,8 @@ import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { withSettingsOfCommand } from '../routing/settings-of-command.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
+import { argumentsOf, databaseOf } from './arguments-of-client.js'
+import { authorizeClient, withUser } from './authorize-client.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'
@@ -71,7 +73,8 @@ export function dispatch(
 
 class Dispatch {
   readonly #host: DispatchHost
-  readonly #command: ClientCommand
+  /** With access control, ids of sessions get their user. */
+  #command: ClientCommand
   #operation: Operation | null = null
   #row: CommandRow<MongosInvocation> | null = null
   #invocation: MongosInvocation | null = null
@@ -92,7 +95,26 @@ class Dispatch {
     try {
       const row = (this.#row = findRow(host, this.#command))
       host.statistics.commandBegins(row.name)
-      const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row.name)))
+      const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row)))
+      if (host.hasAccessControl && !this.#internal) {
+        const authorized = authorizeClient(host, this.#command, row, operation)
+        if (authorized !== null)
+          return authorized.then(
+            () => this.#begin(row, operation),
+            (error: unknown) => this.#fail(error),
+          )
+      }
+      return this.#begin(row, operation)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  /** The client may run the command. */
+  #begin(row: CommandRow<MongosInvocation>, operation: Operation): Promise<ClientReply> | ClientReply {
+    const host = this.#host
+    try {
+      if (host.hasAccessControl && !this.#internal) this.#command = withUser(host, row, this.#command)
       let invocation = (this.#invocation = prepare(host, this.#command, row, operation))
       if (host.querySettings !== null)
         invocation = this.#invocation = withSettingsOfCommand(invocation, row, host.querySettings)
@@ -278,12 +300,16 @@ function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRo
   return row
 }
 
-function newOperation(host: DispatchHost, { body, connectionId, remote }: ClientCommand, command: string): Operation {
+function newOperation(
+  host: DispatchHost,
+  { body, connectionId, remote }: ClientCommand,
+  row: CommandRow<MongosInvocation>,
+): Operation {
   const db = findField(body, '$db')
   const operation = new Operation(host.operations.nextId(), {
-    command,
+    command: row.name,
     db: db?.type === BsonType.string ? db.asName() : '',
-    body,
+    body: row.sensitive === undefined ? body : redacted(body, row.sensitive),
     connectionId,
     remote,
     startedAtMs: host.context.now(),
@@ -300,10 +326,8 @@ function prepare(
   row: CommandRow<MongosInvocation>,
   operation: Operation,
 ): MongosInvocation {
-  const db = databaseOf(operation, body)
+  const db = databaseOf(row, operation, body)
   const args = argumentsOf(row, body, sequences)
-  if (row.adminOnly === true && db !== 'admin')
-    throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
   checkApiVersion(args, row, host.parameters.bool('requireApiVersion'))
   operation.args = args
   const concerns = args.fixed(row, host.behaviours, (fixed) => checkedConcerns(row, fixed, host.behaviours))
@@ -339,30 +363,4 @@ function checkedConcerns(
   const concerns = checkConcerns(row, args, behaviours)
   if (!args.has('autocommit')) checkSnapshotReads(concerns.read, behaviours)
   return concerns
-}
-
-function argumentsOf(
-  row: CommandRow<MongosInvocation>,
-  body: Uint8Array,
-  sequences: ClientCommand['sequences'],
-): CommandArguments {
-  return CommandArguments.parse(
-    body,
-    row.fields ?? null,
-    sequences.length === 0 ? [] : sequences.map(([id]) => id),
-    row.unknownFields,
-    row.handwritten,
-  )
-}
-
-/**
- * @throws CommandError 40571 without a database, 20 IllegalOperation for `local`, 73
- *   InvalidNamespace
- */
-function databaseOf({ db }: Operation, body: Uint8Array): string {
-  if (db === '' && findField(body, '$db')?.type !== BsonType.string)
-    throw new CommandError(40571, 'OP_MSG requests require a $db argument')
-  if (db === 'local') throw new CommandError('IllegalOperation', "Can't use 'local' database through mongos")
-  checkDatabaseName(db)
-  return db
 }

@@ -16,6 +16,7 @@ import type {
   Concerns,
   MemberHost,
   MemberInvocation,
+  Owners,
   ParameterSet,
   QuerySettings,
   SamplingReport,
@@ -135,6 +136,8 @@ export interface ClusterCursors {
   pin(id: bigint, ns: string, invocation: Pick<MongosInvocation, 'args' | 'operation' | 'session'>): PinnedCursor
   /** @param gone the cursor failed or is exhausted */
   unpin(id: bigint, gone: boolean): void
+  /** Undefined: there is none. */
+  find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined
   /** @returns whether the cursor existed */
   kill(id: bigint): boolean
   /** After this router has dropped collections. Few of their cursors stay open. */

@@ -1,6 +1,7 @@
 import {
   checkAdminDatabase,
   currentOperations,
+  shownOwners,
   listSource,
   parseCurrentOpOptions,
   type IdleCursor,
@@ -11,10 +12,17 @@ import type { MongosStageSource } from './source.js'
 /** Server: document_source_current_op.cpp. */
 export const currentOpSource: MongosStageSource = {
   name: '$currentOp',
-  place: (argument) => (parseCurrentOpOptions(argument).localOps ? 'router' : 'every-shard'),
-  open({ invocation: { host }, ns, argument }) {
+  /** Shards do not know the users of their operations. */
+  place(argument, { operation }) {
+    const { localOps, allUsers } = parseCurrentOpOptions(argument)
+    return localOps || (operation.users !== null && !allUsers) ? 'router' : 'every-shard'
+  },
+  open({ invocation, ns, argument }) {
+    const { host } = invocation
     checkAdminDatabase(ns)
-    return listSource(currentOperations(host, parseCurrentOpOptions(argument), idleCursorsOf(host)))
+    const options = parseCurrentOpOptions(argument)
+    const shownTo = shownOwners(invocation, options.allUsers)
+    return listSource(currentOperations(host, options, idleCursorsOf(host), null, shownTo))
   },
 }
 

@@ -4,7 +4,8 @@ import type { MongosStageSource } from './source.js'
 export const listLocalSessionsSource: MongosStageSource = {
   name: '$listLocalSessions',
   place: () => 'router',
-  open: ({ invocation: { host }, argument }) => listSource(sessionDocuments(host, '$listLocalSessions', argument)),
+  open: ({ invocation: { host, operation }, argument }) =>
+    listSource(sessionDocuments(host, '$listLocalSessions', argument, operation.users)),
 }
 
 /**
@@ -14,8 +15,8 @@ export const listLocalSessionsSource: MongosStageSource = {
 export const listSessionsSource: MongosStageSource = {
   name: '$listSessions',
   place: () => 'router',
-  open({ invocation: { host }, ns, argument }) {
+  open({ invocation: { host, operation }, ns, argument }) {
     checkSessionsCollection(ns)
-    return listSource(sessionDocuments(host, '$listSessions', argument))
+    return listSource(sessionDocuments(host, '$listSessions', argument, operation.users))
   },
 }

@@ -25,7 +25,7 @@ export interface MongosStageSource {
   /** With its `$`. */
   readonly name: string
   /** @throws CommandError for an invalid argument */
-  place(argument: RawValue): SourcePlace
+  place(argument: RawValue, invocation: MongosInvocation): SourcePlace
   /**
    * Called for `router` only.
    * @throws CommandError

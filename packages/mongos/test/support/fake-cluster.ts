@@ -226,6 +226,7 @@ export class FakeCluster {
           concernDefaults: this.#setting('ReadWriteConcernDefaults'),
           querySettings: this.#setting('querySettings'),
           chunkSizeBytes: 65_536,
+          userGeneration: new Uint8Array(16),
         }
       case 'config.get-setting':
         return { setting: this.#setting((request as { id: string }).id) }

@@ -53,6 +53,7 @@ export class FakeWorld {
       address,
       endpoint: '127.0.0.1:27017',
       random: createRandom(`test/${address}`),
+      secretBytes: (length) => createRandom(`secrets/${address}`).bytes(length),
       disk: undefined as never,
       resolve: (name) => this.names.get(name) ?? [name],
       now: () => this.nowMs,

@@ -178,6 +178,7 @@ function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): D
         ns: bulkWriteNs,
         source,
         session: session?.key ?? null,
+        owners: operation.users,
         txnNumber: transaction?.txnNumber ?? null,
         noTimeout: false,
         comment: operation.comment,

@@ -1,7 +1,7 @@
 import { isGenericArgument, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { currentOperations, currentOpSpec } from '@shardlab/member'
+import { currentOperations, currentOpSpec, shownOwners } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
@@ -37,13 +37,15 @@ export const currentOp: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D702', 'D705', 'D721'],
   summary: 'Lists running operations.',
-  run({ args, body, host, routed }) {
+  run(invocation) {
+    const { args, body, host, routed } = invocation
     const filter = compileFilter(currentOpFilter(body), host.evaluation())
     const operations = currentOperations(
       host,
       currentOpCommandOptions(args),
       [],
       routed === null ? null : host.role.memberName,
+      shownOwners(invocation, args.bool('$ownOps') !== true),
     ).filter((operation) => filter.matches(operation))
     return new DocumentWriter(2048).documents('inprog', operations)
   },

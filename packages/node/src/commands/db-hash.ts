@@ -13,6 +13,7 @@ import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import type { NodeInvocation } from '../host/node-host.js'
+import { onDatabase } from '@shardlab/member'
 
 /** Server: dbhash.cpp. */
 export const dbHash: CommandRow<NodeInvocation> = {
@@ -20,6 +21,7 @@ export const dbHash: CommandRow<NodeInvocation> = {
   aliases: ['dbhash'],
   routing: 'local',
   access: 'read',
+  privileges: onDatabase('dbHash'),
   manual: 'reference/command/dbHash',
   status: 'full',
   summary:

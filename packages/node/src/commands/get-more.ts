@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
+  checkCursorOwner,
   getMoreBatchSize,
   hasGenericComments,
   cursorIdOf,
@@ -33,6 +34,7 @@ export const getMore: CommandRow<NodeInvocation> = {
     const batchSize = getMoreBatchSize(args, id, host.behaviours)
     checkCollectionOfCursor(host, ns, host.cursors.find(id))
     const cursor = host.cursors.get(id)
+    checkCursorOwner(id, cursor.owners ?? null, invocation)
     checkSession(invocation, cursor)
     checkTransaction(invocation, cursor)
     if (cursor.ns !== ns)

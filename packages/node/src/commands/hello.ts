@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
+import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec, writeLoginOfHello } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 /** null: hello replies at once. @throws CommandError 31368, 31373 */
@@ -71,7 +71,9 @@ export async function writeHello(invocation: NodeInvocation, primaryField: Prima
     .int32('minWireVersion', 0)
     .int32('maxWireVersion', host.options.maxWireVersion)
     .bool('readOnly', false)
-  return writeAgreedCompression(writer, args.value('compression'))
+  writeAgreedCompression(writer, args.value('compression'))
+  if (connectionId !== 0) await writeLoginOfHello(invocation, writer)
+  return writer
 }
 
 type PrimaryField = 'isWritablePrimary' | 'ismaster'

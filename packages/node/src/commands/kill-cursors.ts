@@ -7,5 +7,12 @@ export const killCursors: CommandRow<NodeInvocation> = {
   routing: 'cursor',
   status: 'full',
   summary: 'Closes cursors.',
-  run: ({ host, args, db }) => closeCursors(args, db, (id) => host.cursors.close(id)),
+  run: (invocation) => {
+    const { cursors } = invocation.host
+    return closeCursors(
+      invocation,
+      (id) => cursors.find(id),
+      (id) => cursors.close(id),
+    )
+  },
 }

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { operationIdOf, killOpSpec } from '@shardlab/member'
+import { mayKillOperation, operationIdOf, killOpSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const killOp: CommandRow<NodeInvocation> = {
@@ -9,8 +9,10 @@ export const killOp: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D607'],
   summary: 'Kills a running operation at its next wait; the reply is the same if there is none.',
-  run({ args, host }) {
-    host.operations.kill(operationIdOf(args.value('op')))
+  run(invocation) {
+    const { args, host } = invocation
+    const id = operationIdOf(args.value('op'))
+    if (mayKillOperation(invocation, id)) host.operations.kill(id)
     return new DocumentWriter(128).string('info', 'attempting to kill op')
   },
 }

@@ -9,7 +9,7 @@ export const killSessions: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Kills the cursors and operations of the given sessions.',
   run({ args, host, operation }) {
-    killSessionsHere(host, sessionsNamed('killSessions', args.target), operation)
+    killSessionsHere(host, sessionsNamed('killSessions', args.target, operation.users), operation)
     return new DocumentWriter(128)
   },
 }

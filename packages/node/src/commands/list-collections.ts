@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
-import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
+import { authorizedFilter, listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
 import { listedOptions } from '../ddl/collection-options.js'
 import { writeFirstListBatch } from '../cursors/cursor-reply.js'
 import { collectionsAndOplog } from '../log/oplog-collection.js'
@@ -19,7 +19,10 @@ export const listCollections: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { host, args, db } = invocation
     await host.role.enter(db, invocation)
-    const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
+    const filter = compileFilter(
+      authorizedFilter(invocation, args.document('filter') ?? emptyDocument),
+      host.evaluation(),
+    )
     const nameOnly = args.bool('nameOnly') ?? false
     const entries = [
       ...collectionsAndOplog(host, db).map((collection) => collectionEntry(host, collection, nameOnly)),

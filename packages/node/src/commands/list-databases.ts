@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { listDatabasesSpec } from '@shardlab/member'
+import { listDatabasesSpec, shownDatabases } from '@shardlab/member'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { collectionsAndOplog } from '../log/oplog-collection.js'
 import type { NodeInvocation } from '../host/node-host.js'
@@ -12,7 +12,9 @@ export const listDatabases: CommandRow<NodeInvocation> = {
   status: 'partial',
   deviations: ['D701'],
   summary: 'Lists the databases with their sizes.',
-  run({ host, args, routed }) {
+  run(invocation) {
+    const { host, args, routed } = invocation
+    const isShown = shownDatabases(invocation)
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false
     const writer = new DocumentWriter(512).startArray('databases')
@@ -21,7 +23,7 @@ export const listDatabases: CommandRow<NodeInvocation> = {
     const names = new Set(host.engine.databases())
     // Each member has its own, so routers do not list it.
     if (routed === null) names.add('local')
-    for (const name of [...names].sort()) {
+    for (const name of [...names].sort().filter(isShown)) {
       const collections = collectionsAndOplog(host, name)
       const size = collections.reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
       const entry = new DocumentWriter(128).string('name', name)

@@ -2,11 +2,13 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
 import { hasAborted, hasCommitted } from '../transactions/transaction-errors.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: txn_two_phase_commit_cmds.cpp. */
 export const prepareTransaction: CommandRow<NodeInvocation> = {
   name: 'prepareTransaction',
   access: 'admin',
+  privileges: onCluster('internal'),
   adminOnly: true,
   manual: 'reference/command/commitTransaction',
   behaviour: 'shardedTransactions',

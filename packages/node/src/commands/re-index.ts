@@ -3,12 +3,14 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 import { withNamespace } from './list-indexes.js'
+import { onNamespace } from '@shardlab/member'
 
 /** Server: drop_indexes_cmd.cpp, CmdReIndex. Routers do not have it. */
 export const reIndex: CommandRow<NodeInvocation> = {
   name: 'reIndex',
   routing: 'local',
   access: 'write',
+  privileges: onNamespace('reIndex'),
   manual: 'reference/command/reIndex',
   status: 'full',
   summary: 'Refused by members of replica sets; until 4.4 it rebuilds the indexes of a collection.',

@@ -1,11 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 export const replSetAbortPrimaryCatchUp: CommandRow<NodeInvocation> = {
   name: 'replSetAbortPrimaryCatchUp',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetStateChange'),
   adminOnly: true,
   manual: 'reference/command/replSetAbortPrimaryCatchUp',
   status: 'full',

@@ -1,11 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 export const replSetFreeze: CommandRow<NodeInvocation> = {
   name: 'replSetFreeze',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetStateChange'),
   adminOnly: true,
   manual: 'reference/command/replSetFreeze',
   status: 'full',

@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: repl_set_config.idl, member_config.idl. Routers do not have it. */
 export const replSetGetConfig: CommandRow<NodeInvocation> = {
   name: 'replSetGetConfig',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetGetConfig'),
   adminOnly: true,
   manual: 'reference/command/replSetGetConfig',
   status: 'full',

@@ -3,12 +3,14 @@ import { BsonType, DocumentWriter, emptyDocument, isEmptyDocument } from '@shard
 import { defaultConfigReply } from '@shardlab/replication'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: repl_set_commands.cpp, CmdReplSetInitiate. */
 export const replSetInitiate: CommandRow<NodeInvocation> = {
   name: 'replSetInitiate',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetConfigure'),
   adminOnly: true,
   manual: 'reference/command/replSetInitiate',
   status: 'full',

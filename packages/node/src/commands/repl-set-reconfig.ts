@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, findField, stringValue } from '@shardlab/bson'
-import { concernDefaultsId, parseWriteConcern } from '@shardlab/member'
+import { concernDefaultsId, parseWriteConcern, onCluster } from '@shardlab/member'
 import type { WriteConcern } from '@shardlab/replication'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
@@ -10,6 +10,7 @@ export const replSetReconfig: CommandRow<NodeInvocation> = {
   name: 'replSetReconfig',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetConfigure'),
   adminOnly: true,
   manual: 'reference/command/replSetReconfig',
   status: 'full',

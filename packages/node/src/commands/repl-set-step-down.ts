@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: repl_set_commands.cpp, replication_coordinator_impl.cpp (stepDown). */
 export const replSetStepDown: CommandRow<NodeInvocation> = {
   name: 'replSetStepDown',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetStateChange'),
   adminOnly: true,
   manual: 'reference/command/replSetStepDown',
   status: 'full',

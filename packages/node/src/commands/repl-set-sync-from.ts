@@ -2,11 +2,13 @@ import type { CommandRow } from '@shardlab/actor'
 import { BsonType } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
 import { answered } from '../replication/answered.js'
+import { onCluster } from '@shardlab/member'
 
 export const replSetSyncFrom: CommandRow<NodeInvocation> = {
   name: 'replSetSyncFrom',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('replSetStateChange'),
   adminOnly: true,
   manual: 'reference/command/replSetSyncFrom',
   status: 'full',

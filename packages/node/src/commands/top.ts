@@ -1,12 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../host/node-host.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: top_command.cpp, top.cpp. */
 export const top: CommandRow<NodeInvocation> = {
   name: 'top',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('top'),
   adminOnly: true,
   manual: 'reference/command/top',
   status: 'partial',

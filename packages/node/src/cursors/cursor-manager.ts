@@ -11,6 +11,7 @@ import {
   type TailableMode,
   cursorTimeoutMs,
   DroppedCursors,
+  type Owners,
 } from '@shardlab/member'
 import type { ReadWaits } from './read-waits.js'
 import type { SourceReads } from './source-reads.js'
@@ -66,6 +67,8 @@ export interface CursorOptions {
   readonly ns: string
   readonly source: CursorSource
   readonly session: SessionKey | null
+  /** Default null: access control is off, or a member opens it. */
+  readonly owners?: Owners
   /** Of the transaction that opens the cursor. Default: none. */
   readonly txnNumber?: bigint | null
   readonly noTimeout: boolean

@@ -79,6 +79,7 @@ function withCursor(
         ns,
         source,
         session: session?.key ?? null,
+        owners: operation.users,
         txnNumber: transaction?.txnNumber ?? null,
         noTimeout,
         tailable,

@@ -3,7 +3,6 @@ import { CommandError, DocumentWriter, fieldsOf, firstFieldName } from '@shardla
 import { checkOpQueryCommand } from '@shardlab/wire'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { checkCommand } from '../standalone/standalone-rules.js'
-import { checkMayRun } from './check-may-run.js'
 
 interface Request {
   readonly body: Uint8Array
@@ -21,7 +20,6 @@ export function findRow(node: NodeHost, { body, client }: Request): CommandRow<N
   }
   if (node.options.strict === true) refuseLacking(row)
   if (node.isStandalone) checkCommand(row)
-  checkMayRun(node, row, body)
   return row
 }
 

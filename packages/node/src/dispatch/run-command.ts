@@ -1,6 +1,5 @@
 /** Server: service_entry_point_shard_role.cpp. */
 import {
-  checkDatabaseName,
   CommandArguments,
   commandErrorOf,
   type ClientCommand,
@@ -22,24 +21,26 @@ import {
   maxTimeMsOf,
   mayRetryAfter,
   readSessionOptions,
+  redacted,
   relabelled,
   RunningOperation,
   supportsWriteConcern,
   takesWriteConcern,
   TimeLimit,
   withAtClusterTime,
-  withDefaultConcerns,
   withErrorLabels,
   withFailedWriteConcern,
   writeFailure,
   type Concerns,
   type FailableCommand,
 } from '@shardlab/member'
-import { storedConcernDefaults } from '../replication/concerns/stored-defaults.js'
 import { afterOutcome, confirmRead, prepareRead } from '../replication/concerns/read-concern.js'
 import { stateChange } from '../replication/serving/state-change.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import { argumentsOf, authorizedBody, checkDatabase } from './authorize-client.js'
+import { checkMayRun } from './check-may-run.js'
+import { withDefaultsOfSet } from './defaults-of-set.js'
 import { findRow } from './find-row.js'
 import { retryableWriteOf } from './retryable-write.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
@@ -106,7 +107,9 @@ class CommandRun {
     operation: RunningOperation,
   ): Promise<DocumentWriter | null> | DocumentWriter | null {
     const node = this.#node
-    this.#invocation = prepare(node, this.#request, row, operation)
+    const { client } = this.#request
+    const body = node.hasAccessControl && client !== null ? authorizedBody(node, client, row, operation) : null
+    this.#invocation = prepare(node, body === null ? this.#request : { ...this.#request, body }, row, operation)
     if (node.querySettings !== null) this.#invocation = withSettingsOfCommand(this.#invocation, row, node.querySettings)
     return node.failPoints.active ? this.#passFailPoints(row, operation) : this.#perform()
   }
@@ -288,7 +291,7 @@ function newOperation(
   const operation = new RunningOperation(node.operations.nextId(), {
     command: row.name,
     db,
-    body,
+    body: row.sensitive === undefined ? body : redacted(body, row.sensitive),
     connectionId: client?.connectionId ?? 0,
     remote: client?.remote ?? '',
     startedAtMs: node.context.now(),
@@ -297,27 +300,18 @@ function newOperation(
   return operation
 }
 
-const noSequences: readonly string[] = []
-
 function prepare(
   node: NodeHost,
   { body, sequences, db, routed, client }: Omit<CommandRequest, 'repeats'>,
   row: CommandRow<NodeInvocation>,
   operation: RunningOperation,
 ): NodeInvocation {
-  if (row.adminOnly === true && db !== 'admin')
-    throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
-  if (client !== null) checkDatabaseName(db)
-  const args = CommandArguments.parse(
-    body,
-    (routed === null ? row.fields : row.memberFields) ?? null,
-    sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
-    row.unknownFields,
-    row.handwritten,
-  )
+  checkDatabase(row, db, client)
+  const args = argumentsOf(row, body, sequences, routed !== null)
   operation.args = args
   if (routed === null) node.clock.advanceFrom(body)
   if (client !== null) checkApiVersion(args, row, false)
+  checkMayRun(node, row, body)
   const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
   if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
   const concerns = concernsOf(node, row, args)
@@ -357,20 +351,4 @@ function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: Comma
   checkReadTime(concerns.read, node.clock.time)
   if (!args.has('autocommit')) checkSnapshotReads(concerns.read, node.behaviours)
   return concerns
-}
-
-/**
- * Shards and config servers get the defaults from routers. Server: extractWriteConcern.
- * @returns the command with the defaults of the set; null: it needs none
- */
-function withDefaultsOfSet(
-  node: NodeHost,
-  row: CommandRow<NodeInvocation>,
-  body: Uint8Array,
-  args: CommandArguments,
-  concerns: Concerns,
-): Uint8Array | null {
-  if (node.role.name !== 'mongod' || !node.behaviours.defaultConcernCommands) return null
-  const defaults = storedConcernDefaults(node)
-  return defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)
 }

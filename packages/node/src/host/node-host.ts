@@ -110,6 +110,8 @@ export interface StorageNodeOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
+  /** Clients need privileges for their commands. Default false. */
+  readonly hasAccessControl?: boolean
   /**
    * How long this node searches for a member that is down. Server:
    * defaultFindReplicaSetHostTimeoutMS. Default 0: a request to such a member fails at once.

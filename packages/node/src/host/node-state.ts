@@ -1,5 +1,5 @@
 /** A copy of a storage node starts from this state instead of a disk. */
-import type { Random, TimestampPair } from '@shardlab/actor'
+import { objectIdAfter, type Random, type TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { applyLogParameters, type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
 import type { NodeLog } from '../log/node-log.js'
@@ -28,6 +28,7 @@ export interface NodeState {
 /** State that survives when a node is replaced while its client connections stay open. */
 export interface NodeClients {
   readonly connections: ConnectionTable
+  /** A client may still hold the id of a lost cursor: it must not become that of another one. */
   readonly cursorIds: Random
   readonly term: number
   readonly processId: Uint8Array
@@ -53,6 +54,16 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
     parameters: node.parameters.export(),
   }
 }
+
+export function exportNodeClients({ connections, processId, set }: NodeHost, cursorIds: Random): NodeClients {
+  return { connections, cursorIds, term: set.coordinator.state.term, processId }
+}
+
+/**
+ * A new process id makes every awaitable hello reply, even if the same state is restored
+ * repeatedly.
+ */
+export const processIdAfter = ({ processId }: NodeClients): Uint8Array => objectIdAfter(processId)
 
 /** @param node newly constructed */
 export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void {

@@ -1,14 +1,10 @@
-/**
- * One mongod without sharding. Its role (shard, config server) decides which documents a command
- * may use.
- */
-import type { CommandError } from '@shardlab/bson'
+/** One mongod without sharding. Its role decides which documents a command may use. */
+import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import { stepDownForShutdown } from '../replication/step-down-for-shutdown.js'
 import {
   Cancellation,
   type ClusterClock,
   createObjectIdFactory,
-  objectIdAfter,
   type ActorContext,
   type ClientCommand,
   type ClientReply,
@@ -27,18 +23,17 @@ import {
   FailPoints,
   followLogParameters,
   StepContext,
+  type MemberInvocation,
+  type UserCommand,
   type ShardLabel,
   type OperationRegistry,
   ParameterSet,
   querySettingsParameter,
   QuerySettingsTable,
   SessionCatalog,
-  sessionTimeoutMinutes,
   type ReportedTransaction,
   type SessionKey,
 } from '@shardlab/member'
-import { removeExpiredPreImages } from '../change-streams/pre-images.js'
-import { catalogCollection } from '../ddl/catalog-collections.js'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import type { CursorManager } from '../cursors/cursor-manager.js'
 import { notifyOfEntries, type InsertWaiters } from '../cursors/insert-waiters.js'
@@ -47,12 +42,19 @@ import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOpti
 import type { LogChange } from '../log/log-change.js'
 import type { ChangeObserver } from '../log/node-log.js'
 import type { Oplog } from '../log/oplog.js'
-import { oplogCollection } from '../log/oplog-collection.js'
 import type { NodeStorage } from './node-storage.js'
-import { configCollection } from '../replication/config-collection.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
 import { evaluationOf } from './node-evaluation.js'
-import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
+import { expireAll } from './expire-all.js'
+import {
+  exportNodeClients,
+  exportNodeState,
+  processIdAfter,
+  resumeNode,
+  type NodeClients,
+  type NodeState,
+} from './node-state.js'
+import { readableCollection } from './readable-collection.js'
 import { storedClusterParameter } from '../parameters/cluster-parameter.js'
 import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
 import { snapshotWindowSeconds } from '../parameters/snapshot-window.js'
@@ -63,7 +65,9 @@ import { failTransactionalWrite, failsTransactionalWrite } from '../retry/fail-t
 import type { RetryHistory } from '../retry/retry-history.js'
 import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
-import { transactionsCollection } from '../transactions/transactions-collection.js'
+import { isNamespaceOfUsers } from '../users/stored-users.js'
+import { runUserCommand } from '../users/user-commands.js'
+import { UserStore } from '../users/user-store.js'
 import { Transactions, transactionsTimer } from '../transactions/transactions.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
@@ -104,6 +108,8 @@ export class StorageNode implements NodeHost {
   readonly failPoints: FailPoints
   readonly set: ReplicaSet
   readonly isStandalone: boolean
+  readonly users: UserStore
+  readonly hasAccessControl: boolean
   readonly parameters: ParameterSet<NodeParameterName>
   /** Set by {@link refreshQuerySettings}. */
   querySettings: QuerySettingsTable | null = null
@@ -143,6 +149,8 @@ export class StorageNode implements NodeHost {
     this.opcounters = this.statistics.opcounters
     this.connections = previous?.connections ?? new ConnectionTable()
     this.isStandalone = options.isStandalone ?? false
+    this.hasAccessControl = options.hasAccessControl ?? false
+    this.users = new UserStore(this, previous?.users ?? null)
     this.snapshots = storage.snapshots
     this.transactions = new Transactions(this, {
       logged: storage.log.transactions,
@@ -173,6 +181,10 @@ export class StorageNode implements NodeHost {
     return this.set.isWritablePrimary
   }
 
+  runUserCommand(command: UserCommand, { db, body }: MemberInvocation): Promise<DocumentWriter> {
+    return runUserCommand(this, this.users, command, db, body)
+  }
+
   stepDownForShutdown(catchUpSeconds: number): Promise<CommandError | null> | null {
     return stepDownForShutdown(this.set, catchUpSeconds)
   }
@@ -195,12 +207,7 @@ export class StorageNode implements NodeHost {
   }
 
   exportClients(): NodeClients {
-    return {
-      connections: this.connections,
-      cursorIds: this.reads.cursorIds,
-      term: this.set.coordinator.state.term,
-      processId: this.processId,
-    }
+    return exportNodeClients(this, this.reads.cursorIds)
   }
 
   /** Counters start at 0, as after a restart. */
@@ -209,10 +216,7 @@ export class StorageNode implements NodeHost {
     this.refreshQuerySettings()
     if (clients === null) return
     this.connections.adopt(clients.connections)
-    // A new process id makes every awaitable hello reply, even if the same state is restored
-    // repeatedly.
-    this.processId = objectIdAfter(clients.processId)
-    // A client may still hold the id of a lost cursor, which must not become the id of another one.
+    this.processId = processIdAfter(clients)
     this.reads.cursorIds = clients.cursorIds
   }
 
@@ -221,12 +225,7 @@ export class StorageNode implements NodeHost {
     if (timer === ttlTimer) return this.ttl.wake()
     if (timer === transactionsTimer) return this.transactions.wake()
     if (timer !== 'housekeeping') return false
-    const now = this.context.now()
-    this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
-    this.sessions.expire(now)
-    this.retries.expire(now - sessionTimeoutMinutes * 60_000, (key) => this.sessions.has(key))
-    this.snapshots.expire()
-    removeExpiredPreImages(this)
+    expireAll(this)
     this.context.setTimer('housekeeping', 60_000)
     return true
   }
@@ -251,9 +250,7 @@ export class StorageNode implements NodeHost {
   }
 
   readable(ns: string): Collection | undefined {
-    const own = this.collection(ns) ?? catalogCollection(this, ns) ?? oplogCollection(this, ns)
-    if (own !== undefined || this.isStandalone) return own
-    return configCollection(this.set, ns) ?? transactionsCollection(this.retries, ns)
+    return readableCollection(this, ns)
   }
 
   get featureCompatibilityVersion(): string {
@@ -300,6 +297,7 @@ export class StorageNode implements NodeHost {
 
   #noteChange(entry: LogEntry): void {
     this.statistics.changed(entry)
+    if (isNamespaceOfUsers(entry.ns)) this.users.invalidate()
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
     else if (entry.op === 'c') this.ttl.invalidate()
   }
@@ -322,6 +320,7 @@ export class StorageNode implements NodeHost {
     const { inserted } = this.#storage.log.insertEach(ns, uuid, documents, session, keyOf)
     if (inserted === 0) return 0
     this.statistics.documents.inserted += inserted
+    if (isNamespaceOfUsers(ns)) this.users.invalidate()
     this.insertWaiters.notify(ns)
     return inserted
   }
@@ -331,6 +330,7 @@ export class StorageNode implements NodeHost {
     const { count } = this.#storage.log.insertAll(ns, uuid, documents)
     if (count === 0) return
     this.statistics.documents.inserted += count
+    if (isNamespaceOfUsers(ns)) this.users.invalidate()
     this.insertWaiters.notify(ns)
   }
 

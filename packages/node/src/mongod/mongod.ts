@@ -10,6 +10,8 @@ import type { SetOptions } from '../replication/set-member.js'
 export interface MongodOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
+  /** Clients need privileges for their commands. Default false. */
+  readonly hasAccessControl?: boolean
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
   /** These three: see `StorageNodeOptions`. */
@@ -28,6 +30,7 @@ export function createMongod(context: ActorContext, options: MongodOptions): Act
     behaviours: behavioursOf(options.emulate),
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
+    hasAccessControl: options.hasAccessControl ?? false,
     isStandalone: options.isStandalone ?? false,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.periodicNoopIntervalSecs === undefined

@@ -29,6 +29,8 @@ export interface ActorHostOptions {
   readonly nextTurn: (sleeper: Sleeper) => void
   /** Those of the process. Default: none. */
   readonly pageFaults?: () => number
+  /** Of the operating system. Default: seeded by {@link random}. */
+  readonly secretBytes?: (length: number) => Uint8Array
   /** See `MailboxOptions.findLink`. */
   readonly findLink?: (index: number) => Link | undefined
   /** null: clients cannot connect, though members may have endpoints. */

@@ -34,6 +34,7 @@ import type { Peer } from './mailbox/peer.js'
 import { isThenable } from './thenable.js'
 import { ActorTimer } from './time/actor-timer.js'
 import type { HostClock } from './time/clock.js'
+import { preparePasswordsByLibrary } from './prepare-passwords.js'
 
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
@@ -50,6 +51,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly attaches: boolean
   readonly nextTurn: ActorHostOptions['nextTurn']
   readonly pageFaults: () => number
+  readonly secretBytes: ((length: number) => Uint8Array) | null
   readonly steps: StepFaults
   readonly faults: HostFaults
   readonly mailbox: Mailbox
@@ -77,6 +79,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.attaches = options.attaches ?? false
     this.nextTurn = options.nextTurn
     this.pageFaults = options.pageFaults ?? (() => 0)
+    this.secretBytes = options.secretBytes ?? null
+    preparePasswordsByLibrary()
     this.steps = new StepFaults(options.onStepStruck)
     this.faults = new HostFaults(
       {

@@ -37,6 +37,8 @@ export interface ContextHost {
   /** See `ActorHostOptions.nextTurn`. */
   readonly nextTurn: (sleeper: Sleeper) => void
   readonly pageFaults: () => number
+  /** Null: seeded. */
+  readonly secretBytes: ((length: number) => Uint8Array) | null
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
   reach(cell: ActorCell, step: string, detail: StepDetail): Promise<void>
@@ -59,6 +61,8 @@ export class CellContext implements ActorContext {
   readonly #steps: ContextHost['steps']
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
   #cancelledSleep: RequestFailedError | null = null
+  /** Null: not needed yet. */
+  #secrets: Random | null = null
 
   constructor(host: ContextHost, cell: ActorCell, random: Random) {
     this.address = cell.address
@@ -70,6 +74,16 @@ export class CellContext implements ActorContext {
     this.#cell = cell
     this.#steps = host.steps
     this.#wanted = host.events.wanted
+  }
+
+  secretBytes(length: number): Uint8Array {
+    return (this.#host.secretBytes ?? this.#seededSecrets())(length)
+  }
+
+  /** A fork, so that secrets do not shift other draws. */
+  #seededSecrets(): (length: number) => Uint8Array {
+    this.#secrets ??= this.random.fork('secrets')
+    return (length) => this.#secrets!.bytes(length)
   }
 
   now(): number {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   AddressDirectory,
   clusterAddress,
@@ -121,6 +122,7 @@ class InlineWorld implements InlineRuntime {
       atEndOfTurn: this.#turns.atEndOfTurn,
       nextTurn: this.#turns.nextTurn,
       pageFaults: () => process.resourceUsage().majorPageFault,
+      secretBytes: randomBytes,
       openGateway: this.#gate.wrap((request) => {
         const released = this.#ports.release(this.#members.get(request.address))
         return released === null ? openGateway(request) : released.then(() => openGateway(request))

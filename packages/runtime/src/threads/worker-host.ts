@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { parentPort, threadId, workerData, type MessagePort } from 'node:worker_threads'
 import { AddressDirectory, createRandom, type ActorFactory, type Address, type ClusterEvent } from '@shardlab/actor'
 import { SharedDisk, type NewArea } from '../disks/shared-disk.js'
@@ -80,6 +81,7 @@ class WorkerHost implements HostCommands {
       atEndOfTurn: turns.atEndOfTurn,
       nextTurn: turns.nextTurn,
       pageFaults: () => process.resourceUsage().majorPageFault,
+      secretBytes: randomBytes,
       openGateway: openTcpGateway,
       onClientCommand: (index, connectionId) => permits.noteClient(index * connectionsPerMember + connectionId + 1),
       onCrash: ({ boot: { index, incarnation } }, error) =>

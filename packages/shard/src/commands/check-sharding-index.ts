@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/member'
+import { namespaceArgument, onNamedNamespace } from '@shardlab/member'
 import { type NodeInvocation } from '@shardlab/node'
 import { isIdPattern, shardingIndexProblem } from '../shard-key/shard-key-index.js'
 
@@ -9,6 +9,7 @@ export const checkShardingIndex: CommandRow<NodeInvocation> = {
   name: 'checkShardingIndex',
   routing: 'local',
   access: 'admin',
+  privileges: onNamedNamespace('find'),
   manual: 'reference/command/checkShardingIndex',
   status: 'full',
   summary: 'Checks that a collection has an index that supports a shard key.',

@@ -1,6 +1,6 @@
 import { checkCollectionName, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { maxTimeExpired } from '@shardlab/member'
+import { maxTimeExpired, onCluster } from '@shardlab/member'
 import { refuseView, type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
 import { shardOf } from '../host/shard-of.js'
@@ -10,6 +10,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
   name: 'cleanupOrphaned',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('cleanupOrphaned'),
   adminOnly: true,
   manual: 'reference/command/cleanupOrphaned',
   status: 'full',

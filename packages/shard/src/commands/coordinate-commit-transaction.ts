@@ -3,11 +3,13 @@ import { CommandError, documentsOf, DocumentWriter, findField } from '@shardlab/
 import type { NodeInvocation, TransactionStatement } from '@shardlab/node'
 import { shardOf } from '../host/shard-of.js'
 import type { Decision } from '../transactions/coordinator-record.js'
+import { onCluster } from '@shardlab/member'
 
 /** Server: txn_two_phase_commit_cmds.cpp. */
 export const coordinateCommitTransaction: CommandRow<NodeInvocation> = {
   name: 'coordinateCommitTransaction',
   access: 'admin',
+  privileges: onCluster('internal'),
   adminOnly: true,
   manual: 'reference/command/commitTransaction',
   behaviour: 'shardedTransactions',

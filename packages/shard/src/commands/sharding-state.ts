@@ -2,6 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import type { NodeInvocation } from '@shardlab/node'
 import type { PlacementVersion } from '@shardlab/sharding'
+import { onCluster } from '@shardlab/member'
 
 const unsharded: PlacementVersion = ['', 0, 0, 0, 0]
 
@@ -10,6 +11,7 @@ export const shardingState: CommandRow<NodeInvocation> = {
   name: 'shardingState',
   routing: 'local',
   access: 'admin',
+  privileges: onCluster('shardingState'),
   adminOnly: true,
   manual: 'reference/command/shardingState',
   status: 'full',

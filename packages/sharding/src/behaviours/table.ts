@@ -25,7 +25,7 @@ import { statisticsBehaviours } from './topics/statistics.js'
 import { targetingBehaviours } from './topics/targeting.js'
 import { transactionBehaviours } from './topics/transactions.js'
 import { writeBehaviours } from './topics/writes.js'
-import { emulatedVersions, type EmulatedVersion } from './versions.js'
+import { emulatedVersions, versionsUntil, type EmulatedVersion } from './versions.js'
 
 export type { BehaviourRow } from './row.js'
 
@@ -58,6 +58,8 @@ type ValueOf<R> = R extends { readonly values: readonly (readonly [EmulatedVersi
 export type Behaviours = { readonly [K in keyof typeof behaviourTable]: ValueOf<(typeof behaviourTable)[K]> } & {
   /** For display; code asks for behaviours. */
   readonly profile: EmulatedVersion
+  /** The version and all older ones: tables of floors that do not know their order ask for one. */
+  readonly releases: readonly EmulatedVersion[]
   /** Its own table is in `query`: operators, stages, forms, and the words of its errors. */
   readonly language: Language
 }
@@ -72,7 +74,7 @@ const columns = new Map<EmulatedVersion, Behaviours>()
 
 function columnOf(version: EmulatedVersion): Behaviours {
   const position = emulatedVersions.indexOf(version)
-  const column: Record<string, unknown> = { profile: version }
+  const column: Record<string, unknown> = { profile: version, releases: versionsUntil(version) }
   for (const [name, { values }] of Object.entries(behaviourTable)) {
     const holding = values.filter(([from]) => emulatedVersions.indexOf(from) <= position)
     column[name] = holding.at(-1)![1]

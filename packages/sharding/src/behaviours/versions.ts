@@ -7,3 +7,8 @@ export const defaultVersion: EmulatedVersion = '7.0'
 export function parseEmulatedVersion(text: string): EmulatedVersion | undefined {
   return emulatedVersions.find((version) => version === text)
 }
+
+/** The version and all older ones. */
+export function versionsUntil(version: EmulatedVersion): readonly EmulatedVersion[] {
+  return emulatedVersions.slice(0, emulatedVersions.indexOf(version) + 1)
+}

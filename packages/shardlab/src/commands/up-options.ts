@@ -32,6 +32,7 @@ export interface UpOptions extends TlsFlags {
   readonly nativeWire?: true
   readonly serverTimings?: true
   readonly autoSplit?: true
+  readonly auth?: true
   readonly strict?: true
   /** Path of a snapshot. */
   readonly from?: string
@@ -104,6 +105,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--native-wire', "announce the version's real wire versions, so that current drivers refuse old versions")
     .option('--server-timings', "use the server's timings instead of shorter ones")
     .option('--auto-split', 'split chunks while they grow and move the last one, as servers did until 6.0.2')
+    .option('--auth', 'clients need a user with privileges; the first one is created from this machine')
     .option('--strict', 'refuse commands, stages and operators whose results would silently lack something')
     .option(
       '--from <file>',

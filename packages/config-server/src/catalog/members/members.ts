@@ -36,5 +36,14 @@ async function mongosPing(
     concernDefaults: catalog.store.get('config.settings', concernDefaultsId),
     chunkSizeBytes: maxChunkSizeBytes(catalog, null),
     querySettings: storedClusterParameter(catalog.node, querySettingsParameter) ?? null,
+    userGeneration: generationOf(catalog.node),
   }
+}
+
+/** Of this process, so that a restarted config server has another one. */
+function generationOf({ processId, users }: CatalogHost['node']): Uint8Array {
+  const bytes = Buffer.alloc(processId.length + 4)
+  bytes.set(processId)
+  bytes.writeUInt32LE(users.generation, processId.length)
+  return bytes
 }

@@ -2,6 +2,7 @@ import {
   listSource,
   parseCurrentOpOptions,
   currentOperations,
+  shownOwners,
   type IdleCursor,
   checkAdminDatabase,
 } from '@shardlab/member'
@@ -11,11 +12,18 @@ import type { NodeStageSource } from './source.js'
 /** Server: document_source_current_op.cpp. */
 export const currentOpSource: NodeStageSource = {
   name: '$currentOp',
-  open({ invocation: { host, routed }, ns, argument }) {
+  open({ invocation, ns, argument }) {
+    const { host, routed } = invocation
     checkAdminDatabase(ns)
     const options = parseCurrentOpOptions(argument)
     return listSource(
-      currentOperations(host, options, idleCursorsOf(host), routed === null ? null : host.role.memberName),
+      currentOperations(
+        host,
+        options,
+        idleCursorsOf(host),
+        routed === null ? null : host.role.memberName,
+        shownOwners(invocation, options.allUsers),
+      ),
     )
   },
 }

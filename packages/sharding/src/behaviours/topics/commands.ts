@@ -136,6 +136,12 @@ export const commandBehaviours = {
     ['2.6', 3],
     ['4.0', 5],
   ),
+  scramParameters: row<boolean>(
+    'The numbers of iterations of new passwords can be set.',
+    'reference/parameters: scramIterationCount, new in 3.0, scramSHA256IterationCount, new in 4.0',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   stableApi: row<boolean>(
     'The parameters of the Stable API and the commands for testing it exist.',
     'test_deprecation_command.cpp, test_api_version_2_commands.cpp, api_parameters.idl; reference/stable-api, new in 5.0',

@@ -1,0 +1,64 @@
+/** Server: oplog_application_checks.cpp, apply_ops_cmd_common.cpp (validateApplyOpsCommand). */
+import { CommandArguments, type AccessQuestion } from '@shardlab/actor'
+import { anyAction, anyResource } from '@shardlab/auth'
+import { BsonType, findField, firstFieldName } from '@shardlab/bson'
+import { isAllowed } from './authorize.js'
+import { holdsOn, holdsOnCluster, isTrueIn, textIn } from './needs.js'
+import { documentsIn } from './pipeline-privileges.js'
+
+/** Commands that need all privileges when other operations are beside them. */
+const aloneOnly: readonly string[] = ['create', 'renameCollection']
+
+export function applyOpsPrivileges(question: AccessQuestion): boolean {
+  const { body, command, rules, access } = question
+  const list = findField(body, command)
+  const operations = list?.type === BsonType.array ? documentsIn(list) : []
+  if (rules.isAction('applyOps') && !holdsOnCluster(question, 'applyOps')) return false
+  const commands = operations.map(commandOf)
+  const isMixed = operations.length > 1 && commands.some((each) => each !== null && aloneOnly.includes(each))
+  if (operations.length === 0 || isMixed) return access.privileges.allows(anyResource, anyAction)
+  if (operations.some((each) => findField(each, 'ui') !== undefined)) {
+    const creates = commands.includes('create') ? ['forceUUID'] : []
+    if (!holdsOnCluster(question, 'useUUID', ...creates)) return false
+  }
+  const always = findField(body, 'alwaysUpsert')
+  return operations.every((each) => allowsOperation(question, each, always === undefined || always.isTruthy()))
+}
+
+/** Null: the operation is not a command. */
+function commandOf(operation: Uint8Array): string | null {
+  const object = findField(operation, 'o')
+  if (textIn(operation, 'op') !== 'c' || object?.type !== BsonType.object) return null
+  return firstFieldName(object.slice()) ?? null
+}
+
+/** An invalid operation fails when the command runs. */
+function allowsOperation(question: AccessQuestion, operation: Uint8Array, alwaysUpsert: boolean): boolean {
+  const ns = textIn(operation, 'ns') ?? ''
+  const bypass = isTrueIn(question.body, 'bypassDocumentValidation') ? ['bypassDocumentValidation'] : []
+  switch (textIn(operation, 'op')) {
+    case 'n':
+      return holdsOnCluster(question, 'appendOplogNote')
+    case 'i':
+      return holdsOn(question, ns, 'insert', ...bypass)
+    case 'u': {
+      const upserts = alwaysUpsert || isTrueIn(operation, 'b') ? ['insert'] : []
+      return holdsOn(question, ns, 'update', ...upserts, ...bypass)
+    }
+    case 'd':
+      return holdsOn(question, ns, 'remove')
+    case 'c':
+      return allowsCommand(question, operation, ns)
+    default:
+      return question.access.privileges.allows(anyResource, anyAction)
+  }
+}
+
+function allowsCommand(question: AccessQuestion, operation: Uint8Array, ns: string): boolean {
+  const name = commandOf(operation)
+  const privileges = name === null ? undefined : question.privilegesOf(name)
+  if (name === null || privileges === undefined) return true
+  const body = findField(operation, 'o')!.slice()
+  const db = name === 'renameCollection' ? 'admin' : ns.slice(0, Math.max(0, ns.indexOf('.')))
+  return isAllowed(privileges, { ...question, command: name, db, body, args: CommandArguments.parse(body, null) })
+}

@@ -1,0 +1,187 @@
+/** Logins by SCRAM. Server: sasl_commands.cpp, authentication_session.cpp. */
+import {
+  AuthenticationError,
+  fullUserName,
+  meetsAddressRestrictions,
+  mechanismsOf,
+  readCredentials,
+  ScramConversation,
+  scramMechanisms,
+  type AccessRules,
+  type ScramMechanism,
+  type ScramReply,
+  type UserName,
+} from '@shardlab/auth'
+import { BsonType, CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import type { Connection } from '../connections/connection-table.js'
+import type { MemberHost } from '../member-host.js'
+import { accessRulesOf } from './access-rules.js'
+import { ConnectionAccess } from './connection-access.js'
+import type { FoundUser } from './user-source.js'
+
+/** The members that take part in one step of a login. */
+export interface LoginStep {
+  readonly host: MemberHost
+  readonly connection: Connection
+  readonly db: string
+  /** With `apiStrict` a connection logs in once. */
+  readonly isStrict: boolean
+}
+
+export interface SaslStart {
+  readonly mechanism: string
+  /** Binary, or a text in base64. */
+  readonly payload: RawValue
+  /** Option `skipEmptyExchange`. */
+  readonly skipsEmptyExchange: boolean
+}
+
+/** Created by the first command that needs it. */
+export function accessOfConnection({ behaviours }: MemberHost, connection: Connection): ConnectionAccess {
+  return (connection.access ??= new ConnectionAccess(accessRulesOf(behaviours)))
+}
+
+/** @throws CommandError of an unknown mechanism, AuthenticationFailed, 5626701 … */
+export async function startLogin(step: LoginStep, start: SaslStart): Promise<DocumentWriter> {
+  const { host, connection, db } = step
+  const access = accessOfConnection(host, connection)
+  access.exchange = null
+  access.isAnnounced = false
+  const mechanism = mechanismOf(start.mechanism, step)
+  const exchange = {
+    db,
+    scram: new ScramConversation(mechanism, start.skipsEmptyExchange),
+    user: null as string | null,
+  }
+  try {
+    exchange.user = exchange.scram.first(textOf(start.payload))
+    const found = await host.users.find({ user: exchange.user, db })
+    const credentials = found === null ? null : readCredentials(found.user.credentials, mechanism.name)
+    const reply = exchange.scram.challenge(credentials, host.context.secretBytes(ScramConversation.nonceBytes))
+    access.exchange = exchange
+    return writeReply(reply, start.payload)
+  } catch (error) {
+    throw noted(step, mechanism.name, exchange.user, error)
+  }
+}
+
+/** @throws CommandError ProtocolError, AuthenticationFailed, 5626701 … */
+export async function continueLogin(
+  step: LoginStep,
+  conversationId: number,
+  payload: RawValue,
+): Promise<DocumentWriter> {
+  const { host, connection, db } = step
+  const access = accessOfConnection(host, connection)
+  const { exchange } = access
+  // A failed step ends the login.
+  access.exchange = null
+  if (exchange === null) throw outOfOrder(access, accessRulesOf(host.behaviours))
+  if (exchange.db !== db)
+    throw new CommandError('ProtocolError', 'Attempt to switch database target during SASL authentication.')
+  if (conversationId !== 1) throw new CommandError('ProtocolError', 'sasl: Mismatched conversation id')
+  const { scram, user } = exchange
+  try {
+    const reply = scram.last(textOf(payload))
+    if (reply.isDone) await completeLogin(step, access, { user: user!, db }, scram.mechanism)
+    else access.exchange = exchange
+    return writeReply(reply, payload)
+  } catch (error) {
+    throw noted(step, scram.mechanism.name, user, error)
+  }
+}
+
+function outOfOrder({ isAnnounced }: ConnectionAccess, rules: AccessRules): CommandError {
+  return new CommandError(
+    'ProtocolError',
+    isAnnounced && rules.has('continuationNeedsStart')
+      ? 'saslContinue must follow saslStart'
+      : 'No SASL session state found',
+  )
+}
+
+async function completeLogin(
+  { host, connection, isStrict }: LoginStep,
+  access: ConnectionAccess,
+  name: UserName,
+  { name: mechanism }: ScramMechanism,
+): Promise<void> {
+  const { generation } = host.users
+  const found = await host.users.find(name)
+  if (found === null) throw new AuthenticationError('the user was dropped')
+  if (!isAddressAllowed(found, connection.remote, host.context.endpoint))
+    throw new AuthenticationError('the address is restricted')
+  access.logIn(found, generation, isStrict)
+  host.logBuffer.add(host.context.now(), 'I', 'ACCESS', 5286306, `conn${connection.id}`, 'Successfully authenticated', {
+    client: connection.remote,
+    mechanism,
+    user: name.user,
+    db: name.db,
+  })
+}
+
+function isAddressAllowed({ user, restrictions }: FoundUser, remote: string, endpoint: string): boolean {
+  const own = user.authenticationRestrictions === null ? [] : [user.authenticationRestrictions]
+  return meetsAddressRestrictions([...own, ...restrictions], hostOf(remote), hostOf(endpoint))
+}
+
+/** Without the port, and an IPv6 address without brackets. */
+export function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1')
+}
+
+/** @throws CommandError MechanismUnavailable, before 5.0 BadValue */
+function mechanismOf(name: string, { host, db }: LoginStep): ScramMechanism {
+  const offered = host.parameters.strings('authenticationMechanisms')
+  const mechanism = scramMechanisms.get(name)
+  if (mechanism !== undefined && offered.includes(name) && db !== '$external') return mechanism
+  const rules = accessRulesOf(host.behaviours)
+  const code = rules.has('mechanismUnavailable') ? 'MechanismUnavailable' : 'BadValue'
+  const isCounted = rules.has('mechanismCounters') && !offered.includes(name)
+  throw new CommandError(
+    code,
+    isCounted
+      ? `Received authentication for mechanism ${name} which is ${rules.has('mechanismUnavailable') ? '' : 'unknown or '}not enabled`
+      : `Unsupported mechanism '${name}' on authentication database '${db}'`,
+  )
+}
+
+/** The mechanisms of a user, the strongest first; null: the user is unknown. */
+export async function mechanismsFor(host: MemberHost, name: UserName): Promise<readonly string[] | null> {
+  const found = await host.users.find(name)
+  if (found === null) return null
+  const own = mechanismsOf(found.user)
+  const offered = host.parameters.strings('authenticationMechanisms')
+  return [...scramMechanisms.keys()].filter((each) => own.includes(each) && offered.includes(each))
+}
+
+/** Logs the reason, which the client does not learn. */
+function noted({ host, connection, db }: LoginStep, mechanism: string, user: string | null, error: unknown): unknown {
+  if (error instanceof CommandError)
+    host.logBuffer.add(host.context.now(), 'I', 'ACCESS', 5286307, `conn${connection.id}`, 'Failed to authenticate', {
+      client: connection.remote,
+      mechanism,
+      user: fullUserName({ user: user ?? '', db }),
+      error: error instanceof AuthenticationError ? error.reason : error.message,
+    })
+  return error
+}
+
+function textOf(payload: RawValue): string {
+  if (payload.type === BsonType.string) return Buffer.from(payload.asString(), 'base64').toString()
+  if (payload.type === BsonType.binary) return Buffer.from(payload.asBinary()).toString()
+  throw new CommandError('TypeMismatch', 'Wrong payload type: expected a string or binary data')
+}
+
+/** In the form of the request: binary, or base64. */
+function writeReply({ payload, isDone }: ScramReply, request: RawValue): DocumentWriter {
+  const writer = new DocumentWriter(256).int32('conversationId', 1).bool('done', isDone)
+  return request.type === BsonType.string
+    ? writer.string('payload', Buffer.from(payload).toString('base64'))
+    : writer.binary('payload', 0, Buffer.from(payload))
+}
+
+export function skipsEmptyExchange(options: Uint8Array | undefined): boolean {
+  const value = options === undefined ? undefined : findField(options, 'skipEmptyExchange')
+  return value?.isTruthy() ?? false
+}

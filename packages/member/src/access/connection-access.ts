@@ -1,0 +1,167 @@
+/** Server: authorization_session_impl.cpp. */
+import {
+  fullUserName,
+  PrivilegeSet,
+  roleKey,
+  userKey,
+  type AccessRules,
+  type CommandAccess,
+  type Privilege,
+  type RoleName,
+  type ScramConversation,
+  type UserName,
+} from '@shardlab/auth'
+import { CommandError, sameBytes } from '@shardlab/bson'
+import type { FoundUser, UserSource } from './user-source.js'
+
+/** A login that has begun. */
+export interface ScramExchange {
+  readonly db: string
+  readonly scram: ScramConversation
+  /** Null: the first message has no name yet. */
+  user: string | null
+}
+
+export interface AuthenticatedUser {
+  readonly name: UserName
+  /** Null: of a release without them. */
+  readonly userId: Uint8Array | null
+  /** With inherited ones. */
+  readonly roles: readonly RoleName[]
+  readonly privileges: readonly Privilege[]
+}
+
+/** The users of one connection of a client. */
+export class ConnectionAccess implements CommandAccess {
+  readonly #rules: AccessRules
+  /** Before 6.0 one of each database, since then one. */
+  #users: readonly AuthenticatedUser[] = []
+  #privileges: PrivilegeSet
+  /** Of the source when the users were read. */
+  #generation = -1
+  /** Null: no login has begun, or it has ended. */
+  exchange: ScramExchange | null = null
+  /** hello has asked for the mechanisms of a user, and no login has begun since. */
+  isAnnounced = false
+
+  constructor(rules: AccessRules) {
+    this.#rules = rules
+    this.#privileges = new PrivilegeSet([], rules)
+  }
+
+  get users(): readonly AuthenticatedUser[] {
+    return this.#users
+  }
+
+  get privileges(): PrivilegeSet {
+    return this.#privileges
+  }
+
+  get roles(): RoleName[] {
+    const roles = this.#users.flatMap((user) => user.roles)
+    return [...new Map(roles.map((role) => [roleKey(role), role])).values()]
+  }
+
+  isUser(name: UserName): boolean {
+    return this.#users.some((user) => userKey(user.name) === userKey(name))
+  }
+
+  hasRole(role: RoleName): boolean {
+    return this.#users.some(({ roles }) => roles.some((each) => roleKey(each) === roleKey(role)))
+  }
+
+  /**
+   * @param generation of the source when the user was read
+   * @throws CommandError 5626701, 5626702 for a second user, 5626703
+   */
+  logIn(found: FoundUser, generation: number, isStrict: boolean): void {
+    const { name } = found.user
+    this.#checkOneUser(name, isStrict)
+    // Users that were read before are read again before the next command.
+    this.#generation = this.#users.length === 0 ? generation : -1
+    this.#set([...this.#users.filter((user) => user.name.db !== name.db), authenticated(found)])
+  }
+
+  #checkOneUser(name: UserName, isStrict: boolean): void {
+    const [previous] = this.#users
+    if (previous === undefined) return
+    const isSame = this.#users.some((user) => userKey(user.name) === userKey(name))
+    if (this.#rules.has('oneUser') && !isSame) {
+      if (previous.name.db === name.db)
+        throw new CommandError(
+          5626701,
+          `Each client connection may only be authenticated once. Previously authenticated as: ${fullUserName(previous.name)}`,
+        )
+      throw new CommandError(
+        5626702,
+        `Client has attempted to authenticate on multiple databases.Already authenticated as: ${fullUserName(previous.name)}`,
+      )
+    }
+    if (isStrict) throw new CommandError(5626703, 'Each client connection may only be authenticated once')
+  }
+
+  /** In a copy of the process: its users may be other ones. */
+  expire(): void {
+    this.#generation = -1
+    this.exchange = null
+  }
+
+  logOut(db: string): void {
+    this.#set(this.#users.filter((user) => user.name.db !== db))
+  }
+
+  /**
+   * Reads the users again if they may have changed. Dropped ones are logged out; a user that was
+   * dropped and created again is another one. If the source fails, the users stay as they were.
+   * @returns null: the users are current
+   */
+  refresh(source: UserSource): Promise<void> | null {
+    const { generation } = source
+    if (this.#users.length === 0 || this.#generation === generation) return null
+    const found = this.#users.map(({ name }) => source.find(name))
+    const known = found.filter((each): each is FoundUser | null => !(each instanceof Promise))
+    if (known.length < found.length) return this.#renewLater(found, generation)
+    this.#renew(known, generation)
+    return null
+  }
+
+  async #renewLater(
+    found: readonly (FoundUser | null | Promise<FoundUser | null>)[],
+    generation: number,
+  ): Promise<void> {
+    const known: (FoundUser | null)[] = []
+    try {
+      for (const each of found) known.push(await each)
+    } catch (error) {
+      if (error instanceof CommandError) return
+      throw error
+    }
+    this.#renew(known, generation)
+  }
+
+  #renew(found: readonly (FoundUser | null)[], generation: number): void {
+    this.#generation = generation
+    this.#set(
+      this.#users.flatMap((user, i) => {
+        const now = found[i]
+        return now === null || now === undefined || !isSameUser(user, now) ? [] : [authenticated(now)]
+      }),
+    )
+  }
+
+  #set(users: readonly AuthenticatedUser[]): void {
+    this.#users = users
+    this.#privileges = new PrivilegeSet(
+      users.flatMap(({ privileges }) => privileges),
+      this.#rules,
+    )
+  }
+}
+
+function authenticated({ user: { name, userId }, roles, privileges }: FoundUser): AuthenticatedUser {
+  return { name, userId, roles, privileges }
+}
+
+function isSameUser({ userId }: AuthenticatedUser, { user }: FoundUser): boolean {
+  return userId === null || user.userId === null || sameBytes(userId, user.userId)
+}

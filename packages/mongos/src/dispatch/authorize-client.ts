@@ -1,0 +1,28 @@
+import type { ClientCommand, CommandRow, CommandTable } from '@shardlab/actor'
+import { authorize, withSessionUser } from '@shardlab/member'
+import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
+import { argumentsOf, databaseOf } from './arguments-of-client.js'
+import type { Operation } from './operation.js'
+
+/**
+ * @returns null, or a promise if users have to be read first
+ * @throws CommandError Unauthorized, and those of the arguments
+ */
+export function authorizeClient(
+  host: MongosHost & { readonly table: CommandTable<MongosInvocation> },
+  { body, sequences, connectionId, remote }: ClientCommand,
+  row: CommandRow<MongosInvocation>,
+  operation: Operation,
+): Promise<void> | null {
+  const db = databaseOf(row, operation, body)
+  const args = argumentsOf(row, body, sequences)
+  const connection = host.connections.of(connectionId, remote)
+  const findRow = (name: string) => host.table.find(name, host.behaviours)
+  return authorize({ host, row, connection, operation, db, body, args, sequences, findRow })
+}
+
+/** @throws CommandError Unauthorized */
+export function withUser(host: MongosHost, row: CommandRow<MongosInvocation>, command: ClientCommand): ClientCommand {
+  const access = host.connections.find(command.connectionId)?.access ?? null
+  return access === null ? command : { ...command, body: withSessionUser(row.name, command.body, access) }
+}

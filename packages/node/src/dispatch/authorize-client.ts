@@ -1,0 +1,55 @@
+import {
+  checkDatabaseName,
+  CommandArguments,
+  type ClientCommand,
+  type CommandRow,
+  type NodeCommand,
+} from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { authorize, withSessionUser, type RunningOperation } from '@shardlab/member'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+
+/** @throws CommandError 13 Unauthorized, 73 InvalidNamespace */
+export function checkDatabase(row: CommandRow<NodeInvocation>, db: string, client: ClientCommand | null): void {
+  if (row.adminOnly === true && db !== 'admin')
+    throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
+  if (client !== null) checkDatabaseName(db)
+}
+
+const noSequences: readonly string[] = []
+
+/** @throws CommandError of the arguments */
+export function argumentsOf(
+  row: CommandRow<NodeInvocation>,
+  body: Uint8Array,
+  sequences: NodeCommand['sequences'],
+  isRouted: boolean,
+): CommandArguments {
+  return CommandArguments.parse(
+    body,
+    (isRouted ? row.memberFields : row.fields) ?? null,
+    sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
+    row.unknownFields,
+    row.handwritten,
+  )
+}
+
+/**
+ * With access control: the command of a client that may run it, with the user of its session.
+ * @throws CommandError Unauthorized, and those of the arguments
+ */
+export function authorizedBody(
+  node: NodeHost,
+  { body, connectionId, remote, sequences }: ClientCommand,
+  row: CommandRow<NodeInvocation>,
+  operation: RunningOperation,
+): Uint8Array {
+  const { db } = operation
+  if (row.adminOnly === true) checkDatabase(row, db, null)
+  const args = argumentsOf(row, body, sequences, false)
+  const connection = node.connections.of(connectionId, remote)
+  const findRow = (name: string) => node.table.find(name, node.behaviours)
+  if (authorize({ host: node, row, connection, operation, db, body, args, sequences, findRow }) !== null)
+    throw new Error('the users of a mongod are not at hand')
+  return connection.access === null ? body : withSessionUser(row.name, body, connection.access)
+}

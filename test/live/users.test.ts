@@ -1,0 +1,88 @@
+/** Users, roles and logins as the Node driver sees them. */
+import t from 'tap'
+import { Deployment, failure, statusOf } from './support/deployment.js'
+
+for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
+  t.test(`${topology}: the localhost exception ends with the first user`, async (t) => {
+    const deployment = await Deployment.start(t, { topology })
+    const nobody = await deployment.connect()
+    t.match(await failure(nobody.db('shop').collection('rows').findOne({})), {
+      code: 13,
+      message: /^not authorized on shop to execute command \{ find: "rows"/,
+    })
+    t.equal((await statusOf(nobody))['authInfo'].authenticatedUsers.length, 0)
+    await nobody.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+    t.match(await failure(nobody.db('admin').command({ createUser: 'other', pwd: 'x', roles: [] })), {
+      code: 13,
+      message: 'Command createUser requires authentication',
+    })
+    t.match(await failure(nobody.db('shop').collection('rows').insertOne({})), {
+      code: 13,
+      message: 'Command insert requires authentication',
+    })
+    await nobody.db('admin').command({ ping: 1 })
+    const root = await deployment.connect({ user: 'root', password: 'secret' })
+    await root.db('shop').collection<{ _id: number }>('rows').insertOne({ _id: 1 })
+    t.equal(await root.db('shop').collection('rows').countDocuments(), 1)
+    t.match((await statusOf(root))['authInfo'], {
+      authenticatedUsers: [{ user: 'root', db: 'admin' }],
+      authenticatedUserRoles: [{ role: 'root', db: 'admin' }],
+    })
+  })
+
+  t.test(`${topology}: SCRAM-SHA-256, SCRAM-SHA-1, and wrong passwords`, async (t) => {
+    const deployment = await Deployment.start(t, { topology })
+    const root = await deployment.createRoot()
+    const shop = root.db('shop')
+    await shop.command({ createUser: 'both', pwd: 'pass', roles: ['readWrite'] })
+    await shop.command({ createUser: 'old', pwd: 'pass', roles: ['readWrite'], mechanisms: ['SCRAM-SHA-1'] })
+    await shop.command({ createUser: 'new', pwd: 'pass', roles: ['readWrite'], mechanisms: ['SCRAM-SHA-256'] })
+    for (const [user, ...mechanisms] of [
+      ['both', undefined, 'SCRAM-SHA-1', 'SCRAM-SHA-256'],
+      ['old', undefined, 'SCRAM-SHA-1'],
+      ['new', undefined, 'SCRAM-SHA-256'],
+    ] as const)
+      for (const authMechanism of mechanisms) {
+        const login = { user, password: 'pass', authSource: 'shop' }
+        const client = await deployment.connect(authMechanism === undefined ? login : { ...login, authMechanism })
+        await client.db('shop').collection('rows').insertOne({ user })
+        t.match((await statusOf(client))['authInfo'].authenticatedUsers, [{ user, db: 'shop' }])
+      }
+    const failed = { code: 18, message: 'Authentication failed.' }
+    for (const login of [
+      { user: 'both', password: 'wrong', authSource: 'shop' },
+      { user: 'both', password: 'pass', authSource: 'other' },
+      { user: 'nobody', password: 'pass', authSource: 'shop' },
+      { user: 'old', password: 'pass', authSource: 'shop', authMechanism: 'SCRAM-SHA-256' as const },
+      { user: 'new', password: 'pass', authSource: 'shop', authMechanism: 'SCRAM-SHA-1' as const },
+    ])
+      t.match(await failure(deployment.connect(login)), failed)
+  })
+
+  t.test(`${topology}: a user may do what its roles allow, and a change of them takes effect at once`, async (t) => {
+    const deployment = await Deployment.start(t, { topology })
+    const root = await deployment.createRoot()
+    await root.db('shop').collection('orders').insertOne({})
+    await root.db('admin').command({ createUser: 'ann', pwd: 'pass', roles: [{ role: 'read', db: 'shop' }] })
+    const ann = await deployment.connect({ user: 'ann', password: 'pass' })
+    const orders = ann.db('shop').collection('orders')
+    t.equal(await orders.countDocuments(), 1)
+    t.match(await failure(orders.insertOne({})), { code: 13, message: /^not authorized on shop to execute command/ })
+    t.match(await failure(ann.db('other').collection('rows').findOne({})), { code: 13 })
+    await root.db('admin').command({ grantRolesToUser: 'ann', roles: [{ role: 'readWrite', db: 'shop' }] })
+    await orders.insertOne({})
+    await root.db('admin').command({
+      createRole: 'lister',
+      privileges: [{ resource: { db: 'other', collection: 'rows' }, actions: ['find'] }],
+      roles: [],
+    })
+    await root.db('admin').command({ updateUser: 'ann', roles: ['lister'] })
+    t.match(await failure(orders.findOne({})), { code: 13 })
+    t.equal(await ann.db('other').collection('rows').findOne({}), null)
+    await root.db('admin').command({ dropUser: 'ann' })
+    t.match(await failure(ann.db('other').collection('rows').findOne({})), {
+      code: 13,
+      message: 'Command find requires authentication',
+    })
+  })
+}
