@@ -85,4 +85,21 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
       message: 'Command find requires authentication',
     })
   })
+
+  t.test(`${topology}: who may see whom`, async (t) => {
+    const deployment = await Deployment.start(t, { topology })
+    const root = await deployment.createRoot()
+    for (const createUser of ['ann', 'bob']) await root.db('shop').command({ createUser, pwd: 'pass', roles: ['read'] })
+    const ann = await deployment.connect({ user: 'ann', password: 'pass', authSource: 'shop' })
+    const shop = ann.db('shop')
+    t.match(await root.db('shop').command({ usersInfo: ['ann', 'bob'] }), { users: [{ user: 'ann' }, { user: 'bob' }] })
+    t.match(await shop.command({ usersInfo: 'ann', showPrivileges: true }), {
+      users: [{ _id: 'shop.ann', inheritedRoles: [{ role: 'read', db: 'shop' }] }],
+    })
+    const denied = { code: 13, message: /^not authorized on shop to execute command/ }
+    t.match(await failure(shop.command({ usersInfo: 'bob' })), denied)
+    t.match(await failure(shop.command({ usersInfo: 1 })), denied)
+    t.match(await shop.command({ rolesInfo: 'read' }), { roles: [{ role: 'read', isBuiltin: true }] })
+    t.match(await failure(shop.command({ rolesInfo: 'readWrite' })), denied)
+  })
 }

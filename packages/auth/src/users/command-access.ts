@@ -141,11 +141,8 @@ export function checkDropRoles(privileges: PrivilegeSet, db: string): void {
 }
 
 /** Names: those users; a database: all of it; null: all of all databases. */
-export function checkUsersInfo(
-  { privileges, isUser }: CommandAccess,
-  wanted: readonly UserName[] | string | null,
-  db: string,
-): void {
+export function checkUsersInfo(access: CommandAccess, wanted: readonly UserName[] | string | null, db: string): void {
+  const { privileges } = access
   if (wanted === null)
     need(privileges.allows(clusterResource, 'viewUser'), 'Not authorized to view users from all databases')
   else if (typeof wanted === 'string')
@@ -153,17 +150,17 @@ export function checkUsersInfo(
   else
     for (const name of wanted)
       need(
-        isUser(name) || privileges.allowsOnDatabase(name.db, 'viewUser'),
+        access.isUser(name) || privileges.allowsOnDatabase(name.db, 'viewUser'),
         `Not authorized to view users from the ${db} database`,
       )
 }
 
 /** Names: those roles; a database: all of it. */
-export function checkRolesInfo({ privileges, hasRole }: CommandAccess, wanted: readonly RoleName[] | string): void {
+export function checkRolesInfo(access: CommandAccess, wanted: readonly RoleName[] | string): void {
   const view = (db: string): void =>
-    need(privileges.allowsOnDatabase(db, 'viewRole'), `Not authorized to view roles from the ${db} database`)
+    need(access.privileges.allowsOnDatabase(db, 'viewRole'), `Not authorized to view roles from the ${db} database`)
   if (typeof wanted === 'string') view(wanted)
-  else for (const role of wanted) if (!hasRole(role)) view(role.db)
+  else for (const role of wanted) if (!access.hasRole(role)) view(role.db)
 }
 
 export function checkInvalidateUserCache(privileges: PrivilegeSet): void {

@@ -2,13 +2,13 @@
 import { CommandArguments, type AccessQuestion } from '@shardlab/actor'
 import { BsonType, findField, firstFieldName } from '@shardlab/bson'
 import { isAllowed } from './authorize.js'
-import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, namedBy, textIn } from './needs.js'
+import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, nameIn, namedBy } from './needs.js'
 
 /** Those of the explained command. An unknown one fails when the command runs. */
 export function explainPrivileges(question: AccessQuestion): boolean {
-  const { command, body, privilegesOf } = question
-  const explained = findField(body, command)
-  if (explained?.type !== BsonType.object) return true
+  const { args, privilegesOf } = question
+  const explained = args.target
+  if (explained.type !== BsonType.object) return true
   const inner = explained.slice()
   const name = firstFieldName(inner) ?? ''
   const privileges = privilegesOf(name)
@@ -58,9 +58,9 @@ export const onConfigSettings =
 
 /** Defragmentation and the switch of balancing move chunks. */
 export function configureBalancingPrivileges(question: AccessQuestion): boolean {
-  const { body, command } = question
+  const { body } = question
   const moves = isTrueIn(body, 'defragmentCollection') || findField(body, 'enableBalancing') !== undefined
-  return holdsOn(question, textIn(body, command) ?? '', 'splitChunk', ...(moves ? ['moveChunk'] : []))
+  return holdsOn(question, nameIn(question), 'splitChunk', ...(moves ? ['moveChunk'] : []))
 }
 
 /** On a router own operations must run; a mongod ignores others. Server: kill_op_cmd_base.cpp. */

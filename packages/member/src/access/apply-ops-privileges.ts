@@ -10,9 +10,9 @@ import { documentsIn } from './pipeline-privileges.js'
 const aloneOnly: readonly string[] = ['create', 'renameCollection']
 
 export function applyOpsPrivileges(question: AccessQuestion): boolean {
-  const { body, command, rules, access } = question
-  const list = findField(body, command)
-  const operations = list?.type === BsonType.array ? documentsIn(list) : []
+  const { args, body, rules, access } = question
+  const list = args.target
+  const operations = list.type === BsonType.array ? documentsIn(list) : []
   if (rules.isAction('applyOps') && !holdsOnCluster(question, 'applyOps')) return false
   const commands = operations.map(commandOf)
   const isMixed = operations.length > 1 && commands.some((each) => each !== null && aloneOnly.includes(each))

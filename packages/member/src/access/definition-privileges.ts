@@ -4,7 +4,7 @@
 import type { AccessQuestion } from '@shardlab/actor'
 import { BsonType, findField } from '@shardlab/bson'
 import { allowsViewPipeline, documentsIn } from './pipeline-privileges.js'
-import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, namedBy, textIn } from './needs.js'
+import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, nameIn, namedBy, textIn } from './needs.js'
 
 /** For a view, `insert` is not enough. */
 export function createPrivileges(question: AccessQuestion): boolean {
@@ -35,8 +35,8 @@ function mayDefineView(question: AccessQuestion, ns: string): boolean {
  * rename.
  */
 export function renameCollectionPrivileges(question: AccessQuestion): boolean {
-  const { body, command } = question
-  const from = textIn(body, command) ?? ''
+  const { body } = question
+  const from = nameIn(question)
   const to = textIn(body, 'to') ?? ''
   const db = databaseOf(from)
   if (db === databaseOf(to) && holdsOnDatabase(question, db, 'renameCollectionSameDB')) {

@@ -35,6 +35,11 @@ export function namedBy({ args, db }: AccessQuestion): string {
   return args.namedCollection(db) ?? db
 }
 
+/** The value of the command's own field; empty: it is not a string, so that the command fails. */
+export function nameIn({ args }: AccessQuestion): string {
+  return args.target.type === BsonType.string ? args.target.asString() : ''
+}
+
 /** Whether a field of a document is true, before its type is checked. */
 export function isTrueIn(document: Uint8Array, field: string): boolean {
   return findField(document, field)?.isTruthy() ?? false
