@@ -156,6 +156,25 @@ t.test('wrong folders and damaged files are refused in one sentence', async (t) 
   t.same(await readdir(others), ['precious.txt'])
 })
 
+t.test('export and import need no login', async (t) => {
+  const from = await open(t, { topology: 'replica-set', members: 1 })
+  await from.app.collection<Any>('a').insertMany([{ _id: 1 }, { _id: 2 }])
+  const folder = await newFolder()
+  await from.cluster.exportDump(folder)
+  for (const topology of ['standalone', 'sharded'] as const)
+    for (const runtime of ['inline', 'threads'] as const) {
+      const name = `${topology}, ${runtime}`
+      const to = await ShardedCluster.start({ topology, runtime, auth: true })
+      t.teardown(() => to.stop())
+      const root = await MongoClient.connect(to.uri)
+      await root.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+      t.match(await to.importDump(folder), { collections: 1, documents: 2 }, name)
+      t.match(await to.exportDump(folder), { collections: 1, documents: 2 }, name)
+      await t.rejects(root.db('app').collection('a').findOne(), { code: 13 }, 'clients still need one')
+      await root.close()
+    }
+})
+
 t.test('up imports at its start, and exports when a signal ends it', async (t) => {
   const folder = await newFolder()
   const flags = ['--port', '0', '--shards', '1', '--runtime', 'inline', '--quiet', '--export-on-exit', folder]

@@ -35,9 +35,12 @@ export interface ClientCommand {
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
   /** The request was an OP_QUERY, as handshakes and commands of old drivers are. */
   readonly legacy: boolean
-  /** `host:port` of the client. */
+  /** `host:port` of the client, or {@link ownRemote}. */
   readonly remote: string
 }
+
+/** `remote` of the commands of Shardlab itself, which need no privileges. No client has it. */
+export const ownRemote = 'shardlab:0'
 
 /** The complete reply document, with cluster time, or {@link noAnswer}. */
 export interface ClientReply {

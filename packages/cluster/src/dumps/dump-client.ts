@@ -1,4 +1,4 @@
-import { RequestFailedError, type Address } from '@shardlab/actor'
+import { ownRemote, RequestFailedError, type Address } from '@shardlab/actor'
 import { documentsOf, DocumentWriter, findField, findPath, type RawValue } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
 import type { ResolvedOptions } from '../resolved-options.js'
@@ -12,7 +12,7 @@ export class DumpCommandError extends Error {
   override readonly name = 'DumpCommandError'
 }
 
-/** Runs commands as a client of this machine: on a router, on the primary of a set, or a mongod. */
+/** Runs commands without a login: on a router, on the primary of a set, or a mongod. */
 export class DumpClient {
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
@@ -34,7 +34,7 @@ export class DumpClient {
   ): Promise<Uint8Array> {
     const body = fill(new DocumentWriter(256)).string('$db', db).finish()
     const request = {
-      ...{ connectionId, body, legacy: false, remote: '127.0.0.1:0' },
+      ...{ connectionId, body, legacy: false, remote: ownRemote },
       sequences: sequence === null ? [] : [sequence],
     }
     let reply: Uint8Array

@@ -2,7 +2,14 @@
  * The check before a command of a client. Server: commands.cpp (checkAuthorizationImplPreParse,
  * CommandInvocation::checkAuthorization).
  */
-import type { AccessQuestion, CommandArguments, CommandPrivileges, CommandRow, NeededResource } from '@shardlab/actor'
+import {
+  ownRemote,
+  type AccessQuestion,
+  type CommandArguments,
+  type CommandPrivileges,
+  type CommandRow,
+  type NeededResource,
+} from '@shardlab/actor'
 import { clusterResource, databaseResource, exactResource, type CommandAccess, type Resource } from '@shardlab/auth'
 import { BsonType, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -34,7 +41,7 @@ export interface CheckedCommand {
  */
 export function authorize(command: CheckedCommand): Promise<void> | null {
   const { host, row, connection } = command
-  if (row.privileges === 'none') return null
+  if (row.privileges === 'none' || connection.remote === ownRemote) return null
   const access = accessOfConnection(host, connection)
   const refreshed = access.refresh(host.users)
   return refreshed === null ? decide(command, access) : decideLater(command, access, refreshed)
