@@ -27,6 +27,10 @@ async function fill(app: Db): Promise<void> {
   await app.createCollection('log', { capped: true, size: 10_000, max: 5 })
   await app.collection('log').insertMany([1, 2, 3].map((n) => ({ n })))
   await app.createCollection('empty')
+  await app.createCollection('é'.repeat(45))
+  await app.createCollection('french', { collation: { locale: 'fr' } })
+  await app.collection('french').createIndex({ a: 1 }, { collation: { locale: 'simple' }, name: 'simple' })
+  await app.collection('french').createIndex({ a: 1 }, { name: 'collated' })
   await app
     .collection('odd/name 100%: +é')
     .insertOne({ b: 1, '10': 2, '2': 3, long: Long.MAX_VALUE, d: new Decimal128('1E+3') })
@@ -43,6 +47,11 @@ async function shard(client: MongoClient): Promise<void> {
   for (const customer of [20, 40, 60]) await admin.command({ split: 'app.orders', middle: { customer, _id: 0 } })
   await admin.command({ moveChunk: 'app.orders', find: { customer: 30, _id: 0 }, to: 'shard02' })
   await admin.command({ shardCollection: 'app.users', key: { name: 'hashed' } })
+  await client
+    .db('app')
+    .collection('french')
+    .createIndex({ b: 1 }, { collation: { locale: 'simple' } })
+  await admin.command({ shardCollection: 'app.french', key: { b: 1 }, collation: { locale: 'simple' } })
   await client
     .db('app')
     .collection('users')
@@ -85,9 +94,10 @@ t.test('a sharded cluster exports, and another one imports its collections, chun
   await fill(from.app)
   await shard(from.client)
   const folder = await newFolder()
-  t.match(await from.cluster.exportDump(folder), { collections: 8, documents: 5105 })
+  t.match(await from.cluster.exportDump(folder), { collections: 10, documents: 5105 })
   const to = await open(t)
-  t.match(await to.cluster.importDump(folder), { collections: 8, documents: 5105 })
+  await to.admin.command({ balancerStop: 1 })
+  t.match(await to.cluster.importDump(folder), { collections: 10, documents: 5105 })
   t.same(await contentOf(to.app), await contentOf(from.app))
   for (const ns of ['app.orders', 'app.users'])
     t.same(await chunksOf(to.client, ns), await chunksOf(from.client, ns), ns)
@@ -103,12 +113,12 @@ t.test('a sharded cluster exports, and another one imports its collections, chun
         .sort(),
       name,
     )
-  t.match(await to.admin.command({ balancerStatus: 1 }), { mode: 'full' })
+  t.match(await to.admin.command({ balancerStatus: 1 }), { mode: 'off' }, 'as it was before')
 
   const set = await open(t, { topology: 'replica-set', members: 1 })
   await set.cluster.importDump(folder)
   t.same(await contentOf(set.app), await contentOf(from.app), 'a replica set has the same without shards')
-  t.match(await set.cluster.exportDump(folder), { collections: 8, documents: 5105 }, 'the folder is replaced')
+  t.match(await set.cluster.exportDump(folder), { collections: 10, documents: 5105 }, 'the folder is replaced')
   t.notOk((await readdir(folder)).includes('config'))
   await t.rejects(set.cluster.importDump(folder), {
     name: 'OptionError',

@@ -20,9 +20,23 @@ t.test('names that are whole numbers keep their place, and documents may have na
   t.equal(toExtendedJson(parseExtendedJson(text), { canonical: true }), text)
   t.same(parseExtendedJson(' { "a" : [ 1 , "}\\"" , { } , null , true ] } '), encode({ a: [1, '}"', {}, null, true] }))
   t.same(parseExtendedJson('{"a":{"$gt":1}}'), encode({ a: { $gt: 1 } }))
+  t.same(parseExtendedJson('{"a":{"$regex":"^a","$ne":"b"}}'), encode({ a: { $regex: '^a', $ne: 'b' } }))
+  const depth = 100
+  t.equal(parseExtendedJson(`${'{"$cond":'.repeat(depth)}1${'}'.repeat(depth)}`).length > depth, true)
 })
 
 t.test('other texts are refused', async (t) => {
-  for (const text of ['', '[]', '{', '{"a"}', '{"a":}', '{"a":1}}', '{"a":01x}', '{"a":[1 2]}', '{a:1}'])
+  for (const text of [
+    '',
+    '[]',
+    '{',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1}}',
+    '{"a":01x}',
+    '{"a":[1 2]}',
+    '{a:1}',
+    '{"a":{"$oid":"zz"}}',
+  ])
     t.throws(() => parseExtendedJson(text), SyntaxError, text)
 })

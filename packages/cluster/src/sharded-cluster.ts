@@ -83,7 +83,11 @@ export class ShardedCluster extends ClusterEmitter {
     this.#relocation = relocation
     this.faults = faults
     this.#copies = copies
-    copies.serve({ cluster: this, check: () => void this.#copyable(), start: (given) => ShardedCluster.start(given) })
+    copies.serve({
+      cluster: this,
+      check: () => void this.#copyable(),
+      start: (given) => ShardedCluster.start({ ...this.#ownTls, ...given }),
+    })
     this.#options = options
     this.seed = options.seed
     this.balancer = new BalancerControls(runtime, {
@@ -222,8 +226,7 @@ export class ShardedCluster extends ClusterEmitter {
    * @throws as {@link snapshot}
    */
   async fork(options: Pick<ClusterOptions, 'port' | 'host' | 'tls'> = {}): Promise<ShardedCluster> {
-    const { tls } = this.#options
-    return ShardedCluster.start({ ...(tls === null ? {} : { tls }), ...options, from: await this.snapshot() })
+    return ShardedCluster.start({ ...this.#ownTls, ...options, from: await this.snapshot() })
   }
 
   /**
@@ -246,7 +249,8 @@ export class ShardedCluster extends ClusterEmitter {
     runtime.checkIdle()
     await this.faults.heal()
     try {
-      await runtime.restore(content.world)
+      // Of members that were removed since.
+      await runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...this.#ownTls }))
     } finally {
       // If a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members(), options)
@@ -353,6 +357,11 @@ export class ShardedCluster extends ClusterEmitter {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
+  }
+
+  get #ownTls(): Pick<ClusterOptions, 'tls'> {
+    const { tls } = this.#options
+    return tls === null ? {} : { tls }
   }
 
   /** @throws OptionError */

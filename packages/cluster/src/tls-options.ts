@@ -47,12 +47,15 @@ function isOfKind(value: unknown, kind: keyof typeof described): boolean {
   return typeof value === (kind === 'text' ? 'string' : 'boolean')
 }
 
-/** @throws OptionError a file is missing or wrong */
+/** A file of TLS is missing or wrong. */
+export class TlsOptionError extends OptionError {}
+
+/** @throws TlsOptionError */
 export async function checkTls(tls: TlsSettings): Promise<void> {
   try {
     await checkTlsFiles(tls)
   } catch (error) {
-    if (error instanceof TlsFileError) throw new OptionError(`TLS cannot be used: ${error.message}.`)
+    if (error instanceof TlsFileError) throw new TlsOptionError(`TLS cannot be used: ${error.message}.`)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 export const exitCodes = {
   fine: 0,
-  /** An expectation or check failed, or what was wanted at the end of the run was not done. */
+  /** An expectation or check failed, or the export at exit. */
   failed: 1,
   /** Wrong usage or input. */
   usage: 2,

@@ -18,13 +18,21 @@ export function driverOptions({ ca, own }: ClientFiles): MongoClientOptions {
   }
 }
 
-/** Whether a member answers a command of the client, or ends the connection. */
-export async function isServed({ uri }: { readonly uri: string }, { ca, own }: ClientFiles): Promise<boolean> {
+/**
+ * Whether a member answers a command of the client, or ends the connection.
+ * @param messageBytes length of its first message; 0: any
+ */
+export async function isServed(
+  { uri }: { readonly uri: string },
+  { ca, own }: ClientFiles,
+  messageBytes = 0,
+): Promise<boolean> {
   const { hostname: host, port } = new URL(uri)
   const target = { host, port: Number(port) }
   const ofClient = own === undefined ? {} : { cert: await readFile(own), key: await readFile(own) }
   const socket = ca === undefined ? connect(target) : connectByTls({ ...target, ca: await readFile(ca), ...ofClient })
-  socket.write(encodeCommand(1, encode({ ping: 1, $db: 'admin' })))
+  const ping = (comment: string) => encodeCommand(1, encode({ ping: 1, comment, $db: 'admin' }))
+  socket.write(ping('x'.repeat(Math.max(0, messageBytes - ping('').length))))
   return new Promise((resolve) => {
     socket.on('data', () => {
       socket.destroy()

@@ -63,7 +63,14 @@ t.test('shardlab-mongod takes the options of a server, in new and old names', as
     t.match(await client.db('admin').command({ ping: 1 }), { ok: 1 })
     await client.close()
   }
-  const expired = await start('--tlsMode', 'requireTLS', '--tlsCertificateKeyFile', pem('server-expired'))
-  t.same(await expired.ended(), { code: 2, signal: null })
-  t.match(expired.stderr, /InvalidSSLConfiguration: TLS cannot be used: the certificate in .* is expired/)
+  const key = ['--tlsMode', 'requireTLS', '--tlsCertificateKeyFile']
+  const expired = await start(...key, pem('server-expired'), '--tlsCAFile', pem('ca'))
+  t.same(await expired.ended(), { code: 1, signal: null })
+  t.match(
+    expired.stderr,
+    /^Error during global initialization: InvalidSSLConfiguration: TLS cannot be used: .* expired/,
+  )
+  const withoutAuthority = await start(...key, pem('server'))
+  t.same(await withoutAuthority.ended(), { code: 1, signal: null })
+  t.match(withoutAuthority.stderr, /The use of TLS without specifying a chain of trust is no longer supported/)
 })

@@ -69,6 +69,8 @@ t.test('allowTLS and preferTLS serve clients with and without TLS on one port', 
     t.notMatch(cluster.uri, /tls/)
     t.equal(await isServed(cluster, noTls), true, `${mode} without TLS`)
     t.equal(await isServed(cluster, trusting), true, `${mode} with TLS`)
+    // Its first byte is that of a handshake.
+    t.equal(await isServed(cluster, noTls, 0x116), true, `${mode} without TLS, a message of 278 bytes`)
   }
 })
 
@@ -119,6 +121,10 @@ t.test('members of a cluster on worker threads, and a cluster that is copied, sp
   const fork = await original.fork()
   t.teardown(() => fork.stop())
   t.equal(await isServed(fork, trusting), true, 'a fork')
+  const ofOriginal = await MongoClient.connect(original.uri, driverOptions(trusting))
+  t.teardown(() => ofOriginal.close())
+  const { uri } = await ofOriginal.db('admin').command({ shardlab: 'fork' })
+  t.equal(await isServed({ uri: String(uri) }, trusting), true, 'a fork by a command')
   const file = join(await mkdtemp(join(tmpdir(), 'shardlab-tls-')), 'snapshot')
   await (await original.snapshot()).save(file)
   const restored = await ShardedCluster.start({ from: file })

@@ -50,7 +50,7 @@ function textOfValue(value: RawValue, canonical: boolean): string {
     }
     case BsonType.date: {
       const ms = value.asBigInt()
-      // The library writes these as dates that are none.
+      // The library writes these as invalid dates.
       const isTooFar = ms > longestDateMs || ms < -longestDateMs
       return isTooFar ? `{"$date":{"$numberLong":"${ms}"}}` : textOfScalar(value, canonical)
     }

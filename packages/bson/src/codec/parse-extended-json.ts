@@ -19,6 +19,12 @@ export function parseExtendedJson(text: string): Uint8Array {
   return writer.finish()
 }
 
+/** Not `$regex`, which is an operator, too. */
+const namesOfValues: ReadonlySet<string> = new Set([
+  ...['$oid', '$date', '$numberInt', '$numberLong', '$numberDouble', '$numberDecimal', '$binary', '$uuid'],
+  ...['$timestamp', '$regularExpression', '$code', '$symbol', '$minKey', '$maxKey', '$undefined', '$dbPointer'],
+])
+const startOfName = /\s*"(\$\w+)"/y
 const string = /"(?:[^"\\]|\\.)*"/y
 const scalar = /-?\d[\d.eE+-]*|true|false|null/y
 const space = /\s*/y
@@ -64,25 +70,40 @@ class Reader {
     if (!this.#skip('{')) {
       const found = this.#match(string) ?? this.#match(scalar)
       if (found === null) throw this.#error('a value is missing')
-      writer.value(name, valueOf(found))
+      try {
+        writer.value(name, valueOf(found))
+      } catch (error) {
+        throw this.#error((error as Error).message)
+      }
       return
     }
-    const isValue = /^\s*"\$/.test(this.#text.slice(this.#at, this.#at + 100))
-    const document = new DocumentWriter(128)
-    // Its fields may be those of a value, such as { "$date": { "$numberLong": "0" } }.
-    const known = isValue ? this.#known(start) : null
+    const known = this.#isValue() ? this.#known(start) : null
     if (known !== null) writer.value(name, known)
     else {
-      this.fieldsInto(document)
-      writer.document(name, document.finish())
+      writer.startDocument(name)
+      this.fieldsInto(writer)
+      writer.end()
     }
+  }
+
+  /** After `{`. Other names with a dollar sign are operators. */
+  #isValue(): boolean {
+    startOfName.lastIndex = this.#at
+    const name = startOfName.exec(this.#text)?.[1]
+    return name !== undefined && namesOfValues.has(name)
   }
 
   /** The value that the object at `start` stands for. Null: it is a document with such names. */
   #known(start: number): RawValue | null {
     const inside = this.#at
     this.fieldsInto(new DocumentWriter(128))
-    const value = parsed(this.#text.slice(start, this.#at))
+    const text = this.#text.slice(start, this.#at)
+    let value: RawValue | null
+    try {
+      value = parsed(text)
+    } catch (error) {
+      throw this.#error((error as Error).message)
+    }
     if (value === null) this.#at = inside
     return value
   }

@@ -1,13 +1,16 @@
 /** The folders that mongodump writes: `<database>/<collection>.bson` and `.metadata.json`. */
 import { createHash } from 'node:crypto'
-import { open, readdir, readFile, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 import { readInt32, validateBson } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
 
-/** A folder of ours has it, with the version of its format. Other programs skip it. */
+/**
+ * Marks a folder that an export has written, with the version of its format. Other programs skip
+ * it.
+ */
 export const markerName = 'shardlab.json'
 
 const longestName = 238
@@ -19,6 +22,7 @@ const largestDocumentBytes = 16 * 1024 * 1024 + 16 * 1024
 /** Tools: mongo-tools-common, util.EscapeCollectionName. */
 export function fileNameOf(collection: string): string {
   const escaped = encodeURIComponent(collection)
+    .replaceAll('%3A', ':')
     .replaceAll('%24', '$')
     .replaceAll('%26', '&')
     .replaceAll('%2B', '+')
@@ -53,7 +57,7 @@ export async function collectionsIn(folder: string): Promise<DumpedCollection[]>
     }
     for (const name of names)
       found.push({
-        ...{ db, name: decodeURIComponent(name) },
+        ...{ db, name: unescaped(name) },
         dataFile: pathOf(name, '.bson', '.bson.gz'),
         metadataFile: pathOf(name, '.metadata.json', '.metadata.json.gz'),
       })
@@ -61,6 +65,15 @@ export async function collectionsIn(folder: string): Promise<DumpedCollection[]>
   if (found.length === 0 && !(await hasMarker(folder)))
     throw new OptionError(`${folder} has no dump: name a folder that mongodump or --export-on-exit has written.`)
   return found
+}
+
+/** A shortened name may end within a character; the metadata has the whole name. */
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 const isDumped = (file: string): boolean => bsonSuffix.test(file) || metadataSuffix.test(file)
@@ -82,16 +95,9 @@ export async function hasMarker(folder: string): Promise<boolean> {
 }
 
 export async function readText(file: string): Promise<string> {
-  return (await readWhole(file)).toString('utf8')
-}
-
-async function readWhole(file: string): Promise<Buffer> {
-  try {
-    const bytes = await readFile(file)
-    return file.endsWith('.gz') ? await promisify(gunzip)(bytes) : bytes
-  } catch (error) {
-    throw unreadable(file, error)
-  }
+  const chunks: Buffer[] = []
+  for await (const chunk of chunksOf(file)) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Documents of a file, some megabytes at a time. @throws OptionError the file is damaged */
@@ -119,24 +125,15 @@ export async function* documentsInFile(file: string): AsyncGenerator<readonly Ui
 }
 
 async function* chunksOf(file: string): AsyncGenerator<Buffer> {
-  if (file.endsWith('.gz')) {
-    yield await readWhole(file)
-    return
-  }
-  let handle
+  const read = createReadStream(file, { highWaterMark: readChunkBytes })
+  // `pipe` passes no errors on.
+  const gunzip = file.endsWith('.gz') ? createGunzip() : null
+  if (gunzip !== null) read.on('error', (error) => gunzip.destroy(error))
+  const chunks = gunzip === null ? read : read.pipe(gunzip)
   try {
-    handle = await open(file)
+    for await (const chunk of chunks) yield chunk as Buffer
   } catch (error) {
     throw unreadable(file, error)
-  }
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(readChunkBytes))
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    await handle.close()
   }
 }
 

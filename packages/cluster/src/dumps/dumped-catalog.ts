@@ -69,7 +69,9 @@ function chunksByCollection(documents: readonly Uint8Array[]): Map<string, Dumpe
       ...{ min: findField(document, 'min')!.slice(), max: findField(document, 'max')!.slice() },
       shard: text(document, 'shard'),
     }
-    chunks.set(id, [...(chunks.get(id) ?? []), chunk])
+    const known = chunks.get(id)
+    if (known === undefined) chunks.set(id, [chunk])
+    else known.push(chunk)
   }
   for (const of of chunks.values()) of.sort((a, b) => compareDocuments(a.min, b.min))
   return chunks

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { elementsOf, findField, toExtendedJson, type DocumentWriter } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
@@ -21,6 +22,27 @@ export async function checkExportFolder(folder: string): Promise<void> {
   })
   if (content.length > 0 && !(await hasMarker(folder)))
     throw new OptionError(`${folder} has files that no export has written: name an empty or new folder.`)
+  await checkReplaceable(folder)
+}
+
+/** A new folder is written beside the old one, and then gets its name. */
+async function checkReplaceable(folder: string): Promise<void> {
+  const target = resolve(folder)
+  try {
+    await rm(await newFolderBeside(target), { recursive: true })
+  } catch (error) {
+    throw new OptionError(`no folder can be made beside ${folder} (${(error as Error).message}): name another one.`)
+  }
+  const [own, parent] = await Promise.all([stat(target).catch(() => null), stat(dirname(target))])
+  if (own !== null && own.dev !== parent.dev)
+    throw new OptionError(`${folder} is a mount point, which cannot be replaced: name a folder in it.`)
+}
+
+async function newFolderBeside(target: string): Promise<string> {
+  await mkdir(dirname(target), { recursive: true })
+  const made = join(dirname(target), `.${basename(target)}-${randomBytes(6).toString('hex')}`)
+  await mkdir(made)
+  return made
 }
 
 /**
@@ -31,8 +53,7 @@ export async function checkExportFolder(folder: string): Promise<void> {
 export async function exportDump(client: DumpClient, folder: string): Promise<ExportedDump> {
   await checkExportFolder(folder)
   const target = resolve(folder)
-  await mkdir(dirname(target), { recursive: true })
-  const made = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
+  const made = await newFolderBeside(target)
   const count = { collections: 0, documents: 0 }
   try {
     for (const db of await databasesOf(client)) {
@@ -65,7 +86,7 @@ async function databasesOf(client: DumpClient): Promise<string[]> {
 
 async function exportCollection(client: DumpClient, place: Place, listed: Uint8Array): Promise<void> {
   const name = findField(listed, 'name')!.asString()
-  if (name.startsWith('system.')) return
+  if (name.startsWith('system.') && name !== 'system.js') return
   const isView = findField(listed, 'type')?.asString() === 'view'
   const { made, db, count } = place
   count!.collections++
@@ -115,6 +136,11 @@ async function replace(made: string, target: string): Promise<void> {
       throw error
     },
   )
-  await rename(made, target)
+  try {
+    await rename(made, target)
+  } catch (error) {
+    if (hadOld) await rename(old, target)
+    throw error
+  }
   if (hadOld) await rm(old, { recursive: true, force: true })
 }

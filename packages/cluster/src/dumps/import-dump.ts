@@ -3,7 +3,7 @@ import { OptionError } from '../option-error.js'
 import { DumpCommandError, type DumpClient } from './dump-client.js'
 import { collectionsIn, documentsInFile, readText, type DumpedCollection } from './dump-files.js'
 import { readCatalog, type DumpedCatalog } from './dumped-catalog.js'
-import { place, placeDatabases, prepareZones, setBalancer } from './place-chunks.js'
+import { place, placeDatabases, prepareZones, withoutBalancer } from './place-chunks.js'
 
 export interface ImportedDump {
   readonly collections: number
@@ -41,19 +41,25 @@ export async function importDump(client: DumpClient, folder: string): Promise<Im
   for (const { dataFile } of planned) if (dataFile !== null) for await (const _ of documentsInFile(dataFile));
   const catalog = client.isSharded ? await readCatalog(collections) : null
   const count = { collections: planned.length, documents: 0 }
-  const sharded = catalog !== null && catalog.sharded.size > 0 ? catalog : null
-  await explained(folder, 'the placement', async () => {
-    if (sharded !== null) await setBalancer(client, false)
-    if (catalog !== null) await placeDatabases(client, catalog)
-    if (sharded !== null) await prepareZones(client, sharded)
-  })
-  for (const each of planned.filter(({ isView }) => !isView))
-    await explained(folder, `${each.db}.${each.name}`, async () => {
-      count.documents += await importCollection(client, each, sharded)
-    })
-  for (const each of planned.filter(({ isView }) => isView))
-    await explained(folder, `${each.db}.${each.name}`, () => create(client, each))
-  if (sharded !== null) await explained(folder, 'the balancer', () => setBalancer(client, true))
+  const fill = async (): Promise<void> => {
+    for (const each of planned.filter(({ isView }) => !isView))
+      await explained(folder, `${each.db}.${each.name}`, async () => {
+        count.documents += await importCollection(client, each, catalog)
+      })
+    for (const each of planned.filter(({ isView }) => isView))
+      await explained(folder, `${each.db}.${each.name}`, () => create(client, each))
+  }
+  if (catalog === null || catalog.sharded.size === 0) {
+    if (catalog !== null) await explained(folder, 'the placement', () => placeDatabases(client, catalog))
+    await fill()
+  } else
+    await explained(folder, 'the placement', () =>
+      withoutBalancer(client, async () => {
+        await placeDatabases(client, catalog)
+        await prepareZones(client, catalog)
+        await fill()
+      }),
+    )
   return count
 }
 
@@ -72,7 +78,7 @@ async function checkAbsent(client: DumpClient, planned: readonly Planned[]): Pro
   }
 }
 
-const isInternal = ({ name }: DumpedCollection): boolean => name.startsWith('system.')
+const isInternal = ({ name }: DumpedCollection): boolean => name.startsWith('system.') && name !== 'system.js'
 
 async function plan({ db, name: fileName, dataFile, metadataFile }: DumpedCollection): Promise<Planned> {
   if (metadataFile === null)
@@ -108,12 +114,26 @@ async function importCollection(
 ): Promise<number> {
   const { db, name, dataFile } = collection
   if (collection.options !== null) await create(client, collection)
-  const indexes = collection.indexes.filter((index) => findField(index, 'name')?.asString() !== '_id_')
+  const { options } = collection
+  const hasCollation = options !== null && findField(options, 'collation') !== undefined
+  const indexes = collection.indexes
+    .filter((index) => findField(index, 'name')?.asString() !== '_id_')
+    .map((index) => (hasCollation && findField(index, 'collation') === undefined ? withSimpleCollation(index) : index))
   if (indexes.length > 0)
     await client.run(db, (writer) => writer.string('createIndexes', name).documents('indexes', indexes))
   const sharded = catalog?.sharded.get(`${db}.${name}`)
-  if (sharded !== undefined) await place(client, `${db}.${name}`, sharded)
+  if (sharded !== undefined) await place(client, `${db}.${name}`, sharded, hasCollation)
   return dataFile === null ? 0 : insert(client, db, name, dataFile)
+}
+
+/** Otherwise the index gets the collation of the collection. */
+function withSimpleCollation(index: Uint8Array): Uint8Array {
+  return new DocumentWriter(index.length + 64)
+    .fields(index)
+    .startDocument('collation')
+    .string('locale', 'simple')
+    .end()
+    .finish()
 }
 
 async function create(client: DumpClient, { db, name, options }: Planned): Promise<void> {

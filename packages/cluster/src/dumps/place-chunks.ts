@@ -6,18 +6,29 @@ import { compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
 import type { DumpClient } from './dump-client.js'
 import type { DumpedCatalog, ShardedInDump } from './dumped-catalog.js'
 
-/** Writes the setting directly: not every version has commands for it. */
-export async function setBalancer(client: DumpClient, isOn: boolean): Promise<void> {
-  const update = new DocumentWriter(128)
-  update.startDocument('q').string('_id', 'balancer').end()
-  update
-    .startDocument('u')
-    .startDocument('$set')
-    .string('mode', isOn ? 'full' : 'off')
-    .bool('stopped', !isOn)
-    .end()
-  update.end().bool('upsert', true)
-  await client.run('config', (writer) => writer.string('update', 'settings'), ['updates', [update.finish()]])
+/** The balancer is off during the work, and afterwards as before. */
+export async function withoutBalancer(client: DumpClient, work: () => Promise<void>): Promise<void> {
+  const byId = (writer: DocumentWriter): DocumentWriter => writer.string('_id', 'balancer').end()
+  const [before] = await client.all('config', (writer) =>
+    byId(writer.string('find', 'settings').startDocument('filter')),
+  )
+  const off = byId(new DocumentWriter(128).startDocument('q'))
+  off.startDocument('u').startDocument('$set').string('mode', 'off').bool('stopped', true).end().end()
+  off.bool('upsert', true)
+  // Directly: not every version has commands for it.
+  await client.run('config', (writer) => writer.string('update', 'settings'), ['updates', [off.finish()]])
+  try {
+    await work()
+  } finally {
+    const again = byId(new DocumentWriter(128).startDocument('q'))
+    if (before === undefined) {
+      const command = (writer: DocumentWriter): DocumentWriter => writer.string('delete', 'settings')
+      await client.run('config', command, ['deletes', [again.int32('limit', 1).finish()]])
+    } else {
+      const command = (writer: DocumentWriter): DocumentWriter => writer.string('update', 'settings')
+      await client.run('config', command, ['updates', [again.document('u', before).finish()]])
+    }
+  }
 }
 
 /** Databases get their primary shards, if the cluster has shards of these names. */
@@ -48,10 +59,17 @@ export async function prepareZones(client: DumpClient, { zones, zonesOfShards }:
 }
 
 /** Chunks on shards that the cluster does not have stay where they are. */
-export async function place(client: DumpClient, ns: string, { key, isUnique, chunks }: ShardedInDump): Promise<void> {
-  await client.run('admin', (writer) =>
-    writer.string('shardCollection', ns).document('key', key).bool('unique', isUnique),
-  )
+export async function place(
+  client: DumpClient,
+  ns: string,
+  { key, isUnique, chunks }: ShardedInDump,
+  hasCollation: boolean,
+): Promise<void> {
+  await client.run('admin', (writer) => {
+    writer.string('shardCollection', ns).document('key', key).bool('unique', isUnique)
+    // A shard key has no other collation.
+    return hasCollation ? writer.startDocument('collation').string('locale', 'simple').end() : writer
+  })
   const existing = new Set((await chunksNow(client, ns)).map(({ min }) => hex(min)))
   for (const { min } of chunks.slice(1))
     if (!existing.has(hex(min)))

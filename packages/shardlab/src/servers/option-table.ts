@@ -152,7 +152,7 @@ const acceptedByMongod: readonly Row[] = [
   ['profileFilter', 'operationProfiling.filter', 'string'],
 ]
 
-/** Members exchange messages inside the process, and not by TLS. */
+/** Messages between members do not use TLS. */
 const acceptedTlsOptions: readonly Row[] = [
   ['tlsClusterFile', 'net.tls.clusterFile', 'string'],
   ['tlsClusterPassword', 'net.tls.clusterPassword', 'string'],

@@ -56,7 +56,7 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     role: server === 'mongos' ? 'mongos' : clusterRole === null ? 'mongod' : rolesByName[clusterRole],
     port,
     hosts: hostsOf(given),
-    tls: tlsOf(given),
+    tls: tlsOf(server, given),
     setName: setName === null ? null : setName.split('/')[0]!,
     configDb: configDb === null ? null : parseHosts(configDb),
     dbPath: text(given, 'dbpath'),

@@ -2,7 +2,8 @@
 import type { TlsMode, TlsProtocol, TlsSettings } from '@shardlab/cluster'
 import { isAbsolute, resolve } from 'node:path'
 import type { GivenOptions } from './given-options.js'
-import { ServerOptionError } from './server-error.js'
+import type { ServerName } from './option-table.js'
+import { initializationError, type ServerStartError } from './server-error.js'
 
 const modes: Readonly<Record<string, TlsMode | null>> = {
   disabled: null,
@@ -20,14 +21,15 @@ const protocol = /^(?:no)?(TLS1_[0-3])$/
 
 /**
  * Null: clients connect without TLS. Relative paths are those of this process.
- * @throws ServerOptionError
+ * @throws ServerStartError
  */
-export function tlsOf(given: GivenOptions): TlsSettings | null {
+export function tlsOf(server: ServerName, given: GivenOptions): TlsSettings | null {
+  const bad = (reason: string): ServerStartError => initializationError(server, `BadValue: ${reason}`)
   const values = new Map([...given].map(([{ name }, value]) => [name, value]))
   const textOf = (...names: string[]): string | undefined =>
     names.map((name) => values.get(name) as string | undefined).find((value) => value !== undefined)
   const isOn = (...names: string[]): boolean => names.some((name) => values.get(name) === true)
-  const mode = modeOf(textOf('tlsMode'), textOf('sslMode'), isOn('tlsOnNormalPorts', 'sslOnNormalPorts'))
+  const mode = modeOf(bad, textOf('tlsMode'), textOf('sslMode'), isOn('tlsOnNormalPorts', 'sslOnNormalPorts'))
   const certificateKeyFile = textOf('tlsCertificateKeyFile', 'sslPEMKeyFile')
   const password = textOf('tlsCertificateKeyFilePassword', 'sslPEMKeyPassword')
   const CAFile = textOf('tlsCAFile', 'sslCAFile')
@@ -52,13 +54,20 @@ export function tlsOf(given: GivenOptions): TlsSettings | null {
     ...(password === undefined ? {} : { certificateKeyFilePassword: password }),
     ...(CAFile === undefined ? {} : { CAFile: absolute(CAFile) }),
     ...(CRLFile === undefined ? {} : { CRLFile: absolute(CRLFile) }),
-    ...(disabledProtocols === undefined ? {} : { disabledProtocols: protocolsIn(disabledProtocols) }),
+    ...(disabledProtocols === undefined ? {} : { disabledProtocols: protocolsIn(bad, disabledProtocols) }),
     allowConnectionsWithoutCertificates: withoutCertificates,
     allowInvalidCertificates: isOn('tlsAllowInvalidCertificates', 'sslAllowInvalidCertificates'),
   }
 }
 
-function modeOf(tlsMode: string | undefined, sslMode: string | undefined, isRequired: boolean): TlsMode | null {
+type Refusal = (reason: string) => ServerStartError
+
+function modeOf(
+  bad: Refusal,
+  tlsMode: string | undefined,
+  sslMode: string | undefined,
+  isRequired: boolean,
+): TlsMode | null {
   if (tlsMode !== undefined) {
     if (modes[tlsMode] === undefined) throw bad(`unsupported value for tlsMode ${tlsMode}`)
     return modes[tlsMode]
@@ -68,7 +77,7 @@ function modeOf(tlsMode: string | undefined, sslMode: string | undefined, isRequ
   return oldModes[sslMode]
 }
 
-function protocolsIn(text: string): TlsProtocol[] {
+function protocolsIn(bad: Refusal, text: string): TlsProtocol[] {
   if (text === 'none') return []
   return text.split(',').map((each) => {
     const found = protocol.exec(each)?.[1]
@@ -79,8 +88,4 @@ function protocolsIn(text: string): TlsProtocol[] {
 
 function absolute(path: string): string {
   return isAbsolute(path) ? path : resolve(path)
-}
-
-function bad(reason: string): ServerOptionError {
-  return new ServerOptionError(`BadValue: ${reason}`)
 }

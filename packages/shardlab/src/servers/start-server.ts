@@ -1,6 +1,6 @@
 /** Runs a server until a signal or the command `shutdown`. */
-import { EmulatedServer, OptionError } from '@shardlab/cluster'
-import type { EmulatedVersion } from '@shardlab/sharding'
+import { EmulatedServer, TlsOptionError } from '@shardlab/cluster'
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { hostname } from 'node:os'
 import { buildInfoOf } from './build-info.js'
 import { claimDataDirectory } from './data-directory.js'
@@ -9,7 +9,7 @@ import { forwardFrom } from './further-addresses.js'
 import { applyParameters, startParameters } from './server-parameters.js'
 import { ServerLog } from './server-log.js'
 import { nameProcess, ServerProcess } from './server-process.js'
-import { serverExitCodes, ServerOptionError } from './server-error.js'
+import { initializationError, serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
@@ -17,6 +17,12 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
+  const { tlsNeedsAuthority } = behavioursOf(emulate)
+  if (tls !== null && tls.CAFile === undefined && tlsNeedsAuthority)
+    throw initializationError(
+      name,
+      'InvalidSSLConfiguration: The use of TLS without specifying a chain of trust is no longer supported',
+    )
   const main = name === 'mongos' ? 'mongosMain' : 'initandlisten'
   logBuild(log, main, settings, emulate)
   const refusal = dbPath === null ? null : claimDataDirectory(dbPath)
@@ -49,7 +55,7 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     // To the parent of `--fork`.
     process.send?.('ready')
   } catch (error) {
-    if (error instanceof OptionError) throw new ServerOptionError(`InvalidSSLConfiguration: ${error.message}`)
+    if (error instanceof TlsOptionError) throw initializationError(name, `InvalidSSLConfiguration: ${error.message}`)
     const reason = listenProblem(error)
     if (reason === null) throw error
     log.add({

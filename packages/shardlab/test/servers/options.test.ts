@@ -72,17 +72,23 @@ t.test('wrong command lines get the texts of the server', async (t) => {
     ['--configdb 127.0.0.1:1', 'BadValue: configdb supports only replica set connection string', 'mongos'],
     ['--auth', 'BadValue: --auth is not emulated: remove it.'],
     ['--tlsFIPSMode', 'BadValue: --tlsFIPSMode is not emulated: remove it.'],
-    ['--tlsMode on', 'BadValue: unsupported value for tlsMode on'],
-    ['--sslMode requireTLS', 'BadValue: unsupported value for sslMode requireTLS'],
-    ['--tlsMode requireTLS', 'BadValue: need tlsCertificateKeyFile or certificateSelector when TLS is enabled'],
-    ['--tlsMode requireTLS --tlsCertificateKeyFile a --tlsCRLFile b', 'BadValue: need tlsCAFile with tlsCRLFile'],
+    ['--tlsMode on', 'Error during global initialization: BadValue: unsupported value for tlsMode on'],
+    ['--sslMode requireTLS', 'Error during global initialization: BadValue: unsupported value for sslMode requireTLS'],
+    [
+      '--tlsMode requireTLS',
+      'Error during global initialization: BadValue: need tlsCertificateKeyFile or certificateSelector when TLS is enabled',
+    ],
+    [
+      '--tlsMode requireTLS --tlsCertificateKeyFile a --tlsCRLFile b',
+      'Error during global initialization: BadValue: need tlsCAFile with tlsCRLFile',
+    ],
     [
       '--tlsCAFile a',
-      'BadValue: need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters',
+      'Error during global initialization: BadValue: need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters',
     ],
     [
       '--tlsMode allowTLS --tlsCertificateKeyFile a --tlsDisabledProtocols TLS1_2,SSL3',
-      "BadValue: Unrecognized disabledProtocols 'SSL3'",
+      "Error during global initialization: BadValue: Unrecognized disabledProtocols 'SSL3'",
     ],
   ]
   for (const [line, message, server] of lines) {

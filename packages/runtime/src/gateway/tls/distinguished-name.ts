@@ -8,7 +8,12 @@ export function distinguishedName(lines: string): string {
     .split('\n')
     .filter((line) => line !== '')
     .toReversed()
-    .map(escaped)
+    .map((level) =>
+      level
+        .split(/(?<!\\) \+ /)
+        .map(escaped)
+        .join('+'),
+    )
     .join(',')
 }
 

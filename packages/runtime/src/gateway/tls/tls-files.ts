@@ -13,6 +13,7 @@ export interface ReadTlsFiles {
 }
 
 const versions = { TLS1_0: 'TLSv1', TLS1_1: 'TLSv1.1', TLS1_2: 'TLSv1.2', TLS1_3: 'TLSv1.3' } as const
+const revocationList = /-----BEGIN X509 CRL-----[^]*?-----END X509 CRL-----/g
 /** What Node.js supports. */
 const supported: readonly TlsProtocol[] = ['TLS1_2', 'TLS1_3']
 
@@ -31,12 +32,13 @@ export function readTlsFiles(settings: TlsSettings): ReadTlsFiles {
   const ca = CAFile === undefined ? undefined : read(CAFile)
   if (ca !== undefined) certificateIn(ca, CAFile!)
   const crl = CRLFile === undefined ? undefined : read(CRLFile)
-  const context = {
-    ...own,
-    ...(ca === undefined ? {} : { ca }),
-    ...(crl === undefined ? {} : { crl }),
+  const lists = crl?.match(revocationList) ?? []
+  const context = { ...own, ...(ca === undefined ? {} : { ca }), ...(lists.length === 0 ? {} : { crl: [...lists] }) }
+  if (crl !== undefined) {
+    const problem = `${CRLFile} is no list of revoked certificates`
+    if (lists.length === 0) throw new TlsFileError(problem)
+    check(context, problem, undefined)
   }
-  check(context, `${CRLFile} is no list of revoked certificates`, undefined)
   return { context, subject: distinguishedName(certificate.subject), expiresAtMs: Date.parse(certificate.validTo) }
 }
 

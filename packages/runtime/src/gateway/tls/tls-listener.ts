@@ -1,6 +1,6 @@
 /**
- * Clients by TLS, and without it unless the mode requires TLS, on one port. The first byte of a
- * client distinguishes them. Server: asio_session_impl.cpp, maybeHandshakeSSLForIngress;
+ * Clients by TLS, and without it unless the mode requires TLS, on one port. The first bytes of a
+ * client distinguish them. Server: asio_session_impl.cpp, maybeHandshakeSSLForIngress;
  * ssl_manager_openssl.cpp, parseAndValidatePeerCertificate.
  */
 import type { LogLevel, TlsState } from '@shardlab/actor'
@@ -15,8 +15,9 @@ export interface TlsClients {
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
 }
 
-/** Of a record that begins a handshake. */
-const handshakeByte = 0x16
+/** Of a record that begins a handshake: its type and version. */
+const recordStartBytes = 3
+const handshake = 0x16
 const handshakeTimeoutMs = 30_000
 
 const countedVersions: Readonly<Record<string, string>> = {
@@ -83,18 +84,20 @@ export class TlsListener implements TlsState {
     raw.setTimeout(handshakeTimeoutMs, () => raw.destroy())
     const gone = (): void => void raw.destroy()
     raw.once('end', gone)
-    raw.once('readable', () => {
-      const first = raw.read() as Buffer | null
+    const decide = (): void => {
+      const first = raw.read(recordStartBytes) as Buffer | null
       if (first === null) return
+      raw.off('readable', decide)
       raw.setTimeout(0)
       raw.off('end', gone)
       raw.unshift(first)
-      if (first[0] === handshakeByte) return void this.#server.emit('connection', raw)
+      if (isHandshake(first)) return void this.#server.emit('connection', raw)
       this.#pending.delete(remote)
       if (this.#settings.mode === 'requireTLS')
         this.#refused('The server is configured to only allow SSL connections', raw)
       else this.#clients.accept(raw, raw)
-    })
+    }
+    raw.on('readable', decide)
   }
 
   /** Ends the clients that have no connection yet. */
@@ -138,6 +141,11 @@ export class TlsListener implements TlsState {
     })
     socket.destroy()
   }
+}
+
+/** A message without TLS begins with its length, of which only one above 65 kB looks so. */
+function isHandshake([type, major, minor]: Uint8Array): boolean {
+  return type === handshake && major === 3 && minor! >= 1 && minor! <= 4
 }
 
 function remoteOf({ remoteAddress = '', remotePort = 0 }: Socket): string {

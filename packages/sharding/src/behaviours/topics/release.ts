@@ -2,6 +2,12 @@
 import { row } from '../row.js'
 
 export const releaseBehaviours = {
+  tlsNeedsAuthority: row<boolean>(
+    'A server with TLS does not start without tlsCAFile.',
+    'SERVER-72839: 4.4.29, 5.0.25, 6.0.14, 7.0.6, 8.0',
+    ['2.6', false],
+    ['4.4', true],
+  ),
   serverVersion: row<string>(
     'The version in buildInfo and serverStatus: the last patch release of the series.',
     'release notes of each series',
