@@ -18,6 +18,7 @@ t.test('every option has a default', async (t) => {
     mongos: 1,
     port: 0,
     host: '127.0.0.1',
+    auth: false,
     tls: null,
     emulate: '7.0',
     chunkSizeBytes: 0,
@@ -44,6 +45,7 @@ t.test('options that are given replace the defaults', async (t) => {
     mongos: 2,
     port: 27_017,
     host: '::1',
+    auth: true,
     tls: { mode: 'requireTLS', certificateKeyFile: 'server.pem' } as const,
     emulate: '4.4',
     runtime: 'threads',
@@ -95,7 +97,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -182,7 +184,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, strict, autoSplit, oplogSize, diskSize, members, sets'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, members, sets'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
