@@ -6,9 +6,17 @@ import type { Operation } from '../dispatch/operation.js'
 export function withDeadline<T>(context: ActorContext, operation: Operation | null, shared: Promise<T>): Promise<T> {
   if (operation === null) return shared
   if (operation.deadlineMs === null) return operation.interruptible(shared)
+  let remainingMs: number
+  try {
+    remainingMs = operation.remainingMs(context.now())!
+  } catch (error) {
+    // Its failure is that of others who wait.
+    shared.catch(() => {})
+    return Promise.reject(error)
+  }
   const waiting = createDeferred<T>()
   const timer = new Cancellation()
-  context.sleep(operation.remainingMs(context.now())!, timer.signal).then(
+  context.sleep(remainingMs, timer.signal).then(
     () => waiting.reject(maxTimeExpired()),
     () => {},
   )

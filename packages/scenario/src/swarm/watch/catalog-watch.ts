@@ -104,8 +104,21 @@ export class CatalogWatch {
     const members = [...cluster.shards.flatMap((shard) => this.#world.sets.membersOf(shard)), ...cluster.mongos]
     for (const member of members) {
       if (cluster.members().find(({ address }) => address === member)?.state !== 'running') continue
-      const { collectionVersions } = await cluster.describe(member)
+      const described = await this.#describe(member)
+      // It has gone down since.
+      if (described === null) continue
+      const { collectionVersions } = described
       verdicts.violated('versions', ...this.#known.seen(member, collectionVersions as Record<string, PlacementVersion>))
+    }
+  }
+
+  async #describe(member: string): Promise<Record<string, unknown> | null> {
+    const { cluster } = this.#world
+    try {
+      return await cluster.describe(member)
+    } catch (error) {
+      if (cluster.isRunning(member)) throw error
+      return null
     }
   }
 
