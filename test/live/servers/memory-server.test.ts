@@ -12,8 +12,16 @@ const program = `
 const { MongoMemoryServer, MongoMemoryReplSet } = require('.')
 const { MongoClient } = require('mongodb')
 const count = Number(process.argv[1])
-async function use(server) {
-  const client = await MongoClient.connect(server.getUri())
+const auth = { enable: true, customRootName: 'root', customRootPwd: 'secret' }
+const login = { auth: { username: 'root', password: 'secret' }, authSource: 'admin' }
+async function useWithUsers(server) {
+  const nobody = await MongoClient.connect(server.getUri())
+  const { code } = await nobody.db('shop').collection('orders').insertOne({}).catch((error) => error)
+  await nobody.close()
+  return { code, ...await use(server, login) }
+}
+async function use(server, options = {}) {
+  const client = await MongoClient.connect(server.getUri(), options)
   const orders = client.db('shop').collection('orders')
   await orders.insertOne({ total: 5 }, { writeConcern: { w: 'majority' } })
   const { setName } = await client.db('admin').command({ hello: 1 })
@@ -24,7 +32,9 @@ async function use(server) {
 async function main() {
   const single = await use(await MongoMemoryServer.create())
   const set = await use(await MongoMemoryReplSet.create({ replSet: { count } }))
-  console.log(JSON.stringify({ single, set }))
+  const singleWithUsers = await useWithUsers(await MongoMemoryServer.create({ auth }))
+  const setWithUsers = await useWithUsers(await MongoMemoryReplSet.create({ replSet: { count, auth } }))
+  console.log(JSON.stringify({ single, set, singleWithUsers, setWithUsers }))
 }
 main().catch((error) => { console.error(error); process.exit(1) })
 `
@@ -48,6 +58,8 @@ for (const [version, members] of [
       t.match(JSON.parse(stdout), {
         single: { setName: undefined, found: 1, stopped: true },
         set: { setName: 'testset', found: 1, stopped: true },
+        singleWithUsers: { code: 13, setName: undefined, found: 1, stopped: true },
+        setWithUsers: { code: 13, setName: 'testset', found: 1, stopped: true },
       })
     },
   )

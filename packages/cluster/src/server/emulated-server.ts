@@ -7,6 +7,7 @@ import {
   createObjectIdFactory,
   createRandom,
   noAnswer,
+  ownRemote,
   RequestFailedError,
   type ClusterEvent,
 } from '@shardlab/actor'
@@ -60,7 +61,8 @@ export class EmulatedServer {
     const port = options.port === 0 ? await freePort(options.host) : options.port
     const spec = specOfServer(options, resolved, port)
     const links = options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port)
-    const local = links === null ? null : new LocalDatabase(localSpec(resolved, port), () => runtime)
+    // Logins at the member are unknown to the standalone mongod with that database.
+    const local = links === null || resolved.auth ? null : new LocalDatabase(localSpec(resolved, port), () => runtime)
     const runtime: InlineRuntime = createInlineRuntime({
       ...(local === null || options.role === 'mongos' ? {} : { openGateway: local.openGateway }),
       roles: await rolesOf(options),
@@ -90,13 +92,13 @@ export class EmulatedServer {
   }
 
   /**
-   * Runs a command as a client of this machine does.
+   * Runs a command as a client does, without a login.
    * @returns the reply, also when it is an error
    * @throws RequestFailedError the server is down
    */
   async command(command: Document): Promise<Document> {
     const { body } = await this.#runtime.request(this.#member.address, 'client.command', {
-      ...{ connectionId: ownConnectionId, body: encode(command), sequences: [], legacy: false, remote: '127.0.0.1:0' },
+      ...{ connectionId: ownConnectionId, body: encode(command), sequences: [], legacy: false, remote: ownRemote },
     })
     if (body.length === noAnswer.length)
       throw new RequestFailedError('unreachable', this.#member.address, 'the connection was closed')

@@ -31,6 +31,7 @@ export function resolvedOf({
     ...(nativeWire === undefined ? {} : { nativeWire }),
     ...(seconds === undefined ? {} : { periodicNoopIntervalSecs: seconds }),
     ...(given.tls === undefined ? {} : { tls: given.tls }),
+    ...(given.auth === undefined ? {} : { auth: given.auth }),
   })
 }
 

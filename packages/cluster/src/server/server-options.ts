@@ -15,6 +15,8 @@ export interface EmulatedServerOptions {
   readonly port: number
   /** Default: clients connect without TLS. */
   readonly tls?: TlsSettings
+  /** Clients need a user. Default: false. */
+  readonly auth?: boolean
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion
   /** These two: as in `ClusterOptions`. */

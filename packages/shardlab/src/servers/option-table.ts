@@ -47,6 +47,7 @@ const usedByBoth: readonly Row[] = [
   ['noauth', null, 'switch'],
   ['', 'systemLog.destination', 'string'],
   ['', 'security.authorization', 'string'],
+  ['keyFile', 'security.keyFile', 'string'],
 ]
 
 /** With the names until 4.0, which later versions accept. */
@@ -73,6 +74,7 @@ const usedTlsOptions: readonly Row[] = [
 ]
 
 const usedByMongod: readonly Row[] = [
+  ['auth', null, 'switch'],
   ['dbpath', 'storage.dbPath', 'string'],
   ['replSet', 'replication.replSet', 'string'],
   ['', 'replication.replSetName', 'string'],
@@ -169,9 +171,8 @@ const acceptedByMongos: readonly Row[] = [
   ['test', null, 'switch'],
 ]
 
-/** Authentication, and a cryptographic library. */
+/** Authentication of members, and a cryptographic library. */
 const refusedByBoth: readonly Row[] = [
-  ['keyFile', 'security.keyFile', 'string'],
   ['clusterAuthMode', 'security.clusterAuthMode', 'string'],
   ['transitionToAuth', 'security.transitionToAuth', 'switch'],
   ['clusterIpSourceAllowlist', 'security.clusterIpSourceAllowlist', 'strings'],
@@ -180,7 +181,6 @@ const refusedByBoth: readonly Row[] = [
 ]
 
 const refusedByMongod: readonly Row[] = [
-  ['auth', null, 'switch'],
   ['restore', null, 'switch'],
   ['serverless', null, 'string'],
 ]

@@ -3,6 +3,7 @@ import type { TlsSettings } from '@shardlab/cluster'
 import { parseHosts } from './config-db.js'
 import type { GivenOptions } from './given-options.js'
 import type { ServerName } from './option-table.js'
+import { authOf } from './server-auth.js'
 import { ServerOptionError } from './server-error.js'
 import { tlsOf } from './server-tls.js'
 
@@ -15,6 +16,8 @@ export interface ServerSettings {
   readonly hosts: readonly string[]
   /** Null: clients connect without TLS. */
   readonly tls: TlsSettings | null
+  /** Clients need a user. */
+  readonly auth: boolean
   /** Null: a standalone mongod, or mongos. */
   readonly setName: string | null
   /** Of mongos. */
@@ -57,6 +60,10 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     port,
     hosts: hostsOf(given),
     tls: tlsOf(server, given),
+    auth: authOf({
+      ...{ auth: isOn(given, 'auth'), noauth: isOn(given, 'noauth'), setName },
+      ...{ authorization: text(given, 'security.authorization'), keyFile: text(given, 'keyFile') },
+    }),
     setName: setName === null ? null : setName.split('/')[0]!,
     configDb: configDb === null ? null : parseHosts(configDb),
     dbPath: text(given, 'dbpath'),
@@ -107,14 +114,12 @@ function hostsOf(given: GivenOptions): string[] {
   return hosts.length === 0 ? ['127.0.0.1'] : [...new Set(hosts)]
 }
 
-/** Answers without authentication would be wrong. */
+/** Answers without what they ask for would be wrong. */
 function refuseUnsupported(given: GivenOptions): void {
   for (const [{ name, path, effect }, value] of given) {
     if (effect === 'refused' && value !== false && value !== 'disabled')
       throw bad(`${name === '' ? path : `--${name}`} is not emulated: remove it.`)
   }
-  if (text(given, 'security.authorization') === 'enabled')
-    throw bad('security.authorization: enabled is not emulated: remove it.')
 }
 
 /** @param name of the command line, or a path that only files have */

@@ -13,7 +13,7 @@ import { initializationError, serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
-  const { server: name, role, port, hosts, setName, configDb, dbPath, tls } = settings
+  const { server: name, role, port, hosts, setName, configDb, dbPath, tls, auth } = settings
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
@@ -35,7 +35,7 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
   }
   try {
     const server = await EmulatedServer.start({
-      ...{ role, setName, host: hosts[0]!, port, emulate },
+      ...{ role, setName, host: hosts[0]!, port, emulate, auth },
       ...(configDb === null ? {} : { configDb }),
       ...(tls === null ? {} : { tls }),
       ...startParameters(settings),

@@ -70,7 +70,9 @@ t.test('wrong command lines get the texts of the server', async (t) => {
     ],
     ['', 'BadValue: error: no args for --configdb', 'mongos'],
     ['--configdb 127.0.0.1:1', 'BadValue: configdb supports only replica set connection string', 'mongos'],
-    ['--auth', 'BadValue: --auth is not emulated: remove it.'],
+    ['--auth --replSet rs0', 'BadValue: security.keyFile is required when authorization is enabled with replica sets'],
+    ['--keyFile /no/file', 'InvalidPath: Error reading file /no/file: No such file or directory'],
+    ['--transitionToAuth', 'BadValue: --transitionToAuth is not emulated: remove it.'],
     ['--tlsFIPSMode', 'BadValue: --tlsFIPSMode is not emulated: remove it.'],
     ['--tlsMode on', 'Error during global initialization: BadValue: unsupported value for tlsMode on'],
     ['--sslMode requireTLS', 'Error during global initialization: BadValue: unsupported value for sslMode requireTLS'],
@@ -150,7 +152,7 @@ t.test('damaged files get the texts of the server', async (t) => {
       'Expected boolean switch but found string: maybe for option: systemLog.logAppend',
     ],
     ['ports = 1\n', "Error parsing INI config file: unrecognised option 'ports'"],
-    ['security: { authorization: enabled }', 'BadValue: security.authorization: enabled is not emulated: remove it.'],
+    ['security: { authorization: maybe }', 'BadValue: security.authorization expects either "enabled" or "disabled"'],
     ['sharding: { clusterRole: shard }', /^BadValue: Bad value for sharding.clusterRole: shard\./],
   ]
   for (const [text, message] of texts)

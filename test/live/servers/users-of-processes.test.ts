@@ -1,0 +1,92 @@
+/** Processes of `shardlab-mongod` and `shardlab-mongos` with `--auth` and `--keyFile`. */
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MongoClient, type MongoClientOptions } from 'mongodb'
+import t, { type Test } from 'tap'
+import { StartedServer } from './server-process.js'
+
+function started(t: Test, ...args: string[]): StartedServer {
+  const server = new StartedServer(args[0] as 'mongod' | 'mongos', [...args.slice(1), '--port', '0'])
+  t.teardown(() => server.kill())
+  return server
+}
+
+async function connect(t: Test, port: number, options: MongoClientOptions = {}): Promise<MongoClient> {
+  const client = await MongoClient.connect(`mongodb://127.0.0.1:${port}/`, { directConnection: true, ...options })
+  t.teardown(() => client.close())
+  return client
+}
+
+const asRoot = { auth: { username: 'root', password: 'secret' } }
+const createRoot = { createUser: 'root', pwd: 'secret', roles: ['root'] }
+
+function keyFile(mode: number, key = 'c2VjcmV0a2V5'): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'shardlab-key-')), 'key')
+  writeFileSync(path, `${key}\n`)
+  chmodSync(path, mode)
+  return path
+}
+
+t.test('a standalone mongod with --auth', async (t) => {
+  const port = await started(t, 'mongod', '--auth', '--setParameter', 'notablescan=true').port()
+  const nobody = await connect(t, port)
+  await nobody.db('admin').command(createRoot)
+  await t.rejects(nobody.db('shop').collection('a').insertOne({}), { code: 13 })
+  await t.rejects(connect(t, port, { auth: { username: 'root', password: 'wrong' } }), { code: 18 })
+  const root = await connect(t, port, asRoot)
+  await root.db('shop').collection('a').insertOne({})
+  t.match(
+    await root.db('admin').command({ getParameter: 1, notablescan: 1 }),
+    { notablescan: true },
+    'parameters of the command line need no login',
+  )
+})
+
+t.test('a cluster with a key file', { timeout: 60_000 }, async (t) => {
+  const key = ['--keyFile', keyFile(0o600)]
+  const [config, shard] = await Promise.all(
+    [
+      ['csrs', '--configsvr'],
+      ['rs1', '--shardsvr'],
+    ].map(async ([name, role]) => {
+      const server = started(t, 'mongod', '--replSet', name!, role!, ...key)
+      const port = await server.port()
+      const db = (await connect(t, port)).db('admin')
+      const members = [{ _id: 0, host: `127.0.0.1:${port}` }]
+      await db.command({
+        replSetInitiate: { _id: name, ...(role === '--configsvr' ? { configsvr: true } : {}), members },
+      })
+      await server.line(21331)
+      return `${name}/127.0.0.1:${port}`
+    }),
+  )
+  const port = await started(t, 'mongos', '--configdb', config!, ...key).port()
+  const nobody = await connect(t, port)
+  await nobody.db('admin').command(createRoot)
+  await t.rejects(nobody.db('admin').command({ addShard: shard! }), { code: 13 })
+  const root = await connect(t, port, asRoot)
+  await root.db('admin').command({ addShard: shard! })
+  await root.db('shop').collection('a').insertOne({})
+  await root.db('shop').command({ createUser: 'ann', pwd: 'pass', roles: ['read'] })
+  const ann = await connect(t, port, { auth: { username: 'ann', password: 'pass' }, authSource: 'shop' })
+  t.equal(await ann.db('shop').collection('a').countDocuments(), 1)
+  await t.rejects(ann.db('shop').collection('a').insertOne({}), { code: 13 })
+  const direct = await connect(t, Number(config!.split(':')[1]), asRoot)
+  t.match(await direct.db('admin').command({ usersInfo: 'root' }), { users: [{ _id: 'admin.root' }] })
+  await direct.db('local').collection('own').insertOne({})
+  const other = await connect(t, Number(config!.split(':')[1]))
+  await t.rejects(other.db('local').collection('own').findOne(), { code: 13 })
+})
+
+t.test('wrong key files are refused', async (t) => {
+  for (const [path, reason] of [
+    [keyFile(0o644), /permissions on .* are too open/],
+    [keyFile(0o600, 'abc'), /has length 3, must be between 6 and 1024 chars/],
+    [keyFile(0o600, 'abc!defg'), /invalid char in key file .*: !/],
+  ] as const) {
+    const server = started(t, 'mongod', '--keyFile', path)
+    t.match(await server.ended(), { code: 2 })
+    t.match(server.stderr, reason)
+  }
+})
