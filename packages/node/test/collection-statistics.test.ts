@@ -263,6 +263,7 @@ t.test(
       'shardingStatistics',
       'storageEngine',
       'transactions',
+      'transportSecurity',
       'twoPhaseCommitCoordinator',
       'mem',
       'metrics',
