@@ -11,6 +11,7 @@ import { collectionReplies } from './replies/collections.js'
 import { documentReplies } from './replies/documents.js'
 import { memberReplies } from './replies/members.js'
 import { admin, type ReplyRow } from './replies/reply-row.js'
+import { userReplies } from './replies/users.js'
 
 export { lastCursor, type Types } from './replies/reply-row.js'
 
@@ -21,6 +22,7 @@ export const replyRows: readonly ReplyRow[] = [
   ...administrationReplies,
   ...chunkReplies,
   ...memberReplies,
+  ...userReplies,
 
   // Errors of all commands have the same four fields.
   ...[
@@ -34,6 +36,8 @@ export const replyRows: readonly ReplyRow[] = [
     [{ getPrevError: 1 }, 'types'],
     [{ resetError: 1 }, 'types'],
     [{ saslStart: 1 }, 'types'],
+    [{ saslContinue: 1, conversationId: 1, payload: '' }, 'types'],
+    [{ authenticate: 1, user: 'a', nonce: 'b', key: 'c' }, 'types'],
     [{ commitTransaction: 1 }, admin],
     [{ abortTransaction: 1 }, admin],
     [{ configureFailPoint: 'unheardOf', mode: 'off' }, admin],

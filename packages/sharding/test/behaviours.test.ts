@@ -24,7 +24,7 @@ t.test('every behaviour has a value for every version', async (t) => {
   }
   for (const version of emulatedVersions) {
     const column = behavioursOf(version)
-    t.same(Object.keys(column).sort(), ['profile', 'language', ...Object.keys(behaviourTable)].sort())
+    t.same(Object.keys(column).sort(), ['profile', 'language', 'releases', ...Object.keys(behaviourTable)].sort())
     t.notOk(Object.values(column).includes(undefined as never))
     t.equal(column.profile, version)
   }

@@ -116,6 +116,7 @@ export const administrationReplies: readonly ReplyRow[] = [
       localTime: 'date',
       asserts: 'object',
       'asserts.regular': 'int',
+      transportSecurity: 'object',
       connections: 'object',
       'connections.current': 'int',
       'connections.available': 'int',

@@ -10,7 +10,7 @@ export function withDeadline<T>(context: ActorContext, operation: Operation | nu
   try {
     remainingMs = operation.remainingMs(context.now())!
   } catch (error) {
-    // Its failure is that of others who wait.
+    // Its failure concerns other callers.
     shared.catch(() => {})
     return Promise.reject(error)
   }
