@@ -1,6 +1,8 @@
 /** Server: auth_checks in authorization_checks.cpp, write_ops and bulk_write_common.cpp. */
 import type { AccessQuestion } from '@shardlab/actor'
-import { BsonType, elementsOf, findField, firstFieldName } from '@shardlab/bson'
+import { BsonType, elementsOf, findField } from '@shardlab/bson'
+import { bulkWriteTarget, checkPosition } from '../writes/bulk-write-target.js'
+import type { WriteKind } from '../writes/write-statements.js'
 import { holdsOn, isTrueIn, namedBy } from './needs.js'
 
 function statementsOf({ body, sequences }: AccessQuestion, name: string): Uint8Array[] {
@@ -43,24 +45,24 @@ export function findAndModifyPrivileges(question: AccessQuestion): boolean {
   return holdsOn(question, namedBy(question), ...actions, ...bypass(question))
 }
 
-/** Of each namespace, the actions of the operations on it. */
+/**
+ * Of each namespace, the actions of the operations on it.
+ * @throws CommandError those of a malformed operation, as the server's parser does first
+ */
 export function bulkWritePrivileges(question: AccessQuestion): boolean {
   const namespaces = statementsOf(question, 'nsInfo').map((info) => {
     const ns = findField(info, 'ns')
     return { ns: ns?.type === BsonType.string ? ns.asString() : '', actions: new Set<string>(bypass(question)) }
   })
   for (const operation of statementsOf(question, 'ops')) {
-    const kind = firstFieldName(operation) ?? ''
-    const index = findField(operation, kind)
-    // An invalid operation fails when the command is read.
-    const target = index?.isNumber() === true ? namespaces[index.asNumber()] : undefined
-    if (target === undefined) continue
-    for (const action of actionsOf(kind, operation)) target.actions.add(action)
+    const target = bulkWriteTarget(operation)
+    checkPosition(target, operation, namespaces.length)
+    for (const action of actionsOf(target.kind, operation)) namespaces[target.namespace]!.actions.add(action)
   }
   return namespaces.every(({ ns, actions }) => actions.size === 0 || holdsOn(question, ns, ...actions))
 }
 
-function actionsOf(kind: string, operation: Uint8Array): readonly string[] {
+function actionsOf(kind: WriteKind, operation: Uint8Array): readonly string[] {
   if (kind === 'insert') return ['insert']
   if (kind === 'delete') return ['remove']
   return isTrueIn(operation, 'upsert') ? ['update', 'insert'] : ['update']

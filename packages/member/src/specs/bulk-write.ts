@@ -1,11 +1,11 @@
 /** Server: bulk_write_common.cpp, bulk_write.idl. */
 import { checkFields, checkNoNul, isNamespace, type FieldSpecs } from '@shardlab/actor'
-import { CommandError, FieldIterator, findField } from '@shardlab/bson'
-import { formatDocument } from '@shardlab/query'
+import { CommandError, findField } from '@shardlab/bson'
 import { documentsArgument } from '../arguments/documents-argument.js'
 import { uuidIn } from '../arguments/collection-uuid.js'
 import { checkHint, checkModification, readModify, type WriteStatement } from '../writes/statement.js'
-import { checkBatchSize, type StatementSource, type WriteKind } from '../writes/write-statements.js'
+import { bulkWriteTarget, checkPosition, type BulkWriteTarget } from '../writes/bulk-write-target.js'
+import { checkBatchSize, type StatementSource } from '../writes/write-statements.js'
 import type { CommandSpec } from './command-spec.js'
 import { bulkWritePrivileges } from '../access/write-privileges.js'
 
@@ -33,10 +33,7 @@ export const bulkWriteSpec = {
 /** Of the cursor over the results. */
 export const bulkWriteNs = 'admin.$cmd.bulkWrite'
 
-export interface BulkWriteOp {
-  readonly kind: WriteKind
-  /** Position in `nsInfo`. */
-  readonly namespace: number
+export interface BulkWriteOp extends BulkWriteTarget {
   readonly document: Uint8Array
 }
 
@@ -47,25 +44,6 @@ export interface BulkWriteRequest {
   readonly uuids: readonly (Uint8Array | null)[]
   readonly ordered: boolean
   readonly errorsOnly: boolean
-}
-
-const opFields: Readonly<Record<WriteKind, FieldSpecs>> = {
-  insert: { insert: 'number!', document: 'object!' },
-  update: {
-    update: 'number!',
-    filter: 'object!',
-    multi: 'bool',
-    updateMods: 'any!',
-    upsert: 'bool',
-    upsertSupplied: 'bool',
-    arrayFilters: 'array',
-    hint: 'any',
-    constants: 'object',
-    collation: 'object',
-    sort: 'object',
-    sampleId: 'binary',
-  },
-  delete: { delete: 'number!', filter: 'object!', multi: 'bool', hint: 'any', collation: 'object', sampleId: 'binary' },
 }
 
 const namespaceFields = { ns: 'string!', collectionUUID: 'binary' } as const satisfies FieldSpecs
@@ -82,10 +60,7 @@ export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   const ops = documentsArgument(source, 'ops').map(readOp)
   checkBatchSize(ops.length)
   const namespaces = entries.map((entry) => checkedNamespace(findField(entry, 'ns')!.asString()))
-  for (const { namespace, document } of ops) {
-    if (namespace >= namespaces.length)
-      throw new CommandError('BadValue', `BulkWrite ops entry ${formatDocument(document)} has an invalid nsInfo index.`)
-  }
+  for (const op of ops) checkPosition(op, op.document, namespaces.length)
   checkCursor(args.document('cursor'))
   const uuids = entries.map((entry) => {
     const value = findField(entry, 'collectionUUID')
@@ -109,18 +84,10 @@ export function bulkWriteBatchSize({ args }: StatementSource): number | undefine
 }
 
 function readOp(document: Uint8Array): BulkWriteOp {
-  const it = new FieldIterator(document)
-  const kind = it.next() ? it.name() : ''
-  if (kind !== 'insert' && kind !== 'update' && kind !== 'delete')
-    throw new CommandError('IDLUnknownField', `BSON field 'bulkWrite.${kind}' is an unknown field.`)
-  const index = it.value()
-  checkFields('bulkWrite.ops', document, opFields[kind])
-  const namespace = Math.trunc(index.asNumber())
-  if (namespace < 0)
-    throw new CommandError('BadValue', `BSON field '${kind}' value must be >= 0, actual value '${namespace}'`)
-  if (kind !== 'insert') checkHint(findField(document, 'hint'))
-  if (kind === 'update') checkModification(findField(document, 'updateMods')!)
-  return { kind, namespace, document }
+  const target = bulkWriteTarget(document)
+  if (target.kind !== 'insert') checkHint(findField(document, 'hint'))
+  if (target.kind === 'update') checkModification(findField(document, 'updateMods')!)
+  return { ...target, document }
 }
 
 function checkedNamespace(ns: string): string {

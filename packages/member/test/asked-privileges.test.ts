@@ -1,0 +1,71 @@
+/** Commands that ask for privileges by a function of their arguments, in odd forms of them. */
+import { CommandArguments, type AccessQuestion, type CommandPrivileges } from '@shardlab/actor'
+import { accessOf, clusterResource, databaseResource, exactResource, privilege, PrivilegeSet } from '@shardlab/auth'
+import { CommandError, Decimal128, encode, firstFieldName, type Document } from '@shardlab/bson'
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import t from 'tap'
+import { accessRulesOf } from '../src/access/access-rules.js'
+import { isAllowed } from '../src/access/authorize.js'
+import { bulkWritePrivileges } from '../src/access/write-privileges.js'
+
+interface Asked {
+  readonly by: CommandPrivileges
+  readonly body: Document
+  readonly db?: string
+  /** Actions on `cluster`, on a database, or on a collection. */
+  readonly may?: Readonly<Record<string, readonly string[]>>
+  readonly sequences?: AccessQuestion['sequences']
+  readonly version?: EmulatedVersion
+}
+
+function resourceOf(name: string) {
+  if (name === 'cluster') return clusterResource
+  const dot = name.indexOf('.')
+  return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
+}
+
+/** The name of the error, if it is not a refusal. */
+function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '8.0' }: Asked): boolean | string {
+  const rules = accessRulesOf(behavioursOf(version))
+  const granted = Object.entries(may).map(([name, actions]) => privilege(resourceOf(name), actions))
+  const bytes = encode(body)
+  try {
+    return isAllowed(by, {
+      command: firstFieldName(bytes)!,
+      db,
+      body: bytes,
+      args: CommandArguments.parse(bytes, null),
+      sequences,
+      access: accessOf(new PrivilegeSet(granted, rules), [], []),
+      rules,
+      isRouter: false,
+      ownsOperation: () => false,
+      privilegesOf: () => undefined,
+    })
+  } catch (error) {
+    if (error instanceof CommandError) return error.codeName
+    throw error
+  }
+}
+
+t.test('bulkWrite asks for the namespace that it writes to, whatever the number', async (t) => {
+  const may = { 'shop.rows': ['insert', 'update', 'remove'] }
+  const nsInfo = [{ ns: 'admin.system.users' }, { ns: 'shop.rows' }]
+  const ask = (ops: Document[]) => answerTo({ by: bulkWritePrivileges, body: { bulkWrite: 1, ops, nsInfo }, may })
+  for (const position of [0, 0.5, -0.5, NaN, Decimal128.fromString('0.5'), Decimal128.fromString('NaN')]) {
+    t.equal(ask([{ insert: position, document: {} }]), false, `insert ${String(position)}`)
+    t.equal(ask([{ update: position, filter: {}, updateMods: {} }]), false)
+    t.equal(ask([{ delete: position, filter: {} }]), false)
+  }
+  for (const position of [1, 1.9, Decimal128.fromString('1.5')])
+    t.equal(ask([{ insert: position, document: {} }]), true, `insert ${String(position)}`)
+  t.equal(ask([{ insert: 2, document: {} }]), 'BadValue')
+  t.equal(ask([{ insert: -1, document: {} }]), 'BadValue')
+  t.equal(ask([{ insert: '0', document: {} }]), 'TypeMismatch')
+  t.equal(ask([{ replace: 0, document: {} }]), 'IDLUnknownField')
+  const sequences: AccessQuestion['sequences'] = [
+    ['ops', [encode({ insert: 0.5, document: {} })]],
+    ['nsInfo', nsInfo.map((each) => encode(each))],
+  ]
+  t.equal(answerTo({ by: bulkWritePrivileges, body: { bulkWrite: 1 }, sequences, may }), false)
+})
