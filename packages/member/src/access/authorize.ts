@@ -93,6 +93,7 @@ function check(command: CheckedCommand, access: CommandAccess): null {
   }
   if (isAllowed(row.privileges, question)) {
     command.operation.users = command.connection.access!.users.map(({ name }) => name)
+    command.operation.access = command.connection.access
     return null
   }
   const shown = row.sensitive === undefined ? body : redacted(body, row.sensitive)

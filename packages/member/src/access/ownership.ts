@@ -27,21 +27,20 @@ export function checkCursorOwner(id: bigint, owners: Owners, { operation }: Pick
  * @throws CommandError Unauthorized
  */
 export function checkMayKillCursor(owners: Owners, ns: string, invocation: MemberInvocation): void {
-  const { host, operation, connectionId, db, body } = invocation
-  const { users } = operation
+  const { operation, db, body } = invocation
+  const { users, access } = operation
   if (users === null || isSharedWith(owners, users)) return
-  const privileges = host.connections.find(connectionId)?.access?.privileges
   const dot = ns.indexOf('.')
   const resources = [clusterResource, exactResource(ns.slice(0, dot), ns.slice(dot + 1))]
-  if (resources.some((resource) => privileges?.allows(resource, 'killAnyCursor') === true)) return
+  if (resources.some((resource) => access?.privileges.allows(resource, 'killAnyCursor') === true)) return
   throw new CommandError('Unauthorized', `not authorized on ${db} to execute command ${formatDocument(body)}`)
 }
 
 /** Own operations, and all with the action killop. */
-export function mayKillOperation({ host, operation, connectionId }: MemberInvocation, id: number): boolean {
-  const { users } = operation
+export function mayKillOperation({ host, operation }: MemberInvocation, id: number): boolean {
+  const { users, access } = operation
   if (users === null) return true
-  if (host.connections.find(connectionId)?.access?.privileges.allows(clusterResource, 'killop') === true) return true
+  if (access?.privileges.allows(clusterResource, 'killop') === true) return true
   for (const each of host.operations) if (each.id === id) return isSharedWith(each.users, users)
   return false
 }

@@ -2,8 +2,12 @@
  * With access control, a session belongs to its user: its id has a digest of the user's name.
  * Server: logical_session_id_helpers.cpp, initialize_operation_session_info.cpp.
  */
+import { ownRemote, type CommandRow } from '@shardlab/actor'
 import { clusterResource, userDigest, type UserName } from '@shardlab/auth'
 import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, sameBytes } from '@shardlab/bson'
+import type { Connection } from '../connections/connection-table.js'
+import type { MemberHost } from '../member-host.js'
+import { accessOfConnection } from './authenticate.js'
 import type { ConnectionAccess } from './connection-access.js'
 
 const lists: Readonly<Record<string, readonly string[]>> = {
@@ -18,7 +22,7 @@ const lists: Readonly<Record<string, readonly string[]>> = {
  * @param command name of the row
  * @throws CommandError Unauthorized for the session of another user, and with several users
  */
-export function withSessionUser(command: string, body: Uint8Array, access: ConnectionAccess): Uint8Array {
+function withSessionUser(command: string, body: Uint8Array, access: ConnectionAccess): Uint8Array {
   const spoofing = Object.hasOwn(lists, command) ? lists[command]! : null
   if (spoofing === null && findField(body, 'lsid') === undefined) return body
   if (access.users.length === 0) return without(body, ['lsid', 'txnNumber'])
@@ -40,6 +44,16 @@ export function withSessionUser(command: string, body: Uint8Array, access: Conne
     } else writer.value(name, value)
   }
   return writer.finish()
+}
+
+/** As {@link withSessionUser}. Commands of Shardlab itself keep the sessions that they name. */
+export function withUserOfSession(
+  host: MemberHost,
+  { name }: Pick<CommandRow<never>, 'name'>,
+  connection: Connection,
+  body: Uint8Array,
+): Uint8Array {
+  return connection.remote === ownRemote ? body : withSessionUser(name, body, accessOfConnection(host, connection))
 }
 
 /** @throws CommandError Unauthorized */

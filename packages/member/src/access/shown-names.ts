@@ -7,9 +7,8 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Null: access control is off, or the command is from another member. */
-function privilegesOfClient({ host, connectionId, operation }: MemberInvocation): PrivilegeSet | null {
-  if (operation.users === null) return null
-  return host.connections.find(connectionId)?.access?.privileges ?? null
+function privilegesOfClient({ operation }: MemberInvocation): PrivilegeSet | null {
+  return operation.access?.privileges ?? null
 }
 
 /**

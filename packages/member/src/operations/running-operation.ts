@@ -5,7 +5,7 @@ import {
   type CancelSignal,
   type CommandArguments,
 } from '@shardlab/actor'
-import type { UserName } from '@shardlab/auth'
+import type { CommandAccess, UserName } from '@shardlab/auth'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import { withComment } from './with-comment.js'
@@ -40,6 +40,8 @@ export class RunningOperation {
   session: SessionId | null = null
   /** Of the client. Null: access control is off, or the command is from another member. */
   users: readonly UserName[] | null = null
+  /** Of the users; null with them. */
+  access: CommandAccess | null = null
   /** Null: not read yet. */
   args: CommandArguments | null = null
   /** Error labels set by a fail point, which replace those of the failure; null: none. */

@@ -1,5 +1,5 @@
 import type { ClientCommand, CommandRow, CommandTable } from '@shardlab/actor'
-import { authorize, withSessionUser } from '@shardlab/member'
+import { authorize, withUserOfSession, type Connection } from '@shardlab/member'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { argumentsOf, databaseOf } from './arguments-of-client.js'
 import type { Operation } from './operation.js'
@@ -10,19 +10,23 @@ import type { Operation } from './operation.js'
  */
 export function authorizeClient(
   host: MongosHost & { readonly table: CommandTable<MongosInvocation> },
-  { body, sequences, connectionId, remote }: ClientCommand,
+  { body, sequences }: ClientCommand,
   row: CommandRow<MongosInvocation>,
   operation: Operation,
+  connection: Connection,
 ): Promise<void> | null {
   const db = databaseOf(row, operation, body)
   const args = argumentsOf(row, body, sequences)
-  const connection = host.connections.of(connectionId, remote)
   const findRow = (name: string) => host.table.find(name, host.behaviours)
   return authorize({ host, row, connection, operation, db, body, args, sequences, findRow })
 }
 
 /** @throws CommandError Unauthorized */
-export function withUser(host: MongosHost, row: CommandRow<MongosInvocation>, command: ClientCommand): ClientCommand {
-  const access = host.connections.find(command.connectionId)?.access ?? null
-  return access === null ? command : { ...command, body: withSessionUser(row.name, command.body, access) }
+export function withUser(
+  host: MongosHost,
+  row: CommandRow<MongosInvocation>,
+  command: ClientCommand,
+  connection: Connection,
+): ClientCommand {
+  return { ...command, body: withUserOfSession(host, row, connection, command.body) }
 }

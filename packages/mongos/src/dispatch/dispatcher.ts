@@ -37,6 +37,7 @@ import {
   writeConcernErrorOf,
   writeFailure,
   type Concerns,
+  type Connection,
   type FailableCommand,
 } from '@shardlab/member'
 import { checkOpQueryCommand } from '@shardlab/wire'
@@ -78,6 +79,8 @@ class Dispatch {
   #operation: Operation | null = null
   #row: CommandRow<MongosInvocation> | null = null
   #invocation: MongosInvocation | null = null
+  /** Of the client. Null: there is no access control, or the router itself sends the command. */
+  #connection: Connection | null = null
   /** Null: no fail point is on. */
   #failable: FailableCommand | null = null
 
@@ -97,7 +100,10 @@ class Dispatch {
       host.statistics.commandBegins(row.name)
       const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row)))
       if (host.hasAccessControl && !this.#internal) {
-        const authorized = authorizeClient(host, this.#command, row, operation)
+        const { connectionId, remote } = this.#command
+        // A client may close it while its users are read.
+        const connection = (this.#connection = host.connections.of(connectionId, remote))
+        const authorized = authorizeClient(host, this.#command, row, operation, connection)
         if (authorized !== null)
           return authorized.then(
             () => this.#begin(row, operation),
@@ -114,7 +120,7 @@ class Dispatch {
   #begin(row: CommandRow<MongosInvocation>, operation: Operation): Promise<ClientReply> | ClientReply {
     const host = this.#host
     try {
-      if (host.hasAccessControl && !this.#internal) this.#command = withUser(host, row, this.#command)
+      if (this.#connection !== null) this.#command = withUser(host, row, this.#command, this.#connection)
       let invocation = (this.#invocation = prepare(host, this.#command, row, operation))
       if (host.querySettings !== null)
         invocation = this.#invocation = withSettingsOfCommand(invocation, row, host.querySettings)

@@ -6,7 +6,7 @@ import {
   type NodeCommand,
 } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { authorize, withSessionUser, type RunningOperation } from '@shardlab/member'
+import { authorize, withUserOfSession, type RunningOperation } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 /** @throws CommandError 13 Unauthorized, 73 InvalidNamespace */
@@ -51,5 +51,5 @@ export function authorizedBody(
   const findRow = (name: string) => node.table.find(name, node.behaviours)
   if (authorize({ host: node, row, connection, operation, db, body, args, sequences, findRow }) !== null)
     throw new Error('the users of a mongod are not at hand')
-  return connection.access === null ? body : withSessionUser(row.name, body, connection.access)
+  return withUserOfSession(node, row, connection, body)
 }

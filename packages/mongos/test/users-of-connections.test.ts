@@ -1,0 +1,24 @@
+/** A client may close its connection while the router reads its users. */
+import { Binary, decode, UUID, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { FakeCluster } from './support/fake-cluster.js'
+
+t.test('a command of a client that has closed its connection has no session of another user', async (t) => {
+  const cluster = new FakeCluster({ hasAccessControl: true })
+  const connectionId = 5
+  const received: Document[] = []
+  cluster.scripts.set('config', async ({ body }, name) => {
+    if (name === 'count') {
+      await cluster.mongos.receive('client.disconnected', { connectionId }, 'gateway')
+      return { n: 0, ok: 1 }
+    }
+    received.push(decode(body))
+    return { ok: 1 }
+  })
+  const lsid = { id: new UUID(), uid: new Binary(Buffer.alloc(32)) }
+  t.match(await cluster.run({ createUser: 'root', pwd: 'x', roles: [], lsid, $db: 'admin' }, { connectionId }), {
+    ok: 1,
+  })
+  t.match(received, [{ createUser: 'root' }])
+  t.notOk('lsid' in received[0]!, 'the digest of another user')
+})
