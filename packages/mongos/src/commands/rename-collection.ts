@@ -12,7 +12,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
   status: 'partial',
-  deviations: ['D851'],
+  deviations: ['D851', 'D915'],
   summary: 'Renames a collection: to any database on the same primary shard, a sharded one within its database.',
   run(invocation) {
     const { args, host, operation } = invocation

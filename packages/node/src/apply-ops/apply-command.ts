@@ -6,6 +6,7 @@ import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { createCollection } from '../ddl/namespace.js'
 import { collectionOptions } from '../ddl/collection-options.js'
+import { refuseFixedNames } from '../ddl/refuse-rename.js'
 import { renameLocalCollection } from '../ddl/rename.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
@@ -144,10 +145,12 @@ function makeRoomForUuid({ host }: NodeInvocation, ns: string, uuid: Uint8Array)
   if (named !== undefined && sameBytes(named.uuid, uuid)) return true
   if (named !== undefined) {
     const suffix = host.context.random.fork('apply-ops').fraction().toString(36).slice(2, 7).padEnd(5, '0')
+    refuseFixedNames(ns, ns)
     renameLocalCollection(host, named, `${databaseNameOf(ns)}.tmp${suffix}.create`, true)
   }
   const found = collectionByUuid(host, uuid)
   if (found === undefined) return false
+  refuseFixedNames(found.ns, ns)
   renameLocalCollection(host, found, ns, true)
   return true
 }

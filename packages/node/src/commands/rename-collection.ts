@@ -5,6 +5,7 @@ import { checkCollectionUuid } from '../ddl/collection-uuid.js'
 import { checkTargetName } from '../ddl/namespace.js'
 import { renameLocalCollection } from '../ddl/rename.js'
 import { refuseOplogRename } from '../ddl/refuse-oplog.js'
+import { refuseFixedNames } from '../ddl/refuse-rename.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
@@ -20,6 +21,7 @@ export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequ
     throw new CommandError('NamespaceNotFound', `Source collection ${from} does not exist`)
   }
   checkTargetName(node, to)
+  refuseFixedNames(from, to)
   if (node.collection(to) !== undefined) {
     if (!dropTarget) throw new CommandError('NamespaceExists', 'target namespace exists')
   } else if (viewOf(node, to) !== null)
@@ -32,7 +34,7 @@ export const renameCollection: CommandRow<NodeInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
   status: 'partial',
-  deviations: ['D851'],
+  deviations: ['D851', 'D915'],
   summary: 'Renames a collection, also into another database with the same primary shard.',
   async run({ host, args }) {
     const request = renameRequest(args)

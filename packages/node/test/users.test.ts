@@ -1,0 +1,31 @@
+import { UUID } from '@shardlab/bson'
+import t from 'tap'
+import { NodeUnderTest } from './support/harness.js'
+
+const admin = { db: 'admin' }
+
+t.test('D915 no collection takes the place of users, roles, views or functions', async (t) => {
+  for (const version of ['2.6', '4.0', '8.0'] as const) {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ insert: 'rows', documents: [{ _id: 1 }] }, admin)
+    for (const name of ['system.users', 'system.roles', 'system.views', 'system.js'])
+      t.match(
+        await node.run({ renameCollection: 'admin.rows', to: `admin.${name}`, dropTarget: true }, admin),
+        { code: 20, errmsg: `renaming ${name} collection or renaming to ${name} is not allowed` },
+        version,
+      )
+    await node.ok({ createUser: 'root', pwd: 'secret', roles: ['root'] }, admin)
+    t.match(await node.run({ renameCollection: 'admin.system.users', to: 'admin.other' }, admin), { code: 20 }, version)
+    t.match(await node.run({ renameCollection: 'admin.system.users', to: 'shop.other' }, admin), { code: 20 }, version)
+  }
+})
+
+t.test('applyOps gives no collection the name of the users', async (t) => {
+  const node = new NodeUnderTest({ version: '6.0' })
+  await node.ok({ create: 'rows' }, admin)
+  const ui = node.node.collection('admin.rows')!.uuid
+  const create = { op: 'c', ns: 'admin.$cmd', ui: new UUID(Buffer.from(ui)), o: { create: 'system.users' } }
+  t.match(await node.run({ applyOps: [create] }, admin), { ok: 0, code: 20 })
+  await node.ok({ createUser: 'root', pwd: 'secret', roles: ['root'] }, admin)
+  t.match(await node.run({ applyOps: [create] }, admin), { ok: 0, code: 20 })
+})
