@@ -4,6 +4,22 @@ import { NodeUnderTest } from './support/harness.js'
 
 const admin = { db: 'admin' }
 
+t.test('a process that had a user or a role does not forget it before it restarts', async (t) => {
+  const node = new NodeUnderTest()
+  t.equal(node.node.users.hasAny(), false)
+  await node.ok({ createUser: 'root', pwd: 'secret', roles: ['root'] }, admin)
+  await node.ok({ dropUser: 'root' }, admin)
+  t.equal(node.node.users.hasAny(), true)
+  await node.stepDown()
+  await node.stepUp()
+  t.equal(node.node.users.hasAny(), true, 'after an election')
+  const restarted = node.restarted()
+  t.equal(restarted.node.users.hasAny(), false)
+  await restarted.ok({ createRole: 'reader', privileges: [], roles: [] }, admin)
+  await restarted.ok({ dropRole: 'reader' }, admin)
+  t.equal(restarted.node.users.hasAny(), true)
+})
+
 t.test('D915 no collection takes the place of users, roles, views or functions', async (t) => {
   for (const version of ['2.6', '4.0', '8.0'] as const) {
     const node = new NodeUnderTest({ version })

@@ -13,6 +13,8 @@ export class UserStore implements UserSource, StoredUsers {
   #generation: number
   /** Null: not read since the last change. */
   #graph: RoleGraph | null = null
+  /** Once true it stays true until the process restarts, as on the server. */
+  #hadAny: boolean
   /** Ends with the last password that is being hashed. */
   #hashing: Promise<unknown> = Promise.resolve()
 
@@ -20,6 +22,7 @@ export class UserStore implements UserSource, StoredUsers {
   constructor(node: NodeHost, previous: UserStore | null) {
     this.#node = node
     this.#generation = previous === null ? 0 : previous.generation + 1
+    this.#hadAny = previous !== null && previous.#hadAny
   }
 
   get generation(): number {
@@ -40,6 +43,7 @@ export class UserStore implements UserSource, StoredUsers {
   find(name: UserName): FoundUser | null {
     const user = this.user(name)
     if (user === null) return null
+    this.#hadAny = true
     const { privileges, restrictions } = this.graph.resolve(user.roles)
     return { user, roles: this.graph.allRoles(user.roles), privileges, restrictions }
   }
@@ -65,10 +69,11 @@ export class UserStore implements UserSource, StoredUsers {
   }
 
   hasAny(): boolean {
-    return [usersNamespace, rolesNamespace].some((ns) => (this.#node.collection(ns)?.count ?? 0) > 0)
+    return (this.#hadAny ||= [usersNamespace, rolesNamespace].some((ns) => (this.#node.collection(ns)?.count ?? 0) > 0))
   }
 
   invalidate(): void {
+    this.hasAny()
     this.#generation++
     this.#graph = null
   }
