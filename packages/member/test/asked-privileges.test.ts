@@ -5,6 +5,7 @@ import { CommandError, Decimal128, encode, firstFieldName, type Document } from 
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { accessRulesOf } from '../src/access/access-rules.js'
+import { applyOpsPrivileges } from '../src/access/apply-ops-privileges.js'
 import { isAllowed } from '../src/access/authorize.js'
 import { bulkWritePrivileges } from '../src/access/write-privileges.js'
 
@@ -24,6 +25,8 @@ function resourceOf(name: string) {
   return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
 }
 
+const rows: Readonly<Record<string, CommandPrivileges>> = { applyOps: applyOpsPrivileges }
+
 /** The name of the error, if it is not a refusal. */
 function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '8.0' }: Asked): boolean | string {
   const rules = accessRulesOf(behavioursOf(version))
@@ -40,7 +43,7 @@ function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '
       rules,
       isRouter: false,
       ownsOperation: () => false,
-      privilegesOf: () => undefined,
+      privilegesOf: (name) => rows[name],
     })
   } catch (error) {
     if (error instanceof CommandError) return error.codeName
@@ -68,4 +71,19 @@ t.test('bulkWrite asks for the namespace that it writes to, whatever the number'
     ['nsInfo', nsInfo.map((each) => encode(each))],
   ]
   t.equal(answerTo({ by: bulkWritePrivileges, body: { bulkWrite: 1 }, sequences, may }), false)
+})
+
+t.test('applyOps asks for find on the collection of each precondition', (t) => {
+  const may = { cluster: ['applyOps'], 'shop.rows': ['find', 'insert'] }
+  const command = (...namespaces: unknown[]) => ({
+    applyOps: [{ op: 'i', ns: 'shop.rows', o: { _id: 1 } }],
+    preCondition: namespaces.map((ns) => ({ ns, q: {}, res: {} })),
+  })
+  const ask = (body: Document) => answerTo({ by: applyOpsPrivileges, body, db: 'admin', may, version: '6.0' })
+  t.equal(ask(command('shop.rows')), true)
+  t.equal(ask(command('shop.secrets')), false)
+  t.equal(ask(command('shop.rows', 'shop.secrets')), false)
+  t.equal(ask(command('shop.rows', 1)), true, 'fails when it is read')
+  t.equal(ask({ applyOps: [{ op: 'c', ns: 'admin.$cmd', o: command('shop.secrets') }] }), false, 'nested')
+  t.end()
 })

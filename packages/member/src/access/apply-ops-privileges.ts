@@ -21,8 +21,16 @@ export function applyOpsPrivileges(question: AccessQuestion): boolean {
     const creates = commands.includes('create') ? ['forceUUID'] : []
     if (!holdsOnCluster(question, 'useUUID', ...creates)) return false
   }
+  if (!preConditionsOf(body).every((ns) => holdsOn(question, ns, 'find'))) return false
   const always = findField(body, 'alwaysUpsert')
   return operations.every((each) => allowsOperation(question, each, always === undefined || always.isTruthy()))
+}
+
+/** The collections whose documents the reply may show. One without a name fails when it is read. */
+function preConditionsOf(body: Uint8Array): readonly string[] {
+  const conditions = findField(body, 'preCondition')
+  if (conditions?.type !== BsonType.array) return []
+  return documentsIn(conditions).flatMap((condition) => textIn(condition, 'ns') ?? [])
 }
 
 /** Null: the operation is not a command. */
