@@ -7,6 +7,7 @@ import t from 'tap'
 import { accessRulesOf } from '../src/access/access-rules.js'
 import { applyOpsPrivileges } from '../src/access/apply-ops-privileges.js'
 import { isAllowed } from '../src/access/authorize.js'
+import { onNamespace } from '../src/access/needs.js'
 import { bulkWritePrivileges } from '../src/access/write-privileges.js'
 
 interface Asked {
@@ -25,7 +26,10 @@ function resourceOf(name: string) {
   return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
 }
 
-const rows: Readonly<Record<string, CommandPrivileges>> = { applyOps: applyOpsPrivileges }
+const rows: Readonly<Record<string, CommandPrivileges>> = {
+  applyOps: applyOpsPrivileges,
+  dropIndexes: onNamespace('dropIndex'),
+}
 
 /** The name of the error, if it is not a refusal. */
 function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '8.0' }: Asked): boolean | string {
@@ -85,5 +89,16 @@ t.test('applyOps asks for find on the collection of each precondition', (t) => {
   t.equal(ask(command('shop.rows', 'shop.secrets')), false)
   t.equal(ask(command('shop.rows', 1)), true, 'fails when it is read')
   t.equal(ask({ applyOps: [{ op: 'c', ns: 'admin.$cmd', o: command('shop.secrets') }] }), false, 'nested')
+  t.end()
+})
+
+t.test('applyOps refuses commands that ask for nothing', (t) => {
+  const may = { cluster: ['applyOps'], 'shop.rows': ['dropIndex'] }
+  const ask = (o: unknown) =>
+    answerTo({ by: applyOpsPrivileges, body: { applyOps: [{ op: 'c', ns: 'shop.$cmd', o }] }, db: 'admin', may })
+  t.equal(ask({ dropIndexes: 'rows', index: '*' }), true)
+  t.equal(ask({ dropIndexes: 'secrets', index: '*' }), false)
+  for (const o of [{ dropIndex: 'rows' }, { deleteIndex: 'rows' }, { unknown: 1 }, {}, 1, undefined])
+    t.equal(ask(o), 'FailedToParse', JSON.stringify(o))
   t.end()
 })

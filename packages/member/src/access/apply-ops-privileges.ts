@@ -1,7 +1,8 @@
 /** Server: oplog_application_checks.cpp, apply_ops_cmd_common.cpp (validateApplyOpsCommand). */
 import { CommandArguments, type AccessQuestion } from '@shardlab/actor'
 import { anyAction, anyResource } from '@shardlab/auth'
-import { BsonType, findField, firstFieldName } from '@shardlab/bson'
+import { BsonType, CommandError, findField, firstFieldName } from '@shardlab/bson'
+import { databaseNameOf } from '../arguments/split-namespace.js'
 import { isAllowed } from './authorize.js'
 import { holdsOn, holdsOnCluster, isTrueIn, textIn } from './needs.js'
 import { documentsIn } from './pipeline-privileges.js'
@@ -62,11 +63,13 @@ function allowsOperation(question: AccessQuestion, operation: Uint8Array, always
   }
 }
 
+/** @throws CommandError 9 FailedToParse for a command without privileges */
 function allowsCommand(question: AccessQuestion, operation: Uint8Array, ns: string): boolean {
   const name = commandOf(operation)
   const privileges = name === null ? undefined : question.privilegesOf(name)
-  if (name === null || privileges === undefined) return true
+  // Operations may have names that no command has, such as dropIndex.
+  if (name === null || privileges === undefined) throw new CommandError('FailedToParse', 'Unrecognized command in op')
   const body = findField(operation, 'o')!.slice()
-  const db = name === 'renameCollection' ? 'admin' : ns.slice(0, Math.max(0, ns.indexOf('.')))
+  const db = name === 'renameCollection' ? 'admin' : databaseNameOf(ns)
   return isAllowed(privileges, { ...question, command: name, db, body, args: CommandArguments.parse(body, null) })
 }
