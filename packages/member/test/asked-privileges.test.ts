@@ -7,6 +7,7 @@ import t from 'tap'
 import { accessRulesOf } from '../src/access/access-rules.js'
 import { applyOpsPrivileges } from '../src/access/apply-ops-privileges.js'
 import { isAllowed } from '../src/access/authorize.js'
+import { collModPrivileges } from '../src/access/definition-privileges.js'
 import { onNamespace } from '../src/access/needs.js'
 import { bulkWritePrivileges } from '../src/access/write-privileges.js'
 
@@ -28,6 +29,7 @@ function resourceOf(name: string) {
 
 const rows: Readonly<Record<string, CommandPrivileges>> = {
   applyOps: applyOpsPrivileges,
+  collMod: collModPrivileges,
   dropIndexes: onNamespace('dropIndex'),
 }
 
@@ -100,5 +102,27 @@ t.test('applyOps refuses commands that ask for nothing', (t) => {
   t.equal(ask({ dropIndexes: 'secrets', index: '*' }), false)
   for (const o of [{ dropIndex: 'rows' }, { deleteIndex: 'rows' }, { unknown: 1 }, {}, 1, undefined])
     t.equal(ask(o), 'FailedToParse', JSON.stringify(o))
+  t.end()
+})
+
+t.test('collMod changes both parts of a view, and shows what its client may read', (t) => {
+  const may = { cluster: ['applyOps'], 'shop.view': ['collMod', 'find'], 'shop.rows': ['find'] }
+  const lookup = { $lookup: { from: 'secrets', localField: 'a', foreignField: 'a', as: 'a' } }
+  for (const [options, answer] of [
+    [{ viewOn: 'rows', pipeline: [] }, true],
+    [{ viewOn: 'secrets', pipeline: [] }, false],
+    [{ viewOn: 'rows', pipeline: [lookup] }, false],
+    [{ pipeline: [lookup] }, 'InvalidOptions'],
+    [{ viewOn: 'secrets' }, 'InvalidOptions'],
+    [{ viewOn: null, pipeline: [lookup] }, false],
+    [{ viewOn: 'rows', pipeline: null }, false],
+    [{ viewOn: 'rows', pipeline: {} }, false],
+  ] as const) {
+    const body = { collMod: 'view', ...options }
+    t.equal(answerTo({ by: collModPrivileges, body, may }), answer, JSON.stringify(options))
+    const applyOps = [{ op: 'c', ns: 'shop.$cmd', o: body }]
+    t.equal(answerTo({ by: applyOpsPrivileges, body: { applyOps }, db: 'admin', may }), answer, 'in applyOps')
+  }
+  t.equal(answerTo({ by: collModPrivileges, body: { collMod: 'view', viewOn: 'rows', pipeline: [] } }), false)
   t.end()
 })

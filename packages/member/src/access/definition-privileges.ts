@@ -2,7 +2,7 @@
  * Commands on collections. Server: authorization_checks.cpp, rename_collection_common.cpp.
  */
 import type { AccessQuestion } from '@shardlab/actor'
-import { BsonType, findField } from '@shardlab/bson'
+import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { allowsViewPipeline, documentsIn } from './pipeline-privileges.js'
 import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, nameIn, namedBy, textIn } from './needs.js'
 
@@ -16,10 +16,23 @@ export function createPrivileges(question: AccessQuestion): boolean {
   return mayCreate || holdsOn(question, ns, 'insert')
 }
 
+/**
+ * The old pipeline on another collection would show as much as another pipeline on the old one.
+ * @throws CommandError 72 InvalidOptions for one of the two alone
+ */
 export function collModPrivileges(question: AccessQuestion): boolean {
+  const { body } = question
   const ns = namedBy(question)
   if (!holdsOn(question, ns, 'collMod')) return false
-  return textIn(question.body, 'viewOn') === undefined || mayDefineView(question, ns)
+  const [viewOn, pipeline] = [findField(body, 'viewOn'), findField(body, 'pipeline')]
+  if ((viewOn === undefined) !== (pipeline === undefined))
+    throw new CommandError(
+      'InvalidOptions',
+      "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled",
+    )
+  if (viewOn === undefined) return true
+  // A null counts as absent when the command runs.
+  return viewOn.type === BsonType.string && pipeline!.type === BsonType.array && mayDefineView(question, ns)
 }
 
 /** A client that cannot read the view may let it show anything. */
