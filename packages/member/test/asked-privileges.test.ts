@@ -1,7 +1,7 @@
 /** Commands that ask for privileges by a function of their arguments, in odd forms of them. */
 import { CommandArguments, type AccessQuestion, type CommandPrivileges } from '@shardlab/actor'
 import { accessOf, clusterResource, databaseResource, exactResource, privilege, PrivilegeSet } from '@shardlab/auth'
-import { CommandError, Decimal128, encode, firstFieldName, type Document } from '@shardlab/bson'
+import { CommandError, Decimal128, encode, firstFieldName, UUID, type Document } from '@shardlab/bson'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { accessRulesOf } from '../src/access/access-rules.js'
@@ -27,6 +27,9 @@ function resourceOf(name: string) {
   return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
 }
 
+const secretUuid = new UUID('00112233-4455-6677-8899-aabbccddeeff')
+const namespaces = new Map([[secretUuid.toString(), 'shop.secrets']])
+
 const rows: Readonly<Record<string, CommandPrivileges>> = {
   applyOps: applyOpsPrivileges,
   collMod: collModPrivileges,
@@ -49,6 +52,7 @@ function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '
       rules,
       isRouter: false,
       ownsOperation: () => false,
+      namespaceOfUuid: (uuid) => namespaces.get(new UUID(Buffer.from(uuid)).toString()) ?? null,
       privilegesOf: (name) => rows[name],
     })
   } catch (error) {
@@ -124,5 +128,31 @@ t.test('collMod changes both parts of a view, and shows what its client may read
     t.equal(answerTo({ by: applyOpsPrivileges, body: { applyOps }, db: 'admin', may }), answer, 'in applyOps')
   }
   t.equal(answerTo({ by: collModPrivileges, body: { collMod: 'view', viewOn: 'rows', pipeline: [] } }), false)
+  t.end()
+})
+
+t.test('applyOps asks for the collection that has the UUID', (t) => {
+  const actions = ['insert', 'update', 'remove', 'dropCollection', 'dropIndex', 'collMod']
+  const operations = [
+    { op: 'i', ns: 'shop.rows', o: { _id: 1 } },
+    { op: 'u', ns: 'shop.rows', o2: { _id: 1 }, o: { $set: { a: 1 } } },
+    { op: 'd', ns: 'shop.rows', o: { _id: 1 } },
+    { op: 'c', ns: 'shop.$cmd', o: { dropIndexes: 'rows', index: '*' } },
+    { op: 'c', ns: 'shop.$cmd', o: { collMod: 'rows', index: {} } },
+  ]
+  for (const operation of operations) {
+    const ask = (more: Document, ...names: string[]) =>
+      answerTo({
+        by: applyOpsPrivileges,
+        body: { applyOps: [{ ...operation, ...more }] },
+        db: 'admin',
+        may: { cluster: ['applyOps', 'useUUID'], ...Object.fromEntries(names.map((name) => [name, actions])) },
+        version: '6.0',
+      })
+    t.equal(ask({}, 'shop.rows'), true)
+    t.equal(ask({ ui: new UUID() }, 'shop.rows'), true, 'no collection has it')
+    t.equal(ask({ ui: secretUuid }, 'shop.rows'), false, JSON.stringify(operation))
+    t.equal(ask({ ui: secretUuid }, 'shop.rows', 'shop.secrets'), true)
+  }
   t.end()
 })

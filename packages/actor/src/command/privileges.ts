@@ -27,6 +27,8 @@ export interface AccessQuestion {
   readonly isRouter: boolean
   /** Whether one of the client's users runs this operation of the member. */
   readonly ownsOperation: (id: number) => boolean
+  /** `db.collection`; null: none has it, and on a router. */
+  readonly namespaceOfUuid: (uuid: Uint8Array) => string | null
   /** Those of another command. Undefined: there is none of this name. */
   readonly privilegesOf: (command: string) => CommandPrivileges | undefined
 }

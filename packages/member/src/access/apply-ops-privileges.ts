@@ -1,8 +1,17 @@
 /** Server: oplog_application_checks.cpp, apply_ops_cmd_common.cpp (validateApplyOpsCommand). */
 import { CommandArguments, type AccessQuestion } from '@shardlab/actor'
 import { anyAction, anyResource } from '@shardlab/auth'
-import { BsonType, CommandError, findField, firstFieldName } from '@shardlab/bson'
-import { databaseNameOf } from '../arguments/split-namespace.js'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  fieldsOf,
+  findField,
+  firstFieldName,
+  type RawValue,
+} from '@shardlab/bson'
+import { databaseNameOf, splitNamespace } from '../arguments/split-namespace.js'
 import { isAllowed } from './authorize.js'
 import { holdsOn, holdsOnCluster, isTrueIn, textIn } from './needs.js'
 import { documentsIn } from './pipeline-privileges.js'
@@ -43,7 +52,10 @@ function commandOf(operation: Uint8Array): string | null {
 
 /** An invalid operation fails when the command runs. */
 function allowsOperation(question: AccessQuestion, operation: Uint8Array, alwaysUpsert: boolean): boolean {
-  const ns = textIn(operation, 'ns') ?? ''
+  const named = textIn(operation, 'ns') ?? ''
+  const byUuid = namespaceByUuid(question, operation)
+  // It is written whatever the name.
+  const ns = byUuid ?? named
   const bypass = isTrueIn(question.body, 'bypassDocumentValidation') ? ['bypassDocumentValidation'] : []
   switch (textIn(operation, 'op')) {
     case 'n':
@@ -57,19 +69,42 @@ function allowsOperation(question: AccessQuestion, operation: Uint8Array, always
     case 'd':
       return holdsOn(question, ns, 'remove')
     case 'c':
-      return allowsCommand(question, operation, ns)
+      return allowsCommand(question, operation, named) && allowsCommandByUuid(question, operation, byUuid)
     default:
       return question.access.privileges.allows(anyResource, anyAction)
   }
 }
 
+/** Null: the operation has no UUID, or no collection has it. */
+function namespaceByUuid({ namespaceOfUuid }: AccessQuestion, operation: Uint8Array): string | null {
+  const uuid = findField(operation, 'ui')
+  return uuid?.type === BsonType.binary ? namespaceOfUuid(uuid.asBinary()) : null
+}
+
 /** @throws CommandError 9 FailedToParse for a command without privileges */
-function allowsCommand(question: AccessQuestion, operation: Uint8Array, ns: string): boolean {
+function allowsCommand(question: AccessQuestion, operation: Uint8Array, ns: string, collection?: string): boolean {
   const name = commandOf(operation)
   const privileges = name === null ? undefined : question.privilegesOf(name)
   // Operations may have names that no command has, such as dropIndex.
   if (name === null || privileges === undefined) throw new CommandError('FailedToParse', 'Unrecognized command in op')
-  const body = findField(operation, 'o')!.slice()
+  const given = findField(operation, 'o')!.slice()
+  const body = collection === undefined ? given : withCollection(given, collection)
   const db = name === 'renameCollection' ? 'admin' : databaseNameOf(ns)
   return isAllowed(privileges, { ...question, command: name, db, body, args: CommandArguments.parse(body, null) })
+}
+
+/** Of a command that names a collection, and changes the one with the UUID instead. */
+function allowsCommandByUuid(question: AccessQuestion, operation: Uint8Array, ns: string | null): boolean {
+  const name = commandOf(operation)
+  if (ns === null || name === 'renameCollection') return true
+  const target = new FieldIterator(findField(operation, 'o')!.slice())
+  if (!target.next() || target.type !== BsonType.string) return true
+  return allowsCommand(question, operation, ns, splitNamespace(ns)[1])
+}
+
+function withCollection(command: Uint8Array, collection: string): Uint8Array {
+  const [[name], ...others] = fieldsOf(command) as [[string, RawValue], ...[string, RawValue][]]
+  const writer = new DocumentWriter(command.length + collection.length).string(name, collection)
+  for (const [field, value] of others) writer.value(field, value)
+  return writer.finish()
 }

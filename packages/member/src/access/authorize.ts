@@ -33,6 +33,7 @@ export interface CheckedCommand {
   readonly args: CommandArguments
   readonly sequences: AccessQuestion['sequences']
   readonly findRow: (name: string) => Pick<CommandRow<never>, 'privileges'> | undefined
+  readonly namespaceOfUuid: AccessQuestion['namespaceOfUuid']
 }
 
 /**
@@ -78,7 +79,7 @@ function checkWithoutUser(command: CheckedCommand, access: CommandAccess, hasUse
 }
 
 function check(command: CheckedCommand, access: CommandAccess): null {
-  const { host, row, db, body, args, sequences, findRow } = command
+  const { host, row, db, body, args, sequences, findRow, namespaceOfUuid } = command
   const question: AccessQuestion = {
     command: row.name,
     db,
@@ -88,6 +89,7 @@ function check(command: CheckedCommand, access: CommandAccess): null {
     access,
     rules: accessRulesOf(host.behaviours),
     isRouter: host.process === 'mongos',
+    namespaceOfUuid,
     privilegesOf: (name) => findRow(name)?.privileges,
     ownsOperation: (id) => isOwnOperation(command, id),
   }

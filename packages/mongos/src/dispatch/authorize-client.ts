@@ -18,7 +18,8 @@ export function authorizeClient(
   const db = databaseOf(row, operation, body)
   const args = argumentsOf(row, body, sequences)
   const findRow = (name: string) => host.table.find(name, host.behaviours)
-  return authorize({ host, row, connection, operation, db, body, args, sequences, findRow })
+  const namespaceOfUuid = () => null
+  return authorize({ host, row, connection, operation, db, body, args, sequences, findRow, namespaceOfUuid })
 }
 
 /** @throws CommandError Unauthorized */

@@ -5,7 +5,7 @@ import {
   type CommandRow,
   type NodeCommand,
 } from '@shardlab/actor'
-import { CommandError } from '@shardlab/bson'
+import { CommandError, sameBytes } from '@shardlab/bson'
 import { authorize, withUserOfSession, type RunningOperation } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
@@ -49,7 +49,14 @@ export function authorizedBody(
   const args = argumentsOf(row, body, sequences, false)
   const connection = node.connections.of(connectionId, remote)
   const findRow = (name: string) => node.table.find(name, node.behaviours)
-  if (authorize({ host: node, row, connection, operation, db, body, args, sequences, findRow }) !== null)
-    throw new Error('the users of a mongod are not at hand')
+  const namespaceOfUuid = (uuid: Uint8Array) => namespaceOf(node, uuid)
+  const command = { host: node, row, connection, operation, db, body, args, sequences, findRow, namespaceOfUuid }
+  if (authorize(command) !== null) throw new Error('the users of a mongod are not at hand')
   return withUserOfSession(node, row, connection, body)
+}
+
+/** Version 2.6 has no UUIDs, and applies operations by their names. */
+function namespaceOf({ behaviours, engine }: NodeHost, uuid: Uint8Array): string | null {
+  if (behaviours.applyOpsMode === 'lenient') return null
+  return engine.collections().find((each) => sameBytes(each.uuid, uuid))?.ns ?? null
 }
