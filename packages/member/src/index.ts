@@ -54,6 +54,7 @@ export {
 } from './concerns/concerns.js'
 export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
 export { membersMax, parseWriteConcern } from './concerns/write-concern.js'
+export { ConnectionClosedError } from './connections/connection-closed-error.js'
 export { ConnectionTable, type Connection } from './connections/connection-table.js'
 export { killCursor } from './cursors/kill-cursor.js'
 export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch, mergedBatchBytesMax } from './cursors/cursor-limits.js'
@@ -70,12 +71,7 @@ export { documentBytesMax } from './documents/document-size.js'
 export { explainableFields } from './explain/explainable-fields.js'
 export { writeServerInfo, writeServerParameters } from './explain/server-facts.js'
 export { shownStages } from './explain/shown-stage.js'
-export {
-  ConnectionClosedError,
-  type FailableCommand,
-  evaluateFailCommand,
-  withFailedWriteConcern,
-} from './fail-points/fail-command.js'
+export { type FailableCommand, evaluateFailCommand, withFailedWriteConcern } from './fail-points/fail-command.js'
 export { failPointTable } from './fail-points/fail-point-table.js'
 export { FailPoints } from './fail-points/fail-points.js'
 export { checkGetMoreAfterCheckout } from './fail-points/get-more.js'

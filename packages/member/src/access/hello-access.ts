@@ -1,7 +1,8 @@
 /** What hello replies about logins. Server: authentication_commands.cpp (handleHelloAuth). */
 import type { UserName } from '@shardlab/auth'
 import { BsonType, CommandError, type DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
-import type { MemberInvocation } from '../member-host.js'
+import type { Connection } from '../connections/connection-table.js'
+import type { MemberHost, MemberInvocation } from '../member-host.js'
 import { accessRulesOf } from './access-rules.js'
 import { accessOfConnection, mechanismsFor, skipsEmptyExchange, startLogin } from './authenticate.js'
 
@@ -10,22 +11,24 @@ import { accessOfConnection, mechanismsFor, skipsEmptyExchange, startLogin } fro
  * @throws CommandError BadValue for a user without database
  */
 export async function writeLoginOfHello(invocation: MemberInvocation, writer: DocumentWriter): Promise<void> {
-  const { args, host } = invocation
+  const { args, host, connectionId } = invocation
+  const connection = host.connections.stillOpen(connectionId)
   const rules = accessRulesOf(host.behaviours)
   const user = args.value('saslSupportedMechs')
   if (user?.type === BsonType.string && rules.has('mechanisms'))
-    await writeMechanisms(invocation, writer, parseUserName(user.asString()))
+    await writeMechanisms(host, connection, writer, parseUserName(user.asString()))
   const start = args.value('speculativeAuthenticate')
   if (start?.type === BsonType.object && rules.has('speculation'))
-    await writeSpeculation(invocation, writer, start.slice())
+    await writeSpeculation(invocation, connection, writer, start.slice())
 }
 
 async function writeMechanisms(
-  { host, connectionId, remote }: MemberInvocation,
+  host: MemberHost,
+  connection: Connection,
   writer: DocumentWriter,
   name: UserName,
 ): Promise<void> {
-  accessOfConnection(host, host.connections.of(connectionId, remote)).isAnnounced = true
+  accessOfConnection(host, connection).isAnnounced = true
   const mechanisms = await mechanismsFor(host, name)
   if (mechanisms === null) return
   writer.startArray('saslSupportedMechs')
@@ -34,7 +37,8 @@ async function writeMechanisms(
 }
 
 async function writeSpeculation(
-  { host, args, connectionId, remote }: MemberInvocation,
+  { host, args }: MemberInvocation,
+  connection: Connection,
   writer: DocumentWriter,
   start: Uint8Array,
 ): Promise<void> {
@@ -45,7 +49,6 @@ async function writeSpeculation(
     return
   if (payload === undefined) return
   const options = findField(start, 'options')
-  const connection = host.connections.of(connectionId, remote)
   try {
     const reply = await startLogin(
       { host, connection, db: db.asString(), isStrict: args.bool('apiStrict') === true },

@@ -14,10 +14,10 @@ export const saslContinue: CommandRow<MemberInvocation> = {
   status: 'full',
   summary: 'Continues a login; with the last message the connection has the user.',
   fields: { conversationId: 'number!', payload: 'any!' },
-  run({ host, args, db, connectionId, remote }) {
+  run({ host, args, db, connectionId }) {
     if (connectionId === 0) throw new CommandError('ProtocolError', 'No SASL session state found')
     return continueLogin(
-      { host, connection: host.connections.of(connectionId, remote), db, isStrict: args.bool('apiStrict') === true },
+      { host, connection: host.connections.stillOpen(connectionId), db, isStrict: args.bool('apiStrict') === true },
       args.number('conversationId')!,
       args.value('payload')!,
     )

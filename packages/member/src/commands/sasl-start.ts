@@ -16,10 +16,10 @@ export const saslStart: CommandRow<MemberInvocation> = {
   missing: 'mechanisms other than SCRAM-SHA-1 and SCRAM-SHA-256',
   summary: 'Begins a login.',
   fields: { mechanism: 'string!', payload: 'any!', options: 'object', autoAuthorize: 'any' },
-  run({ host, args, db, connectionId, remote }) {
+  run({ host, args, db, connectionId }) {
     if (connectionId === 0) throw new CommandError('AuthenticationFailed', 'Authentication failed.')
     return startLogin(
-      { host, connection: host.connections.of(connectionId, remote), db, isStrict: args.bool('apiStrict') === true },
+      { host, connection: host.connections.stillOpen(connectionId), db, isStrict: args.bool('apiStrict') === true },
       {
         mechanism: args.string('mechanism')!,
         payload: args.value('payload')!,

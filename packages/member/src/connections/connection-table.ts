@@ -1,5 +1,6 @@
 /** Server: client_metadata.cpp, session_manager_common.cpp. */
 import type { ConnectionAccess } from '../access/connection-access.js'
+import { ConnectionClosedError } from './connection-closed-error.js'
 import { nothingHappened, type LastError, type PreviousError } from './last-error.js'
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
@@ -52,6 +53,17 @@ export class ConnectionTable {
     return this.#open.get(id)
   }
 
+  /**
+   * Of a command that has waited: a connection that was closed must not come back, because nothing
+   * would close it again.
+   * @throws ConnectionClosedError
+   */
+  stillOpen(id: number): Connection {
+    const connection = this.#open.get(id)
+    if (connection === undefined) throw new ConnectionClosedError()
+    return connection
+  }
+
   /** @throws CommandError 186 ClientMetadataCannotBeMutated after the handshake */
   checkIsNew(id: number): void {
     if ((this.#open.get(id)?.metadata ?? null) !== null)
@@ -61,12 +73,14 @@ export class ConnectionTable {
       )
   }
 
-  noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
-    const connection = this.of(id, remote)
+  /** @throws ConnectionClosedError */
+  noteMetadata(id: number, metadata: Uint8Array): Connection {
+    const connection = this.stillOpen(id)
     connection.metadata = new Uint8Array(metadata)
     const application = findField(connection.metadata, 'application')
     const name = application?.type === BsonType.object ? findPath(connection.metadata, 'application.name') : undefined
     connection.appName = name?.type === BsonType.string ? name.asString() : ''
+    return connection
   }
 
   adopt(other: ConnectionTable): void {

@@ -5,6 +5,7 @@
  */
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, findField, findPath, type RawValue } from '@shardlab/bson'
+import { ConnectionClosedError } from '../connections/connection-closed-error.js'
 import type { MemberHost } from '../member-host.js'
 import { maxTimeExpired } from '../operations/time-limit.js'
 import type { RunningOperation } from '../operations/running-operation.js'
@@ -26,13 +27,6 @@ export interface FailableCommand extends CommandSender {
 
 const message = "Failing command via 'failCommand' failpoint"
 
-/** The command gets no reply, and the connection of its client is closed. */
-export class ConnectionClosedError extends CommandError {
-  constructor() {
-    super(50985, message)
-  }
-}
-
 /**
  * Called before the command runs.
  * @throws CommandError the error that the fail point names; {@link ConnectionClosedError}; 72
@@ -49,7 +43,7 @@ export async function evaluateFailCommand(command: FailableCommand): Promise<voi
   if (details && isTrue(data, 'blockConnection')) await block(command, data)
   if (isTrue(data, 'closeConnection')) {
     note(command, 20431, "Failing command via 'failCommand' failpoint: closing connection")
-    throw new ConnectionClosedError()
+    throw new ConnectionClosedError(message)
   }
   const code = integer(data, 'errorCode')
   if (code === null || code === 0) return

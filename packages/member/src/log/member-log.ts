@@ -38,12 +38,12 @@ export function noteDisconnected(host: MemberHost, connectionId: number): void {
  * Stores and logs the `client` document of hello.
  * @throws CommandError 186 ClientMetadataCannotBeMutated, and those of {@link checkClientMetadata}
  */
-export function noteMetadata(host: MemberHost, connectionId: number, remote: string, value: RawValue): void {
+export function noteMetadata(host: MemberHost, connectionId: number, value: RawValue): void {
   if (host.behaviours.clientMetadata === 'unknown') return
   host.connections.checkIsNew(connectionId)
   checkClientMetadata(value, host)
   const metadata = value.slice()
-  host.connections.noteMetadata(connectionId, remote, metadata)
+  const { remote } = host.connections.noteMetadata(connectionId, metadata)
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
     remote,
     client: `conn${connectionId}`,

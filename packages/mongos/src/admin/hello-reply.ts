@@ -14,10 +14,10 @@ export async function writeHello(
   invocation: MongosInvocation,
   primaryField: 'isWritablePrimary' | 'ismaster',
 ): Promise<DocumentWriter> {
-  const { args, connectionId, host, remote } = invocation
+  const { args, connectionId, host } = invocation
   const { context, options } = host
   const metadata = args.value('client')
-  if (metadata !== undefined) noteMetadata(host, connectionId, remote, metadata)
+  if (metadata !== undefined) noteMetadata(host, connectionId, metadata)
   const { announcedWireVersion, nativeHelloIsAwaitable, nativeWireVersion } = host.behaviours
   await awaitChange(invocation)
   const writer = new DocumentWriter(768).bool(primaryField, true).string('msg', 'isdbgrid')

@@ -58,9 +58,9 @@ export const hello: CommandRow<NodeInvocation> = {
 }
 
 export async function writeHello(invocation: NodeInvocation, primaryField: PrimaryField): Promise<DocumentWriter> {
-  const { host, args, connectionId, remote } = invocation
+  const { host, args, connectionId } = invocation
   const metadata = args.value('client')
-  if (metadata !== undefined && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata)
+  if (metadata !== undefined && connectionId !== 0) noteMetadata(host, connectionId, metadata)
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
   if (waitMs !== null) await awaitChange(invocation, waitMs)
   const writer = new DocumentWriter(1024)

@@ -36,18 +36,18 @@ export function argumentsOf(
 
 /**
  * With access control: the command of a client that may run it, with the user of its session.
- * @throws CommandError Unauthorized, and those of the arguments
+ * @throws CommandError Unauthorized, and those of the arguments; ConnectionClosedError
  */
 export function authorizedBody(
   node: NodeHost,
-  { body, connectionId, remote, sequences }: ClientCommand,
+  { body, connectionId, sequences }: ClientCommand,
   row: CommandRow<NodeInvocation>,
   operation: RunningOperation,
 ): Uint8Array {
   const { db } = operation
   if (row.adminOnly === true) checkDatabase(row, db, null)
   const args = argumentsOf(row, body, sequences, false)
-  const connection = node.connections.of(connectionId, remote)
+  const connection = node.connections.stillOpen(connectionId)
   const findRow = (name: string) => node.table.find(name, node.behaviours)
   const namespaceOfUuid = (uuid: Uint8Array) => namespaceOf(node, uuid)
   const command = { host: node, row, connection, operation, db, body, args, sequences, findRow, namespaceOfUuid }
