@@ -163,6 +163,7 @@ export class CommandArguments {
     }
     handwritten?.target?.(it.value(), body)
     const values = new Map<string, ShapedArgument>()
+    let absent: string[] | null = null
     const { types, required } = parser
     while (it.next()) {
       const name = it.name()
@@ -172,12 +173,17 @@ export class CommandArguments {
         if (unknown === 'ignored') continue
         throw unknown === 'refused' ? unknownField(command, name) : unknown(command, name, body)
       }
-      if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
+      // A null before it counts, too: those who read the body itself find that one.
+      if (values.has(name) || absent?.includes(name) === true)
+        throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
       if (declared !== undefined && handwritten !== undefined) handwritten.field(command, name, declared, value, body)
       // The generated parsers treat null and undefined as absent.
       else if (spec !== undefined && !value.isNullish()) checkType(command, name, spec, value)
-      if (value.isNullish() && spec !== 'any') continue
+      if (value.isNullish() && spec !== 'any') {
+        ;(absent ??= []).push(name)
+        continue
+      }
       values.set(name, {
         name,
         type: value.type,
