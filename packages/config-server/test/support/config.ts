@@ -122,10 +122,9 @@ export class ConfigUnderTest {
     return error === null ? null : decode(error)
   }
 
-  /** On the database config. */
-  async command(command: Document): Promise<Uint8Array> {
+  async command(command: Document, db = 'config'): Promise<Uint8Array> {
     const { body } = await this.send('node.command', {
-      db: 'config',
+      db,
       body: encode(command),
       sequences: [],
       shardVersion: null,

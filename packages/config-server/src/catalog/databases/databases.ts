@@ -7,6 +7,7 @@ import { databaseDocument, databaseUuidOf } from '../store/catalog-documents.js'
 import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
+import { forgetRefusal } from './refused-moves.js'
 
 /** After this time the primary shard is chosen without the size of a silent shard. */
 const dataSizeTimeoutMs = 30_000
@@ -154,6 +155,7 @@ async function dropDatabase(
   const database = catalog.store.get('config.databases', db)
   if (database !== null && databaseUuidOf(database) === databaseUuid) {
     removeQueryAnalyzersOf(catalog, db)
+    forgetRefusal(catalog, db)
     catalog.store.remove('config.databases', database)
     await catalog.node.flushToMajority()
     catalog.emitChange('database-dropped', db)

@@ -28,7 +28,12 @@ async function commitMovePrimary(
   if (lastMod !== databaseVersion[3] || hexOf(uuid.asBinary()) !== databaseVersion[0]) {
     throw new CommandError('ConflictingOperationInProgress', `database ${db} has changed while its primary shard moved`)
   }
-  await checkCommit(catalog, db, to, plannedAt)
+  // No await before the write: the database, and the shards, must stay as they were checked.
+  const refusal = refusalOf(catalog, db, to, plannedAt)
+  if (refusal !== null) {
+    await catalog.node.flushToMajority()
+    throw refusal
+  }
   const next = withFields(database, {
     primary: stringValue(to),
     version: documentValue(withFields(version, { lastMod: int32Value(lastMod + 1) })),
@@ -39,14 +44,16 @@ async function commitMovePrimary(
   return { database: next, error: null }
 }
 
-/** A refusal is final. @throws CommandError 70 ShardNotFound */
-async function checkCommit(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair): Promise<void> {
+/**
+ * A refusal is final: the caller flushes the node before it replies. Null: the shard may receive.
+ * @throws CommandError 70 ShardNotFound: it has left since the plan, or was never a member
+ */
+function refusalOf(catalog: CatalogHost, db: string, shard: string, plannedAt: TimestampPair): CommandError | null {
   checkMembership(catalog, db, shard, plannedAt)
-  if (wasRefusedSince(catalog, db, plannedAt)) throw drainingShard(shard)
-  if (!mustNotReceive(catalog, shard)) return
-  recordRefusal(catalog, db)
-  await catalog.node.flushToMajority()
-  throw drainingShard(shard)
+  const wasRefused = wasRefusedSince(catalog, db, plannedAt)
+  if (!wasRefused && !mustNotReceive(catalog, shard)) return null
+  if (!wasRefused) recordRefusal(catalog, db)
+  return drainingShard(shard)
 }
 
 /** Before the move. @throws CommandError 70 ShardNotFound */

@@ -16,6 +16,12 @@ export function recordRefusal({ node, store }: CatalogHost, db: string): void {
   store.put(refusedNs, new DocumentWriter(64).string('_id', db).timestamp('at', t, i).finish())
 }
 
+/** Commits for a dropped database are refused by its UUID. The caller flushes the node. */
+export function forgetRefusal({ store }: CatalogHost, db: string): void {
+  const refusal = store.get(refusedNs, db)
+  if (refusal !== null) store.remove(refusedNs, refusal)
+}
+
 /** Whether a move of the database that was planned at that time may have been refused. */
 export function wasRefusedSince({ store }: CatalogHost, db: string, plannedAt: TimestampPair): boolean {
   const refusal = store.get(refusedNs, db)
