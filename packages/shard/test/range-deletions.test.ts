@@ -196,3 +196,23 @@ t.test('after a restart tasks of dropped collections end, and invalid records ar
   t.same((await left('rangeDeletions')).length, 1, 'a task without whenToClean is delayed')
   t.same((await left('migrationCoordinators')).length, 3, 'they stay unchanged')
 })
+
+t.test('a repeated decision of a migration is acknowledged when the disk has it', async (t) => {
+  const shards = new Shards()
+  const id = new UUID()
+  await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), { _id: id, pending: true }))
+  const { disk } = shards.contexts.get('shard01')!
+  disk.held = true
+  let replies = 0
+  const decide = async (): Promise<unknown> => {
+    const request = { migrationId: id.buffer, decision: 'committed', clusterTime: [1, 1] } as const
+    const { error } = await shards.send('shard01', 'shard.apply-migration-decision', request)
+    replies++
+    return error
+  }
+  const deciding = Promise.all([decide(), decide()])
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame([disk.waiting, replies], [1, 0])
+  disk.release()
+  t.strictSame(await deciding, [null, null])
+})

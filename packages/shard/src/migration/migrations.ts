@@ -116,7 +116,9 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
 
   /**
    * Resolves when a majority has the change. Without the task there is none: then a majority has to
-   * confirm that no newer primary has it, because the donor does not send the decision again.
+   * confirm that no newer primary has it, because the donor does not send the decision again. In a
+   * set of one there is no newer primary, but the change of an earlier request may not be on the
+   * disk yet.
    * Server: migration_util.cpp, advanceTransactionOnRecipient.
    * @throws CommandError why this member may not be primary
    */
@@ -124,7 +126,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     const { node, rangeDeleter } = this.#host
     const isKnown = rangeDeleter.tasks.has(migrationId)
     change()
-    if (isKnown) return node.flushToMajority()
+    if (isKnown || node.set.isAlone) return node.flushToMajority()
     const error = await node.set.confirmPrimary('decision of a migration', node.stopping.signal)
     if (error !== null) throw error
   }
