@@ -79,6 +79,30 @@ t.test('a fork of a cluster with sets knows its own shards, and a member that wa
   t.equal(await rowsOf(client).countDocuments(), 50)
 })
 
+t.test('a secondary of a fork asks for placements again, with the entries that it needs', async (t) => {
+  const cluster = await start(t, { shards: 1, members: 3 })
+  const client = await connect(t, cluster.uri)
+  await client.db('admin').command({ shardCollection: 'shop.rows', key: { _id: 'hashed' } })
+  await rowsOf(client).insertOne({ _id: 1 }, { writeConcern: { w: 3 } })
+  const countOnSecondaries = (of: MongoClient) => rowsOf(of).countDocuments({}, { readPreference: 'secondary' })
+  /** How many secondaries know the placement. */
+  const informed = async (of: ShardedCluster): Promise<number> => {
+    let count = 0
+    for (const { uri } of of.shards[0]!.members!) {
+      const admin = (await connect(t, uri)).db('admin')
+      const { isWritablePrimary } = await admin.command({ hello: 1 })
+      const { versions } = await admin.command({ shardingState: 1 })
+      if (isWritablePrimary !== true && 'shop.rows' in versions) count++
+    }
+    return count
+  }
+  while ((await informed(cluster)) < 2) t.equal(await countOnSecondaries(client), 1)
+  const fork = await started(t, cluster.fork())
+  t.equal(await informed(fork), 0)
+  t.equal(await countOnSecondaries(await connect(t, fork.uri)), 1)
+  t.equal(await informed(fork), 1)
+})
+
 t.test('a cluster with sets returns to a snapshot, and its clients stay connected', async (t) => {
   const cluster = await start(t, { shards: 1, members: 3 })
   const client = await connect(t, cluster.uri)

@@ -69,7 +69,8 @@ export function exportShardState({ node, placements, rangeDeleter, autoSplitter,
 /** Call right after the shard was created. */
 export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeClients | null): void {
   parts.node.resume(from.node, clients)
-  parts.placements.import(from.placements)
+  // A secondary knows of each placement which entries it needs; that is not in the state.
+  if (parts.secondary === null) parts.placements.import(from.placements)
   parts.rangeDeleter.import(from.rangeDeletions)
   parts.autoSplitter.import(from.written)
   parts.autoSplitter.start()
