@@ -40,6 +40,8 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
   readonly #sections = new Map<string, Section>()
 
   blocking(ns: string, command?: Entrant): Promise<void> | undefined {
+    // Before the closure: each command of a router comes here.
+    if (this.#sections.size === 0) return undefined
     return this.#blocking(ns, ({ onlyWrites }) => !(onlyWrites && command !== undefined && isRead(command)))
   }
 
@@ -48,7 +50,6 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
   }
 
   #blocking(ns: string, blocks: (section: Section) => boolean): Promise<void> | undefined {
-    if (this.#sections.size === 0) return undefined
     const dot = ns.indexOf('.')
     for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {
       const section = this.#sections.get(name)
