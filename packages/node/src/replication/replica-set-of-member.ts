@@ -135,7 +135,8 @@ export class ReplicaSetOfMember implements ReplicaSet {
   }
 
   async confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null> {
-    if (!this.isWritablePrimary) return notPrimaryForLinearizable()
+    if (!this.isWritablePrimary)
+      return new CommandError('NotWritablePrimary', `cannot confirm the ${reason} on non-primary node`)
     if (this.isAlone) return null
     const { optime } = this.#protocol.log.appendNoop(reason)
     await this.#protocol.log.flush()
@@ -211,6 +212,3 @@ export class ReplicaSetOfMember implements ReplicaSet {
     })
   }
 }
-
-const notPrimaryForLinearizable = (): CommandError =>
-  new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')

@@ -54,7 +54,7 @@ export interface ReplicaSet {
   /** Adds an entry without effect, so that the applied time advances. On a primary only. */
   appendNoop(message: string): void
   /**
-   * @param reason of the entry without effect that a majority must have
+   * @param reason of the entry without effect that a majority must have: what is confirmed
    * @returns why this member may not be primary of its set now; null: a majority confirms it
    */
   confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null>

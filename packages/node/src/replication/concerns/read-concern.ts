@@ -142,9 +142,12 @@ function openAt(invocation: NodeInvocation, time: TimestampPair): Promise<NodeIn
 /**
  * A linearizable read proves, after it, that this member was primary. Null: there is nothing to
  * prove. It resolves with null, as a satisfied write concern.
+ * @throws CommandError 10107 NotWritablePrimary
  */
 export function confirmRead({ concerns, host, operation }: NodeInvocation): Promise<null> | null {
   if (concerns.read.level !== 'linearizable' || host.context.mutated('linearizableProofOff')) return null
+  if (!host.set.isWritablePrimary)
+    throw new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')
   return host.set.confirmPrimary('linearizable read', operation.signal).then((error) => {
     if (error !== null) throw error
     return null
