@@ -94,6 +94,13 @@ t.test('a secondary uses a placement when it has the data that its primary had u
 
 t.test('maxTimeMS ends the wait of a secondary for the data under a placement', async (t) => {
   const cluster = await start(t)
+  t.match(await ask(cluster, { enableSharding: 'near', primaryShard: 'shard02', $db: 'admin' }), { ok: 1 })
+  t.match(await ask(cluster, { ...insert(1), writeConcern: { w: 3 }, $db: 'near' }), { n: 1 })
+  const near = { find: 'things', maxTimeMS: 500, $readPreference: { mode: 'secondary' }, $db: 'near' }
+  const readNear = async (): Promise<void> => {
+    for (let i = 0; i < 20; i++) t.match(await ask(cluster, near), { cursor: { firstBatch: [{ x: 1 }] } })
+  }
+  await readNear()
   t.match(await ask(cluster, insert(1)), { n: 1 })
   await cluster.faults.apply('delay replication of shard02-3 by 60s')
   t.match(await ask(cluster, move(1, 'shard02')), { ok: 1 })
@@ -105,6 +112,29 @@ t.test('maxTimeMS ends the wait of a secondary for the data under a placement', 
     if (ok === 1) t.match(cursor, { firstBatch: [{ x: 1 }] })
   }
   t.strictSame(codes, new Set([undefined, 50]))
+  await readNear()
+})
+
+t.test('maxTimeMS ends the wait of a secondary for a primary in a critical section', async (t) => {
+  const cluster = await start(t)
+  t.match(await ask(cluster, { ...insert(1), writeConcern: { w: 3 } }), { n: 1 })
+  const held = await cluster.steps.arm('shard.migration.committing', 'hold', { times: 1 })
+  const moving = ask(cluster, move(1, 'shard02'))
+  await cluster.steps.struck(held)
+  const read = { find: 'things', filter: { x: 1 }, $readPreference: { mode: 'secondary' } }
+  t.match(await ask(cluster, { ...read, maxTimeMS: 500 }), { ok: 0, code: 50 })
+  // The router does not wait for its shard.
+  await cluster.advance(500)
+  for (const to of cluster.membersOf('shard01')) {
+    const { inprog } = decode(await cluster.command(encode({ currentOp: 1, ns: 'app.things', $db: 'admin' }), { to }))
+    t.strictSame(
+      inprog.filter(({ command }: { command: Document }) => 'find' in command),
+      [],
+    )
+  }
+  await cluster.steps.heal(held)
+  t.match(await moving, { ok: 1 })
+  t.match(await ask(cluster, read), { cursor: { firstBatch: [{ x: 1 }] } })
 })
 
 t.test('a replaced primary of a recipient does not acknowledge the abort of a migration', async (t) => {

@@ -129,7 +129,7 @@ export async function awaitOutcome(
 }
 
 /** Resolves with the wait, or when the signal is aborted. */
-function untilAborted(
+export function untilAborted(
   { host }: Pick<NodeInvocation, 'host'>,
   wait: Promise<void>,
   signal: CancelSignal,

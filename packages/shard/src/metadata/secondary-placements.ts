@@ -8,7 +8,7 @@
 import { compareTimestamps, RequestFailedError, requestFailure, type TimestampPair } from '@shardlab/actor'
 import { findField, firstFieldName } from '@shardlab/bson'
 import { databaseNameOf, RunningOperation } from '@shardlab/member'
-import { inTime, raiseError, type Entrant, type NodeHost } from '@shardlab/node'
+import { inTime, raiseError, untilAborted, type Entrant, type NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
 import { RecordStore } from '../common/record-store.js'
@@ -30,6 +30,8 @@ export interface Admission {
   readonly isOutdated: boolean
 }
 
+const ignore = (): void => {}
+
 const flushOptions = { timeoutMs: 30_000, attemptsMax: 4 }
 
 export class SecondaryPlacements {
@@ -39,8 +41,11 @@ export class SecondaryPlacements {
   readonly #ddl: RecordStore
   /** Collections and databases with records; null: not read yet. */
   #recorded: ReadonlySet<string> | null = null
-  /** The newest entry that the primary had under a placement that this member has used. */
-  #requiredTs: TimestampPair = [0, 0]
+  /**
+   * By collection or database: the newest entry that the primary had under a placement that this
+   * member has used. Missing: a majority has that entry and this member has it, too.
+   */
+  readonly #required = new Map<string, TimestampPair>()
   readonly #admissions = new Set<{ ns: string; isOutdated: boolean }>()
 
   constructor(node: NodeHost, placements: PlacementState) {
@@ -84,17 +89,19 @@ export class SecondaryPlacements {
     try {
       const reply = await repeatedRequest(context, context.address, 'shard.flush-placement', { name }, flushOptions)
       raiseError(reply.error)
-      if (compareTimestamps(reply.appliedTs, this.#requiredTs) > 0) this.#requiredTs = reply.appliedTs
+      this.#forgetReached()
+      this.#required.set(name, later(reply.appliedTs, this.#required.get(name)))
     } catch (error) {
       throw error instanceof RequestFailedError ? requestFailure(error) : error
     }
   }
 
-  /** Whether this member has what its primary had under the placements that are used. */
-  hasData({ concerns }: Entrant): boolean {
+  /** Whether this member has what its primary had under the placements of the namespace. */
+  hasData(ns: string, { concerns }: Entrant): boolean {
+    if (this.#required.size === 0) return true
     const { set } = this.#node
     const has = concerns.read.level === 'majority' ? set.committedTs : set.appliedTs
-    return compareTimestamps(has, this.#requiredTs) >= 0
+    return compareTimestamps(has, this.#requiredOf(ns)) >= 0
   }
 
   /** Call {@link endAdmission} later. */
@@ -108,16 +115,37 @@ export class SecondaryPlacements {
     this.#admissions.delete(admission)
   }
 
+  /**
+   * Waits for a placement, which others may wait for, too: its refresh continues.
+   * @throws CommandError 50, or that of a kill
+   */
+  async awaitEntry<T>(entering: Promise<T>, { host, operation }: Entrant): Promise<T> {
+    if (!(operation instanceof RunningOperation)) throw new Error('only commands read on a secondary')
+    const entered = entering.then(ignore, ignore)
+    await inTime({ host, operation }, (signal) => untilAborted({ host }, entered, signal))
+    return entering
+  }
+
   /** Waits until this member {@link hasData}. @throws CommandError 50, or that of a kill */
-  async awaitData({ host, concerns, operation }: Entrant): Promise<void> {
+  async awaitData(ns: string, { host, concerns, operation }: Entrant): Promise<void> {
     if (!(operation instanceof RunningOperation)) throw new Error('only commands read on a secondary')
     const { set, parameters } = this.#node
-    const ts = this.#requiredTs
+    const ts = this.#requiredOf(ns)
     const patienceMs = parameters.number('waitForSecondaryBeforeNoopWriteMS')
     await inTime({ host, operation }, async (signal) => {
       await set.awaitApplied(ts, signal, patienceMs)
       if (concerns.read.level === 'majority') await set.awaitCommitted(ts, signal)
     })
+  }
+
+  #requiredOf(ns: string): TimestampPair {
+    return later(this.#required.get(ns) ?? [0, 0], this.#required.get(databaseNameOf(ns)))
+  }
+
+  #forgetReached(): void {
+    const { appliedTs, committedTs } = this.#node.set
+    for (const [name, ts] of this.#required)
+      if (compareTimestamps(committedTs, ts) >= 0 && compareTimestamps(appliedTs, ts) >= 0) this.#required.delete(name)
   }
 
   #readRecords(): Set<string> {
@@ -139,6 +167,10 @@ export class SecondaryPlacements {
     for (const admission of this.#admissions)
       if (admission.ns === name || (isDatabase && databaseNameOf(admission.ns) === name)) admission.isOutdated = true
   }
+}
+
+function later(a: TimestampPair, b: TimestampPair | undefined): TimestampPair {
+  return b !== undefined && compareTimestamps(b, a) > 0 ? b : a
 }
 
 /** The collections or the database that the entry creates, drops or renames. */

@@ -135,7 +135,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     const entered = secondary.isUnsettled(ns)
       ? this.#enterUnsettled(secondary, ns, shardVersion, databaseVersion)
       : this.#enter(ns, shardVersion, databaseVersion, command)
-    if (!(entered instanceof Promise) && secondary.hasData(command)) return entered
+    if (!(entered instanceof Promise) && secondary.hasData(ns, command)) return entered
     return this.#enterWithData(secondary, entered, ns, routed, command)
   }
 
@@ -148,8 +148,8 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   ): Promise<Access> {
     const admission = secondary.beginAdmission(ns)
     try {
-      const access = await entered
-      if (!secondary.hasData(command)) await secondary.awaitData(command)
+      const access = entered instanceof Promise ? await secondary.awaitEntry(entered, command) : entered
+      if (!secondary.hasData(ns, command)) await secondary.awaitData(ns, command)
       if (!admission.isOutdated) return access
     } finally {
       secondary.endAdmission(admission)
