@@ -173,7 +173,7 @@ export class CommandArguments {
         if (unknown === 'ignored') continue
         throw unknown === 'refused' ? unknownField(command, name) : unknown(command, name, body)
       }
-      // A null before it counts, too: those who read the body itself find that one.
+      // A null before it counts, too: the check of privileges reads the body itself.
       if (values.has(name) || absent?.includes(name) === true)
         throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
