@@ -9,11 +9,12 @@ import { applyOpsPrivileges } from '../src/access/apply-ops-privileges.js'
 import { isAllowed } from '../src/access/authorize.js'
 import { collModPrivileges } from '../src/access/definition-privileges.js'
 import { onNamespace } from '../src/access/needs.js'
-import { bulkWritePrivileges } from '../src/access/write-privileges.js'
+import { aggregatePrivileges } from '../src/access/pipeline-privileges.js'
+import { bulkWritePrivileges, updatePrivileges } from '../src/access/write-privileges.js'
 
 interface Asked {
   readonly by: CommandPrivileges
-  readonly body: Document
+  readonly body: Document | Uint8Array
   readonly db?: string
   /** Actions on `cluster`, on a database, or on a collection. */
   readonly may?: Readonly<Record<string, readonly string[]>>
@@ -40,7 +41,7 @@ const rows: Readonly<Record<string, CommandPrivileges>> = {
 function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '8.0' }: Asked): boolean | string {
   const rules = accessRulesOf(behavioursOf(version))
   const granted = Object.entries(may).map(([name, actions]) => privilege(resourceOf(name), actions))
-  const bytes = encode(body)
+  const bytes = body instanceof Uint8Array ? body : encode(body)
   try {
     return isAllowed(by, {
       command: firstFieldName(bytes)!,
@@ -154,5 +155,69 @@ t.test('applyOps asks for the collection that has the UUID', (t) => {
     t.equal(ask({ ui: secretUuid }, 'shop.rows'), false, JSON.stringify(operation))
     t.equal(ask({ ui: secretUuid }, 'shop.rows', 'shop.secrets'), true)
   }
+  t.end()
+})
+
+/** A document that has a field twice: `a` and `b` of equal lengths become `a`. */
+function twice(document: Document, a: string, b: string): Uint8Array {
+  const bytes = Buffer.from(encode(document))
+  const at = bytes.indexOf(`${b}\0`)
+  if (b !== '' && at >= 0) bytes.write(a, at, 'latin1')
+  return bytes
+}
+
+t.test('$out and $merge ask for the collection that they write, also if it is named twice', (t) => {
+  const may = { 'shop.rows': ['find', 'insert', 'update', 'remove'], 'shop.log': ['insert'] }
+  const ask = (stage: Document, a = 'coll', b = 'cox!') => {
+    const body = twice({ aggregate: 'rows', pipeline: [stage], cursor: {} }, a, b)
+    return answerTo({ by: aggregatePrivileges, body, may })
+  }
+  for (const [answer, stage, ...names] of [
+    [true, { $out: { db: 'shop', coll: 'rows', coxx: 1 } }],
+    [true, { $out: 'rows' }],
+    [false, { $out: 'secrets' }],
+    [false, { $out: { db: 'shop', coll: 'rows', 'cox!': 'secrets' } }],
+    [true, { $merge: 'rows' }],
+    [false, { $merge: 'secrets' }],
+    [false, { $merge: { into: { coll: 'rows', 'cox!': 'secrets' } } }],
+    [false, { $merge: { into: { coll: null, 'cox!': 'secrets' } } }],
+    [false, { $merge: { into: 'rows', inxo: 'secrets' } }, 'into', 'inxo'],
+    [false, { $merge: { into: { db: '', coll: 'secrets' } } }],
+    [true, { $merge: { into: 'log', whenMatched: 'fail' } }],
+    [false, { $merge: { into: 'log', whenMatched: 'fail', whenMatchex: 'merge' } }, 'whenMatched', 'whenMatchex'],
+  ] as const)
+    t.equal(ask(stage, ...names), answer, JSON.stringify(stage))
+  t.end()
+})
+
+t.test('stages about all users or all databases ask for them, also if they say so the second time', (t) => {
+  const ask = (stage: Document, a: string, b: string) => {
+    const body = twice({ aggregate: 1, pipeline: [stage], cursor: {} }, a, b)
+    return answerTo({ by: aggregatePrivileges, body, db: 'admin', may: { admin: ['find', 'changeStream'] } })
+  }
+  for (const name of ['$currentOp', '$listLocalSessions']) {
+    t.equal(ask({ [name]: {} }, '', ''), true)
+    t.equal(ask({ [name]: { allUsers: true } }, '', ''), false)
+    t.equal(ask({ [name]: { allUsers: false, allUserx: true } }, 'allUsers', 'allUserx'), false)
+    t.equal(ask({ [name]: { users: [], userx: [{ user: 'root', db: 'admin' }] } }, 'users', 'userx'), false)
+  }
+  const all = ['allChangesForCluster', 'allChangesForClustex'] as const
+  t.equal(ask({ $changeStream: {} }, ...all), true)
+  t.equal(ask({ $changeStream: { [all[0]]: false, [all[1]]: true } }, ...all), false)
+  t.end()
+})
+
+t.test('an update that upserts needs insert, also if it says so the second time', (t) => {
+  const may = { 'shop.rows': ['update'] }
+  const [upsert, upserx] = [{ upsert: false }, { upserx: true }]
+  const updates = [{ q: {}, u: {}, ...upsert, ...upserx }]
+  t.equal(
+    answerTo({ by: updatePrivileges, body: { update: 'rows', updates: [{ q: {}, u: {}, ...upsert }] }, may }),
+    true,
+  )
+  t.equal(answerTo({ by: updatePrivileges, body: twice({ update: 'rows', updates }, 'upsert', 'upserx'), may }), false)
+  const ops = [{ update: 0, filter: {}, updateMods: {}, ...upsert, ...upserx }]
+  const body = twice({ bulkWrite: 1, ops, nsInfo: [{ ns: 'shop.rows' }] }, 'upsert', 'upserx')
+  t.equal(answerTo({ by: bulkWritePrivileges, body, may }), false)
   t.end()
 })

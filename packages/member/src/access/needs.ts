@@ -1,7 +1,7 @@
 /** Entries of rows. */
 import type { AccessQuestion, NeededPrivilege } from '@shardlab/actor'
 import { clusterResource, controlAction, databaseResource } from '@shardlab/auth'
-import { BsonType, findField } from '@shardlab/bson'
+import { BsonType, fieldsOf, findField, type RawValue } from '@shardlab/bson'
 import { holds, namespaceResource } from './authorize.js'
 
 export const onCluster = (...actions: readonly string[]): readonly NeededPrivilege[] => [{ on: 'cluster', actions }]
@@ -40,9 +40,17 @@ export function nameIn({ args }: AccessQuestion): string {
   return args.target.type === BsonType.string ? args.target.asString() : ''
 }
 
-/** Whether a field of a document is true, before its type is checked. */
+/**
+ * Whether a field of a document is true, before its type is checked. Of several with the name any
+ * one counts: some parts of a command read the first one, others the last.
+ */
 export function isTrueIn(document: Uint8Array, field: string): boolean {
-  return findField(document, field)?.isTruthy() ?? false
+  return findField(document, field) !== undefined && valuesOf(document, field).some((value) => value.isTruthy())
+}
+
+/** All of them. */
+export function valuesOf(document: Uint8Array, field: string): RawValue[] {
+  return fieldsOf(document).flatMap(([name, value]) => (name === field ? [value] : []))
 }
 
 export function textIn(document: Uint8Array, field: string): string | undefined {

@@ -5,9 +5,9 @@
 import { CommandArguments, type AccessQuestion } from '@shardlab/actor'
 import { anyNormalResource } from '@shardlab/auth'
 import { BsonType, CommandError, elementsOf, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { stageOperators } from '@shardlab/query'
+import { parseMerge, parseOut, stageOperators, type MergeSpecification, type OutTarget } from '@shardlab/query'
 import { holds } from './authorize.js'
-import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn } from './needs.js'
+import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, valuesOf } from './needs.js'
 
 interface PipelineScope {
   readonly question: AccessQuestion
@@ -41,9 +41,8 @@ const ofAllUsers =
 
 function asksForOthers({ access }: AccessQuestion, options: Uint8Array): boolean {
   if (isTrueIn(options, 'allUsers')) return true
-  const users = findField(options, 'users')
-  if (users?.type !== BsonType.array) return false
-  return elementsOf(users).some((each) => {
+  const users = valuesOf(options, 'users').flatMap((list) => (list.type === BsonType.array ? elementsOf(list) : []))
+  return users.some((each) => {
     if (each.type !== BsonType.object) return true
     const name = each.slice()
     const [user, db] = [findField(name, 'user'), findField(name, 'db')]
@@ -81,39 +80,27 @@ export const sourcePrivileges: Readonly<Record<string, StagePrivileges>> = {
 
 /** Stages that write their input to a collection. */
 export const writerPrivileges: Readonly<Record<string, StagePrivileges>> = {
-  $out: ({ question, db }, argument) => {
-    const target = targetOf(argument, db, 'coll')
-    return target === null || holdsOn(question, target, 'insert', 'remove', ...bypass(question))
+  $out({ question, db }, argument) {
+    const [target] = orNothing(() => [parseOut(argument, db)])
+    return target === undefined || maySave(question, target, ['insert', 'remove'])
   },
-  $merge: ({ question, db }, argument) => {
-    const into = argument.type === BsonType.object ? findField(argument.slice(), 'into') : argument
-    const target = into === undefined ? null : targetOf(into, db, 'coll')
-    return target === null || holdsOn(question, target, ...mergeActions(argument), ...bypass(question))
+  $merge({ question, db }, argument) {
+    const [merge] = orNothing(() => [parseMerge(argument, db)])
+    return merge === undefined || maySave(question, merge, mergeActions(merge))
   },
+}
+
+function maySave(question: AccessQuestion, { db, collection }: OutTarget, actions: readonly string[]): boolean {
+  return holdsOn(question, `${db}.${collection}`, ...actions, ...bypass(question))
 }
 
 const bypass = ({ body }: AccessQuestion): readonly string[] =>
   isTrueIn(body, 'bypassDocumentValidation') ? ['bypassDocumentValidation'] : []
 
-/** Null: the argument is malformed, so that the command fails. */
-function targetOf(value: RawValue, db: string, field: string): string | null {
-  if (value.type === BsonType.string) return `${db}.${value.asString()}`
-  if (value.type !== BsonType.object) return null
-  const document = value.slice()
-  const [name, target] = [findField(document, 'db'), findField(document, field)]
-  if (target?.type !== BsonType.string) return null
-  return `${name?.type === BsonType.string ? name.asString() : db}.${target.asString()}`
-}
-
 /** Server: merge_processor.cpp, the descriptors of the modes. */
-function mergeActions(argument: RawValue): readonly string[] {
-  const mode = (field: string, absent: string): string => {
-    const value = argument.type === BsonType.object ? findField(argument.slice(), field) : undefined
-    return value === undefined ? absent : value.type === BsonType.string ? value.asString() : 'pipeline'
-  }
-  const inserts = mode('whenNotMatched', 'insert') === 'insert'
-  if (mode('whenMatched', 'merge') === 'fail') return ['insert']
-  return inserts ? ['insert', 'update'] : ['update']
+function mergeActions({ whenMatched, whenNotMatched }: MergeSpecification): readonly string[] {
+  if (whenMatched === 'fail') return ['insert']
+  return whenNotMatched === 'insert' ? ['insert', 'update'] : ['update']
 }
 
 /** Of aggregate, and of the aggregate in an explain. */
