@@ -14,6 +14,7 @@ export interface SetUnderTestOptions {
   readonly settings?: Document
   readonly mutations?: readonly MutationName[]
   readonly checkpointAfterBytes?: number
+  readonly diskLimitBytes?: number
 }
 
 type EventOf<T extends ClusterEvent['type']> = Extract<ClusterEvent, { type: T }>
@@ -48,7 +49,7 @@ export class SetUnderTest {
         set: 'rs',
         role: 'mongod',
         listen: { host: '127.0.0.1', port: 0 },
-        diskLimitBytes: 2 ** 30,
+        diskLimitBytes: options.diskLimitBytes ?? 2 ** 30,
         options: mongod,
       })),
     )

@@ -1,31 +1,7 @@
 /** What clients of a replica set meet: failover, write concerns, split brain, commands. */
-import { Binary, Long, Timestamp, UUID, type Document } from '@shardlab/bson'
-import t, { type Test } from 'tap'
-import { SetUnderTest, type SetUnderTestOptions } from './simulated-set.js'
-
-async function start(t: Test, options: Partial<SetUnderTestOptions> = {}): Promise<SetUnderTest> {
-  const set = await SetUnderTest.start({ seed: 1, ...options })
-  t.teardown(() => set.stop())
-  return set
-}
-
-const majority = { w: 'majority' }
-const fromSecondary = { $readPreference: { mode: 'secondary' } }
-const insert = (_id: number, writeConcern: Document): Document => ({
-  insert: 'rows',
-  documents: [{ _id }],
-  writeConcern,
-})
-
-async function idsOn(set: SetUnderTest, member: string, rest: Document = {}): Promise<number[]> {
-  const reply = await set.command(member, {
-    find: 'rows',
-    sort: { _id: 1 },
-    $readPreference: { mode: 'secondaryPreferred' },
-    ...rest,
-  })
-  return (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id)
-}
+import { UUID, type Document } from '@shardlab/bson'
+import t from 'tap'
+import { fromSecondary, idsOn, insert, majority, start } from './rows-of-set.js'
 
 t.test('a new set elects its first member and copies its writes', async (t) => {
   const set = await start(t)
@@ -66,97 +42,6 @@ t.test('an isolated primary accepts writes of w: 1, which exactly are rolled bac
   t.match(rollback, { member: 'rs-1', set: 'rs' })
   t.ok(rollback!.entries >= 2)
   t.strictSame(others, [])
-})
-
-t.test('a small oplog keeps what a rollback needs, also over a restart', async (t) => {
-  for (const restarts of [false, true]) {
-    const set = await start(t)
-    await set.command('rs-1', insert(1, majority))
-    await set.runtime.request('rs-1', 'faults.switch', { name: 'small-oplog', value: 1000 })
-    const heal = await set.isolate('rs-1')
-    for (let i = 100; i < 150; i++) await set.command('rs-1', insert(i, { w: 1 }))
-    if (restarts) await set.runtime.crash('rs-1')
-    await set.runtime.advance(5000)
-    const next = await set.primary()
-    await set.command(next, insert(2, majority))
-    await heal()
-    if (restarts) await set.runtime.restart('rs-1')
-    await set.settle()
-    for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 2])
-    const [rollback] = set.eventsOf('rollback')
-    t.ok(rollback!.entries >= 50)
-    const states = set
-      .eventsOf('member-state')
-      .filter(({ member, atMs }) => member === 'rs-1' && atMs >= rollback!.atMs)
-    t.notOk(
-      states.some(({ to }) => to === 'STARTUP2'),
-      'no initial sync',
-    )
-  }
-})
-
-t.test('a member whose initial sync copied entries that its source rolls back copies again', async (t) => {
-  const set = await start(t)
-  await set.command('rs-1', insert(1, majority))
-  const heal = await set.isolate('rs-1')
-  await set.command('rs-1', insert(2, { w: 1 }))
-  await set.runtime.advance(5000)
-  const next = await set.primary()
-  const third = next === 'rs-2' ? 'rs-3' : 'rs-2'
-  await set.command(next, insert(3, majority))
-  await set.runtime.crash(third)
-  await set.runtime.replaceDisk(third)
-  await set.runtime.crash(next)
-  await heal()
-  await set.runtime.restart(third)
-  await set.runtime.advance(700)
-  t.strictSame(await idsOn(set, third), [1, 2], 'from rs-1')
-  await set.runtime.restart(next)
-  await set.settle()
-  for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 3])
-})
-
-t.test('a member that has no entry in common with its set reports it, and an empty disk helps', async (t) => {
-  const set = await start(t)
-  await set.command('rs-1', insert(1, majority))
-  const heal = await set.isolate('rs-1')
-  // Later than all entries of the others, so its oplog does not end before theirs begin.
-  const clusterTime = new Timestamp({ t: Math.floor(set.runtime.now() / 1000) + 600, i: 1 })
-  const signature = { hash: new Binary(new Uint8Array(20)), keyId: Long.ZERO }
-  await set.command('rs-1', { ...insert(2, { w: 1 }), $clusterTime: { clusterTime, signature } })
-  await set.runtime.advance(5000)
-  const next = await set.primary()
-  for (const member of ['rs-2', 'rs-3'])
-    await set.runtime.request(member, 'faults.switch', { name: 'small-oplog', value: 1000 })
-  const ids = Array.from({ length: 30 }, (_, i) => 100 + i)
-  for (const id of ids) await set.command(next, insert(id, majority))
-  await heal()
-  await set.runtime.advance(20_000)
-  t.match(set.eventsOf('rollback-failed'), [{ member: 'rs-1', set: 'rs', source: /^rs-[23]$/ }])
-  t.strictSame(set.eventsOf('rollback'), [])
-  await set.runtime.crash('rs-1')
-  await set.runtime.replaceDisk('rs-1')
-  await set.runtime.restart('rs-1')
-  await set.settle()
-  for (const member of set.names) t.strictSame(await idsOn(set, member), [1, ...ids])
-})
-
-t.test('a member that restarts rolls back from its log, with and without a checkpoint', async (t) => {
-  for (const checkpointAfterBytes of [1 << 20, 2000]) {
-    const set = await start(t, { checkpointAfterBytes })
-    for (let i = 0; i < 40; i++) await set.command('rs-1', insert(i, { w: i % 10 === 9 ? 'majority' : 1 }))
-    const heal = await set.isolate('rs-1')
-    for (let i = 100; i < 130; i++) await set.command('rs-1', insert(i, { w: 1 }))
-    await set.runtime.crash('rs-1')
-    const next = await set.primary()
-    await set.command(next, insert(200, majority))
-    await heal()
-    await set.runtime.restart('rs-1')
-    await set.settle()
-    const expected = [...Array.from({ length: 40 }, (_, i) => i), 200]
-    for (const member of set.names)
-      t.strictSame(await idsOn(set, member), expected, `${member}, ${checkpointAfterBytes}`)
-  }
 })
 
 t.test('write concerns that no members can satisfy get the errors of the server', async (t) => {

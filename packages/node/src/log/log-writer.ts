@@ -18,7 +18,7 @@ export interface LogWriterOptions {
    * an eighth of this, and more than four times as much as is still needed.
    */
   readonly checkpointAfterBytes: number
-  /** Of the newest entries that are kept, at most a sixteenth of the disk. */
+  /** Of the newest entries, at most a sixteenth of the disk; a rollback may keep more. */
   readonly oplogSizeBytes: number
 }
 
@@ -251,7 +251,8 @@ export class LogWriter {
     const newest =
       replacement === null ? this.oplog.windowOfAll(this.#disk.keepsImages === true) : oplogPartOf(replacement)
     // The newest entry may be larger than the share of the disk: then a restart begins a new oplog.
-    const part = newest.sizeBytes > this.#reservedBytes ? oplogPartOf(new Uint8Array(0)) : newest
+    // Not if a rollback may need the entries: without them it is an initial sync.
+    const part = newest.sizeBytes > this.#reservedBytes && !keepsEntries ? oplogPartOf(new Uint8Array(0)) : newest
     const image = this.#imageOf(part)
     try {
       await this.#disk.writeCheckpoint(image)
