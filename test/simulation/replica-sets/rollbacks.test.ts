@@ -1,5 +1,5 @@
 /** What a member needs to roll back, and initial syncs of members that cannot. */
-import { Binary, Long, Timestamp } from '@shardlab/bson'
+import { Binary, Long, Timestamp, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { fromSecondary, idsOn, insert, majority, start } from './rows-of-set.js'
 
@@ -43,6 +43,29 @@ t.test('a checkpoint has all entries that a rollback needs, also on a small disk
   await set.runtime.restart('rs-1')
   await set.settle()
   for (const member of set.names) t.strictSame(await idsOn(set, member), [1, 2])
+})
+
+t.test('an initial sync from a member that was alone does not copy its whole oplog', async (t) => {
+  const set = await start(t, { members: 2 })
+  const reconfigure = async (members: Document[]) => {
+    const { config: current } = await set.admin('rs-1', { replSetGetConfig: 1 })
+    const next = { ...current, version: current.version + 1, members }
+    t.match(await set.admin('rs-1', { replSetReconfig: next }), { ok: 1 })
+  }
+  const { config } = await set.admin('rs-1', { replSetGetConfig: 1 })
+  await reconfigure([config.members[0]])
+  for (let i = 0; i < 200; i++) await set.command('rs-1', insert(i, { w: 1 }))
+  await set.runtime.crash('rs-2')
+  await set.runtime.replaceDisk('rs-2')
+  await set.runtime.restart('rs-2')
+  await reconfigure(config.members)
+  await set.settle()
+  const [whole, copied] = await Promise.all(
+    set.names.map((name) => set.command(name, { collStats: 'oplog.rs', $db: 'local', ...fromSecondary })),
+  )
+  t.ok(whole!['count'] > 200)
+  t.ok(copied!['count'] < 20, `${copied!['count']}`)
+  t.match(await set.command('rs-2', { count: 'rows', ...fromSecondary }), { n: 200 })
 })
 
 t.test('a member whose initial sync copied entries that its source rolls back copies again', async (t) => {

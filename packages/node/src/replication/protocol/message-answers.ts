@@ -143,10 +143,11 @@ export class MessageAnswers {
   }
 
   #serveClone({ term }: RequestOf<'replication.clone'>): ReplyOf<'replication.clone'> {
-    this.#set.coordinator.readerRequested(this.#set.nowMs, term)
+    const { coordinator, log } = this.#set
+    coordinator.readerRequested(this.#set.nowMs, term)
     this.#set.carryOut()
-    const metadata = metadataFields(this.#set.coordinator.sourceMetadata())
-    return { ...metadata, image: this.#isSource ? this.#set.log.image() : null }
+    const metadata = metadataFields(coordinator.sourceMetadata())
+    return { ...metadata, image: this.#isSource ? log.image(coordinator.committed.optime) : null }
   }
 
   #appendNote({

@@ -56,8 +56,11 @@ export interface ReplicaLog {
   rollBackTo(position: OpTime): number
   /** @throws DiskFullError as a rejection; it may be called again */
   rewriteDisk(): Promise<void>
-  /** Everything that is applied, for a member without data. */
-  image(): Uint8Array
+  /**
+   * Everything that is applied, for a member without data, with the entries since the commit point.
+   * @param committed the null optime: unknown, so all entries
+   */
+  image(committed: OpTime): Uint8Array
   /** On a member without data, in memory. Call {@link rewriteDisk} afterwards. */
   restore(image: Uint8Array): void
   /** Calls back after entries have reached the disk. One listener. */

@@ -128,8 +128,8 @@ export class NodeReplicaLog implements ReplicaLog {
     return this.#storage.log.rewriteDisk()
   }
 
-  image(): Uint8Array {
-    return this.#storage.log.snapshotForInitialSync(this.#stable.committed)
+  image(committed: OpTime): Uint8Array {
+    return this.#storage.log.snapshotForInitialSync(committed)
   }
 
   restore(image: Uint8Array): void {
