@@ -5,7 +5,7 @@ import { encodeLogEntry, opTimeOf, type OpTime } from '@shardlab/storage'
 import fc from 'fast-check'
 import t from 'tap'
 import { Oplog } from '../src/log/oplog.js'
-import type { OplogWindow } from '../src/log/oplog-window.js'
+import { OplogWindow } from '../src/log/oplog-window.js'
 import { NodeUnderTest, session, long } from './support/harness.js'
 
 function entry(increment: number, sizeBytes = 20, term = 1): Uint8Array {
@@ -124,6 +124,68 @@ t.test('entries that a rollback may need are kept beyond the size', async (t) =>
   oplog.keepFrom(null)
   add(601, 900)
   t.ok(oplog.window().sizeBytes <= 1000)
+})
+
+t.test('an oplog beyond its size seeks the oldest entry that it keeps once, not at each write', async (t) => {
+  const oplog = new Oplog(1000)
+  oplog.keepFrom(at(0))
+  const seeks = t.capture(OplogWindow.prototype, 'seek', Reflect.get(OplogWindow.prototype, 'seek'))
+  for (let i = 1; i <= 500; i++) {
+    oplog.append(entry(i))
+    oplog.reveal()
+  }
+  t.equal(seeks().length, 1)
+  t.equal(oplog.window().count, 500)
+})
+
+t.test('of random changes, an oplog keeps what a rollback may need', async () => {
+  const operation = fc.oneof(
+    fc.record({ add: fc.integer({ min: 1, max: 20 }), sizeBytes: fc.nat({ max: 100 }) }),
+    fc.record({ cut: fc.nat({ max: 20 }) }),
+    fc.record({ keep: fc.nat({ max: 30 }) }),
+    fc.record({ size: fc.integer({ min: 300, max: 3000 }) }),
+  )
+  check(
+    fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
+      const oplog = new Oplog(1000)
+      let increments: number[] = []
+      let [last, keptFrom, term] = [0, 0, 1]
+      oplog.keepFrom(at(0))
+      for (const each of operations) {
+        if ('add' in each)
+          for (let i = 0; i < each.add; i++) {
+            increments.push(++last)
+            oplog.append(entry(last, each.sizeBytes, term))
+            oplog.reveal()
+          }
+        else if ('cut' in each) {
+          const to = [...oplog.optimesBackwards()][each.cut]
+          if (to === undefined) continue
+          oplog.truncateAfter(to)
+          increments = increments.slice(0, increments.length - each.cut)
+          last = to.ts[1]
+          term++
+        } else if ('keep' in each) oplog.keepFrom(at((keptFrom = Math.max(keptFrom, last - each.keep))))
+        else oplog.resize(each.size)
+        const kept = increments.filter((increment) => increment >= keptFrom)
+        const found = incrementsIn(oplog.window())
+        if (String(found.slice(found.length - kept.length)) !== String(kept)) return false
+      }
+      oplog.keepFrom(null)
+      oplog.append(entry(last + 1))
+      oplog.reveal()
+      return oplog.window().sizeBytes <= 1000
+    }),
+  )
+})
+
+t.test('a set of one keeps no entries beyond the size, also while it recovers', async (t) => {
+  const node = new NodeUnderTest({ checkpointAfterBytes: 2000, oplogSizeBytes: 1000 })
+  for (let i = 0; i < 30; i++) await node.ok({ insert: 'c', documents: [{ _id: i }] })
+  t.not(node.context.disk.read().checkpoint, null)
+  const kept = t.capture(Oplog.prototype, 'keepFrom', Reflect.get(Oplog.prototype, 'keepFrom'))
+  node.restarted()
+  t.ok(kept().every(({ args: [optime] }) => optime === null))
 })
 
 t.test('a rollback removes the entries after a common one, not from snapshots and copies', async (t) => {

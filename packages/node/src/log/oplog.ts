@@ -36,6 +36,8 @@ export class Oplog {
   #peeked: OplogWindow | null = null
   /** This entry and later ones are kept beyond the size; null: none. */
   #keptFrom: OpTime | null = null
+  /** Its position, or a lower one. Null: not known yet, because nothing exceeded the size. */
+  #keptPosition: number | null = null
   /** Of a dropped slab: written again, because new memory is slow at first. */
   #spare: Uint8Array | null = null
 
@@ -71,6 +73,7 @@ export class Oplog {
    */
   keepFrom(optime: OpTime | null): void {
     this.#keptFrom = optime
+    this.#keptPosition = null
     if (this.#isBeyondSize) this.reveal(this.#revealed)
   }
 
@@ -81,7 +84,7 @@ export class Oplog {
   resize(sizeBytesMax: number | null): void {
     this.#setSize(Math.min(sizeBytesMax ?? this.#configuredBytesMax, this.#configuredBytesMax))
     const window = new OplogWindow(this.#slabs, this.#end)
-    const keptFrom = this.#keptPosition(this.#revealed)
+    const keptFrom = this.#keptPositionUpTo(this.#revealed)
     let from = window.end
     for (const [position] of window.entriesBackwards()) {
       const isKept = position >= keptFrom || from === window.end
@@ -126,6 +129,7 @@ export class Oplog {
   /** Removes entries after this position, which were not written to the disk. */
   cutTo(position: number): void {
     if (position >= this.#end) return
+    this.#keptPosition = null
     this.#revealed = Math.min(this.#revealed, position)
     this.#end = position
     this.#changed()
@@ -209,6 +213,7 @@ export class Oplog {
   /** Replaces all entries by others that are on the disk. Positions continue to grow. */
   replace(entries: Uint8Array): void {
     this.#slabs = []
+    this.#keptPosition = null
     this.append(entries)
     this.reveal()
   }
@@ -221,6 +226,7 @@ export class Oplog {
       ),
     )
     this.#changed()
+    this.#keptPosition = null
     this.#end = other.#end
     this.#revealed = other.#revealed
   }
@@ -261,15 +267,20 @@ export class Oplog {
     for (const { bytes, isShared } of this.#slabs.splice(0, count)) if (!isShared) this.#spare = bytes
   }
 
-  /** The position from which entries are kept beyond the size, at most this one. */
-  #keptPosition(most: number): number {
-    return this.#keptFrom === null ? most : Math.min(most, this.#peek().seek(this.#keptFrom.ts))
+  /**
+   * The position from which entries are kept beyond the size, at most this one. Entries are only
+   * added after it, so it is sought once: an oplog far beyond its size is asked at each write.
+   */
+  #keptPositionUpTo(most: number): number {
+    if (this.#keptFrom === null) return most
+    this.#keptPosition ??= this.#peek().seek(this.#keptFrom.ts)
+    return Math.min(most, this.#keptPosition)
   }
 
   /** How many of the oldest slabs exceed the size and have no entry at or after this position. */
   #countBeyondSize(most: number): number {
     // A slab that ends at the position of a kept entry does not have it.
-    const position = this.#keptFrom === null ? most : Math.min(most, this.#keptPosition(most) + 1)
+    const position = this.#keptFrom === null ? most : Math.min(most, this.#keptPositionUpTo(most) + 1)
     let count = 0
     while (
       count < this.#slabs.length - 1 &&

@@ -137,12 +137,20 @@ export class SetMember implements Actor {
   start(): void {
     const { log } = this.#storage
     log.term = this.#term
-    const isAlone = 'isConfigServer' in this.#options
-    if (!isAlone) log.oplog.keepFrom(nullOpTime)
+    this.#keepOplog()
     const hasData = log.recover(() => this.#dataReplaced())
     // Server: initiating a set writes its first entry before the first election.
-    if (!hasData && isAlone) log.apply(noopOf(initiatingSet), uninitializedTerm)
+    if (!hasData && this.#isOwnSet) log.apply(noopOf(initiatingSet), uninitializedTerm)
     this.#run()
+  }
+
+  get #isOwnSet(): boolean {
+    return 'isConfigServer' in this.#options
+  }
+
+  /** Until a commit point is known, a rollback may need every entry. */
+  #keepOplog(): void {
+    if (!this.#isOwnSet) this.#storage.log.oplog.keepFrom(nullOpTime)
   }
 
   #dataReplaced(): void {
@@ -193,6 +201,7 @@ export class SetMember implements Actor {
     serving.role.resume?.(role, clients)
     if (primary === null) {
       this.#disk.readDocuments()
+      this.#keepOplog()
       this.#stable.reset()
       this.#run(term)
     } else if (term > primary.term) this.#set.appendNoop(newPrimary)

@@ -40,11 +40,6 @@ export class StableState {
     return this.#stable.optime
   }
 
-  /** The newest entry that a majority has, as far as this member knows. */
-  get committed(): OpTime {
-    return this.#committed
-  }
-
   /** After the commit point has advanced. */
   advance(committed: OpTime): void {
     this.#committed = committed
@@ -104,7 +99,8 @@ export class StableState {
   reset(): void {
     this.#candidate = null
     this.#stable = this.#clone()
-    this.#keepOplog()
+    // The only member of a set keeps none.
+    if (this.#storage.log.oplog.keepsEntries) this.#keepOplog()
   }
 
   /**
