@@ -4,6 +4,8 @@ import type { SwarmWorld } from '../world.js'
 import type { MemberView } from '../../sets/replica-sets.js'
 
 const betweenLooksMs = 5000
+/** Of the administrator, for a set to become ready. */
+const patienceMs = 60_000
 
 /**
  * An administrator who gives members an empty disk, so that they copy their data again: those that
@@ -12,7 +14,7 @@ const betweenLooksMs = 5000
 export class StaleMembers {
   readonly #world: SwarmWorld
   readonly #helping = new Set<Address>()
-  /** Members without an entry in common with their set. */
+  /** Members that had no entry in common with their set. */
   readonly #diverged = new Set<Address>()
 
   constructor(world: SwarmWorld) {
@@ -59,15 +61,46 @@ export class StaleMembers {
     this.#diverged.delete(member)
   }
 
-  /** Call it when all faults are healed. */
+  /** Call it when all faults are healed. One member after the other copies its data. */
   async helpAll(): Promise<void> {
     const { sets } = this.#world
     for (const set of sets.names)
-      for (const view of await sets.viewsOf(set)) {
-        // Its set has what a primary has.
-        const hasDiverged = this.#diverged.has(view.address) && !view.isWritable
-        if (isStale(view) || hasDiverged) await this.#replaceDisk(view)
+      for (const member of sets.membersOf(set)) {
+        const view = (await sets.viewsOf(set)).find(({ address }) => address === member)
+        if (view === undefined || !(isStale(view) || (await this.#remainsDiverged(view)))) continue
+        await this.#replaceDisk(view)
+        await this.#until(set, (views) => views.some(({ address, state }) => address === member && hasData(state)))
       }
+  }
+
+  /**
+   * Whether it applies nothing although its set has a primary: after a failed rollback, another
+   * source may have its entries.
+   */
+  async #remainsDiverged({ address, set }: MemberView): Promise<boolean> {
+    const { cluster, sets } = this.#world
+    if (!this.#diverged.delete(address)) return false
+    if (!(await this.#until(set, (views) => views.some(({ isWritable }) => isWritable)))) return false
+    const positionsOf = async (): Promise<readonly [own: string, primary: string]> => {
+      const views = await sets.viewsOf(set)
+      const own = views.find((view) => view.address === address)
+      return [String(own?.lastApplied), String(views.find(({ isWritable }) => isWritable)?.lastApplied)]
+    }
+    const [before] = await positionsOf()
+    await cluster.advance(betweenLooksMs)
+    const [own, primary] = await positionsOf()
+    return own === before && own !== primary
+  }
+
+  /** @returns whether it came true in time */
+  async #until(set: Address, isTrue: (views: readonly MemberView[]) => boolean): Promise<boolean> {
+    const { cluster, sets } = this.#world
+    const untilMs = cluster.now() + patienceMs
+    for (;;) {
+      if (isTrue(await sets.viewsOf(set))) return true
+      if (cluster.now() >= untilMs) return false
+      await cluster.advance(betweenLooksMs)
+    }
   }
 
   #replaceDisk({ address }: MemberView): Promise<boolean> {
@@ -77,3 +110,5 @@ export class StaleMembers {
 }
 
 const isStale = ({ state }: MemberView): boolean => state === 'RECOVERING'
+
+const hasData = (state: string): boolean => state === 'PRIMARY' || state === 'SECONDARY'
