@@ -24,7 +24,7 @@ import {
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { writeCode, type CodeNames } from '../replies/code-name.js'
-import { endsTransaction } from '../sessions/transaction-commands.js'
+import { isTransactionCommand } from '../sessions/transaction-commands.js'
 import { checkReadPreference } from './read-preference.js'
 import { parseWriteConcern, type WriteConcern } from './write-concern.js'
 
@@ -203,7 +203,7 @@ const levelsInTransactions: ReadonlySet<ReadConcernLevel | null> = new Set([null
 
 /** Server: validateWriteConcernForTransaction, isReadConcernLevelAllowedInTransaction. */
 function checkConcernsInTransaction(name: string, args: CommandArguments, { level }: ReadConcern): void {
-  if (args.has('writeConcern') && !endsTransaction(name))
+  if (args.has('writeConcern') && !isTransactionCommand(name))
     throw new CommandError('InvalidOptions', 'writeConcern is not allowed within a multi-statement transaction')
   if (!args.has('readConcern')) return
   if (!args.has('startTransaction'))
@@ -242,6 +242,7 @@ const writingCommands: ReadonlySet<string> = new Set([
   'moveChunk',
   'movePrimary',
   'moveRange',
+  'prepareTransaction',
   'refineCollectionShardKey',
   'removeShard',
   'removeShardFromZone',
@@ -253,9 +254,9 @@ const writingCommands: ReadonlySet<string> = new Set([
   'updateZoneKeyRange',
 ])
 
-/** Statements of transactions take none; their commit and abort do. */
+/** Statements of transactions take none; their preparation, commit and abort do. */
 export function takesWriteConcern(row: CheckedRow, args: CommandArguments): boolean {
-  return (!args.has('autocommit') || endsTransaction(row.name)) && supportsWriteConcern(row, args)
+  return (!args.has('autocommit') || isTransactionCommand(row.name)) && supportsWriteConcern(row, args)
 }
 
 /** Whether the command takes a write concern outside of transactions. */

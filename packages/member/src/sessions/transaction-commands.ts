@@ -38,6 +38,11 @@ const endingCommands: ReadonlySet<string> = new Set([
 /** They run on the database admin. */
 const adminCommands: ReadonlySet<string> = new Set([...endingCommands, 'prepareTransaction'])
 
+/** Whether the command is about a whole transaction. Server: isTransactionCommand. */
+export function isTransactionCommand(name: string): boolean {
+  return adminCommands.has(name)
+}
+
 /** Whether the command commits or aborts its transaction. */
 export function endsTransaction(name: string): boolean {
   return endingCommands.has(name)

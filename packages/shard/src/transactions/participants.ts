@@ -50,12 +50,10 @@ export class Participants {
   }
 
   async #vote(shard: string, deadlineMs: number): Promise<TimestampPair | CommandError> {
-    const body = this.#body(new DocumentWriter(192).int32('prepareTransaction', 1))
+    const body = this.#body(ofMajority(new DocumentWriter(256).int32('prepareTransaction', 1)))
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
-      const reply = await this.#ask(shard, body)
-      const error = reply === null ? null : replyError(reply)
-      if (reply !== null && error === null) return timestampPair(findField(reply, 'prepareTimestamp')!)
-      if (error !== null && abortVotes.has(error.code)) return error
+      const vote = voteIn(await this.#ask(shard, body))
+      if (vote !== null) return vote
       if (this.#node.context.now() >= deadlineMs)
         return new CommandError('NoSuchTransaction', `Transaction exceeded deadline while waiting for ${shard}`)
       await this.#node.context.sleep(pauseMs)
@@ -69,7 +67,7 @@ export class Participants {
       const [seconds, increment] = decision.commitTime
       writer.int32('commitTransaction', 1).timestamp('commitTimestamp', seconds, increment)
     } else writer.int32('abortTransaction', 1)
-    const body = this.#body(writer.startDocument('writeConcern').string('w', 'majority').end())
+    const body = this.#body(ofMajority(writer))
     await this.#node.context.all(this.#shards.map((shard) => this.#sendUntilAcknowledged(shard, body)))
   }
 
@@ -108,8 +106,22 @@ export class Participants {
 }
 
 /** A member that only holds itself for the primary may not know the transaction. */
+function ofMajority(writer: DocumentWriter): DocumentWriter {
+  return writer.startDocument('writeConcern').string('w', 'majority').end()
+}
+
+const isOfMajority = (reply: Uint8Array): boolean => findField(reply, 'writeConcernError') === undefined
+
+/** Null: no vote. */
+function voteIn(reply: Uint8Array | null): TimestampPair | CommandError | null {
+  if (reply === null || !isOfMajority(reply)) return null
+  const error = replyError(reply)
+  if (error === null) return timestampPair(findField(reply, 'prepareTimestamp')!)
+  return abortVotes.has(error.code) ? error : null
+}
+
 function isAcknowledged(reply: Uint8Array): boolean {
-  if (findField(reply, 'writeConcernError') !== undefined) return false
+  if (!isOfMajority(reply)) return false
   const error = replyError(reply)
   return error === null || acknowledgements.has(error.code)
 }
