@@ -1,66 +1,12 @@
 /** Commands that ask for privileges by a function of their arguments, in odd forms of them. */
-import { CommandArguments, type AccessQuestion, type CommandPrivileges } from '@shardlab/actor'
-import { accessOf, clusterResource, databaseResource, exactResource, privilege, PrivilegeSet } from '@shardlab/auth'
-import { CommandError, Decimal128, encode, firstFieldName, UUID, type Document } from '@shardlab/bson'
-import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import type { AccessQuestion } from '@shardlab/actor'
+import { Decimal128, encode, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { accessRulesOf } from '../src/access/access-rules.js'
 import { applyOpsPrivileges } from '../src/access/apply-ops-privileges.js'
-import { isAllowed } from '../src/access/authorize.js'
 import { collModPrivileges } from '../src/access/definition-privileges.js'
-import { onNamespace } from '../src/access/needs.js'
 import { aggregatePrivileges } from '../src/access/pipeline-privileges.js'
 import { bulkWritePrivileges, updatePrivileges } from '../src/access/write-privileges.js'
-
-interface Asked {
-  readonly by: CommandPrivileges
-  readonly body: Document | Uint8Array
-  readonly db?: string
-  /** Actions on `cluster`, on a database, or on a collection. */
-  readonly may?: Readonly<Record<string, readonly string[]>>
-  readonly sequences?: AccessQuestion['sequences']
-  readonly version?: EmulatedVersion
-}
-
-function resourceOf(name: string) {
-  if (name === 'cluster') return clusterResource
-  const dot = name.indexOf('.')
-  return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
-}
-
-const secretUuid = new UUID('00112233-4455-6677-8899-aabbccddeeff')
-const namespaces = new Map([[secretUuid.toString(), 'shop.secrets']])
-
-const rows: Readonly<Record<string, CommandPrivileges>> = {
-  applyOps: applyOpsPrivileges,
-  collMod: collModPrivileges,
-  dropIndexes: onNamespace('dropIndex'),
-}
-
-/** The name of the error, if it is not a refusal. */
-function answerTo({ by, body, db = 'shop', may = {}, sequences = [], version = '8.0' }: Asked): boolean | string {
-  const rules = accessRulesOf(behavioursOf(version))
-  const granted = Object.entries(may).map(([name, actions]) => privilege(resourceOf(name), actions))
-  const bytes = body instanceof Uint8Array ? body : encode(body)
-  try {
-    return isAllowed(by, {
-      command: firstFieldName(bytes)!,
-      db,
-      body: bytes,
-      args: CommandArguments.parse(bytes, null),
-      sequences,
-      access: accessOf(new PrivilegeSet(granted, rules), [], []),
-      rules,
-      isRouter: false,
-      ownsOperation: () => false,
-      namespaceOfUuid: (uuid) => namespaces.get(new UUID(Buffer.from(uuid)).toString()) ?? null,
-      privilegesOf: (name) => rows[name],
-    })
-  } catch (error) {
-    if (error instanceof CommandError) return error.codeName
-    throw error
-  }
-}
+import { answerTo, secretUuid, twice } from './support/asked.js'
 
 t.test('bulkWrite asks for the namespace that it writes to, whatever the number', async (t) => {
   const may = { 'shop.rows': ['insert', 'update', 'remove'] }
@@ -157,14 +103,6 @@ t.test('applyOps asks for the collection that has the UUID', (t) => {
   }
   t.end()
 })
-
-/** A document that has a field twice: `a` and `b` of equal lengths become `a`. */
-function twice(document: Document, a: string, b: string): Uint8Array {
-  const bytes = Buffer.from(encode(document))
-  const at = bytes.indexOf(`${b}\0`)
-  if (b !== '' && at >= 0) bytes.write(a, at, 'latin1')
-  return bytes
-}
 
 t.test('$out and $merge ask for the collection that they write, also if it is named twice', (t) => {
   const may = { 'shop.rows': ['find', 'insert', 'update', 'remove'], 'shop.log': ['insert'] }

@@ -6,14 +6,14 @@ import { holdsOn, holdsOnCluster, holdsOnDatabase, isTrueIn, nameIn, namedBy } f
 
 /** Those of the explained command. An unknown one fails when the command runs. */
 export function explainPrivileges(question: AccessQuestion): boolean {
-  const { args, privilegesOf } = question
-  const explained = args.target
+  const explained = question.args.target
   if (explained.type !== BsonType.object) return true
   const inner = explained.slice()
   const name = firstFieldName(inner) ?? ''
-  const privileges = privilegesOf(name)
+  const privileges = question.privilegesOf(name)
   if (privileges === undefined || privileges === explainPrivileges) return true
-  return isAllowed(privileges, { ...question, command: name, body: inner, args: CommandArguments.parse(inner, null) })
+  const args = CommandArguments.parse(inner, null)
+  return isAllowed(privileges, { ...question, command: name, body: inner, args, sequences: [] })
 }
 
 /** Reading the level needs less than setting it. Server: profile_common.cpp. */

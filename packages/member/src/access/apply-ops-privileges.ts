@@ -90,7 +90,8 @@ function allowsCommand(question: AccessQuestion, operation: Uint8Array, ns: stri
   const given = findField(operation, 'o')!.slice()
   const body = collection === undefined ? given : withCollection(given, collection)
   const db = name === 'renameCollection' ? 'admin' : databaseNameOf(ns)
-  return isAllowed(privileges, { ...question, command: name, db, body, args: CommandArguments.parse(body, null) })
+  const args = CommandArguments.parse(body, null)
+  return isAllowed(privileges, { ...question, command: name, db, body, args, sequences: [] })
 }
 
 /** Of a command that names a collection, and changes the one with the UUID instead. */
