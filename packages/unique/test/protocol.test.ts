@@ -91,6 +91,38 @@ t.test('an update that arrives too late is reported', async (t) => {
   t.match(left, [{ kind: 'duplicate', field: 'email', value: 'b' }], 'both documents are listed')
 })
 
+t.test('a reservation that was taken over stays, though the answer was lost and the write is refused', async (t) => {
+  const scheduler = new Scheduler()
+  const main = new MemoryCollection('main', [{ fields: ['_id'], sparse: false }])
+  const specs = ['email', 'handle'].map((field) => parseSpec(field))
+  const collections = specs.map(({ name, fields }) => new MemoryCollection(name, [{ fields, sparse: false }]))
+  let lost = 0
+  const proxies = collections.map((collection, i): World['proxies'][number] => {
+    const port = directPort(collection)
+    const losing: typeof port.updateOne = async (...given) => {
+      const matched = await port.updateOne(...given)
+      if (lost++ === 0) throw new PortError('unknown', 'the answer is lost')
+      return matched
+    }
+    return { name: collection.name, port: { ...port, updateOne: losing }, specs: [specs[i]!], sharded: true }
+  })
+  const world: World = {
+    ...{ main: directPort(main), proxies, specs, clock: scheduler.directClock(), newToken: () => scheduler.newToken() },
+    ...{ reservationMs: 1000, busyMs: 10, tell: () => {}, transactions: null, markers: false },
+  }
+  const [emails, handles] = collections as [MemoryCollection, MemoryCollection]
+  emails.insertOne({ _id: 'other attempt', owner: 2, email: 'v4', state: 'confirmed', attempt: 'other attempt' })
+  handles.insertOne({ _id: 3, handle: 'taken', state: 'confirmed', attempt: 'another' })
+  main.insertOne({ _id: 2, email: 'v4', handle: 'a' })
+  const change = new UniqueProtocol(world).change({
+    find: async () => ({ _id: 2, email: 'v5', handle: 'a' }),
+    plan: () => ({ touched: specs, after: { email: 'v4', handle: 'taken' } }),
+    write: async () => t.fail('it is refused before'),
+  } as never)
+  await t.rejects(change, { name: 'ValueTakenError', owner: 3 })
+  t.match(emails.documents, [{ owner: 2, email: 'v4', state: 'confirmed' }])
+})
+
 t.test('a long write renews its reservations', async (t) => {
   const scheduler = new Scheduler()
   const main = new MemoryCollection('main', [{ fields: ['_id'], sparse: false }])

@@ -5,8 +5,8 @@ export interface Held {
   readonly proxy: Proxy
   reservation: Reservation
   /**
-   * true: created by this attempt. false: it existed before, and the main document may have its
-   * values.
+   * true: certainly created by this attempt. false: it may have existed before, and the main document
+   * may have its values.
    */
   readonly created: boolean
   readonly gained: Set<UniqueSpec>
@@ -31,10 +31,6 @@ export class HeldReservations {
 
   covers(specs: Iterable<UniqueSpec>): boolean {
     return [...specs].every((spec) => this.specs.includes(spec))
-  }
-
-  has(proxy: Proxy, reservation: Reservation): boolean {
-    return this.#find(proxy, reservation) !== undefined
   }
 
   add(proxy: Proxy, reservation: Reservation, created: boolean, gained: readonly UniqueSpec[]): Held {
