@@ -81,3 +81,19 @@ t.test('without them, a second delete and a missing one are violations', async (
   t.same(sentences(replay, []), ['in the change stream, 1 has an event delete although it does not exist'])
   t.same(sentences(replayOf(false), []), ['the change stream has no delete of 1'])
 })
+
+t.test('a document that moves may be inserted before it is deleted, without its shard key', async (t) => {
+  const clusterTime = 'a time'
+  const insert = (documentKey: Document) =>
+    event('01', 'insert', { clusterTime, documentKey, fullDocument: { _id: 1, k: 7, m: 1 } })
+  const moved = replayOf(false)
+  moved.apply(insert({ _id: 1 }))
+  moved.apply(event('02', 'delete', { clusterTime }))
+  t.same(sentences(moved, [{ _id: 1, k: 7, m: 1 }]), [])
+  const inserted = replayOf(false)
+  inserted.apply(insert({ _id: 1 }))
+  t.match(sentences(inserted, [{ _id: 1, k: 7, m: 1 }]), ['in the change stream, 1 is inserted although it exists'])
+  const again = replayOf(false)
+  again.apply(insert({ k: 5, _id: 1 }))
+  t.match(sentences(again, [{ _id: 1, k: 7, m: 1 }]), ['in the change stream, 1 is inserted although it exists'])
+})

@@ -20,6 +20,8 @@ export class StreamReplay {
    * here, in any order: then there are two of them for a while, with different shard keys.
    */
   readonly #collections = new Map<string, Map<string, Document[]>>()
+  /** Documents that were inserted a second time, and may be deleted elsewhere. */
+  readonly #moving: { readonly id: string; readonly time: string; readonly contradiction: StreamContradiction }[] = []
   readonly contradictions: StreamContradiction[] = []
   readonly #past: PastStates | null
   #lastToken = ''
@@ -85,7 +87,8 @@ export class StreamReplay {
     documents.set(keyOf(id), stored)
     const at = stored.findIndex((document) => hasKey(document, documentKey))
     const before = at < 0 ? [] : stored.splice(at, 1)
-    if (operationType === 'insert' && at >= 0) this.#contradict(ns, id, 'is inserted although it exists')
+    if (operationType === 'insert' && before.length > 0) this.#insertedTwice(ns, stored, before[0]!, event)
+    if (operationType === 'delete') this.#deletedBeside(id, event)
     if (operationType !== 'insert' && at < 0) {
       if (this.#past?.has(ns, id) === true) return
       this.#contradict(ns, id, `has an event ${operationType} although it does not exist`)
@@ -96,6 +99,24 @@ export class StreamReplay {
       description === undefined ? (event['fullDocument'] as Document) : changed(before[0] ?? {}, description)
     stored.push(after)
     this.#past?.add(ns, after)
+  }
+
+  /**
+   * Without the fields of the shard key, which a shard does not know of a collection that is gone,
+   * the document may be moving: it is deleted elsewhere at the same time.
+   */
+  #insertedTwice(ns: string, stored: Document[], before: Document, event: Document): void {
+    const { documentKey, clusterTime } = event as Record<'documentKey', Document> & { clusterTime: unknown }
+    const id: unknown = documentKey['_id']
+    this.#contradict(ns, id, 'is inserted although it exists')
+    if (Object.keys(documentKey).length > 1) return
+    stored.push(before)
+    this.#moving.push({ id: keyOf(id), time: keyOf(clusterTime), contradiction: this.contradictions.at(-1)! })
+  }
+
+  #deletedBeside(id: unknown, { clusterTime }: Document): void {
+    const moving = this.#moving.find((each) => each.id === keyOf(id) && each.time === keyOf(clusterTime))
+    if (moving !== undefined) this.contradictions.splice(this.contradictions.indexOf(moving.contradiction), 1)
   }
 
   #contradict(ns: string, id: unknown, what: string): void {
