@@ -9,6 +9,7 @@ import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost } from '../member-host.js'
 import { accessOfConnection } from './authenticate.js'
 import type { ConnectionAccess } from './connection-access.js'
+import { valuesOf } from './needs.js'
 
 const lists: Readonly<Record<string, readonly string[]>> = {
   endSessions: ['impersonate'],
@@ -22,7 +23,7 @@ const lists: Readonly<Record<string, readonly string[]>> = {
  * @param command name of the row
  * @throws CommandError Unauthorized for the session of another user, and with several users
  */
-function withSessionUser(command: string, body: Uint8Array, access: ConnectionAccess): Uint8Array {
+export function withSessionUser(command: string, body: Uint8Array, access: ConnectionAccess): Uint8Array {
   const spoofing = Object.hasOwn(lists, command) ? lists[command]! : null
   if (spoofing === null && findField(body, 'lsid') === undefined) return body
   if (access.users.length === 0) return without(body, ['lsid', 'txnNumber'])
@@ -73,9 +74,10 @@ function withDigest(
   { privileges }: ConnectionAccess,
   spoofing: readonly string[],
 ): Uint8Array {
-  const given = findField(lsid, 'uid')
-  if (given === undefined) return new DocumentWriter(lsid.length + 48).fields(lsid).binary('uid', 0, digest).finish()
-  const isOwn = given.type === BsonType.binary && sameBytes(given.asBinary(), digest)
+  const given = valuesOf(lsid, 'uid')
+  if (given.length === 0) return new DocumentWriter(lsid.length + 48).fields(lsid).binary('uid', 0, digest).finish()
+  // The last one counts when the session is read.
+  const isOwn = given.every((uid) => uid.type === BsonType.binary && sameBytes(uid.asBinary(), digest))
   if (isOwn || spoofing.some((action) => privileges.allows(clusterResource, action))) return lsid
   throw new CommandError('Unauthorized', 'Unauthorized to set user digest in LogicalSessionId')
 }
