@@ -94,7 +94,7 @@ function check(command: CheckedCommand, access: CommandAccess): null {
     ownsOperation: (id) => isOwnOperation(command, id),
   }
   if (isAllowed(row.privileges, question)) {
-    command.operation.users = command.connection.access!.users.map(({ name }) => name)
+    command.operation.users = command.connection.access!.names
     command.operation.access = command.connection.access
     return null
   }
@@ -103,7 +103,7 @@ function check(command: CheckedCommand, access: CommandAccess): null {
 }
 
 function isOwnOperation({ host, connection }: CheckedCommand, id: number): boolean {
-  const names = connection.access!.users.map(({ name }) => name)
+  const { names } = connection.access!
   for (const operation of host.operations) if (operation.id === id) return isSharedWith(operation.users, names)
   return false
 }

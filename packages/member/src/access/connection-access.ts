@@ -3,6 +3,7 @@ import {
   fullUserName,
   PrivilegeSet,
   roleKey,
+  userDigest,
   userKey,
   type AccessRules,
   type CommandAccess,
@@ -36,7 +37,10 @@ export class ConnectionAccess implements CommandAccess {
   readonly #rules: AccessRules
   /** Before 6.0 one of each database, since then one. */
   #users: readonly AuthenticatedUser[] = []
+  #names: readonly UserName[] = []
   #privileges: PrivilegeSet
+  /** Of the name of a single user; null: not computed since the users have changed. */
+  #digest: Uint8Array | null = null
   /** Of the source when the users were read. */
   #generation = -1
   /** Null: no login has begun, or it has ended. */
@@ -53,8 +57,31 @@ export class ConnectionAccess implements CommandAccess {
     return this.#users
   }
 
+  /** Another array after each change. */
+  get names(): readonly UserName[] {
+    return this.#names
+  }
+
   get privileges(): PrivilegeSet {
     return this.#privileges
+  }
+
+  /**
+   * Of the user, in its ids of sessions.
+   * @throws CommandError Unauthorized with several users or none
+   */
+  get digest(): Uint8Array {
+    return (this.#digest ??= userDigest(this.#single()))
+  }
+
+  #single(): UserName {
+    const [name, ...others] = this.#names
+    if (name === undefined) throw new CommandError('Unauthorized', 'there are no users authenticated')
+    if (others.length === 0) return name
+    throw new CommandError(
+      'Unauthorized',
+      "logical sessions can't have multiple authenticated users (for more details see: https://docs.mongodb.com/manual/core/authentication/#authentication-methods)",
+    )
   }
 
   get roles(): RoleName[] {
@@ -151,6 +178,8 @@ export class ConnectionAccess implements CommandAccess {
 
   #set(users: readonly AuthenticatedUser[]): void {
     this.#users = users
+    this.#names = users.map(({ name }) => name)
+    this.#digest = null
     this.#privileges = new PrivilegeSet(
       users.flatMap(({ privileges }) => privileges),
       this.#rules,

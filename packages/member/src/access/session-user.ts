@@ -3,8 +3,18 @@
  * Server: logical_session_id_helpers.cpp, initialize_operation_session_info.cpp.
  */
 import { ownRemote, type CommandRow } from '@shardlab/actor'
-import { clusterResource, userDigest, type UserName } from '@shardlab/auth'
-import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, sameBytes } from '@shardlab/bson'
+import { clusterResource } from '@shardlab/auth'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findField,
+  sameBytes,
+  writeInt32,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost } from '../member-host.js'
 import { accessOfConnection } from './authenticate.js'
@@ -27,22 +37,33 @@ export function withSessionUser(command: string, body: Uint8Array, access: Conne
   const spoofing = Object.hasOwn(lists, command) ? lists[command]! : null
   if (spoofing === null && findField(body, 'lsid') === undefined) return body
   if (access.users.length === 0) return without(body, ['lsid', 'txnNumber'])
-  const digest = userDigest(singleUser(access))
-  const writer = new DocumentWriter(body.length + 96)
+  const withOwn = spoofing === null ? body : withDigests(command, body, access, spoofing)
+  const lsid = findField(withOwn, 'lsid')
+  if (lsid?.type !== BsonType.object || !needsDigest(lsid, access, ['impersonate'])) return withOwn
+  return inserted(withOwn, lsid, access.digest)
+}
+
+/** The command with the digest in each id of its list. */
+function withDigests(
+  command: string,
+  body: Uint8Array,
+  access: ConnectionAccess,
+  spoofing: readonly string[],
+): Uint8Array {
+  const writer = new DocumentWriter(body.length + 256)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
     const value = it.value()
-    if (name === 'lsid' && value.type === BsonType.object)
-      writer.document(name, withDigest(value.slice(), digest, access, ['impersonate']))
-    else if (name === command && spoofing !== null && value.type === BsonType.array) {
-      writer.startArray(name)
-      elementsOf(value).forEach((each, i) => {
-        if (each.type === BsonType.object)
-          writer.document(String(i), withDigest(each.slice(), digest, access, spoofing))
-        else writer.value(String(i), each)
-      })
-      writer.end()
-    } else writer.value(name, value)
+    if (name !== command || value.type !== BsonType.array) {
+      writer.value(name, value)
+      continue
+    }
+    writer.startArray(name)
+    elementsOf(value).forEach((each, i) => {
+      if (each.type !== BsonType.object || !needsDigest(each, access, spoofing)) return writer.value(String(i), each)
+      return writer.startDocument(String(i)).fields(each.slice()).binary('uid', 0, access.digest).end()
+    })
+    writer.end()
   }
   return writer.finish()
 }
@@ -57,29 +78,31 @@ export function withUserOfSession(
   return connection.remote === ownRemote ? body : withSessionUser(name, body, accessOfConnection(host, connection))
 }
 
-/** @throws CommandError Unauthorized */
-export function singleUser({ users }: ConnectionAccess): UserName {
-  const [user, ...others] = users
-  if (user === undefined) throw new CommandError('Unauthorized', 'there are no users authenticated')
-  if (others.length === 0) return user.name
-  throw new CommandError(
-    'Unauthorized',
-    "logical sessions can't have multiple authenticated users (for more details see: https://docs.mongodb.com/manual/core/authentication/#authentication-methods)",
-  )
+/**
+ * Whether an id of a session has no digest yet.
+ * @throws CommandError Unauthorized for that of another user
+ */
+function needsDigest(lsid: RawValue, access: ConnectionAccess, spoofing: readonly string[]): boolean {
+  const { digest, privileges } = access
+  if (findField(lsid.bytes, 'uid', lsid.start) === undefined) return true
+  // The last one counts when the session is read.
+  const given = valuesOf(lsid.slice(), 'uid')
+  const isOwn = given.every((uid) => uid.type === BsonType.binary && sameBytes(uid.asBinary(), digest))
+  if (isOwn || spoofing.some((action) => privileges.allows(clusterResource, action))) return false
+  throw new CommandError('Unauthorized', 'Unauthorized to set user digest in LogicalSessionId')
 }
 
-function withDigest(
-  lsid: Uint8Array,
-  digest: Uint8Array,
-  { privileges }: ConnectionAccess,
-  spoofing: readonly string[],
-): Uint8Array {
-  const given = valuesOf(lsid, 'uid')
-  if (given.length === 0) return new DocumentWriter(lsid.length + 48).fields(lsid).binary('uid', 0, digest).finish()
-  // The last one counts when the session is read.
-  const isOwn = given.every((uid) => uid.type === BsonType.binary && sameBytes(uid.asBinary(), digest))
-  if (isOwn || spoofing.some((action) => privileges.allows(clusterResource, action))) return lsid
-  throw new CommandError('Unauthorized', 'Unauthorized to set user digest in LogicalSessionId')
+/** Copies what is before and after the end of the id: it may be beside many documents. */
+function inserted(body: Uint8Array, { start, end }: RawValue, digest: Uint8Array): Uint8Array {
+  const uid = new DocumentWriter(digest.length + 16).binary('uid', 0, digest).finish().subarray(4, -1)
+  const at = end - 1
+  const changed = new Uint8Array(body.length + uid.length)
+  changed.set(body.subarray(0, at))
+  changed.set(uid, at)
+  changed.set(body.subarray(at), at + uid.length)
+  writeInt32(changed, 0, changed.length)
+  writeInt32(changed, start, end - start + uid.length)
+  return changed
 }
 
 function without(body: Uint8Array, names: readonly string[]): Uint8Array {
