@@ -199,8 +199,8 @@ export class Attempt {
   ): Promise<boolean> {
     const expired = isReserved(holder) && isExpired(holder, this.#world.clock.now())
     if (sameValue(holder.attempt, this.#token)) {
-      // An earlier insert of this attempt whose answer was lost, or it took over a reservation of the
-      // same document, which may have the values.
+      // An earlier insert of this attempt whose answer was lost. Or it took over a reservation of
+      // the same document, which may have the values.
       const specs = heldSpecs(proxy, holder).filter((each) => wanted.has(each))
       this.#held.add(proxy, holder, false, specs)
       for (const each of specs) wanted.delete(each)

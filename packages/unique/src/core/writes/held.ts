@@ -5,8 +5,8 @@ export interface Held {
   readonly proxy: Proxy
   reservation: Reservation
   /**
-   * true: certainly created by this attempt. false: it may have existed before, and the main document
-   * may have its values.
+   * true: certainly created by this attempt. false: it may have existed before, and the main
+   * document may have its values.
    */
   readonly created: boolean
   readonly gained: Set<UniqueSpec>
