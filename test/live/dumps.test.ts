@@ -41,10 +41,12 @@ async function fill(app: Db): Promise<void> {
 
 async function shard(client: MongoClient): Promise<void> {
   const admin = client.db('admin')
+  // Chunks stay as they are until they are compared.
+  await admin.command({ balancerStop: 1 })
   await admin.command({ shardCollection: 'app.orders', key: { customer: 1, _id: 1 } })
   const orders = Array.from({ length: 5000 }, (_, i) => ({ _id: i as never, customer: i % 100, text: 'x'.repeat(100) }))
   await client.db('app').collection('orders').insertMany(orders)
-  for (const customer of [20, 40, 60]) await admin.command({ split: 'app.orders', middle: { customer, _id: 0 } })
+  for (const customer of [20, 40, 60, 80]) await admin.command({ split: 'app.orders', middle: { customer, _id: 0 } })
   await admin.command({ moveChunk: 'app.orders', find: { customer: 30, _id: 0 }, to: 'shard02' })
   await admin.command({ shardCollection: 'app.users', key: { name: 'hashed' } })
   await client
