@@ -1,5 +1,5 @@
 /** Dumps in the format of mongodump: what a cluster exports, another one imports. */
-import { appendFile, mkdir, mkdtemp, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -199,7 +199,11 @@ t.test('up imports at its start, and exports when a signal ends it', async (t) =
   const again = await MongoClient.connect(second.ready.uri)
   t.same(await again.db('app').collection('a').find().toArray(), [{ _id: 1 }])
   await again.close()
+  await rm(folder, { recursive: true })
+  // As by Ctrl-C and npm, which passes it on.
+  second.process.kill('SIGINT')
   t.equal(await second.stop(), 0)
+  t.ok((await readdir(folder)).includes('app'), 'it exports also when the signal comes twice')
   t.match(await shardlab('up', '--port', '0', '--import', '/no/folder'), {
     code: 2,
     stderr: 'shardlab: /no/folder does not exist: name a folder with a dump.\n',

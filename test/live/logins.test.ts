@@ -116,7 +116,7 @@ t.test('hello names mechanisms and takes the first message', async (t) => {
   await client.command(createRoot(['SCRAM-SHA-1']))
   const hello = (more: Document): Promise<Document> => client.command({ hello: 1, $db: 'admin', ...more })
   t.same((await hello({ saslSupportedMechs: 'admin.root' }))['saslSupportedMechs'], ['SCRAM-SHA-1'])
-  t.equal((await hello({ saslSupportedMechs: 'admin.nobody' }))['saslSupportedMechs'], undefined)
+  t.equal((await hello({ saslSupportedMechs: 'admin.unknown' }))['saslSupportedMechs'], undefined)
   t.match(await hello({ saslSupportedMechs: 'root' }), { code: 2 })
   t.match(await client.command({ saslContinue: 1, conversationId: 1, payload: binary(''), $db: 'admin' }), {
     code: 17,
@@ -134,7 +134,7 @@ t.test('hello names mechanisms and takes the first message', async (t) => {
       },
     })
   }
-  for (const login of [{ ...root, user: 'nobody' }, root])
+  for (const login of [{ ...root, user: 'unknown' }, root])
     t.equal((await speculate(login))['speculativeAuthenticate'], undefined, 'unknown user, or another mechanism')
   const sha1 = { ...root, mechanism: 'SCRAM-SHA-1' } as const
   const { speculativeAuthenticate } = await speculate(sha1)

@@ -5,22 +5,22 @@ import { Deployment, failure, statusOf } from './support/deployment.js'
 for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
   t.test(`${topology}: the localhost exception ends with the first user`, async (t) => {
     const deployment = await Deployment.start(t, { topology })
-    const nobody = await deployment.connect()
-    t.match(await failure(nobody.db('shop').collection('rows').findOne({})), {
+    const withoutUser = await deployment.connect()
+    t.match(await failure(withoutUser.db('shop').collection('rows').findOne({})), {
       code: 13,
       message: /^not authorized on shop to execute command \{ find: "rows"/,
     })
-    t.equal((await statusOf(nobody))['authInfo'].authenticatedUsers.length, 0)
-    await nobody.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
-    t.match(await failure(nobody.db('admin').command({ createUser: 'other', pwd: 'x', roles: [] })), {
+    t.equal((await statusOf(withoutUser))['authInfo'].authenticatedUsers.length, 0)
+    await withoutUser.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+    t.match(await failure(withoutUser.db('admin').command({ createUser: 'other', pwd: 'x', roles: [] })), {
       code: 13,
       message: 'Command createUser requires authentication',
     })
-    t.match(await failure(nobody.db('shop').collection('rows').insertOne({})), {
+    t.match(await failure(withoutUser.db('shop').collection('rows').insertOne({})), {
       code: 13,
       message: 'Command insert requires authentication',
     })
-    await nobody.db('admin').command({ ping: 1 })
+    await withoutUser.db('admin').command({ ping: 1 })
     const root = await deployment.connect({ user: 'root', password: 'secret' })
     await root.db('shop').collection<{ _id: number }>('rows').insertOne({ _id: 1 })
     t.equal(await root.db('shop').collection('rows').countDocuments(), 1)
@@ -52,7 +52,7 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
     for (const login of [
       { user: 'both', password: 'wrong', authSource: 'shop' },
       { user: 'both', password: 'pass', authSource: 'other' },
-      { user: 'nobody', password: 'pass', authSource: 'shop' },
+      { user: 'unknown', password: 'pass', authSource: 'shop' },
       { user: 'old', password: 'pass', authSource: 'shop', authMechanism: 'SCRAM-SHA-256' as const },
       { user: 'new', password: 'pass', authSource: 'shop', authMechanism: 'SCRAM-SHA-1' as const },
     ])

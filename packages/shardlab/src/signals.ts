@@ -1,19 +1,23 @@
 import { exitCodes } from './exit-codes.js'
 import { watchParents } from './parents.js'
 
+/** A launcher passes the signal of a terminal on to a process that has received it already. */
+const sameSignalMs = 300
+
 /**
  * Resolves at the first SIGINT or SIGTERM, when the parent process has closed its IPC channel, or
- * when npm, which started this process, has ended. A second signal ends the process at once.
+ * when npm, which started this process, has ended. A later signal ends the process at once.
  * @param exitWithParent also when the program that started this one has ended, or has closed
  *   standard input
  */
 export function untilSignal(exitWithParent: boolean): Promise<void> {
   return new Promise((resolve) => {
-    let signals = 0
+    let firstAtMs: number | null = null
     const onSignal = (): void => {
-      signals++
-      if (signals === 1) resolve()
-      else process.exit(exitCodes.fine)
+      const nowMs = performance.now()
+      if (firstAtMs !== null && nowMs - firstAtMs > sameSignalMs) process.exit(exitCodes.fine)
+      firstAtMs ??= nowMs
+      resolve()
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)

@@ -40,7 +40,7 @@ t.test('an incomplete command does not delay the end', async (t) => {
   t.ok(performance.now() - fromMs < 2000)
 })
 
-t.test('a second signal ends up at once, with the same code', async (t) => {
+t.test('a second signal at the same time changes nothing', async (t) => {
   const { child } = await up(t)
   child.kill('SIGINT')
   child.kill('SIGTERM')

@@ -15,9 +15,9 @@ const count = Number(process.argv[1])
 const auth = { enable: true, customRootName: 'root', customRootPwd: 'secret' }
 const login = { auth: { username: 'root', password: 'secret' }, authSource: 'admin' }
 async function useWithUsers(server) {
-  const nobody = await MongoClient.connect(server.getUri())
-  const { code } = await nobody.db('shop').collection('orders').insertOne({}).catch((error) => error)
-  await nobody.close()
+  const withoutUser = await MongoClient.connect(server.getUri())
+  const { code } = await withoutUser.db('shop').collection('orders').insertOne({}).catch((error) => error)
+  await withoutUser.close()
   return { code, ...await use(server, login) }
 }
 async function use(server, options = {}) {

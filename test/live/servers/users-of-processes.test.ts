@@ -30,9 +30,9 @@ function keyFile(mode: number, key = 'c2VjcmV0a2V5'): string {
 
 t.test('a standalone mongod with --auth', async (t) => {
   const port = await started(t, 'mongod', '--auth', '--setParameter', 'notablescan=true').port()
-  const nobody = await connect(t, port)
-  await nobody.db('admin').command(createRoot)
-  await t.rejects(nobody.db('shop').collection('a').insertOne({}), { code: 13 })
+  const withoutUser = await connect(t, port)
+  await withoutUser.db('admin').command(createRoot)
+  await t.rejects(withoutUser.db('shop').collection('a').insertOne({}), { code: 13 })
   await t.rejects(connect(t, port, { auth: { username: 'root', password: 'wrong' } }), { code: 18 })
   const root = await connect(t, port, asRoot)
   await root.db('shop').collection('a').insertOne({})
@@ -62,9 +62,9 @@ t.test('a cluster with a key file', { timeout: 60_000 }, async (t) => {
     }),
   )
   const port = await started(t, 'mongos', '--configdb', config!, ...key).port()
-  const nobody = await connect(t, port)
-  await nobody.db('admin').command(createRoot)
-  await t.rejects(nobody.db('admin').command({ addShard: shard! }), { code: 13 })
+  const withoutUser = await connect(t, port)
+  await withoutUser.db('admin').command(createRoot)
+  await t.rejects(withoutUser.db('admin').command({ addShard: shard! }), { code: 13 })
   const root = await connect(t, port, asRoot)
   await root.db('admin').command({ addShard: shard! })
   await root.db('shop').collection('a').insertOne({})

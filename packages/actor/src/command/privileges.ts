@@ -29,7 +29,7 @@ export interface AccessQuestion {
   readonly ownsOperation: (id: number) => boolean
   /** `db.collection`; null: none has it, and on a router. */
   readonly namespaceOfUuid: (uuid: Uint8Array) => string | null
-  /** Those of another command. Undefined: there is none of this name. */
+  /** The privileges of another command. Undefined: no command has this name. */
   readonly privilegesOf: (command: string) => CommandPrivileges | undefined
 }
 

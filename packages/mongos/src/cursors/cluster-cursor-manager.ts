@@ -128,7 +128,7 @@ export class ClusterCursorManager implements ClusterCursors {
     else entry.cursor.detach()
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: no cursor has this id. */
   find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined {
     const entry = this.#entries.get(id)
     return entry === undefined ? undefined : { ns: entry.cursor.ns, owners: entry.owners }

@@ -136,7 +136,7 @@ export interface ClusterCursors {
   pin(id: bigint, ns: string, invocation: Pick<MongosInvocation, 'args' | 'operation' | 'session'>): PinnedCursor
   /** @param gone the cursor failed or is exhausted */
   unpin(id: bigint, gone: boolean): void
-  /** Undefined: there is none. */
+  /** Undefined: no cursor has this id. */
   find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined
   /** @returns whether the cursor existed */
   kill(id: bigint): boolean

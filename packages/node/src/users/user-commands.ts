@@ -29,9 +29,12 @@ import {
   revokeRolesFromUser,
   updateRole,
   updateUser,
+  type AccessRules,
   type RoleDocument,
+  type RoleGraph,
   type RoleRemoval,
   type UserDocument,
+  type UserRoleArguments,
 } from '@shardlab/auth'
 import { BsonType, CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { accessRulesOf, type UserCommand } from '@shardlab/member'
@@ -64,20 +67,34 @@ export async function runUserCommand(
 
 const reply = (): DocumentWriter => new DocumentWriter(128)
 
-/** Writes what the command computes from the stored documents. */
+type Parse<Name, Arguments> = (name: Name, body: Uint8Array, db: string, rules: AccessRules) => Arguments
+
+/** Writes the user that `change` computes from the stored one. */
 const changingUser =
-  (change: (command: CommandOnUsers) => UserDocument): Run =>
+  <Name>(
+    name: Name,
+    parse: Parse<Name, UserRoleArguments>,
+    change: (args: UserRoleArguments, present: UserDocument | null, graph: RoleGraph) => UserDocument,
+  ): Run =>
   async (command) => {
-    command.writer.storeUser(change(command))
-    await command.host.flush()
+    const { host, store, body, db, writer } = command
+    const args = parse(name, body, db, rulesOf(command))
+    writer.storeUser(change(args, store.user(args.name), store.graph))
+    await host.flush()
     return reply()
   }
 
+/** Writes the role that `change` computes from the stored roles. */
 const changingRole =
-  (change: (command: CommandOnUsers) => RoleDocument): Run =>
+  <Name, Arguments>(
+    name: Name,
+    parse: Parse<Name, Arguments>,
+    change: (args: Arguments, graph: RoleGraph) => RoleDocument,
+  ): Run =>
   async (command) => {
-    command.writer.storeRole(change(command))
-    await command.host.flush()
+    const { host, store, body, db, writer } = command
+    writer.storeRole(change(parse(name, body, db, rulesOf(command)), store.graph))
+    await host.flush()
     return reply()
   }
 
@@ -186,46 +203,20 @@ const runs: Readonly<Record<UserCommand, Run>> = {
   updateUser: runUpdateUser,
   dropUser: runDropUser,
   dropAllUsersFromDatabase: runDropAllUsers,
-  grantRolesToUser: changingUser((command) => {
-    const args = parseUserRoleArguments('grantRolesToUser', command.body, command.db, rulesOf(command))
-    return grantRolesToUser(args, command.store.user(args.name), command.store.graph)
-  }),
-  revokeRolesFromUser: changingUser((command) => {
-    const args = parseUserRoleArguments('revokeRolesFromUser', command.body, command.db, rulesOf(command))
-    return revokeRolesFromUser(args, command.store.user(args.name), command.store.graph)
-  }),
-  createRole: changingRole((command) =>
-    createRole(parseRoleArguments('createRole', command.body, command.db, rulesOf(command)), command.store.graph),
-  ),
-  updateRole: changingRole((command) =>
-    updateRole(parseRoleArguments('updateRole', command.body, command.db, rulesOf(command)), command.store.graph),
-  ),
+  grantRolesToUser: changingUser('grantRolesToUser', parseUserRoleArguments, grantRolesToUser),
+  revokeRolesFromUser: changingUser('revokeRolesFromUser', parseUserRoleArguments, revokeRolesFromUser),
+  createRole: changingRole('createRole', parseRoleArguments, createRole),
+  updateRole: changingRole('updateRole', parseRoleArguments, updateRole),
   dropRole: runDropRole,
   dropAllRolesFromDatabase: runDropAllRoles,
-  grantPrivilegesToRole: changingRole((command) =>
-    grantPrivilegesToRole(
-      parseRolePrivilegeArguments('grantPrivilegesToRole', command.body, command.db, rulesOf(command)),
-      command.store.graph,
-    ),
+  grantPrivilegesToRole: changingRole('grantPrivilegesToRole', parseRolePrivilegeArguments, grantPrivilegesToRole),
+  revokePrivilegesFromRole: changingRole(
+    'revokePrivilegesFromRole',
+    parseRolePrivilegeArguments,
+    revokePrivilegesFromRole,
   ),
-  revokePrivilegesFromRole: changingRole((command) =>
-    revokePrivilegesFromRole(
-      parseRolePrivilegeArguments('revokePrivilegesFromRole', command.body, command.db, rulesOf(command)),
-      command.store.graph,
-    ),
-  ),
-  grantRolesToRole: changingRole((command) =>
-    grantRolesToRole(
-      parseRoleRoleArguments('grantRolesToRole', command.body, command.db, rulesOf(command)),
-      command.store.graph,
-    ),
-  ),
-  revokeRolesFromRole: changingRole((command) =>
-    revokeRolesFromRole(
-      parseRoleRoleArguments('revokeRolesFromRole', command.body, command.db, rulesOf(command)),
-      command.store.graph,
-    ),
-  ),
+  grantRolesToRole: changingRole('grantRolesToRole', parseRoleRoleArguments, grantRolesToRole),
+  revokeRolesFromRole: changingRole('revokeRolesFromRole', parseRoleRoleArguments, revokeRolesFromRole),
   usersInfo: runUsersInfo,
   rolesInfo: runRolesInfo,
 }

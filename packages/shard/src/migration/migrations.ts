@@ -115,7 +115,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
   }
 
   /**
-   * Resolves when a majority has the change. Without the task there is none: then a majority has to
+   * Resolves when a majority has the change. Without the task nothing changes: a majority has to
    * confirm that no newer primary has it, because the donor does not send the decision again. In a
    * set of one there is no newer primary, but the change of an earlier request may not be on the
    * disk yet.
