@@ -55,6 +55,7 @@ t.test('options that contradict the snapshot are refused in one sentence', async
   await refused(() => ShardedCluster.start({ from: snapshot, shards: 2 }), /shards is 2/)
   await refused(() => ShardedCluster.start({ from: snapshot, chunkSize: '1MB' }), /chunkSize comes from the snapshot/)
   await refused(() => ShardedCluster.start({ from: {} as never }), /invalid snapshot/)
+  await refused(() => world.cluster.fork({ host: '0.0.0.0' }), /host is 0\.0\.0\.0, where other machines can connect/)
   await refused(() => world.cluster.restore({} as never), /invalid snapshot/)
   const other = await ShardedCluster.start({ ...quiet, shards: 1, emulate: '4.4' })
   await refused(() => other.restore(snapshot), /this cluster has emulate "4\.4", the snapshot "7\.0"/)

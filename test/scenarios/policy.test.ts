@@ -27,9 +27,7 @@ function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?
   return runVariant(
     parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!,
     () => {},
-    {
-      policy,
-    },
+    { policy, allowCode: true },
   )
 }
 
@@ -71,7 +69,13 @@ t.test('a policy gets bounds, sizes and zones, and its reasons are counted', asy
       '{ at: 1s, do: addShard }',
       '{ at: 0s, do: updateZoneKeyRange, ns: shop.orders, min: { customer: 0 }, max: { customer: 200 }, zone: eu }',
     )
-  const { result, decisions } = await runVariant(parseScenario(text, join(directory, 'zones.yaml')).variants[0]!)
+  const { result, decisions } = await runVariant(
+    parseScenario(text, join(directory, 'zones.yaml')).variants[0]!,
+    () => {},
+    {
+      allowCode: true,
+    },
+  )
   t.equal(result.migrations.total, result.migrations.byReason.zoneViolation)
   const [move] = decisions.filter(({ kind }) => kind === 'migration')
   t.match(

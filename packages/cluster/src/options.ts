@@ -42,8 +42,13 @@ export interface ClusterOptions {
    * others use the following ones. 0 (default): any free ports.
    */
   readonly port?: number
-  /** Address to listen on. Default 127.0.0.1. */
+  /**
+   * Address to listen on. One that other machines reach needs `auth` or `insecure`. Default
+   * 127.0.0.1.
+   */
   readonly host?: string
+  /** Other machines may connect without a user. Default false. */
+  readonly insecure?: boolean
   /** Serve clients by TLS. Default: without. */
   readonly tls?: TlsSettings
   /** Default `7.0`. */
@@ -116,8 +121,8 @@ export interface ClusterOptions {
   readonly autoSplit?: boolean
   /**
    * A snapshot ({@link ShardedCluster.snapshot}), or the path of a file that
-   * {@link ClusterSnapshot.save} wrote. It determines all options except `port`, `host` and
-   * `autoAdvance`. Default: an empty cluster.
+   * {@link ClusterSnapshot.save} wrote. It determines all options except `port`, `host`,
+   * `insecure`, `tls` and `autoAdvance`. Default: an empty cluster.
    */
   readonly from?: ClusterSnapshot | string
   /**
@@ -137,6 +142,7 @@ export type LiveOnly =
   | 'hosts'
   | 'port'
   | 'host'
+  | 'insecure'
   | 'tls'
   | 'from'
   | 'topology'

@@ -2,6 +2,7 @@ import { isReservedAddress, shardAddress } from '@shardlab/actor'
 import { suggestion } from '@shardlab/quantities'
 import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
 import { optionsOfCopy } from './copies/copy-options.js'
+import { checkExposure } from './exposure.js'
 import { OptionError } from './option-error.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
 import { parseSize } from './quantity-options.js'
@@ -17,6 +18,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'hosts',
   'port',
   'host',
+  'insecure',
   'tls',
   'from',
   'topology',
@@ -30,6 +32,7 @@ const known: Record<keyof ClusterOptions, true> = {
   mongos: true,
   port: true,
   host: true,
+  insecure: true,
   tls: true,
   emulate: true,
   chunkSize: true,
@@ -90,6 +93,8 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const host = options.host ?? '127.0.0.1'
   if (typeof host !== 'string' || host === '')
     throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
+  const { auth = false, insecure = false } = options
+  checkExposure(host, { auth, insecure })
   const chunkSizeBytes = options.chunkSize === undefined ? 0 : parseSize('chunkSize', options.chunkSize)
   if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3))
     throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
@@ -116,6 +121,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     mongos,
     port,
     host,
+    insecure,
     tls: resolveTls(options.tls),
     emulate,
     chunkSizeBytes,
@@ -144,7 +150,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
         : integer('periodicNoopIntervalSecs', options.periodicNoopIntervalSecs, 10, 1, 10),
     networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
-    auth: options.auth ?? false,
+    auth,
     strict: options.strict ?? false,
     autoSplit: options.autoSplit ?? null,
     oplogSizeBytes,

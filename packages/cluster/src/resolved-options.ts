@@ -14,6 +14,7 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly mongos: number
   readonly port: number
   readonly host: string
+  readonly insecure: boolean
   /** null: without TLS. */
   readonly tls: TlsSettings | null
   readonly emulate: EmulatedVersion

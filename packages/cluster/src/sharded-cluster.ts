@@ -86,7 +86,7 @@ export class ShardedCluster extends ClusterEmitter {
     copies.serve({
       cluster: this,
       check: () => void this.#copyable(),
-      start: (given) => ShardedCluster.start({ ...this.#ownTls, ...given }),
+      start: (given) => ShardedCluster.start({ ...this.#ownListening, ...given }),
     })
     this.#options = options
     this.seed = options.seed
@@ -226,7 +226,7 @@ export class ShardedCluster extends ClusterEmitter {
    * @throws as {@link snapshot}
    */
   async fork(options: Pick<ClusterOptions, 'port' | 'host' | 'tls'> = {}): Promise<ShardedCluster> {
-    return ShardedCluster.start({ ...this.#ownTls, ...options, from: await this.snapshot() })
+    return ShardedCluster.start({ ...this.#ownListening, ...options, from: await this.snapshot() })
   }
 
   /**
@@ -248,9 +248,10 @@ export class ShardedCluster extends ClusterEmitter {
     checkCompatible(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()
+    const own = options.tls === null ? {} : { tls: options.tls }
     try {
       // Of members that were removed since.
-      await runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...this.#ownTls }))
+      await runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...own }))
     } finally {
       // If a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members(), options)
@@ -359,9 +360,9 @@ export class ShardedCluster extends ClusterEmitter {
     return this.stop()
   }
 
-  get #ownTls(): Pick<ClusterOptions, 'tls'> {
-    const { tls } = this.#options
-    return tls === null ? {} : { tls }
+  get #ownListening(): Pick<ClusterOptions, 'insecure' | 'tls'> {
+    const { insecure, tls } = this.#options
+    return { insecure, ...(tls === null ? {} : { tls }) }
   }
 
   /** @throws OptionError */

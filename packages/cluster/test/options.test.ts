@@ -18,6 +18,7 @@ t.test('every option has a default', async (t) => {
     mongos: 1,
     port: 0,
     host: '127.0.0.1',
+    insecure: false,
     auth: false,
     tls: null,
     emulate: '7.0',
@@ -45,6 +46,7 @@ t.test('options that are given replace the defaults', async (t) => {
     mongos: 2,
     port: 27_017,
     host: '::1',
+    insecure: true,
     auth: true,
     tls: { mode: 'requireTLS', certificateKeyFile: 'server.pem' } as const,
     emulate: '4.4',
@@ -97,7 +99,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -150,6 +152,10 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ hosts: 65 }, 'hosts is 65; it must be a whole number from 1 to 64.'],
   [{ host: '' }, 'host must be an address to listen on, such as 127.0.0.1.'],
   [{ host: 5 }, 'host must be an address to listen on, such as 127.0.0.1.'],
+  [
+    { host: '0.0.0.0' },
+    'host is 0.0.0.0, where other machines can connect, and clients need no user: add auth, or insecure to allow it, or listen on 127.0.0.1.',
+  ],
   [{ chunkSize: 'big' }, 'chunkSize is "big"; it must be a size such as 64KB, 128MB or 1GB.'],
   [{ chunkSize: '1023B' }, 'chunkSize is 1023B; it must be from 1KB to 1GB.'],
   [{ chunkSize: 64 as unknown as string }, 'chunkSize is 64; it must have a unit, such as 64KB or 64MB.'],
@@ -175,6 +181,24 @@ t.test('a wrong option is refused with one sentence', async (t) => {
     })
 })
 
+t.test('an address that other machines reach needs auth or insecure', async (t) => {
+  for (const host of ['127.0.0.1', '127.1.2.3', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost'])
+    t.equal(resolveOptions({ host }).host, host)
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '192.168.0.1',
+    '::ffff:10.0.0.1',
+    'localhost.example.net',
+    '127.0.0.1.example.net',
+  ]) {
+    t.throws(() => resolveOptions({ host }), { name: 'OptionError', message: /clients need no user/ }, host)
+    t.throws(() => resolveOptions({ host, auth: false, insecure: false }), OptionError, host)
+    t.equal(resolveOptions({ host, auth: true }).host, host)
+    t.equal(resolveOptions({ host, insecure: true }).insecure, true)
+  }
+})
+
 t.test('a simulated cluster has the timings of the server and refuses options of listening', async (t) => {
   t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), {
     seed: 7,
@@ -185,7 +209,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
     'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, members, sets'
-  for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host']) {
+  for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'insecure']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
   }

@@ -24,7 +24,7 @@ t.test('a cluster has a config server, its shards, its mongoses and a balancer',
 })
 
 t.test('mongoses listen on consecutive ports, all others on any', async (t) => {
-  const { storage, others } = topologyOf({ port: 27_017, mongos: 3, host: '0.0.0.0' })
+  const { storage, others } = topologyOf({ port: 27_017, mongos: 3, host: '0.0.0.0', insecure: true })
   for (const { listen } of storage) t.same(listen, { host: '0.0.0.0', port: 0 })
   t.same(
     others.map(({ listen }) => listen?.port),

@@ -1,6 +1,6 @@
 import { faultForms } from '@shardlab/cluster'
 import { CommanderError } from 'commander'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -103,7 +103,29 @@ duration: 1m
     t.throws(() => checkWritable(path), expected)
     for (const options of [{ report: path }, { json: path }]) await t.rejects(simulate(file, options), expected)
   }
-  await t.rejects(simulate(file, {}), /none\.mjs/, 'without output files the scenario fails for another reason')
+  await t.rejects(simulate(file, { allowCode: true }), /none\.mjs is no policy/, 'without output files')
+})
+
+t.test('simulate runs the module of a policy with --allow-code only', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-commands-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const mark = join(folder, 'ran')
+  writeFileSync(join(folder, 'code.mjs'), `(await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, '')`)
+  const file = join(folder, 'scenario.yaml')
+  writeFileSync(
+    file,
+    `version: 1
+cluster: { shards: 2 }
+collections: [{ ns: shop.orders, key: { customer: 1 } }]
+duration: 1m
+variants: [{ name: server }, { name: own, policy: ./code.mjs }]
+`,
+  )
+  await t.rejects(simulate(file, {}), {
+    name: 'OptionError',
+    message: `the policy ${join(folder, 'code.mjs')} is code that would run with your rights: read it, and allow it by --allow-code or allowCode.`,
+  })
+  t.notOk(existsSync(mark))
 })
 
 t.test('without a terminal, a long simulation prints a line a minute', (t) => {

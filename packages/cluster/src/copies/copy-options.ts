@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../resolved-options.js'
 import { contentOf } from './snapshot.js'
 
 /** Options in which a copy can differ from its original. */
-const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'tls', 'autoAdvance'])
+const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'insecure', 'tls', 'autoAdvance'])
 /**
  * Options in which a cluster can differ from a snapshot that it is restored from. The members
  * determine the shards.
@@ -21,7 +21,7 @@ export function optionsOfCopy(
   check: (options: ClusterOptions) => ResolvedOptions,
 ): ResolvedOptions {
   const { options } = contentOf(from)
-  const { runtime, clock, topology, mongos, members } = options
+  const { runtime, clock, topology, mongos, members, auth } = options
   // The listeners take consecutive ports.
   const listeners = {
     ...(topology === 'sharded' && { mongos }),
@@ -34,15 +34,16 @@ export function optionsOfCopy(
     else if (!(name in options)) throw new OptionError(`${name} comes from the snapshot: remove it.`)
     else checkEqual(name, value, options[name as keyof ResolvedOptions])
   }
-  const { host, port, tls, autoAdvance } = check({
+  const { host, port, insecure, tls, autoAdvance } = check({
     host: options.host,
     runtime,
     clock,
     topology,
+    auth,
     ...listeners,
     ...changed,
   })
-  return { ...options, host, port, tls, autoAdvance }
+  return { ...options, host, port, insecure, tls, autoAdvance }
 }
 
 function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {

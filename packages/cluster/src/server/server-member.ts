@@ -21,7 +21,8 @@ export function resolvedOf({
   if ((role === 'shard' || role === 'config-server') && setName === null)
     throw new OptionError(`the role ${role} needs setName.`)
   const { periodicNoopIntervalSecs: seconds } = given
-  const ofServer = { host, port, serverTimings: true, runtime: 'inline' } as const
+  // As mongod does, which warns in its log.
+  const ofServer = { host, port, insecure: true, serverTimings: true, runtime: 'inline' } as const
   return resolveOptions({
     ...ofServer,
     ...(setName === null || role === 'config-server'

@@ -9,7 +9,7 @@ export interface EmulatedServerOptions {
   readonly setName: string | null
   /** `host:port` of members of the config server, of which one must run. */
   readonly configDb?: { readonly setName: string; readonly hosts: readonly string[] }
-  /** Address to listen on. */
+  /** Address to listen on, as mongod also without `auth`. */
   readonly host: string
   /** 0: any free port. */
   readonly port: number

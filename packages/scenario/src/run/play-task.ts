@@ -8,6 +8,7 @@ import { runVariant } from './run-variant.js'
 
 export interface VariantTask {
   readonly scenario: Scenario
+  readonly allowCode: boolean
   /** Receives progress from 0 to 1. */
   readonly port: MessagePort
   /** Non-zero: stop early. */
@@ -19,10 +20,10 @@ export type TaskOutcome =
   | { readonly run: VariantRun | null }
   | { readonly wrong: 'OptionError' | 'ScenarioError'; readonly message: string }
 
-export async function playTask({ scenario, port, stopped }: VariantTask): Promise<TaskOutcome> {
+export async function playTask({ scenario, allowCode, port, stopped }: VariantTask): Promise<TaskOutcome> {
   try {
     const isStopped = (): boolean => Atomics.load(stopped, 0) !== 0
-    return { run: await runVariant(scenario, (share) => port.postMessage(share), { isStopped }) }
+    return { run: await runVariant(scenario, (share) => port.postMessage(share), { allowCode, isStopped }) }
   } catch (error) {
     if (error instanceof InterruptedSimulation) return { run: null }
     if (error instanceof OptionError) return { wrong: 'OptionError', message: error.message }

@@ -3,10 +3,11 @@ import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Scenario, ScenarioFile } from '../file/parse.js'
+import { checkCode } from '../policy/check-code.js'
 import type { ScenarioReport, SimulationProgress, VariantRun } from '../types.js'
 import { InterruptedSimulation } from './failure.js'
 import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
-import { runVariant } from './run-variant.js'
+import { runVariant, type RunLimits } from './run-variant.js'
 
 /**
  * With so many shards, most objects in progress would outlive a young generation of default size.
@@ -28,20 +29,23 @@ const largeFlags = [
 export interface RunScenarioOptions {
   /** Running variants end at their next look at the cluster. */
   readonly stop?: AbortSignal
+  /** Scenarios may run the modules of their policies. Default false. */
+  readonly allowCode?: boolean
 }
 
 /**
  * Plays the variants in parallel on worker threads.
  * @returns a run per variant in the order of the file; none for those stopped before their start
- * @throws OptionError for an unreadable file of key values
+ * @throws OptionError for an unreadable file of key values, and for a policy that is not allowed
  * @throws ScenarioError if a cluster cannot be set up as the scenario says
  */
 export async function runScenario(
   file: ScenarioFile,
   onProgress: (progress: SimulationProgress) => void = () => {},
-  { stop }: RunScenarioOptions = {},
+  { stop, allowCode = false }: RunScenarioOptions = {},
 ): Promise<VariantRun[]> {
   const { variants } = file
+  for (const variant of variants) checkCode(variant, allowCode)
   if (stop?.aborted === true) return []
   const shares = variants.map(() => 0)
   const note = (i: number) => (share: number) => {
@@ -51,7 +55,7 @@ export async function runScenario(
   const threads = Math.min(variants.length, availableParallelism())
   const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
   // A thread would load all modules again.
-  if (threads === 1 && !isLarge) return playHere(variants, note, () => stop?.aborted === true)
+  if (threads === 1 && !isLarge) return playHere(variants, note, { allowCode, isStopped: () => stop?.aborted === true })
   if (isLarge) for (const [large] of largeFlags) setFlagsFromString(large)
   // Loaders of the caller, such as a test runner's, would run in each thread.
   const filename = new URL('./variant.worker.js', import.meta.url).href
@@ -61,7 +65,9 @@ export async function runScenario(
   stop?.addEventListener('abort', onStop)
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [], resourceLimits })
   try {
-    const runs = await Promise.all(variants.map((scenario, i) => runIn(pool, { scenario, stopped }, note(i))))
+    const runs = await Promise.all(
+      variants.map((scenario, i) => runIn(pool, { scenario, allowCode, stopped }, note(i))),
+    )
     return runs.filter((run) => run !== null)
   } finally {
     stop?.removeEventListener('abort', onStop)
@@ -74,12 +80,12 @@ export async function runScenario(
 async function playHere(
   variants: readonly Scenario[],
   note: (i: number) => (share: number) => void,
-  isStopped: () => boolean,
+  limits: RunLimits,
 ): Promise<VariantRun[]> {
   const runs: VariantRun[] = []
   for (const [i, scenario] of variants.entries()) {
     try {
-      runs.push(await runVariant(scenario, note(i), { isStopped }))
+      runs.push(await runVariant(scenario, note(i), limits))
     } catch (error) {
       if (!(error instanceof InterruptedSimulation)) throw error
     }

@@ -14,6 +14,7 @@ import type {
   VariantRun,
 } from '../types.js'
 import { computedEveryMs, MeasuredWorkload } from '../measured/measured-workload.js'
+import { checkCode } from '../policy/check-code.js'
 import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
 import { balancingPeriods } from './balancing-periods.js'
@@ -64,6 +65,8 @@ const watched: readonly ClusterEvent['type'][] = [
 
 export interface RunLimits {
   readonly policy?: PolicyLimits
+  /** The scenario may run the module of a policy. Default false. */
+  readonly allowCode?: boolean
   /** Checked at every look at the cluster. */
   readonly isStopped?: () => boolean
   /** Receives the events of the cluster; until the data is loaded only sizes. */
@@ -71,7 +74,8 @@ export interface RunLimits {
 }
 
 /**
- * @throws OptionError if the policy or a file of key values cannot be read
+ * @throws OptionError if the policy or a file of key values cannot be read, or the policy is not
+ * allowed
  * @throws ScenarioError if the cluster cannot be set up as the scenario says, or the policy decides
  * something impossible
  * @throws InterruptedSimulation if stopped before its start
@@ -80,9 +84,10 @@ export interface RunLimits {
 export async function runVariant(
   scenario: Scenario,
   onProgress: (share: number) => void = () => {},
-  { policy: policyLimits, isStopped = () => false, onEvent }: RunLimits = {},
+  { policy: policyLimits, allowCode = false, isStopped = () => false, onEvent }: RunLimits = {},
 ): Promise<VariantRun> {
   const fromMs = realMs()
+  checkCode(scenario, allowCode)
   // Load before the simulation: waiting for a disk would make it nondeterministic.
   const policy = scenario.policy === undefined ? null : await CustomPolicy.load(scenario.policy, policyLimits)
   const onLoaded = (share: number): void => {

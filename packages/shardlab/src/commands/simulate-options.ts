@@ -3,6 +3,7 @@ import { collect, seed } from './argument-parsers.js'
 
 export interface SimulateOptions {
   readonly list?: true
+  readonly allowCode?: true
   /** true: standard output. */
   readonly json?: string | true
   readonly explain?: true
@@ -26,6 +27,7 @@ export function addSimulateCommand(
     .option('--list', 'list the built-in scenarios')
     .option('--variant <name>', 'run only this variant; may be repeated', collect)
     .option('--seed <n>', 'seed to use instead of the one in the file', seed)
+    .option('--allow-code', 'run the module that the scenario names as its policy; it may do all that you may')
     .option('--explain', 'print each decision of the balancer with its reason')
     .option('--report <file>', 'write an HTML page with plots, a chunk map and the decisions')
     .option(

@@ -41,7 +41,7 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
   interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
   let runs: VariantRun[]
   try {
-    runs = await runScenario(file, line.show, { stop: interruption.stop })
+    runs = await runScenario(file, line.show, { stop: interruption.stop, allowCode: options.allowCode === true })
   } catch (error) {
     // Setup errors come from the scenario file, so they are input errors.
     if (error instanceof ScenarioError) throw new OptionError(`${path}: ${error.message}`)

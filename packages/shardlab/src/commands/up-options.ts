@@ -15,6 +15,7 @@ export interface UpOptions extends TlsFlags {
   readonly mongos?: number
   readonly port: number
   readonly host: string
+  readonly insecure?: true
   readonly emulate?: string
   readonly chunkSize?: string
   readonly runtime?: string
@@ -74,6 +75,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       27017,
     )
     .option('--host <h>', 'address to listen on', '127.0.0.1')
+    .option('--insecure', 'other machines may connect by --host without a user')
     .option('--emulate <v>', 'server version to emulate: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0 or 8.0', '7.0')
     .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's)", size)
     .option('--oplog-size <size>', 'oplog of each member (default: 4MB, in sets of several members 16MB)', size)
@@ -109,7 +111,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--strict', 'refuse commands, stages and operators whose results would silently lack something')
     .option(
       '--from <file>',
-      'start from a snapshot file of the API; it determines all options except --port, --host and --tls…',
+      'start from a snapshot file of the API; it determines all options except --port, --host, --insecure and --tls…',
     )
     .option(
       '--import <folder>',

@@ -25,6 +25,12 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     )
   const main = name === 'mongos' ? 'mongosMain' : 'initandlisten'
   logBuild(log, main, settings, emulate)
+  if (!auth)
+    log.add({
+      ...{ severity: 'W', component: 'CONTROL', id: 22_120, context: main },
+      message:
+        'Access control is not enabled for the database. Read and write access to data and configuration is unrestricted',
+    })
   const refusal = dbPath === null ? null : claimDataDirectory(dbPath)
   if (refusal !== null) {
     log.add({
