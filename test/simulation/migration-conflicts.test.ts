@@ -92,6 +92,24 @@ t.test('continuous writes do not prevent a migration', async (t) => {
   }
 })
 
+t.test('a write that waits for a critical section ends with its time, or when it is killed', async (t) => {
+  const { cluster, run } = await start(t, 2)
+  const held = await heldAt(cluster, 'shard.migration.writes-blocked', () => run(move('c', 15, recipient)))
+  const write = (comment: string, maxTimeMS: number) =>
+    run({ update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }], comment, maxTimeMS, $db: 'app' })
+  t.match(await write('late', 50), { ok: 0, code: 50, codeName: 'MaxTimeMSExpired' })
+
+  const killed = write('killed', 60_000)
+  const find = { aggregate: 1, pipeline: [{ $currentOp: {} }, { $match: { 'command.comment': 'killed' } }], cursor: {} }
+  let operations: Document[] = []
+  for (let tries = 0; operations.length === 0 && tries < 100; tries++)
+    operations = (await run(find, donor))['cursor'].firstBatch
+  t.match(await run({ killOp: 1, op: operations[0]!['opid'] }, donor), { ok: 1 })
+  t.match(await killed, { ok: 1, n: 0, writeErrors: [{ index: 0, code: 11601 }] })
+  await held.release()
+  t.match(await held.reply, { ok: 1 })
+})
+
 t.test('a busy shard refuses a migration with the error of its version', async (t) => {
   for (const [version, text] of [
     [

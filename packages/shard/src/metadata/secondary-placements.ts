@@ -8,7 +8,7 @@
 import { compareTimestamps, RequestFailedError, requestFailure, type TimestampPair } from '@shardlab/actor'
 import { findField, firstFieldName } from '@shardlab/bson'
 import { databaseNameOf, RunningOperation } from '@shardlab/member'
-import { inTime, raiseError, untilAborted, type Entrant, type NodeHost } from '@shardlab/node'
+import { inTime, raiseError, type Entrant, type NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
 import { RecordStore } from '../common/record-store.js'
@@ -29,8 +29,6 @@ export interface Admission {
   /** A placement that it may have used was dropped. */
   readonly isOutdated: boolean
 }
-
-const ignore = (): void => {}
 
 const flushOptions = { timeoutMs: 30_000, attemptsMax: 4 }
 
@@ -113,17 +111,6 @@ export class SecondaryPlacements {
 
   endAdmission(admission: Admission): void {
     this.#admissions.delete(admission)
-  }
-
-  /**
-   * Waits for a placement, which others may wait for, too: its refresh continues.
-   * @throws CommandError 50, or that of a kill
-   */
-  async awaitEntry<T>(entering: Promise<T>, { host, operation }: Entrant): Promise<T> {
-    if (!(operation instanceof RunningOperation)) throw new Error('only commands read on a secondary')
-    const entered = entering.then(ignore, ignore)
-    await inTime({ host, operation }, (signal) => untilAborted({ host }, entered, signal))
-    return entering
   }
 
   /** Waits until this member {@link hasData}. @throws CommandError 50, or that of a kill */

@@ -27,6 +27,7 @@ import type {
   VersionErrors,
 } from '../host/host.js'
 import { within } from '../common/within.js'
+import { awaitEntry } from './await-entry.js'
 import type { SecondaryPlacements } from './secondary-placements.js'
 
 const everything: Access = { ownership: null }
@@ -73,9 +74,10 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
-    return this.#secondary === null || command === undefined
-      ? this.#enter(ns, shardVersion, databaseVersion, command)
-      : this.#enterSecondary(this.#secondary, ns, routed, command)
+    if (command === undefined) return this.#enter(ns, shardVersion, databaseVersion, command)
+    if (this.#secondary !== null) return this.#enterSecondary(this.#secondary, ns, routed, command)
+    const entered = this.#enter(ns, shardVersion, databaseVersion, command)
+    return entered instanceof Promise ? awaitEntry(entered, command) : entered
   }
 
   #enter(
@@ -148,7 +150,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   ): Promise<Access> {
     const admission = secondary.beginAdmission(ns)
     try {
-      const access = entered instanceof Promise ? await secondary.awaitEntry(entered, command) : entered
+      const access = entered instanceof Promise ? await awaitEntry(entered, command) : entered
       if (!secondary.hasData(ns, command)) await secondary.awaitData(ns, command)
       if (!admission.isOutdated) return access
     } finally {
