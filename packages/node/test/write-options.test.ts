@@ -54,6 +54,18 @@ t.test('updateOne sorts since 8.0', async (t) => {
   )
 })
 
+t.test('a field twice in a statement or in the options of a cursor is refused', async (t) => {
+  const node = await filled()
+  const update = { update: 'c', updates: [{ q: {}, u: { $set: { n: 9 } }, multi: false, multx: true }] }
+  t.match(await node.renamed(update, 'multx', 'multi'), {
+    code: 40413,
+    errmsg: "BSON field 'update.updates.multi' is a duplicate field",
+  })
+  const aggregate = { aggregate: 'c', pipeline: [], cursor: { batchSize: 1, batchSizx: 2 } }
+  t.match(await node.renamed(aggregate, 'batchSizx', 'batchSize'), { code: 40413 })
+  t.match(await node.all('c'), [{ n: 3 }, { n: 1 }, { n: 2 }], 'nothing has changed')
+})
+
 t.test('let and constants apply to filter and update', async (t) => {
   const node = await filled()
   t.match(

@@ -330,7 +330,8 @@ export function checkPipelineElements(pipeline: RawValue): void {
 /**
  * Checks a document inside a command, such as a statement of a write batch.
  * @param name for errors, such as `update.updates`
- * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
+ * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413 duplicate
+ *   field
  */
 export function checkFields(
   name: string,
@@ -339,6 +340,7 @@ export function checkFields(
   unknown: UnknownFields = 'refused',
 ): void {
   const { types, required } = parserOf(specs)
+  const given: string[] = []
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
     const spec = types.get(field)
@@ -346,6 +348,10 @@ export function checkFields(
       if (unknown === 'ignored') continue
       throw unknown === 'refused' ? unknownField(name, field) : unknown(name, field, document)
     }
+    // Only the generated parsers look for duplicates.
+    if (unknown === 'refused' && given.includes(field))
+      throw new CommandError(40413, `BSON field '${name}.${field}' is a duplicate field`)
+    given.push(field)
     if (it.type !== BsonType.null && it.type !== BsonType.undefined) checkType(name, field, spec, it.value())
   }
   for (const field of required) {

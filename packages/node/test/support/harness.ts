@@ -97,6 +97,14 @@ export class NodeUnderTest {
     return (await this.node.nodeCommand(this.command(command, options))).body
   }
 
+  /** Runs a command with a field twice: the bytes of `name`, which stands there once, become `other`. */
+  async renamed(command: Document, name: string, other: string, options: RunOptions = {}): Promise<Document> {
+    const { body, ...rest } = this.command(command, options)
+    const bytes = Buffer.from(body)
+    bytes.write(other, bytes.indexOf(name))
+    return decode((await this.node.nodeCommand({ ...rest, body: bytes })).body)
+  }
+
   /** The decoded reply; int64 values stay `Long`. */
   async run(command: Document, options: RunOptions = {}): Promise<Document> {
     return decode(await this.raw(command, options))
