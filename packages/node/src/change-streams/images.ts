@@ -35,7 +35,7 @@ export function imagesOfNode(host: NodeHost, isRouted: boolean): ImageSource {
 }
 
 function lookUp(host: NodeHost, ns: string, uuid: Uint8Array, documentKey: Uint8Array): Uint8Array | null {
-  const engine = host.set.isAlone ? host.engine : host.set.majorityEngine()
+  const engine = host.set.majorityEngine()
   const collection = engine.collection(ns)
   if (collection === undefined || Buffer.compare(collection.uuid, uuid) !== 0) return null
   const document = collection.findById(findField(documentKey, '_id')!)?.document

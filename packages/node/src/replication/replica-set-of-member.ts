@@ -2,6 +2,7 @@
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import {
+  compareOpTimes,
   configDocument,
   type HelloOptions,
   type InitiateOptions,
@@ -15,6 +16,7 @@ import {
 import type { StorageEngine } from '@shardlab/storage'
 import type { NodeStorage } from '../host/node-storage.js'
 import type { StorageNode } from '../host/storage-node.js'
+import { snapshotAt } from './concerns/read-concern.js'
 import { storedDefaultWriteConcern } from './concerns/stored-defaults.js'
 import { initiate } from './protocol/initiation.js'
 import { NoteRequests } from './protocol/note-requests.js'
@@ -98,6 +100,10 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.isAlone || this.#coordinator.isCommitted(this.lastApplied)
   }
 
+  get isAloneAndWritten(): boolean {
+    return this.isAlone && compareOpTimes(this.committed, this.lastApplied) >= 0
+  }
+
   get rollbackId(): number {
     return this.#protocol.rollbackId
   }
@@ -125,27 +131,37 @@ export class ReplicaSetOfMember implements ReplicaSet {
 
   awaitCommitted(ts: OpTime['ts'], signal?: CancelSignal): Promise<void> {
     this.#protocol.update()
+    if (this.isAlone && !this.isAloneAndWritten) this.#flushLater()
     return this.#protocol.waits.awaitCommitted(ts, signal)
   }
 
   appendNoop(message: string): void {
     this.#protocol.log.appendNoop(message)
-    // On a full disk the entry waits for the next write.
+    this.#flushLater()
+  }
+
+  /** On a full disk the entries wait for the next write. */
+  #flushLater(): void {
     this.#parts.context.detach(this.#protocol.log.flush().catch(ignoreFullDisk))
   }
 
   async confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null> {
     if (!this.isWritablePrimary)
       return new CommandError('NotWritablePrimary', `cannot confirm the ${reason} on non-primary node`)
-    if (this.isAlone) return null
-    const { optime } = this.#protocol.log.appendNoop(reason)
-    await this.#protocol.log.flush()
+    const { log } = this.#protocol
+    if (this.isAlone) {
+      if (!this.isAloneAndWritten) await log.flush()
+      return null
+    }
+    const { optime } = log.appendNoop(reason)
+    await log.flush()
     return this.#protocol.waits.awaitMajority(optime, signal)
   }
 
   majorityEngine(): StorageEngine {
-    const { stable, storage } = this.#parts
-    return this.isAlone ? storage.engine : stable.engineAt(this.#coordinator.committed.optime)
+    const { node, stable, storage } = this.#parts
+    if (!this.isAlone) return stable.engineAt(this.#coordinator.committed.optime)
+    return this.isAloneAndWritten ? storage.engine : snapshotAt(node(), this.committed.ts)
   }
 
   stepDown(args: StepDownArguments): Promise<CommandError | null> {

@@ -33,6 +33,8 @@ export interface ReplicaSet {
   readonly isAlone: boolean
   /** Whether a majority has everything that is applied. */
   readonly isCommitted: boolean
+  /** The only member, with all that it has applied on its disk: its data is that of a majority. */
+  readonly isAloneAndWritten: boolean
   readonly rollbackId: number
   /** The document of `local.system.replset`; null: the set was not initiated. */
   readonly config: Uint8Array | null

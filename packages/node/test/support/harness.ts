@@ -97,7 +97,7 @@ export class NodeUnderTest {
     return (await this.node.nodeCommand(this.command(command, options))).body
   }
 
-  /** Runs a command with a field twice: the bytes of `name`, which stands there once, become `other`. */
+  /** Replaces the bytes of a name, which stands there once, so that a field is there twice. */
   async renamed(command: Document, name: string, other: string, options: RunOptions = {}): Promise<Document> {
     const { body, ...rest } = this.command(command, options)
     const bytes = Buffer.from(body)

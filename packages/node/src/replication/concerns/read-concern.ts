@@ -28,11 +28,11 @@ export function prepareRead(
 ): Promise<NodeInvocation> | NodeInvocation {
   const { host, concerns } = invocation
   const { afterClusterTime, level } = concerns.read
-  if (level === 'snapshot') return host.set.isAlone ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   const { set } = host
+  if (level === 'snapshot') return set.isAloneAndWritten ? snapshotOfOne(invocation) : snapshotOfMajority(invocation)
   if (afterClusterTime !== null && !host.context.mutated('causalWaitOff')) {
     const waiting = catchUp(invocation, afterClusterTime)
-    const isMajority = level === 'majority' && !set.isAlone
+    const isMajority = level === 'majority' && !set.isAloneAndWritten
     if (waiting !== null || isMajority) return afterWait(invocation, outcomeTime ?? afterClusterTime, waiting)
   }
   return decided(level === 'majority' ? ofMajority(invocation) : invocation)
@@ -76,7 +76,7 @@ export async function afterOutcome(
 
 function ofMajority(invocation: NodeInvocation): NodeInvocation {
   const { host } = invocation
-  return host.set.isAlone ? invocation : { ...invocation, host: nodeOfMajority(host) }
+  return host.set.isAloneAndWritten ? invocation : { ...invocation, host: nodeOfMajority(host) }
 }
 
 /** Waits until an entry of that time is applied. Null: there is one. */
