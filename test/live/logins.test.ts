@@ -1,119 +1,20 @@
-/** Logins message by message, in every version, and across failovers and copies. */
+/**
+ * Logins in every version, and across failovers and copies. `hostile-logins.test.ts` has those of
+ * clients that do not follow the protocol.
+ */
 import { Binary, type Document } from '@shardlab/bson'
 import { ShardedCluster } from '@shardlab/cluster'
-import { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
+import { emulatedVersions } from '@shardlab/sharding'
 import { MongoClient } from 'mongodb'
-import t, { type Test } from 'tap'
-import { RawClient } from '../support/raw-client.js'
+import t from 'tap'
 import { binary, logIn, ScramClient, textOf } from '../support/scram-client.js'
 import { Deployment, failure, statusOf } from './support/deployment.js'
-
-const endpointOf = (uri: string): string => uri.replace(/^mongodb:\/\//, '').replace(/[/,].*$/, '')
-
-async function standalone(t: Test, emulate: EmulatedVersion = '7.0'): Promise<() => Promise<RawClient>> {
-  const { cluster } = await Deployment.start(t, { topology: 'standalone', emulate })
-  return async () => {
-    const client = await RawClient.connect(endpointOf(cluster.uri))
-    t.teardown(() => client.close())
-    return client
-  }
-}
-
-const createRoot = (mechanisms?: readonly string[]): Document => ({
-  createUser: 'root',
-  pwd: 'secret',
-  roles: ['root'],
-  ...(mechanisms === undefined ? {} : { mechanisms }),
-  $db: 'admin',
-})
-const root = { user: 'root', password: 'secret' }
-
-t.test('D914 malformed and replayed messages, unknown mechanisms, and messages out of order', async (t) => {
-  const connect = await standalone(t)
-  await (await connect()).command(createRoot())
-  const start = (payload: unknown, more: Document = {}): Document => ({
-    saslStart: 1,
-    mechanism: 'SCRAM-SHA-256',
-    payload,
-    $db: 'admin',
-    ...more,
-  })
-  const go = (payload: unknown, more: Document = {}): Document => ({
-    saslContinue: 1,
-    conversationId: 1,
-    payload,
-    $db: 'admin',
-    ...more,
-  })
-  const failed = { ok: 0, code: 18, errmsg: 'Authentication failed.' }
-  const noSession = { code: 17, errmsg: 'No SASL session state found' }
-  const client = await connect()
-  const { first } = new ScramClient(root)
-  t.match(await client.command(go(binary(''))), noSession)
-  for (const payload of [
-    '',
-    'x',
-    'n,,',
-    'n,,n=root',
-    'n,,r=abcdefgh',
-    'p=tls-unique,,n=root,r=abcdefgh',
-    'x'.repeat(1e6),
-  ]) {
-    t.match(await client.command(start(binary(payload))), failed, payload.slice(0, 40))
-    t.match(await client.command(go(binary('c=biws,r=abc,p=abc'))), noSession)
-  }
-  t.match(await client.command(start(1)), { code: 14 })
-  t.match(await client.command(start(binary(first), { mechanism: 'PLAIN' })), {
-    code: 334,
-    errmsg: 'Received authentication for mechanism PLAIN which is not enabled',
-  })
-  t.match(await client.command({ authenticate: 1, mechanism: 'MONGODB-CR', $db: 'admin' }), { code: 334 })
-
-  t.match(await client.command(start(binary(first))), { conversationId: 1, done: false, ok: 1 })
-  t.match(await client.command(go(binary('c=biws,r=other,p=AAAA'))), failed)
-  t.match(await client.command(go(binary('c=biws,r=other,p=AAAA'))), noSession, 'a failed step ends the login')
-
-  const scram = new ScramClient(root)
-  const challenge = textOf((await client.command(start(binary(scram.first))))['payload'])
-  t.match(await client.command(go(binary(scram.final(challenge)), { conversationId: 2 })), {
-    code: 17,
-    errmsg: 'sasl: Mismatched conversation id',
-  })
-  const again = textOf((await client.command(start(binary(scram.first))))['payload'])
-  t.not(again, challenge, 'another nonce')
-  t.match(await client.command(go(binary(scram.final(challenge)))), failed, 'the answer to an earlier challenge')
-  const third = textOf((await client.command(start(binary(scram.first))))['payload'])
-  t.match(await client.command(go(binary(scram.final(third)), { $db: 'shop' })), {
-    code: 17,
-    errmsg: 'Attempt to switch database target during SASL authentication.',
-  })
-
-  const last = textOf((await client.command(start(binary(scram.first))))['payload'])
-  t.match(await client.command(go(binary(scram.final(last)))), { done: false, ok: 1 }, 'the long form')
-  t.match(await client.command({ ...go(binary('')) }), { done: true, ok: 1 })
-  t.match((await client.command({ connectionStatus: 1, $db: 'admin' }))['authInfo'], {
-    authenticatedUsers: [{ user: 'root', db: 'admin' }],
-  })
-  await client.command({ createUser: 'ann', pwd: 'pass', roles: [], $db: 'admin' })
-  t.match(await logIn(client, { user: 'ann', password: 'pass' }), {
-    code: 5626701,
-    errmsg: 'Each client connection may only be authenticated once. Previously authenticated as: root@admin',
-  })
-  t.match(await client.command({ logout: 1, $db: 'admin' }), { ok: 1 })
-  t.match(await client.command({ count: 'rows', $db: 'shop' }), { code: 13 })
-  t.match(await logIn(client, { user: 'ann', password: 'pass' }), { done: true, ok: 1 })
-
-  const base64 = await connect()
-  const text = (payload: string): string => Buffer.from(payload).toString('base64')
-  const reply = await base64.command(start(text(scram.first)))
-  const decoded = Buffer.from(reply['payload'] as string, 'base64').toString()
-  t.match(await base64.command(go(text(scram.final(decoded)))), { payload: String, ok: 1 }, 'payloads in base64')
-})
+import { connections, createRoot, root } from './support/raw-logins.js'
 
 t.test('hello names mechanisms and takes the first message', async (t) => {
-  const connect = await standalone(t)
+  const connect = await connections(t, '7.0')
   const client = await connect()
-  await client.command(createRoot(['SCRAM-SHA-1']))
+  await client.command(createRoot({ mechanisms: ['SCRAM-SHA-1'] }))
   const hello = (more: Document): Promise<Document> => client.command({ hello: 1, $db: 'admin', ...more })
   t.same((await hello({ saslSupportedMechs: 'admin.root' }))['saslSupportedMechs'], ['SCRAM-SHA-1'])
   t.equal((await hello({ saslSupportedMechs: 'admin.unknown' }))['saslSupportedMechs'], undefined)
@@ -145,7 +46,7 @@ t.test('hello names mechanisms and takes the first message', async (t) => {
 
 for (const version of emulatedVersions)
   t.test(`${version}: the first user, a login, and refusals in the words of the version`, async (t) => {
-    const connect = await standalone(t, version)
+    const connect = await connections(t, version)
     const client = await connect()
     const refused = await client.command({ count: 'rows', $db: 'shop' })
     t.match(refused, { ok: 0, code: 13, errmsg: /^not authorized on shop to execute command \{ count: "rows"/ })
@@ -225,19 +126,4 @@ t.test('restoring a snapshot takes users away from connections', async (t) => {
   await deployment.cluster.restore(before)
   t.match(await failure(ann.db('shop').collection('rows').findOne({})), { code: 13 })
   t.equal(await client.db('shop').collection('rows').findOne({}), null, 'root was in the snapshot')
-})
-
-t.test('a hundred failing logins leave time for others', async (t) => {
-  const connect = await standalone(t)
-  const client = await connect()
-  await client.command(createRoot())
-  await logIn(client, root)
-  const others = await Promise.all(Array.from({ length: 100 }, () => connect()))
-  const failing = Promise.all(others.map((each) => logIn(each, { ...root, password: 'wrong' })))
-  let isOver = false
-  void failing.then(() => (isOver = true))
-  let counted = 0
-  for (; !isOver; counted++) t.match(await client.command({ count: 'rows', $db: 'shop' }), { ok: 1 })
-  t.ok(counted > 0)
-  for (const reply of await failing) t.match(reply, { code: 18 })
 })

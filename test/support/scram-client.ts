@@ -10,6 +10,19 @@ export interface ScramLogin {
   readonly mechanism?: 'SCRAM-SHA-1' | 'SCRAM-SHA-256'
 }
 
+const saltedPasswords = new Map<string, Buffer>()
+
+/** As drivers do, each is computed once. */
+function saltedPassword(password: string, salt: string, iterations: number, length: number, algorithm: string): Buffer {
+  const key = [algorithm, iterations, salt, password].join()
+  let salted = saltedPasswords.get(key)
+  if (salted === undefined) {
+    salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), iterations, length, algorithm)
+    saltedPasswords.set(key, salted)
+  }
+  return salted
+}
+
 export class ScramClient {
   readonly mechanism: string
   readonly first: string
@@ -30,7 +43,7 @@ export class ScramClient {
   final(challenge: string): string {
     const [nonce, salt, iterations] = challenge.split(',').map((part) => part.slice(2)) as [string, string, string]
     const length = this.#algorithm === 'sha1' ? 20 : 32
-    const salted = pbkdf2Sync(this.#password, Buffer.from(salt, 'base64'), Number(iterations), length, this.#algorithm)
+    const salted = saltedPassword(this.#password, salt, Number(iterations), length, this.#algorithm)
     const clientKey = this.#hmac(salted, 'Client Key')
     const withoutProof = `c=biws,r=${nonce}`
     const storedKey = createHash(this.#algorithm).update(clientKey).digest()
@@ -59,6 +72,8 @@ export async function logIn(client: RawClient, login: ScramLogin): Promise<Docum
     $db,
   })
   if (started['ok'] !== 1) return started
-  const payload = binary(scram.final(textOf(started['payload'])))
-  return client.command({ saslContinue: 1, conversationId: 1, payload, $db })
+  const more = { saslContinue: 1, conversationId: 1, $db }
+  const proved = await client.command({ ...more, payload: binary(scram.final(textOf(started['payload']))) })
+  // Before 4.4 the option is unknown.
+  return proved['ok'] === 1 && proved['done'] === false ? client.command({ ...more, payload: binary('') }) : proved
 }

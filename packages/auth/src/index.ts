@@ -43,6 +43,7 @@ export { accessRuleTable, type AccessRuleName } from './rules/access-rule-table.
 export { AccessRules } from './rules/access-rules.js'
 export { isAlive, type Lifetime, type Release } from './rules/lifetime.js'
 export { AuthenticationError } from './scram/authentication-error.js'
+export { decodeBase64 } from './scram/base64.js'
 export { makeCredentials, readCredentials, writeCredentials, type ScramCredentials } from './scram/credentials.js'
 export { scramMechanisms, type ScramMechanism } from './scram/mechanism.js'
 export { passwordOf, usePreparation } from './scram/password.js'

@@ -59,6 +59,21 @@ export const accessRuleTable = {
     source: 'authentication_commands.cpp, handleIsMasterSpeculativeAuthenticate; new in 4.4',
     since: '4.4',
   },
+  skippedExchange: {
+    about: 'The option skipEmptyExchange of saslStart ends a login with the reply to the proof.',
+    source: 'sasl_scram_server_conversation.cpp, setOptions; new in 4.4',
+    since: '4.4',
+  },
+  parsedPayloads: {
+    about: 'The payload of a login is parsed with its command, by SaslPayload.',
+    source: 'sasl_payload.cpp, new in 5.0; saslExtractPayload before',
+    since: '5.0',
+  },
+  loginsKeepDatabase: {
+    about: 'saslContinue may name another database; the login is that of saslStart.',
+    source: 'sasl_commands.cpp, runSaslContinue; compared before 5.0',
+    since: '5.0',
+  },
   ownDatabases: {
     about: 'Without the action listDatabases, a user lists the databases that its privileges reach into.',
     source: 'list_databases.cpp, changed in 4.0',

@@ -1,5 +1,7 @@
 /** Server: sasl_scram_server_conversation.cpp. RFC 5802, sections 5 and 7. */
+import { CommandError } from '@shardlab/bson'
 import { AuthenticationError } from './authentication-error.js'
+import { decodeBase64 } from './base64.js'
 import { base64, bytesOf, type ScramCredentials } from './credentials.js'
 import type { ScramMechanism } from './mechanism.js'
 import { readFinal, readFirst, type ClientFirst } from './messages.js'
@@ -64,7 +66,7 @@ export class ScramConversation {
 
   /**
    * The client's next message.
-   * @throws AuthenticationError
+   * @throws AuthenticationError, CommandError 10270, 40537, InvalidLength for a malformed proof
    */
   last(payload: string): ScramReply {
     if (this.#isProved) return this.#emptyExchange()
@@ -74,7 +76,7 @@ export class ScramConversation {
     const final = readFinal(payload)
     if (final.nonce !== nonce) throw new AuthenticationError('another nonce came back')
     const signed = Buffer.from(`${message},${final.withoutProof}`)
-    if (!this.#proves(final.proof, signed, bytesOf(credentials.storedKey)))
+    if (!this.#proves(decodeBase64(final.proof), signed, bytesOf(credentials.storedKey)))
       throw new AuthenticationError('the password is wrong')
     this.#isProved = true
     const signature = this.mechanism.sign(bytesOf(credentials.serverKey), signed)
@@ -83,7 +85,8 @@ export class ScramConversation {
 
   #proves(proof: Uint8Array, signed: Uint8Array, storedKey: Uint8Array): boolean {
     const { mechanism } = this
-    if (proof.length !== mechanism.length) return false
+    if (proof.length !== mechanism.length)
+      throw new CommandError('InvalidLength', `Unsupported ${mechanism.block} hash length: ${proof.length}`)
     const signature = mechanism.sign(storedKey, signed)
     const clientKey = proof.map((byte, i) => byte ^ signature[i]!)
     return sameInConstantTime(mechanism.hash(clientKey), storedKey)

@@ -5,6 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 
 export interface ScramMechanism {
   readonly name: 'SCRAM-SHA-1' | 'SCRAM-SHA-256'
+  /** Of its hashes, in errors. */
+  readonly block: string
   /** Of new users: the server's `scramIterationCount`, `scramSHA256IterationCount`. */
   readonly iterations: number
   /** Bytes of a hash. */
@@ -30,6 +32,7 @@ function mechanism(
 ): ScramMechanism {
   return {
     name,
+    block: `SHA${length === 20 ? 1 : 256}Block`,
     iterations,
     length,
     saltLength: length - 4,

@@ -1,6 +1,5 @@
 /** What clients send: RFC 5802, section 7, read as generously as the server does. */
 import { AuthenticationError } from './authentication-error.js'
-import { bytesOf } from './credentials.js'
 
 export interface ClientFirst {
   readonly user: string
@@ -11,7 +10,8 @@ export interface ClientFirst {
 
 export interface ClientFinal {
   readonly nonce: string
-  readonly proof: Uint8Array
+  /** In base64. */
+  readonly proof: string
   /** The part that is signed. */
   readonly withoutProof: string
 }
@@ -47,7 +47,7 @@ export function readFinal(payload: string): ClientFinal {
   const [binding, nonce] = partsOf(withoutProof)
   if (binding === undefined || nonce === undefined) throw new AuthenticationError('the last message has too few parts')
   if (!binding.startsWith('c=') || binding.length < 3) throw new AuthenticationError('the channel binding is malformed')
-  return { nonce: nonceOf(nonce), proof: bytesOf(proof.slice(2)), withoutProof }
+  return { nonce: nonceOf(nonce), proof: proof.slice(2), withoutProof }
 }
 
 const partsOf = (text: string): string[] => text.split(',').filter((part) => part !== '')

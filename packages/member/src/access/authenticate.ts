@@ -17,6 +17,7 @@ import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost } from '../member-host.js'
 import { accessRulesOf } from './access-rules.js'
 import { ConnectionAccess } from './connection-access.js'
+import { payloadText } from './login-payload.js'
 import type { FoundUser } from './user-source.js'
 
 /** The members that take part in one step of a login. */
@@ -32,8 +33,7 @@ export interface SaslStart {
   readonly mechanism: string
   /** Binary, or a text in base64. */
   readonly payload: RawValue
-  /** Option `skipEmptyExchange`. */
-  readonly skipsEmptyExchange: boolean
+  readonly options: Uint8Array | undefined
 }
 
 /** Created by the first command that needs it. */
@@ -44,18 +44,19 @@ export function accessOfConnection({ behaviours }: MemberHost, connection: Conne
 /** @throws CommandError of an unknown mechanism, AuthenticationFailed, 5626701 … */
 export async function startLogin(step: LoginStep, start: SaslStart): Promise<DocumentWriter> {
   const { host, connection, db } = step
+  const rules = accessRulesOf(host.behaviours)
   const access = accessOfConnection(host, connection)
-  access.exchange = null
-  access.isAnnounced = false
+  const payload = payloadText(start.payload, rules)
+  access.endExchange()
   const mechanism = mechanismOf(start.mechanism, step)
   const exchange = {
     db,
-    scram: new ScramConversation(mechanism, start.skipsEmptyExchange),
+    scram: new ScramConversation(mechanism, skipsEmptyExchange(start.options, rules)),
     user: null as string | null,
   }
   try {
-    exchange.user = exchange.scram.first(textOf(start.payload))
-    const found = await host.users.find({ user: exchange.user, db })
+    exchange.user = exchange.scram.first(payload)
+    const found = await acquireUser(host, { user: exchange.user, db })
     const credentials = found === null ? null : readCredentials(found.user.credentials, mechanism.name)
     const reply = exchange.scram.challenge(credentials, host.context.secretBytes(ScramConversation.nonceBytes))
     access.exchange = exchange
@@ -72,18 +73,20 @@ export async function continueLogin(
   payload: RawValue,
 ): Promise<DocumentWriter> {
   const { host, connection, db } = step
+  const rules = accessRulesOf(host.behaviours)
   const access = accessOfConnection(host, connection)
+  const text = payloadText(payload, rules)
   const { exchange } = access
   // A failed step ends the login.
   access.exchange = null
-  if (exchange === null) throw outOfOrder(access, accessRulesOf(host.behaviours))
-  if (exchange.db !== db)
+  if (exchange === null) throw outOfOrder(access, rules)
+  if (exchange.db !== db && !rules.has('loginsKeepDatabase'))
     throw new CommandError('ProtocolError', 'Attempt to switch database target during SASL authentication.')
   if (conversationId !== 1) throw new CommandError('ProtocolError', 'sasl: Mismatched conversation id')
   const { scram, user } = exchange
   try {
-    const reply = scram.last(textOf(payload))
-    if (reply.isDone) await completeLogin(step, access, { user: user!, db }, scram.mechanism)
+    const reply = scram.last(text)
+    if (reply.isDone) await completeLogin(step, access, { user: user!, db: exchange.db }, scram.mechanism)
     else access.exchange = exchange
     return writeReply(reply, payload)
   } catch (error) {
@@ -98,6 +101,16 @@ function outOfOrder({ isAnnounced }: ConnectionAccess, rules: AccessRules): Comm
       ? 'saslContinue must follow saslStart'
       : 'No SASL session state found',
   )
+}
+
+/** The client does not learn that users cannot be read, either. */
+async function acquireUser(host: MemberHost, name: UserName): Promise<FoundUser | null> {
+  try {
+    return await host.users.find(name)
+  } catch (error) {
+    if (error instanceof CommandError) throw new AuthenticationError(error.message)
+    throw error
+  }
 }
 
 async function completeLogin(
@@ -167,12 +180,6 @@ function noted({ host, connection, db }: LoginStep, mechanism: string, user: str
   return error
 }
 
-function textOf(payload: RawValue): string {
-  if (payload.type === BsonType.string) return Buffer.from(payload.asString(), 'base64').toString()
-  if (payload.type === BsonType.binary) return Buffer.from(payload.asBinary()).toString()
-  throw new CommandError('TypeMismatch', 'Wrong payload type: expected a string or binary data')
-}
-
 /** In the form of the request: binary, or base64. */
 function writeReply({ payload, isDone }: ScramReply, request: RawValue): DocumentWriter {
   const writer = new DocumentWriter(256).int32('conversationId', 1).bool('done', isDone)
@@ -181,7 +188,11 @@ function writeReply({ payload, isDone }: ScramReply, request: RawValue): Documen
     : writer.binary('payload', 0, Buffer.from(payload))
 }
 
-export function skipsEmptyExchange(options: Uint8Array | undefined): boolean {
-  const value = options === undefined ? undefined : findField(options, 'skipEmptyExchange')
-  return value?.isTruthy() ?? false
+/** @throws CommandError BadValue */
+function skipsEmptyExchange(options: Uint8Array | undefined, rules: AccessRules): boolean {
+  if (options === undefined || !rules.has('skippedExchange')) return false
+  const value = findField(options, 'skipEmptyExchange')
+  if (value === undefined) return false
+  if (value.type !== BsonType.bool) throw new CommandError('BadValue', 'skipEmptyExchange must be boolean')
+  return value.asBool()
 }

@@ -133,6 +133,18 @@ export class ConnectionAccess implements CommandAccess {
     this.exchange = null
   }
 
+  /** Another login has begun. */
+  endExchange(): void {
+    this.exchange = null
+    this.isAnnounced = false
+  }
+
+  /** hello has asked for the mechanisms of a user. */
+  announce(): void {
+    if (this.#rules.has('continuationNeedsStart')) this.exchange = null
+    this.isAnnounced = true
+  }
+
   logOut(db: string): void {
     this.#set(this.#users.filter((user) => user.name.db !== db))
   }

@@ -4,7 +4,7 @@ import { BsonType, CommandError, type DocumentWriter, findField, firstFieldName 
 import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost, MemberInvocation } from '../member-host.js'
 import { accessRulesOf } from './access-rules.js'
-import { accessOfConnection, mechanismsFor, skipsEmptyExchange, startLogin } from './authenticate.js'
+import { accessOfConnection, mechanismsFor, startLogin } from './authenticate.js'
 
 /**
  * Appends `saslSupportedMechs` and `speculativeAuthenticate`. A login that fails has no effect.
@@ -28,7 +28,7 @@ async function writeMechanisms(
   writer: DocumentWriter,
   name: UserName,
 ): Promise<void> {
-  accessOfConnection(host, connection).isAnnounced = true
+  accessOfConnection(host, connection).announce()
   const mechanisms = await mechanismsFor(host, name)
   if (mechanisms === null) return
   writer.startArray('saslSupportedMechs')
@@ -55,7 +55,7 @@ async function writeSpeculation(
       {
         mechanism: mechanism.asString(),
         payload,
-        skipsEmptyExchange: skipsEmptyExchange(options?.type === BsonType.object ? options.slice() : undefined),
+        options: options?.type === BsonType.object ? options.slice() : undefined,
       },
     )
     writer.document('speculativeAuthenticate', reply.finish())

@@ -15,7 +15,8 @@ export const authenticate: CommandRow<MemberInvocation> = {
   deviations: ['D914'],
   missing: 'every mechanism: MONGODB-X509 needs TLS, and MONGODB-CR is older than SCRAM',
   summary: 'Refused: drivers log in with saslStart.',
-  run({ args, host }) {
+  run({ args, host, connectionId }) {
+    host.connections.find(connectionId)?.access?.endExchange()
     const rules = accessRulesOf(host.behaviours)
     const mechanism = args.string('mechanism') ?? ''
     if (mechanism === '') throw new CommandError('BadValue', 'Auth mechanism not specified')

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { skipsEmptyExchange, startLogin } from '../access/authenticate.js'
+import { startLogin } from '../access/authenticate.js'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Server: sasl_commands.cpp. */
@@ -23,7 +23,7 @@ export const saslStart: CommandRow<MemberInvocation> = {
       {
         mechanism: args.string('mechanism')!,
         payload: args.value('payload')!,
-        skipsEmptyExchange: skipsEmptyExchange(args.document('options')),
+        options: args.document('options'),
       },
     )
   },

@@ -2,6 +2,10 @@
 import { toExtendedJson } from '@shardlab/bson'
 
 const linesMax = 1024
+/** Of all lines; a single longer one is kept. */
+const charactersMax = 1_048_576
+/** Of a text in the attributes: maxLogSizeKB. Clients without a user write their names here. */
+const textMax = 10_240
 /** Default of slowOpThresholdMs. */
 const slowOperationMs = 100
 
@@ -14,6 +18,7 @@ export class LogBuffer {
   quiet = false
   readonly #lines: string[] = []
   readonly #fraction: () => number
+  #characters = 0
   #total = 0
 
   /** @param fraction random numbers from 0 to 1 for sampling slow operations */
@@ -51,17 +56,24 @@ export class LogBuffer {
     attributes: Readonly<Record<string, unknown>> = {},
   ): void {
     this.#total++
-    if (this.#lines.length === linesMax) this.#lines.shift()
     const time = new Date(atMs).toISOString().replace('Z', '+00:00')
     const head = JSON.stringify({ t: { $date: time }, s: severity, c: component, id, ctx: context, msg: message })
     const texts = Object.entries(attributes).flatMap(([name, value]) =>
       value === undefined ? [] : [`${JSON.stringify(name)}:${textOf(value)}`],
     )
-    this.#lines.push(texts.length === 0 ? head : `${head.slice(0, -1)},"attr":{${texts.join(',')}}}`)
+    this.#push(texts.length === 0 ? head : `${head.slice(0, -1)},"attr":{${texts.join(',')}}}`)
+  }
+
+  #push(line: string): void {
+    this.#lines.push(line)
+    this.#characters += line.length
+    while (this.#lines.length > linesMax || (this.#characters > charactersMax && this.#lines.length > 1))
+      this.#characters -= this.#lines.shift()!.length
   }
 }
 
 /** An object of JavaScript would reorder the fields of a document. */
 function textOf(value: unknown): string {
+  if (typeof value === 'string' && value.length > textMax) return JSON.stringify(value.slice(0, textMax))
   return value instanceof Uint8Array ? toExtendedJson(value) : JSON.stringify(value)
 }
