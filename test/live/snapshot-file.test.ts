@@ -128,7 +128,7 @@ t.test('damaged, truncated and foreign files are refused', async (t) => {
   await (await ClusterSnapshot.load(path)).save(`${path}.again`)
   t.equal((await ClusterSnapshot.load(`${path}.again`)).id, id, 'a saved snapshot keeps its id')
   t.not((await cluster.snapshot()).id, id, 'each snapshot has its own')
-  t.match(whole.toString('latin1'), /^shardlab snapshot, format 3, by version \d+\.\d+\.\d+\n/)
+  t.match(whole.toString('latin1'), /^shardlab snapshot, format 4, by version \d+\.\d+\.\d+\n/)
   const refused = async (bytes: Uint8Array, message: RegExp, name: string) => {
     writeFileSync(path, bytes)
     const error = await ShardedCluster.start({ from: path }).then(
@@ -154,8 +154,8 @@ t.test('damaged, truncated and foreign files are refused', async (t) => {
   await refused(misnamed, /is damaged: /, 'a header that is msgpack, but another one')
   await refused(Buffer.concat([whole, Buffer.from([0])]), /is damaged: /, 'something after it')
   await refused(
-    Buffer.from(whole.toString('latin1').replace('format 3,', 'format 4,'), 'latin1'),
-    /has the snapshot format 4 of shardlab .* reads format 3: take the snapshot again with this version\.$/,
+    Buffer.from(whole.toString('latin1').replace('format 4,', 'format 5,'), 'latin1'),
+    /has the snapshot format 5 of shardlab .* reads format 4: take the snapshot again with this version\.$/,
     'format',
   )
   for (const other of ['', 'hello', '{"a":1}\n'.repeat(100)])

@@ -5,6 +5,7 @@ import { encodeLogEntry, opTimeOf, type OpTime } from '@shardlab/storage'
 import fc from 'fast-check'
 import t from 'tap'
 import { Oplog } from '../src/log/oplog.js'
+import { OplogSlab } from '../src/log/oplog-slab.js'
 import { OplogWindow } from '../src/log/oplog-window.js'
 import { NodeUnderTest, session, long } from './support/harness.js'
 
@@ -220,7 +221,7 @@ t.test('an oplog finds the same entries as a list', async () => {
         else added.push(entry((increment += 2)))
         const end = oplog.end
         if (each === 'replace') {
-          oplog.replace(Buffer.concat(added))
+          oplog.replace([Buffer.concat(added)])
           list = added
           continue
         }
@@ -253,19 +254,45 @@ t.test('an oplog finds the same entries as a list', async () => {
           return false
         if (window.seek([5, ts + 1]) !== (kept[i + 1]?.[0] ?? window.end)) return false
       }
-      const copied = new Uint8Array(window.sizeBytes)
-      window.copyTo(copied)
-      return window.count === kept.length && hex(copied) === hex(Buffer.concat(expected))
+      return window.count === kept.length && hex(Buffer.concat(window.parts())) === hex(Buffer.concat(expected))
     }),
   )
 })
 
-const bytesOf = ({ node }: NodeUnderTest): string => {
-  const window = node.oplog.window()
-  const bytes = new Uint8Array(window.sizeBytes)
-  window.copyTo(bytes)
-  return hex(bytes)
-}
+t.test('another member fetches whole records, also from an oplog that a restart has read', async () => {
+  const sizes = fc.array(fc.nat({ max: 300 }), { minLength: 1, maxLength: 8 })
+  check(
+    fc.property(fc.array(sizes, { minLength: 1, maxLength: 60 }), fc.boolean(), (records, hasRestarted) => {
+      let oplog = new Oplog(40_000)
+      oplog.keepFrom(at(0))
+      const ends = [1]
+      oplog.append(entry(1))
+      for (const record of records) {
+        let increment = ends.at(-1)!
+        oplog.append(Buffer.concat(record.map((size) => entry(++increment, size))))
+        oplog.reveal()
+        ends.push(increment)
+      }
+      if (hasRestarted) {
+        const parts = oplog.window().parts()
+        oplog = new Oplog(40_000)
+        oplog.replace(parts)
+      }
+      for (const end of ends.slice(0, -1)) {
+        const answer = oplog.entriesAfter(at(end), 1_000_000)
+        if (answer.outcome !== 'entries') return false
+        const [last] = new OplogWindow(
+          [new OplogSlab(answer.entries, 0, answer.entries.length, 0)],
+          answer.entries.length,
+        ).entriesBackwards()
+        if (!ends.includes(incrementOf(last![1]))) return false
+      }
+      return true
+    }),
+  )
+})
+
+const bytesOf = ({ node }: NodeUnderTest): string => hex(Buffer.concat(node.oplog.window().parts()))
 
 t.test('the oplog has what is on the disk, and survives a restart', async (t) => {
   for (const checkpointAfterBytes of [1_000_000, 300]) {

@@ -21,7 +21,7 @@ const packr = new Packr({ useRecords: false })
 const unpackr = new Unpackr({ useRecords: false })
 
 /** Increase it if older code cannot read new files. */
-const formatVersion = 3
+const formatVersion = 4
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
 const firstLinePattern = /^shardlab snapshot, format (\d+), by version (\S+)\n/

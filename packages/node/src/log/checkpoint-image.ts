@@ -1,36 +1,38 @@
 /**
  * The bytes of a node's checkpoint: a head (lengths of the engine and of the retry history, cluster
- * time), the engine, the retry history, the oplog.
+ * time, number and lengths of the oplog's parts), the engine, the retry history, the oplog.
  */
 import type { DiskImage, TimestampPair } from '@shardlab/actor'
 import { readUint32, writeInt32 } from '@shardlab/bson'
 
-const headBytes = 16
+const headBytes = 20
 
-export interface OplogPart {
-  readonly sizeBytes: number
-  copyTo(target: Uint8Array): void
-}
-
+/** @param oplog whole records, one after the other; they may change after the image was copied */
 export function checkpointImage(
   engine: DiskImage,
   sessions: Uint8Array,
   time: TimestampPair,
-  oplog: OplogPart,
+  oplog: readonly Uint8Array[],
 ): DiskImage {
-  const head = Buffer.alloc(headBytes)
+  const head = Buffer.alloc(headBytes + 4 * oplog.length)
   writeInt32(head, 0, engine.length)
   writeInt32(head, 4, time[0])
   writeInt32(head, 8, time[1])
   writeInt32(head, 12, sessions.length)
-  const oplogAt = headBytes + engine.length + sessions.length
+  writeInt32(head, 16, oplog.length)
+  for (const [i, part] of oplog.entries()) writeInt32(head, headBytes + 4 * i, part.length)
+  const oplogAt = head.length + engine.length + sessions.length
   return {
-    length: oplogAt + oplog.sizeBytes,
+    length: oplogAt + bytesIn(oplog),
     copyTo(target) {
       target.set(head)
-      engine.copyTo(target.subarray(headBytes))
-      target.set(sessions, headBytes + engine.length)
-      oplog.copyTo(target.subarray(oplogAt))
+      engine.copyTo(target.subarray(head.length))
+      target.set(sessions, head.length + engine.length)
+      let at = oplogAt
+      for (const part of oplog) {
+        target.set(part, at)
+        at += part.length
+      }
     },
   }
 }
@@ -39,19 +41,27 @@ export function checkpointImage(
 export function readCheckpointImage(bytes: Uint8Array): {
   readonly engine: Uint8Array
   readonly sessions: Uint8Array
-  readonly oplog: Uint8Array
+  readonly oplog: readonly Uint8Array[]
   readonly time: TimestampPair
 } {
-  const engineEnd = headBytes + readUint32(bytes, 0)
+  const parts = readUint32(bytes, 16)
+  const engineAt = headBytes + 4 * parts
+  const engineEnd = engineAt + readUint32(bytes, 0)
   const sessionsEnd = engineEnd + readUint32(bytes, 12)
+  const oplog: Uint8Array[] = []
+  for (let i = 0, at = sessionsEnd; i < parts; i++) {
+    const end = at + readUint32(bytes, headBytes + 4 * i)
+    oplog.push(bytes.subarray(at, end))
+    at = end
+  }
   return {
-    engine: bytes.subarray(headBytes, engineEnd),
+    engine: bytes.subarray(engineAt, engineEnd),
     sessions: bytes.slice(engineEnd, sessionsEnd),
-    oplog: bytes.subarray(sessionsEnd),
+    oplog,
     time: [readUint32(bytes, 4), readUint32(bytes, 8)],
   }
 }
 
-export function oplogPartOf(entries: Uint8Array): OplogPart {
-  return { sizeBytes: entries.length, copyTo: (target) => target.set(entries) }
+export function bytesIn(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
 }

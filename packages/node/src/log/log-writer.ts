@@ -5,7 +5,7 @@
 import { DiskFullError, type Disk, type DiskImage } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { OpTime } from '@shardlab/storage'
-import { oplogPartOf, type OplogPart } from './checkpoint-image.js'
+import { bytesIn } from './checkpoint-image.js'
 import { CheckpointSchedule } from './checkpoint-schedule.js'
 import { Oplog } from './oplog.js'
 import { hasSucceeded, ignoreFullDisk } from './outcomes.js'
@@ -25,7 +25,7 @@ export interface LogWriterOptions {
 export class LogWriter {
   readonly #disk: Disk
   readonly #detach: (work: Promise<unknown>) => void
-  readonly #imageOf: (oplog: OplogPart) => DiskImage
+  readonly #imageOf: (oplog: readonly Uint8Array[]) => DiskImage
   /** Has the entries that are on the disk. */
   readonly oplog: Oplog
   readonly schedule: CheckpointSchedule
@@ -49,7 +49,7 @@ export class LogWriter {
     /** Reports the rejection of a promise that is not awaited. */
     detach: (work: Promise<unknown>) => void
     /** Everything that is applied, with these entries. */
-    imageOf: (oplog: OplogPart) => DiskImage
+    imageOf: (oplog: readonly Uint8Array[]) => DiskImage
     /** Size of what an image would contain, roughly, except the oplog. */
     liveBytes: () => number
     options: LogWriterOptions
@@ -85,16 +85,15 @@ export class LogWriter {
     return new Uint8Array(0)
   }
 
-  /** The newest entry, and those that are not before this time. */
-  newestFrom(ts: OpTime['ts']): Uint8Array {
+  /**
+   * The newest entry, and those that are not before this time.
+   * @returns whole records; the pending entries are a copy
+   */
+  newestFrom(ts: OpTime['ts']): readonly Uint8Array[] {
     const window = this.oplog.windowOfAll()
     const from = window.seek(ts)
-    const record = recordOf(this.#unwritten)
-    if (from === window.end && record.length === 0) return this.newestEntry
-    const entries = new Uint8Array(window.end - from + record.length)
-    for (const [position, entry] of window.entries(from)) entries.set(entry, position - from)
-    entries.set(record, window.end - from)
-    return entries
+    if (this.#unwritten.length > 0) return [...window.parts(from), new Uint8Array(recordOf(this.#unwritten))]
+    return from === window.end ? [this.newestEntry] : window.parts(from)
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
@@ -249,10 +248,10 @@ export class LogWriter {
     if (replacement === null && unwritten.length > 0) this.oplog.append(recordOf(unwritten))
     const to = this.oplog.end
     const newest =
-      replacement === null ? this.oplog.windowOfAll(this.#disk.keepsImages === true) : oplogPartOf(replacement)
+      replacement === null ? this.oplog.windowOfAll(this.#disk.keepsImages === true).parts() : [replacement]
     // The newest entry may be larger than the share of the disk: then a restart begins a new oplog.
     // Not if a rollback may need the entries: without them it is an initial sync.
-    const part = newest.sizeBytes > this.#reservedBytes && !keepsEntries ? oplogPartOf(new Uint8Array(0)) : newest
+    const part = bytesIn(newest) > this.#reservedBytes && !keepsEntries ? [] : newest
     const image = this.#imageOf(part)
     try {
       await this.#disk.writeCheckpoint(image)
@@ -263,8 +262,8 @@ export class LogWriter {
       throw error
     }
     if (replacement === null) this.oplog.reveal(to)
-    else this.oplog.replace(replacement)
-    this.schedule.written(part.sizeBytes)
+    else this.oplog.replace([replacement])
+    this.schedule.written(bytesIn(part))
     this.#fullAtBytes = -1
     if (unwritten.length > 0) this.#notifyDurable()
   }

@@ -20,7 +20,7 @@ import type { RetryHistory } from '../retry/retry-history.js'
 import { applyLogged, LoggedTransactions } from '../transactions/log/logged-transactions.js'
 import { operationsIn } from '../transactions/log/operations.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
-import { checkpointImage, oplogPartOf, readCheckpointImage, type OplogPart } from './checkpoint-image.js'
+import { bytesIn, checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
 import { LogWriter, type LogWriterOptions } from './log-writer.js'
 import { initiatingSet, noopOf } from './noop.js'
@@ -109,7 +109,7 @@ export class NodeLog {
     this.transactions.read(sessions)
     this.#clock.advance(time)
     this.oplog.replace(oplog)
-    this.#writer.schedule.written(oplog.length)
+    this.#writer.schedule.written(bytesIn(oplog))
     this.#noteLastOf(this.oplog.last)
   }
 
@@ -177,7 +177,7 @@ export class NodeLog {
    * @param committed a rollback keeps it
    */
   snapshotForInitialSync(committed: OpTime): Uint8Array {
-    return bytesOfImage(this.#imageWith(oplogPartOf(this.#writer.newestFrom(committed.ts))))
+    return bytesOfImage(this.#imageWith(this.#writer.newestFrom(committed.ts)))
   }
 
   /**
@@ -208,7 +208,7 @@ export class NodeLog {
     this.#engine.adopt(createMemoryEngine())
     this.#retries.clear()
     this.transactions.clear()
-    this.oplog.replace(new Uint8Array(0))
+    this.oplog.replace([])
     this.#lastTs = null
   }
 
@@ -385,7 +385,7 @@ export class NodeLog {
     return this.#writer.flush()
   }
 
-  #imageWith(oplog: OplogPart): DiskImage {
+  #imageWith(oplog: readonly Uint8Array[]): DiskImage {
     const encoded = encodeSessionsImage(this.#retries.export())
     const sessions = this.transactions.isEmpty
       ? encoded

@@ -136,13 +136,15 @@ export class OplogWindow {
     }
   }
 
-  copyTo(target: Uint8Array): void {
-    let at = 0
+  /** The entries at positions from `from` on, by slab: a part ends where a record ends. */
+  parts(from = this.start): Uint8Array[] {
+    const parts: Uint8Array[] = []
     for (const slab of this.#slabs) {
+      const start = slab.start + Math.max(0, from - slab.position)
       const end = this.#endIn(slab)
-      target.set(slab.bytes.subarray(slab.start, end), at)
-      at += end - slab.start
+      if (start < end) parts.push(slab.bytes.subarray(start, end))
     }
+    return parts
   }
 
   #optimeAt(position: number): OpTime {

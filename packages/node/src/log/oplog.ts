@@ -19,6 +19,13 @@ const slabBytesMax = 256 * 1024
 const slabBytesMin = 4 * 1024
 
 /**
+ * Records up to this size, and a quarter of the oplog, are in one slab. Another member fetches a
+ * slab as a whole, so it never has a part of such a record: changes that one turn has made are on
+ * a member together or not at all.
+ */
+export const wholeBytesMax = 4 * 1024 * 1024
+
+/**
  * Entries are appended when they are written to the disk, and readers see them once they are on it
  * ({@link reveal}). Slabs are shared with snapshots and copies, and never change while they are.
  */
@@ -91,11 +98,9 @@ export class Oplog {
       if (window.end - position > this.#sizeBytesMax && !isKept) break
       from = position
     }
-    const kept = new Uint8Array(window.end - from)
-    for (const [position, entry] of window.entries(from)) kept.set(entry, position - from)
     this.#slabs = []
     this.#end = from
-    this.append(kept)
+    for (const part of window.parts(from)) this.append(part)
     this.#changed()
   }
 
@@ -107,12 +112,22 @@ export class Oplog {
   /** @param record whole entries. Copied */
   append(record: Uint8Array): void {
     const { length } = record
+    if (length === 0) return
     const slab = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
     if (slab !== undefined && slab.end + length <= slab.bytes.length) {
       slab.bytes.set(record, slab.end)
       slab.end += length
       this.#end += length
+    } else if (length <= this.#wholeBytesMax) {
+      const next = this.#open(length)
+      next.bytes.set(record)
+      next.end = length
+      this.#end += length
     } else this.#appendInSlabs(record)
+  }
+
+  get #wholeBytesMax(): number {
+    return Math.min(wholeBytesMax, this.#sizeBytesMax / 4)
   }
 
   /** Shows entries to readers, up to this position, and drops the oldest ones beyond the size. */
@@ -210,11 +225,14 @@ export class Oplog {
     this.cutTo(position)
   }
 
-  /** Replaces all entries by others that are on the disk. Positions continue to grow. */
-  replace(entries: Uint8Array): void {
+  /**
+   * Replaces all entries by others that are on the disk. Positions continue to grow.
+   * @param records one after the other
+   */
+  replace(records: Iterable<Uint8Array>): void {
     this.#slabs = []
     this.#keptPosition = null
-    this.append(entries)
+    for (const record of records) this.append(record)
     this.reveal()
   }
 

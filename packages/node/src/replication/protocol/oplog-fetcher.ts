@@ -5,13 +5,13 @@
 import { Cancellation, createDeferred, RequestFailedError, type Deferred, type ReplyOf } from '@shardlab/actor'
 import { findField, readUint32 } from '@shardlab/bson'
 import { compareOpTimes, isNullOpTime, type OpTime } from '@shardlab/replication'
+import { wholeBytesMax } from '../../log/oplog.js'
 import type { InitialSync } from './initial-sync.js'
 import { metadataOf, opTimeFields } from './message-fields.js'
 import { persist, roomFor } from './persist.js'
 import type { Rollback } from './rollback.js'
 import type { ProtocolParts } from './protocol-parts.js'
 
-const batchBytesMax = 4 * 1024 * 1024
 /** The next attempt after a member was no source. Server: one second. */
 const pauseMsMax = 1000
 /** A delayed member applies entries in batches of this time. */
@@ -122,7 +122,7 @@ export class OplogFetcher {
   async #request(source: string, after: OpTime): Promise<ReplyOf<'replication.fetch'> | null> {
     const { context, coordinator } = this.#set
     const awaitMs = coordinator.state.settings.electionTimeoutMs / 2
-    const request = { term: coordinator.state.term, after: opTimeFields(after), bytesMax: batchBytesMax, awaitMs }
+    const request = { term: coordinator.state.term, after: opTimeFields(after), bytesMax: wholeBytesMax, awaitMs }
     const options = { pinned: true, timeoutMs: awaitMs + graceMs, signal: this.#interruption }
     return context.request(source, 'replication.fetch', request, options).catch(ignoreFailure)
   }
