@@ -114,6 +114,7 @@ const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
   ['docs/guides/add-and-remove-shards.md', 2, { shards: 2 }],
   ['docs/guides/your-test-suite.md', 2],
   ['docs/guides/users.md', 3],
+  ['docs/guides/other-machines.md', 1],
   ['docs/guides/copy-a-cluster.md', 5],
   ['docs/guides/break-a-shard.md', 3],
   ['docs/guides/stop-clusters.md', 1],

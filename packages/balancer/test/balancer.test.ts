@@ -59,6 +59,7 @@ class Round {
       nextTurn: async () => {},
       pageFaults: () => 0,
       tls: () => null,
+      port: () => null,
       exit: () => {},
       all: (values) => Promise.all(values),
       detach: (work) => void work,

@@ -1,6 +1,8 @@
+import type { StartParameters } from '@shardlab/member'
 import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ClusterSnapshot } from './copies/snapshot.js'
+import type { ClientLimits } from './limit-options.js'
 import type { SetMembers } from './sets/member-options.js'
 import type { TopologyName } from './topology-name.js'
 
@@ -108,6 +110,13 @@ export interface ClusterOptions {
    * localhost exception. Default false.
    */
   readonly auth?: boolean
+  /** Of each member. Default: those of {@link ClientLimits}. */
+  readonly limits?: ClientLimits
+  /**
+   * Server parameters of all members that have them, by name: what `--setParameter` sets on a
+   * server. Default: none.
+   */
+  readonly setParameter?: StartParameters
   /**
    * Refuse commands, stages and operators whose results would silently lack something, with
    * CommandNotSupported 115. Default false.

@@ -4,7 +4,9 @@ import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardla
 import { optionsOfCopy } from './copies/copy-options.js'
 import { checkExposure } from './exposure.js'
 import { OptionError } from './option-error.js'
+import { resolveLimits } from './limit-options.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
+import { resolveParameters } from './parameter-options.js'
 import { parseSize } from './quantity-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { checkRules, isSetName, membersOf, membersOfSet, resolveSetName, resolveSets } from './sets/resolve-sets.js'
@@ -48,6 +50,8 @@ const known: Record<keyof ClusterOptions, true> = {
   networkTimeoutMs: true,
   nativeWire: true,
   auth: true,
+  limits: true,
+  setParameter: true,
   strict: true,
   autoSplit: true,
   oplogSize: true,
@@ -151,6 +155,8 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     auth,
+    clientLimits: resolveLimits(options.limits),
+    setParameter: resolveParameters(options.setParameter),
     strict: options.strict ?? false,
     autoSplit: options.autoSplit ?? null,
     oplogSizeBytes,

@@ -1,5 +1,7 @@
+import type { StartParameters } from '@shardlab/member'
 import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
+import type { ResolvedLimits } from './limit-options.js'
 import type { ResolvedSets } from './sets/resolve-sets.js'
 import type { TopologyName } from './topology-name.js'
 
@@ -35,6 +37,8 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly networkTimeoutMs: number
   readonly nativeWire: boolean
   readonly auth: boolean
+  readonly clientLimits: ResolvedLimits
+  readonly setParameter: StartParameters
   readonly strict: boolean
   /** null: as in the emulated version. */
   readonly autoSplit: boolean | null

@@ -20,6 +20,7 @@ import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
+import { refuseParameters } from './parameter-options.js'
 import { longestMs, parseDuration } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -37,7 +38,7 @@ import {
 } from './shard-info.js'
 import { membersOfNewShard } from './sets/resolve-sets.js'
 import { checkTls } from './tls-options.js'
-import { describeTopology, listenOfCopy } from './topology.js'
+import { clientsOf, describeTopology, listenOfCopy } from './topology.js'
 import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
@@ -112,6 +113,7 @@ export class ShardedCluster extends ClusterEmitter {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const resolved = resolveOptions(options)
     if (resolved.tls !== null) await checkTls(resolved.tls)
+    await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const copies = new WireCopies()
     const runtime = await createRuntime(resolved, {
@@ -248,7 +250,7 @@ export class ShardedCluster extends ClusterEmitter {
     checkCompatible(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()
-    const own = options.tls === null ? {} : { tls: options.tls }
+    const own = clientsOf(options)
     try {
       // Of members that were removed since.
       await runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...own }))

@@ -33,6 +33,7 @@ import { loadFaultSchema } from './faults/parse.js'
 import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
+import { refuseParameters } from './parameter-options.js'
 import { resolveSimulatedOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
@@ -314,6 +315,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
     if (!allMutationNames.includes(name))
       throw new OptionError(`${name} is not a mutation; the mutations are ${allMutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
+  await refuseParameters(resolved)
   const topology = describeTopology(resolved)
   const runtime = createSimulatedRuntime({
     roles: withOptions(await loadRoles(), {

@@ -2,6 +2,7 @@ import { balancerAddress, configAddress, mongosAddress, shardAddress, type Addre
 import { behavioursOf } from '@shardlab/sharding'
 import type { BalancerOptions } from '@shardlab/balancer'
 import type { ConfigServerOptions } from '@shardlab/config-server'
+import type { StartOptions } from '@shardlab/member'
 import type { MongosOptions } from '@shardlab/mongos'
 import type { MongodOptions } from '@shardlab/node'
 import type { Listen, MemberSpec } from '@shardlab/runtime'
@@ -33,6 +34,16 @@ function oplogOf({
   }
 }
 
+export function startOptionsOf({ clientLimits, setParameter }: ResolvedOptions): {
+  readonly startOptions?: StartOptions
+} {
+  const startOptions = {
+    ...(clientLimits.cursorsMax === null ? {} : { cursorsMax: clientLimits.cursorsMax }),
+    ...(Object.keys(setParameter).length === 0 ? {} : { setParameter }),
+  }
+  return Object.keys(startOptions).length === 0 ? {} : { startOptions }
+}
+
 /** Of one shard or of the config server: one spec for each member of its set. */
 export function specsOfSet(spec: MemberSpec, members: ResolvedMembers): MemberSpec[] {
   return members === null ? [spec] : members.map((_, i) => memberSpec(spec, i + 1))
@@ -53,6 +64,7 @@ export function shardSpec(options: ResolvedOptions, address: Address): MemberSpe
     ...(options.autoSplit === null ? {} : { autoSplit: options.autoSplit }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
     ...oplogOf(options),
+    ...startOptionsOf(options),
   }
   return {
     address,
@@ -69,6 +81,7 @@ export function specOfConfigServer(options: ResolvedOptions): MemberSpec {
     hasAccessControl,
     ...{ emulate, strict, findReplicaSetHostTimeoutMs, maxWireVersion: maxWireVersionOf(options) },
     ...oplogOf(options),
+    ...startOptionsOf(options),
   }
   return {
     address: configAddress,
@@ -86,8 +99,14 @@ export function specOf(options: ResolvedOptions, set: Address): MemberSpec {
 }
 
 /** @param number of the member among those with consecutive ports; null: any free port */
-function listenOf({ host, port, tls }: ResolvedOptions, number: number | null = null): Listen {
-  return { host, port: port === 0 || number === null ? 0 : port + number, ...(tls === null ? {} : { tls }) }
+function listenOf(options: ResolvedOptions, number: number | null = null): Listen {
+  const { host, port } = options
+  return { host, port: port === 0 || number === null ? 0 : port + number, ...clientsOf(options) }
+}
+
+/** How all members serve clients. */
+export function clientsOf({ tls, clientLimits: { port } }: ResolvedOptions): Pick<Listen, 'tls' | 'limits'> {
+  return { ...(tls === null ? {} : { tls }), ...(Object.keys(port).length === 0 ? {} : { limits: port }) }
 }
 
 export function listenOfCopy({ address, listen }: MemberSpec, options: ResolvedOptions): MemberSpec['listen'] {
@@ -105,6 +124,7 @@ export function mongodSpec(options: ResolvedOptions, address: Address): MemberSp
     hasAccessControl,
     ...{ emulate, maxWireVersion: maxWireVersionOf(options), strict, set: null, isStandalone },
     ...oplogOf(options),
+    ...startOptionsOf(options),
   }
   return { address, role: 'mongod', options: mongod, listen: listenOf(options), diskLimitBytes: diskSizeBytes }
 }
@@ -132,7 +152,14 @@ export function describeTopology(options: ResolvedOptions): Topology {
   const shards = Array.from({ length: options.shards }, (_, i) => shardAddress(i))
   const mongos = Array.from({ length: options.mongos }, (_, i) => mongosAddress(i))
   const { auth: hasAccessControl, emulate, nativeWire, strict, findReplicaSetHostTimeoutMs } = options
-  const router: MongosOptions = { emulate, nativeWire, hasAccessControl, strict, findReplicaSetHostTimeoutMs }
+  const router: MongosOptions = {
+    emulate,
+    nativeWire,
+    hasAccessControl,
+    strict,
+    findReplicaSetHostTimeoutMs,
+    ...startOptionsOf(options),
+  }
   const balancer: BalancerOptions = { roundIntervalMs: options.balancerRoundIntervalMs, emulate }
   return {
     shards,

@@ -20,6 +20,8 @@ t.test('every option has a default', async (t) => {
     host: '127.0.0.1',
     insecure: false,
     auth: false,
+    clientLimits: { port: {}, cursorsMax: null },
+    setParameter: {},
     tls: null,
     emulate: '7.0',
     chunkSizeBytes: 0,
@@ -48,6 +50,7 @@ t.test('options that are given replace the defaults', async (t) => {
     host: '::1',
     insecure: true,
     auth: true,
+    setParameter: { maxSessions: 5 },
     tls: { mode: 'requireTLS', certificateKeyFile: 'server.pem' } as const,
     emulate: '4.4',
     runtime: 'threads',
@@ -61,21 +64,26 @@ t.test('options that are given replace the defaults', async (t) => {
     strict: true,
     autoSplit: true,
   }
-  t.same(resolveOptions({ ...same, serverTimings: true, chunkSize: '64KB', oplogSize: '64KB', diskSize: '1MB' }), {
-    ...same,
-    topology: 'sharded',
-    members: null,
-    sets: {},
-    setName: '',
-    initiate: true,
-    heartbeatIntervalMs: 2000,
-    electionTimeoutMs: 10_000,
-    clock: 'real',
-    autoAdvance: true,
-    chunkSizeBytes: 65_536,
-    oplogSizeBytes: 65_536,
-    diskSizeBytes: 1024 ** 2,
-  })
+  const limits = { maxIncomingConnections: 5, maxOpenCursors: 0, maxRequestMemory: '64KB' }
+  t.same(
+    resolveOptions({ ...same, limits, serverTimings: true, chunkSize: '64KB', oplogSize: '64KB', diskSize: '1MB' }),
+    {
+      ...same,
+      clientLimits: { port: { maxIncomingConnections: 5, requestBytesMax: 65_536 }, cursorsMax: 0 },
+      topology: 'sharded',
+      members: null,
+      sets: {},
+      setName: '',
+      initiate: true,
+      heartbeatIntervalMs: 2000,
+      electionTimeoutMs: 10_000,
+      clock: 'real',
+      autoAdvance: true,
+      chunkSizeBytes: 65_536,
+      oplogSizeBytes: 65_536,
+      diskSizeBytes: 1024 ** 2,
+    },
+  )
   t.equal(resolveOptions({ serverTimings: true }).balancerRoundIntervalMs, 10_000)
 })
 
@@ -99,7 +107,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -156,6 +164,20 @@ const wrong: readonly [Record<string, unknown>, string][] = [
     { host: '0.0.0.0' },
     'host is 0.0.0.0, where other machines can connect, and clients need no user: add auth, or insecure to allow it, or listen on 127.0.0.1.',
   ],
+  [
+    { limits: 5 as never },
+    'limits is 5; it must be an object with maxIncomingConnections, maxOpenCursors, maxRequestMemory.',
+  ],
+  [
+    { limits: { maxCursors: 5 } as never },
+    'limits has no option maxCursors; use maxIncomingConnections, maxOpenCursors, maxRequestMemory.',
+  ],
+  [
+    { limits: { maxIncomingConnections: 4 } },
+    'limits.maxIncomingConnections is 4; it must be a whole number from 5 to 2147483647.',
+  ],
+  [{ limits: { maxRequestMemory: '1KB' } }, 'limits.maxRequestMemory is 1KB; it must be at least 64KB.'],
+  [{ setParameter: 'x' as never }, 'setParameter is "x"; it must be an object such as { maxSessions: 1000 }.'],
   [{ chunkSize: 'big' }, 'chunkSize is "big"; it must be a size such as 64KB, 128MB or 1GB.'],
   [{ chunkSize: '1023B' }, 'chunkSize is 1023B; it must be from 1KB to 1GB.'],
   [{ chunkSize: 64 as unknown as string }, 'chunkSize is 64; it must have a unit, such as 64KB or 64MB.'],
@@ -208,7 +230,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
-    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, strict, autoSplit, oplogSize, diskSize, members, sets'
+    'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, members, sets'
   for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'insecure']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))

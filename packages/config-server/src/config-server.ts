@@ -14,7 +14,7 @@ import {
   type UnfinishedWork,
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { SetContext } from '@shardlab/member'
+import { SetContext, type StartOptions } from '@shardlab/member'
 import {
   connectionStringOf,
   createSetMember,
@@ -41,6 +41,7 @@ export interface ConfigServerOptions {
   readonly maxWireVersion: number
   /** Clients need privileges for their commands. Default false. */
   readonly hasAccessControl?: boolean
+  readonly startOptions?: StartOptions
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
   /** These four: see `StorageNodeOptions`. */
@@ -58,6 +59,7 @@ function nodeOptionsOf(options: ConfigServerOptions): StorageNodeOptions {
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
     hasAccessControl: options.hasAccessControl ?? false,
+    ...(options.startOptions === undefined ? {} : { startOptions: options.startOptions }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),

@@ -99,7 +99,9 @@ export type { ShardLabel } from './operations/shard-label.js'
 export { defaultSliceLimits, giveUpTurn, TimeSlice, type SliceLimits } from './operations/time-slice.js'
 export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.js'
 export { withComment } from './operations/with-comment.js'
-export { ParameterSet } from './parameters/parameter-set.js'
+export { parameterRows, ParameterSet } from './parameters/parameter-set.js'
+export type { StartOptions } from './start-options.js'
+export { startValue, type StartParameters } from './parameters/start-parameters.js'
 export type { ParameterOwner, ParameterRow, ParameterValue } from './parameters/parameter.js'
 export {
   isLookupById,
@@ -154,6 +156,7 @@ export {
   clientSession,
   isInternalSession,
   SessionCatalog,
+  sessionLimits,
   sessionParts,
   sessionTimeoutMinutes,
   type ParentSession,

@@ -38,11 +38,12 @@ import {
   QuerySettingsTable,
   rowIn,
   SessionCatalog,
+  sessionLimits,
+  type SessionKey,
   type CommandDescription,
   type MemberInvocation,
   type UserCommand,
   type ReportedTransaction,
-  type SessionKey,
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
@@ -61,7 +62,7 @@ import {
   type MongosClients,
   type MongosState,
 } from './mongos-state.js'
-import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
+import { limitsOf, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
 import { hedgingOf } from './parameters/hedging-parameters.js'
 import { mongosParameters, type MongosParameterName } from './parameters/mongos-parameters.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
@@ -120,21 +121,18 @@ export class Mongos implements Actor, DispatchHost {
   constructor(context: ActorContext, options: MongosOptions) {
     this.context = context
     this.options = options
-    this.limits = { ...defaultMongosLimits, ...options.limits }
+    this.limits = limitsOf(options)
     this.behaviours = behavioursOf(options.emulate)
     const { language } = this.behaviours
     this.table = commandTable.adapted(language, (row) => rowIn(language, row))
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.failPoints = new FailPoints(this, context.random)
-    this.parameters = new ParameterSet<MongosParameterName>(this, mongosParameters)
-    followLogParameters(this)
+    this.parameters = new ParameterSet<MongosParameterName>(this, mongosParameters, options.startOptions?.setParameter)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
-    this.sessions = new SessionCatalog(undefined, (key) => {
-      this.cursors.killOfSessions((session) => session === key)
-      this.transactions.drop(key)
-    })
+    followLogParameters(this)
+    this.sessions = new SessionCatalog({ ...sessionLimits(this), onEnd: (key) => this.#sessionEnded(key) })
     this.remote = new Remote(context, this.clock, {
       findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs,
       limits: this.limits,
@@ -323,6 +321,11 @@ export class Mongos implements Actor, DispatchHost {
       if (host !== undefined) return host
     }
     return undefined
+  }
+
+  #sessionEnded(key: SessionKey): void {
+    this.cursors.killOfSessions((session) => session === key)
+    this.transactions.drop(key)
   }
 
   limitReached(limit: string, value: number): void {

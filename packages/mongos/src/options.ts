@@ -1,3 +1,4 @@
+import type { StartOptions } from '@shardlab/member'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 /** Limits of a router's tables, batches and retries (law 9). Reaching one emits a `limit` event. */
@@ -42,6 +43,11 @@ export const defaultMongosLimits: MongosLimits = {
   cachedUsersMax: 100,
 }
 
+export function limitsOf({ startOptions, limits }: MongosOptions): MongosLimits {
+  const { cursorsMax = defaultMongosLimits.cursorsMax } = startOptions ?? {}
+  return { ...defaultMongosLimits, cursorsMax, ...limits }
+}
+
 /** Plain data that can be sent to a worker. */
 export interface MongosOptions {
   readonly emulate: EmulatedVersion
@@ -54,6 +60,7 @@ export interface MongosOptions {
   readonly nativeWire: boolean
   /** Clients need privileges for their commands. Default false. */
   readonly hasAccessControl?: boolean
+  readonly startOptions?: StartOptions
   /** Reject commands and operators that are incomplete. Default false. */
   readonly strict?: boolean
   /** `set/host:port` of the config server, for getShardMap; undefined: omitted from the reply. */

@@ -12,6 +12,7 @@ export { isTemporary } from './ddl/temporary.js'
 export { decodeSessionsImage, encodeSessionsImage } from './retry/sessions-image.js'
 export { nodeRows } from './dispatch/node-rows.js'
 export type { NodeClients, NodeState } from './host/node-state.js'
+export { nodeParameters } from './parameters/node-parameters.js'
 export {
   setFeatureCompatibilityVersionOf,
   startWithOldestFeatureCompatibilityVersion,

@@ -8,8 +8,22 @@ import type { MemoryUsage } from './memory-usage.js'
 export interface Listen {
   readonly host: string
   readonly port: number
+  /** Further addresses with the same port. Default: none. */
+  readonly furtherHosts?: readonly string[]
   /** Default: without TLS. */
   readonly tls?: TlsSettings
+  readonly limits?: PortLimits
+}
+
+/** Of the clients of one member. Reaching a limit is a `limit` event with its name. */
+export interface PortLimits {
+  /** Further connections are closed at once. Default {@link clientConnectionsMax}. */
+  readonly maxIncomingConnections?: number
+  /**
+   * Bytes of the requests that arrive or run, without those of at most 1 KB. A request that would
+   * exceed it fails with 365 TemporarilyUnavailable. Default: no limit.
+   */
+  readonly requestBytesMax?: number
 }
 
 /** Plain data, because it may be posted to a worker. */

@@ -195,7 +195,7 @@ t.test('input beyond the limit stays in the client', async (t) => {
 
 t.test('connections above the limit are closed and logged', async (t) => {
   const target = new FakeTarget((command) => Promise.resolve({ n: command.n }))
-  const { gateway, lines } = await open(target, { maxConnections: 300 })
+  const { gateway, lines } = await open(target, { limits: { maxIncomingConnections: 300 } })
   t.teardown(() => gateway.close())
   const clients = await Promise.all(Array.from({ length: 300 }, () => RawClient.open(gateway)))
   const replies = await Promise.all(clients.map((client, n) => client.run({ test: 1, n })))

@@ -1,4 +1,5 @@
 import type { ActorContext } from '@shardlab/actor'
+import type { StartOptions } from '@shardlab/member'
 import { StorageNode, type NodeOfSet, type SetOptions, type StorageNodeOptions } from '@shardlab/node'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoSplitter } from './auto-split/auto-splitter.js'
@@ -38,6 +39,7 @@ export interface ShardOptions {
   readonly strict?: boolean
   /** Clients need privileges for their commands. Default false. */
   readonly hasAccessControl?: boolean
+  readonly startOptions?: StartOptions
   /** These four: see `StorageNodeOptions`. */
   readonly oplogSizeBytes?: number
   readonly findReplicaSetHostTimeoutMs?: number
@@ -62,6 +64,7 @@ export function nodeOptionsOf(options: ShardOptions): StorageNodeOptions {
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
     hasAccessControl: options.hasAccessControl ?? false,
+    ...(options.startOptions === undefined ? {} : { startOptions: options.startOptions }),
     findReplicaSetHostTimeoutMs: options.findReplicaSetHostTimeoutMs ?? 0,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.oplogSizeBytes === undefined ? {} : { oplogSizeBytes: options.oplogSizeBytes }),

@@ -54,6 +54,18 @@ t.test('without options, up gets the defaults that --help shows', async (t) => {
   })
 })
 
+t.test('limits and parameters of up are those of the API', async (t) => {
+  const { options } = await parse(
+    ...['up', '--maxConns', '9', '--max-open-cursors', '8', '--max-request-memory', '1MB'],
+    ...['--setParameter', 'maxSessions=7', '--setParameter', 'x=a=b', '--insecure'],
+  )
+  t.match(clusterOptions(options!), {
+    insecure: true,
+    limits: { maxIncomingConnections: 9, maxOpenCursors: 8, maxRequestMemory: '1MB' },
+    setParameter: { maxSessions: '7', x: 'a=b' },
+  })
+})
+
 t.test('with --from, up gets only the options that were typed, port and host', async (t) => {
   const cases: [string[], object][] = [
     [[], { port: 27017, host: '127.0.0.1' }],

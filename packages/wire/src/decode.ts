@@ -4,7 +4,7 @@ import { MsgFlag, OpCode, ReplyFlag } from './constants.js'
 import { ProtocolError } from './errors.js'
 import { checkDatabaseField, msgFlags, readSections } from './op-msg.js'
 import { endOfNamespace, readQueryCommand, removedOperationDocument } from './op-query.js'
-import type { DocumentSequence, ReplyFormat, WireRequest } from './request.js'
+import type { DocumentSequence, InvalidRequest, ReplyFormat, WireRequest } from './request.js'
 
 const noSequences: readonly DocumentSequence[] = []
 
@@ -44,15 +44,35 @@ export function decodeRequest(frame: Uint8Array, compressors: CompressorLookup):
   }
 }
 
-function decodeMsg(message: Uint8Array, compressorId: number | null): WireRequest {
-  const flags = msgFlags(message)
-  const format: ReplyFormat = {
+/**
+ * The answer to a message that was not read.
+ * @param head its first bytes, as {@link FrameReader} returns them
+ * @returns null: it cannot be answered, because the rest says whether and how
+ */
+export function refusedRequest(head: Uint8Array, error: CommandError): InvalidRequest | null {
+  if (readInt32(head, 12) !== OpCode.msg) return null
+  const flags = msgFlags(head)
+  return invalidRequest(error, msgFormat(head, flags, null), (flags & MsgFlag.moreToCome) !== 0)
+}
+
+/** As its sender says; null: the message is not compressed. */
+export function uncompressedSizeBytes(frame: Uint8Array): number | null {
+  return readInt32(frame, 12) === OpCode.compressed && frame.length >= 24 ? readInt32(frame, 20) : null
+}
+
+function msgFormat(message: Uint8Array, flags: number, compressorId: number | null): ReplyFormat {
+  return {
     responseTo: readInt32(message, 4),
     legacy: false,
     legacyFlags: 0,
     checksum: (flags & MsgFlag.checksumPresent) !== 0,
     compressorId,
   }
+}
+
+function decodeMsg(message: Uint8Array, compressorId: number | null): WireRequest {
+  const flags = msgFlags(message)
+  const format = msgFormat(message, flags, compressorId)
   const moreToCome = (flags & MsgFlag.moreToCome) !== 0
   try {
     const { body, sequences } = readSections(message, flags)
@@ -94,7 +114,7 @@ function legacyFormat(message: Uint8Array, legacyFlags: number, compressorId: nu
   return { responseTo: readInt32(message, 4), legacy: true, legacyFlags, checksum: false, compressorId }
 }
 
-function invalidRequest(error: unknown, format: ReplyFormat, moreToCome: boolean): WireRequest {
+function invalidRequest(error: unknown, format: ReplyFormat, moreToCome: boolean): InvalidRequest {
   if (!(error instanceof CommandError)) throw error
   return { kind: 'invalid', format, reply: errorDocument(error), moreToCome }
 }

@@ -3,6 +3,8 @@ import { maxMessageSizeBytes, messageHeaderSize } from './constants.js'
 import { ProtocolError } from './errors.js'
 import { httpGreeting, httpReply } from './http.js'
 
+/** The header and the flags of an OP_MSG. */
+const refusedHeadBytes = 20
 /** The first allocation for a message that arrives in several chunks. */
 const firstCapacityBytes = 4096
 /**
@@ -18,8 +20,16 @@ const growthFactor = 64
  * A message within one chunk is returned as a view of it. A message in pieces is gathered in an
  * array that grows with the bytes that have arrived, not with the length in the header. The reader
  * never writes to chunks, nor to messages that it has returned.
+ *
+ * A message that `admits` refuses is skipped: {@link FrameReader.next} returns its first
+ * {@link refusedHeadBytes} bytes when all of it has arrived.
  */
 export class FrameReader {
+  readonly #admits: ((lengthBytes: number) => boolean) | null
+  #isAdmitted = false
+  #refused: RefusedFrame | null = null
+  /** Whether the message that {@link next} returned last was refused. */
+  isRefused = false
   /** The unread bytes are `#chunk[#at, end)`, then the waiting chunks. */
   #chunk: Uint8Array = emptyChunk
   #at = 0
@@ -27,6 +37,11 @@ export class FrameReader {
   #waitingBytes = 0
   #partial: Buffer | null = null
   #partialLength = 0
+
+  /** @param admits called once for each message, before it is gathered; null: all are admitted */
+  constructor(admits: ((lengthBytes: number) => boolean) | null = null) {
+    this.#admits = admits
+  }
 
   get bufferedBytes(): number {
     return this.#chunk.length - this.#at + this.#waitingBytes + this.#partialLength
@@ -50,14 +65,19 @@ export class FrameReader {
    */
   next(): Uint8Array | null {
     for (;;) {
-      if (this.#partial === null) {
+      if (this.#refused !== null) {
+        const head = this.#skip(this.#refused)
+        if (head !== null) return head
+      } else if (this.#partial === null) {
         const chunk = this.#chunk
         const at = this.#at
         const available = chunk.length - at
         if (available >= 4) {
           const length = checkedLength(readInt32(chunk, at))
+          if (this.#refuses(length)) continue
           if (available >= length) {
             this.#at = at + length
+            this.#isAdmitted = this.isRefused = false
             return at === 0 && available === length ? chunk : chunk.subarray(at, at + length)
           }
         }
@@ -66,7 +86,7 @@ export class FrameReader {
           this.#partialLength = 0
         }
       } else {
-        const frame = this.#gather()
+        const frame = this.#gather(this.#partial)
         if (frame !== null) return frame
       }
       if (this.#at === this.#chunk.length && !this.#advance()) return null
@@ -74,18 +94,47 @@ export class FrameReader {
   }
 
   /** Moves bytes of the current chunk into the gathered message; null: it is incomplete. */
-  #gather(): Uint8Array | null {
+  #gather(partial: Buffer): Uint8Array | null {
     if (this.#partialLength < 4) {
       this.#take(4 - this.#partialLength, firstCapacityBytes)
       if (this.#partialLength < 4) return null
     }
-    const length = checkedLength(readInt32(this.#partial!, 0))
+    const length = checkedLength(readInt32(partial, 0))
+    if (this.#refuses(length)) return null
     this.#take(length - this.#partialLength, length)
     if (this.#partialLength < length) return null
     const frame = this.#partial!.subarray(0, length)
     this.#partial = null
     this.#partialLength = 0
+    this.#isAdmitted = this.isRefused = false
     return frame
+  }
+
+  /** The length of the message is known: of those gathered so far, these bytes are skipped. */
+  #refuses(lengthBytes: number): boolean {
+    if (this.#admits === null || this.#isAdmitted) return false
+    this.#isAdmitted = this.#admits(lengthBytes)
+    if (this.#isAdmitted) return false
+    const head = Buffer.alloc(Math.min(lengthBytes, refusedHeadBytes))
+    this.#partial?.copy(head, 0, 0, this.#partialLength)
+    this.#refused = { head, lengthBytes, skippedBytes: this.#partialLength }
+    this.#partial = null
+    this.#partialLength = 0
+    return true
+  }
+
+  /** Null: more bytes are needed. */
+  #skip(refused: RefusedFrame): Uint8Array | null {
+    const { head, lengthBytes, skippedBytes } = refused
+    const count = Math.min(lengthBytes - skippedBytes, this.#chunk.length - this.#at)
+    if (skippedBytes < head.length)
+      head.set(this.#chunk.subarray(this.#at, this.#at + Math.min(count, head.length - skippedBytes)), skippedBytes)
+    this.#at += count
+    refused.skippedBytes += count
+    if (refused.skippedBytes < lengthBytes) return null
+    this.#refused = null
+    this.isRefused = true
+    return head
   }
 
   /** @param limit of the allocation: the length of the message */
@@ -111,6 +160,12 @@ export class FrameReader {
     this.#waitingBytes -= chunk.length
     return true
   }
+}
+
+interface RefusedFrame {
+  readonly head: Buffer
+  readonly lengthBytes: number
+  skippedBytes: number
 }
 
 const emptyChunk = new Uint8Array(0)

@@ -98,3 +98,42 @@ t.test('an HTTP request gets the answer of the server', async (t) => {
     )
   }
 })
+
+t.test('a refused message is skipped, whatever the chunks, and the others are read', async (t) => {
+  const limitBytes = 60
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(100), { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 30 }),
+      (payloads, cuts) => {
+        const messages = payloads.map((size, index) => message(size, index))
+        const asked: number[] = []
+        const reader = new FrameReader((lengthBytes) => {
+          asked.push(lengthBytes)
+          return lengthBytes <= limitBytes
+        })
+        const frames: [Uint8Array, isRefused: boolean][] = []
+        const stream = Buffer.concat(messages)
+        for (let at = 0, i = 0; at < stream.length; i++) {
+          const end = at + cuts[i % cuts.length]!
+          reader.push(stream.subarray(at, end))
+          for (let frame; (frame = reader.next());) frames.push([frame, reader.isRefused])
+          at = end
+        }
+        t.same(
+          asked,
+          messages.map(({ length }) => length),
+          'each message is asked about once',
+        )
+        t.equal(frames.length, messages.length)
+        frames.forEach(([frame, isRefused], index) => {
+          const sent = messages[index]!
+          t.equal(isRefused, sent.length > limitBytes)
+          t.ok(Buffer.from(frame).equals(isRefused ? sent.subarray(0, 20) : sent))
+        })
+        t.equal(reader.bufferedBytes, 0)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})

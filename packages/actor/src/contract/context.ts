@@ -34,6 +34,13 @@ export interface TlsState {
   rotate(): void
 }
 
+/** The port on which clients reach a member. */
+export interface PortState {
+  readonly connectionsMax: number
+  /** Refused because of this limit since the port was opened. */
+  readonly rejectedConnections: number
+}
+
 /** The whole world of an actor. Handlers await only promises of these methods. */
 export interface ActorContext {
   readonly address: Address
@@ -62,6 +69,9 @@ export interface ActorContext {
 
   /** Null: clients connect without TLS. */
   tls(): TlsState | null
+
+  /** Null: the member has no port, as in a simulation. */
+  port(): PortState | null
 
   /** Of the process, which read from a disk; 0 in a simulation. */
   pageFaults(): number

@@ -12,6 +12,7 @@ import {
   type MutationName,
   type ReplyOf,
   type RequestOf,
+  type PortState,
   type TlsState,
 } from '../../src/index.js'
 import { FakeDisk } from './fake-disk.js'
@@ -75,6 +76,12 @@ export class FakeContext implements ActorContext {
   }
 
   tlsState: TlsState | null = null
+
+  portState: PortState | null = null
+
+  port(): PortState | null {
+    return this.portState
+  }
 
   tls(): TlsState | null {
     return this.tlsState

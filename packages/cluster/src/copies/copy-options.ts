@@ -34,7 +34,7 @@ export function optionsOfCopy(
     else if (!(name in options)) throw new OptionError(`${name} comes from the snapshot: remove it.`)
     else checkEqual(name, value, options[name as keyof ResolvedOptions])
   }
-  const { host, port, insecure, tls, autoAdvance } = check({
+  const checked = check({
     host: options.host,
     runtime,
     clock,
@@ -43,7 +43,9 @@ export function optionsOfCopy(
     ...listeners,
     ...changed,
   })
-  return { ...options, host, port, insecure, tls, autoAdvance }
+  const { host, port, insecure, tls, autoAdvance } = checked
+  // A file of an earlier release lacks newer options.
+  return { ...checked, ...options, host, port, insecure, tls, autoAdvance }
 }
 
 function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {

@@ -5,7 +5,15 @@ import type { MemberSpec } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import { resolveOptions } from '../resolve-options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
-import { memberSpec, mongodSpec, specOfConfigServer, shardSpec, standaloneAddress } from '../topology.js'
+import {
+  clientsOf,
+  memberSpec,
+  mongodSpec,
+  startOptionsOf,
+  specOfConfigServer,
+  shardSpec,
+  standaloneAddress,
+} from '../topology.js'
 import type { EmulatedServerOptions } from './server-options.js'
 
 /** @throws OptionError */
@@ -33,6 +41,8 @@ export function resolvedOf({
     ...(seconds === undefined ? {} : { periodicNoopIntervalSecs: seconds }),
     ...(given.tls === undefined ? {} : { tls: given.tls }),
     ...(given.auth === undefined ? {} : { auth: given.auth }),
+    ...(given.limits === undefined ? {} : { limits: given.limits }),
+    ...(given.setParameter === undefined ? {} : { setParameter: given.setParameter }),
   })
 }
 
@@ -41,9 +51,8 @@ export function resolvedOf({
  * @param port not 0
  */
 export function specOfServer(options: EmulatedServerOptions, resolved: ResolvedOptions, port: number): MemberSpec {
-  const { host, tls } = options
-  const listen = { host, port, ...(tls === undefined ? {} : { tls }) }
-  const { role, setName } = options
+  const { role, setName, host, furtherHosts = [] } = options
+  const listen = { host, port, furtherHosts, ...clientsOf(resolved) }
   switch (role) {
     case 'mongod':
       if (setName === null) return { ...mongodSpec(resolved, standaloneAddress), listen }
@@ -69,6 +78,7 @@ function mongosSpec({ configDb }: EmulatedServerOptions, resolved: ResolvedOptio
     strict,
     findReplicaSetHostTimeoutMs,
     configHost: textOf(configDb!),
+    ...startOptionsOf(resolved),
   }
   return { address: `mongos${port}`, role: 'mongos', options, listen: null, diskLimitBytes: 0 }
 }

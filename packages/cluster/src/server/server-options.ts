@@ -1,6 +1,8 @@
 import type { ClusterEvent } from '@shardlab/actor'
+import type { StartParameters } from '@shardlab/member'
 import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
+import type { ClientLimits } from '../limit-options.js'
 
 export interface EmulatedServerOptions {
   /** `shard` and `config-server` need `setName`, `mongos` needs `configDb`. */
@@ -13,6 +15,11 @@ export interface EmulatedServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Further addresses with the same port. Default: none. */
+  readonly furtherHosts?: readonly string[]
+  readonly limits?: ClientLimits
+  /** Default: none. */
+  readonly setParameter?: StartParameters
   /** Default: clients connect without TLS. */
   readonly tls?: TlsSettings
   /** Clients need a user. Default: false. */

@@ -14,6 +14,7 @@ import type {
   RequestOf,
   RequestOptions,
   StepDetail,
+  PortState,
   TlsState,
 } from '@shardlab/actor'
 
@@ -74,6 +75,10 @@ export class ForwardingContext implements ActorContext {
 
   tls(): TlsState | null {
     return this.context.tls()
+  }
+
+  port(): PortState | null {
+    return this.context.port()
   }
 
   pageFaults(): number {

@@ -4,10 +4,11 @@ import type { MemberHost } from '../member-host.js'
 
 type LoggingHost = Pick<MemberHost, 'parameters' | 'logBuffer'>
 
-/** From now on setParameter changes the log. */
+/** From now on the log follows the parameters. */
 export function followLogParameters(host: LoggingHost): void {
   for (const name of ['logLevel', 'logComponentVerbosity', 'quiet'] as const)
     host.parameters.watch(name, () => applyLogParameters(host))
+  applyLogParameters(host)
 }
 
 /** Call it after the parameters have changed without setParameter. */

@@ -7,13 +7,22 @@ const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 const startup = { settableAtRuntime: false, settableAtStartup: true } as const
 const intMax = 0x7fff_ffff
 
+/** Only with its initial value: another one would have no effect. */
+const fixed = <Name extends string, Value extends boolean | number>(name: Name, initial: Value) =>
+  ({
+    name,
+    initial,
+    ...startup,
+    refusal: { accepts: initial, code: 'CommandNotSupported', message: `${name} is always ${initial}` },
+  }) as const
+
 /**
  * A role has more parameters of its own. Tables hold parameters whose effect clients see, and those
  * whose effect cannot be seen in an emulated cluster. A parameter whose visible effect is not
  * implemented is in no table, so that setting it fails.
  */
 export const memberParameters = [
-  { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup, behaviour: 'stableApi' },
+  { ...fixed('acceptApiVersion2', false), type: 'bool', behaviour: 'stableApi' },
   ...analyzeShardKeyParameters,
   {
     name: 'authenticationMechanisms',
@@ -32,9 +41,9 @@ export const memberParameters = [
   { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
   { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
   { name: 'enableLocalhostAuthBypass', type: 'bool', initial: true, ...startup },
-  { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
+  { ...fixed('enableTestCommands', true), type: 'bool' },
   ...ingressParameters,
-  { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
+  { ...fixed('localLogicalSessionTimeoutMinutes', 30), type: 'int' },
   {
     name: 'logComponentVerbosity',
     type: 'document',
@@ -60,7 +69,7 @@ export const memberParameters = [
     },
   },
   { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
-  { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
+  { ...fixed('logicalSessionRefreshMillis', 300_000), type: 'int' },
   { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
   ...queryAnalysisParameters,
   { name: 'quiet', type: 'bool', initial: false, ...runtime },

@@ -3,25 +3,27 @@ import type { Behaviours } from '@shardlab/sharding'
 import { failPointParameters, failPointPrefix } from './fail-point-parameters.js'
 import {
   parseParameter,
+  refuseValue,
   writeParameter,
   type ParameterOwner,
   type ParameterRow,
   type ParameterValue,
 } from './parameter.js'
+import { startValue, type StartParameters } from './start-parameters.js'
 import { memberParameters, type MemberParameterName } from './member-parameters.js'
 
 /** @throws CommandError those of {@link parseParameter}, and the row's refusal */
 function acceptedValue(row: ParameterRow, value: RawValue): ParameterValue {
   const parsed = parseParameter(row, value)
-  const { refusal } = row
-  if (refusal !== undefined && parsed !== refusal.accepts) throw new CommandError(refusal.code, refusal.message)
+  refuseValue(row, parsed)
   return parsed
 }
 
-/** By version and by the table of the role, without the fail points. Members share the rows. */
+/** By version and by the table of the role. Members share the rows. */
 const rowsByBehaviours = new WeakMap<Behaviours, Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>>()
 
-function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyMap<string, ParameterRow> {
+/** By name, without the fail points. @param own parameters of the role */
+export function parameterRows(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyMap<string, ParameterRow> {
   const byRole =
     rowsByBehaviours.get(behaviours) ?? new Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>()
   rowsByBehaviours.set(behaviours, byRole)
@@ -43,10 +45,22 @@ export class ParameterSet<Name extends string = never> {
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
 
-  /** @param own parameters of the role; all processes of the role pass the same array */
-  constructor(host: ParameterOwner, own: readonly (ParameterRow & { readonly name: Name })[]) {
+  /**
+   * @param own parameters of the role; all processes of the role pass the same array
+   * @param given as options of the process; names of other processes have no effect
+   * @throws CommandError as {@link startValue}
+   */
+  constructor(
+    host: ParameterOwner,
+    own: readonly (ParameterRow & { readonly name: Name })[],
+    given: StartParameters = {},
+  ) {
     this.#host = host
-    this.#rows = rowsOf(host.behaviours, own)
+    this.#rows = parameterRows(host.behaviours, own)
+    for (const [name, value] of Object.entries(given)) {
+      const row = this.#rows.get(name)
+      if (row !== undefined) this.#values.set(name, startValue(row, value))
+    }
   }
 
   get rows(): readonly ParameterRow[] {

@@ -122,6 +122,11 @@ function integer(value: RawValue, limit: number): number {
   return whole
 }
 
+/** @throws CommandError the row's refusal */
+export function refuseValue({ refusal }: ParameterRow, value: ParameterValue): void {
+  if (refusal !== undefined && value !== refusal.accepts) throw new CommandError(refusal.code, refusal.message)
+}
+
 function outOfBounds(row: ParameterRow, value: number, relation: string, bound: number): CommandError {
   return new CommandError('BadValue', `Invalid value for parameter ${row.name}: ${value} is not ${relation} ${bound}`)
 }

@@ -26,9 +26,21 @@ export function clientSession(session: SessionId): SessionId {
 export const sessionTimeoutMinutes = 30
 const uuidBytes = 16
 
-export interface SessionCatalogLimits {
-  /** Parameter maxSessions. */
-  readonly sessionsMax: number
+export interface SessionCatalogOptions {
+  /** Parameter maxSessions. Default 1,000,000. */
+  readonly sessionsMax?: number
+  readonly onLimit?: (limit: 'maxSessions', value: number) => void
+  /** Called for every session that ends or expires. */
+  readonly onEnd?: (key: SessionKey) => void
+}
+
+/** Limits of a process. */
+export function sessionLimits(host: {
+  readonly parameters: { number(name: 'maxSessions'): number }
+  limitReached(limit: string, value: number): void
+}): Pick<SessionCatalogOptions, 'sessionsMax' | 'onLimit'> {
+  const onLimit = (limit: string, value: number): void => host.limitReached(limit, value)
+  return { sessionsMax: host.parameters.number('maxSessions'), onLimit }
 }
 
 export interface SessionJobs {
@@ -40,13 +52,14 @@ export interface SessionJobs {
 
 export class SessionCatalog {
   readonly #lastUsedMs = new Map<SessionKey, number>()
-  readonly #limits: SessionCatalogLimits
+  readonly #sessionsMax: number
+  readonly #onLimit: (limit: 'maxSessions', value: number) => void
   #jobs: SessionJobs = { count: 0, lastAtMs: null, lastEnded: 0 }
   readonly #onEnd: (key: SessionKey) => void
 
-  /** @param onEnd called for every session that ends or expires */
-  constructor(limits: SessionCatalogLimits = { sessionsMax: 1_000_000 }, onEnd: (key: SessionKey) => void = () => {}) {
-    this.#limits = limits
+  constructor({ sessionsMax = 1_000_000, onLimit = () => {}, onEnd = () => {} }: SessionCatalogOptions = {}) {
+    this.#sessionsMax = sessionsMax
+    this.#onLimit = onLimit
     this.#onEnd = onEnd
   }
 
@@ -112,7 +125,8 @@ export class SessionCatalog {
 
   /** @throws CommandError 261 TooManyLogicalSessions */
   touch(session: SessionId, nowMs: number): void {
-    if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#limits.sessionsMax) {
+    if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#sessionsMax) {
+      this.#onLimit('maxSessions', this.#sessionsMax)
       throw new CommandError(
         261,
         `Unable to add session into the cache because the number of active sessions is too high`,

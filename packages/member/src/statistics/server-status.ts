@@ -33,7 +33,8 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
   },
   {
     name: 'connections',
-    write(writer, { connections, operations }) {
+    write(writer, { connections, operations, context }) {
+      const { connectionsMax = clientConnectionsMax, rejectedConnections = 0 } = context.port() ?? {}
       let active = 0
       let awaiting = 0
       for (const { connectionId, command } of operations) {
@@ -42,9 +43,9 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
       }
       writer
         .int32('current', connections.current)
-        .int32('available', clientConnectionsMax - connections.current)
+        .int32('available', connectionsMax - connections.current)
         .int32('totalCreated', connections.totalCreated)
-        .int32('rejected', 0)
+        .int32('rejected', rejectedConnections)
         .int32('active', active)
         .int32('threaded', connections.current)
         .int32('exhaustIsMaster', 0)

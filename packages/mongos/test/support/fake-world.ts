@@ -64,6 +64,7 @@ export class FakeWorld {
       nextTurn: () => Promise.resolve(),
       pageFaults: () => 0,
       tls: () => null,
+      port: () => null,
       exit: () => {},
       all: (values) => Promise.all(values) as never,
       // A rejection fails the test that caused it.

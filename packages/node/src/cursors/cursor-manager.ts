@@ -119,14 +119,14 @@ export class CursorManager {
   constructor(
     newId: () => bigint,
     onLimit: (limit: keyof CursorLimits, value: number) => void = () => {},
-    limits: CursorLimits = defaultLimits,
+    limits: Partial<CursorLimits> = {},
   ) {
     this.#newId = newId
     this.#onLimit = onLimit
-    this.#limits = limits
+    this.#limits = { ...defaultLimits, ...limits }
     this.#dropped = new DroppedCursors({
-      cursorsMax: limits.droppedCursorsMax,
-      bytesMax: limits.droppedBytesMax,
+      cursorsMax: this.#limits.droppedCursorsMax,
+      bytesMax: this.#limits.droppedBytesMax,
       close: (id) => this.close(id),
       onLimit,
     })

@@ -5,7 +5,7 @@
  */
 import { cursorId, type ActorContext, type Address, type Random } from '@shardlab/actor'
 import { OperationRegistry, type RunningOperation } from '@shardlab/member'
-import { CursorManager } from '../cursors/cursor-manager.js'
+import { CursorManager, type CursorLimits } from '../cursors/cursor-manager.js'
 import { InsertWaiters } from '../cursors/insert-waiters.js'
 import type { ReadWaits } from '../cursors/read-waits.js'
 import { RevocableContext } from '../replication/serving/revocable-context.js'
@@ -25,7 +25,7 @@ export class LastingReads implements ReadWaits {
   #context: RevocableContext
   readonly #waiting = new Map<RunningOperation, number>()
 
-  constructor(context: ActorContext, setName: Address) {
+  constructor(context: ActorContext, setName: Address, limits: Partial<CursorLimits>) {
     this.#memberContext = context
     this.#setName = setName
     this.#context = new RevocableContext(context, setName)
@@ -33,6 +33,7 @@ export class LastingReads implements ReadWaits {
     this.cursors = new CursorManager(
       () => cursorId(this.cursorIds),
       (limit, value) => context.emit({ type: 'limit', atMs: context.now(), member: setName, limit, value }),
+      limits,
     )
   }
 

@@ -18,6 +18,7 @@ import type {
   MemberHost,
   MemberInvocation,
   ParameterSet,
+  StartOptions,
   QuerySettings,
   SamplingReport,
   SessionId,
@@ -112,6 +113,7 @@ export interface StorageNodeOptions {
   readonly strict?: boolean
   /** Clients need privileges for their commands. Default false. */
   readonly hasAccessControl?: boolean
+  readonly startOptions?: StartOptions
   /**
    * How long this node searches for a member that is down. Server:
    * defaultFindReplicaSetHostTimeoutMS. Default 0: a request to such a member fails at once.

@@ -31,6 +31,7 @@ import {
   querySettingsParameter,
   QuerySettingsTable,
   SessionCatalog,
+  sessionLimits,
   type ReportedTransaction,
   type SessionKey,
 } from '@shardlab/member'
@@ -156,14 +157,13 @@ export class StorageNode implements NodeHost {
       logged: storage.log.transactions,
       write: (entries) => this.#applyTransaction(entries),
     })
-    this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
+    this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters, options.startOptions?.setParameter)
     const { periodicNoopIntervalSecs: seconds } = options
     if (seconds !== undefined) this.parameters.setAtStartup('periodicNoopIntervalSecs', seconds)
     this.snapshots.windowSeconds = () => snapshotWindowSeconds(this)
-    followLogParameters(this)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = previous?.logBuffer ?? new LogBuffer(() => logSamples.fraction())
-    this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
+    this.sessions = new SessionCatalog({ ...sessionLimits(this), onEnd: (key) => this.#sessionEnded(key) })
     // Two nodes of one member that began with the same numbers would make the same ids.
     this.#objectIds = previous === null ? createObjectIdFactory(context.random.fork('object-ids')) : previous.#objectIds
     this.newObjectId = () => this.#objectIds(context.now())
@@ -172,6 +172,7 @@ export class StorageNode implements NodeHost {
       this.sessions.adopt(previous.sessions)
       this.parameters.import(previous.parameters.export())
     }
+    followLogParameters(this)
     this.#observers.add(notifyOfEntries(storage.log.durable, this.insertWaiters, set))
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows, this.behaviours.language)

@@ -1,5 +1,6 @@
 /** A mongod outside of a cluster: a member of a replica set, or standalone. */
 import type { Actor, ActorContext, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { StartOptions } from '@shardlab/member'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import type { Access, NodeRole, StorageNodeOptions } from '../host/node-host.js'
 import type { NodeClients, NodeState } from '../host/node-state.js'
@@ -12,6 +13,7 @@ export interface MongodOptions {
   readonly maxWireVersion: number
   /** Clients need privileges for their commands. Default false. */
   readonly hasAccessControl?: boolean
+  readonly startOptions?: StartOptions
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
   /** These three: see `StorageNodeOptions`. */
@@ -31,6 +33,7 @@ export function createMongod(context: ActorContext, options: MongodOptions): Act
     maxWireVersion: options.maxWireVersion,
     strict: options.strict ?? false,
     hasAccessControl: options.hasAccessControl ?? false,
+    ...(options.startOptions === undefined ? {} : { startOptions: options.startOptions }),
     isStandalone: options.isStandalone ?? false,
     ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
     ...(options.periodicNoopIntervalSecs === undefined

@@ -122,7 +122,8 @@ export class SetMember implements Actor {
       noopIntervalMs: seconds === undefined ? null : seconds * 1000,
       hooks: this.#hooks(),
     })
-    this.#reads = new LastingReads(context, options.name)
+    const { cursorsMax } = nodeOptions.startOptions ?? {}
+    this.#reads = new LastingReads(context, options.name, cursorsMax === undefined ? {} : { cursorsMax })
     this.#lagWatch = new LagWatch(this.#protocol.coordinator)
     this.#set = new ReplicaSetOfMember({
       context,

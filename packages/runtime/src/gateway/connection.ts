@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net'
+import { CommandError } from '@shardlab/bson'
 import { noAnswer, type LogLevel, type ReplyOf } from '@shardlab/actor'
 import {
   decodeRequest,
   encodeReply,
   FrameReader,
   ProtocolError,
+  refusedRequest,
+  uncompressedSizeBytes,
   type CommandRequest,
   type WireRequest,
 } from '@shardlab/wire'
@@ -14,10 +17,13 @@ import { isThenable } from '../host/thenable.js'
 import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
+import { RequestMemory } from './request-memory.js'
 
 export interface ConnectionHost {
   readonly target: GatewayTarget
   readonly maxQueuedInputBytes: number
+  /** Null: it has no limit. */
+  readonly requestMemory: RequestMemory | null
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   nextRequestId(): number
   /** Calls `connection.flush()` at the end of this turn of the event loop. */
@@ -47,9 +53,11 @@ export class Connection {
   /** Below TLS, else the same. */
   readonly #raw: Socket
   readonly #host: ConnectionHost
-  readonly #reader = new FrameReader()
+  readonly #reader: FrameReader
   readonly #replies = new ReplyBatch()
   #running: CommandRequest | null = null
+  /** Of {@link ConnectionHost.requestMemory}, for the request that arrives or runs. */
+  #reservedBytes = 0
   /** The next request of an exhaust stream, which the client did not send. */
   #following: CommandRequest | null = null
   #followingScheduled = false
@@ -66,6 +74,7 @@ export class Connection {
     this.socket = socket
     this.#raw = raw
     this.#host = host
+    this.#reader = new FrameReader(host.requestMemory === null ? null : (lengthBytes) => this.#reserve(lengthBytes))
     this.remote = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     socket.on('drain', () => this.#drained())
@@ -75,6 +84,7 @@ export class Connection {
     )
     socket.on('close', () => {
       this.#closing = true
+      if (this.#running === null) this.#release()
       host.closed(this)
     })
   }
@@ -130,8 +140,10 @@ export class Connection {
         if (this.#following !== null && !this.#inputEnded) return this.#follow()
         const frame = this.#reader.next()
         if (frame === null) break
-        const request = decodeRequest(frame, findCompressor)
+        const request = this.#decode(frame)
+        if (request === null) return
         if (this.#execute(request)) return
+        this.#release()
         if (this.#replies.sizeBytes >= flushAtBytes) this.flush()
       }
     } catch (error) {
@@ -140,6 +152,42 @@ export class Connection {
       return
     }
     if (this.#closing || (this.#inputEnded && !this.#blocked)) this.#finish()
+  }
+
+  /** @returns null: the connection is closed */
+  #decode(frame: Uint8Array): WireRequest | null {
+    if (this.#host.requestMemory === null) return decodeRequest(frame, findCompressor)
+    const isRefused = this.#reader.isRefused || !this.#reserve(uncompressedSizeBytes(frame) ?? 0)
+    if (!isRefused) return decodeRequest(frame, findCompressor)
+    const { bytesMax } = this.#host.requestMemory
+    const error = new CommandError(
+      'TemporarilyUnavailable',
+      `too much memory of requests: the limit is ${bytesMax} bytes`,
+    )
+    const request = refusedRequest(frame, error)
+    if (request !== null) return request
+    this.#host.log('warn', 'request refused: connection closed', {
+      connectionId: this.id,
+      remote: this.remote,
+      error: error.message,
+    })
+    this.#closing = true
+    this.flush()
+    this.socket.destroySoon()
+    return null
+  }
+
+  #reserve(lengthBytes: number): boolean {
+    if (!RequestMemory.isCounted(lengthBytes)) return true
+    if (!this.#host.requestMemory!.reserve(lengthBytes)) return false
+    this.#reservedBytes += lengthBytes
+    return true
+  }
+
+  #release(): void {
+    if (this.#reservedBytes === 0) return
+    this.#host.requestMemory!.release(this.#reservedBytes)
+    this.#reservedBytes = 0
   }
 
   /** @returns whether the answer comes later */
@@ -206,6 +254,7 @@ export class Connection {
   readonly #onAnswer = (reply: ClientReply): void => {
     const request = this.#running!
     this.#running = null
+    this.#release()
     if (this.socket.destroyed) return
     this.#answer(request, reply)
     if (this.#closing) this.#finish()
@@ -217,6 +266,7 @@ export class Connection {
   readonly #onFailure = (error: unknown): void => {
     const request = this.#running!
     this.#running = null
+    this.#release()
     if (error instanceof ReplyCutError) this.#cut(request, error.body)
     else this.#fail(error)
   }

@@ -1,24 +1,20 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { clientConnectionsMax, type LogLevel, type TlsState } from '@shardlab/actor'
+import { createServer, type AddressInfo, type ListenOptions, type Server, type Socket } from 'node:net'
+import { clientConnectionsMax, type LogLevel, type PortState, type TlsState } from '@shardlab/actor'
 import type { GatewayTarget } from '../host/clients/gateway-target.js'
+import type { Listen, PortLimits } from '../runtime.js'
 import { Connection, type ConnectionHost } from './connection.js'
+import { RequestMemory } from './request-memory.js'
 import type { TlsClients, TlsListener } from './tls/tls-listener.js'
-import type { TlsSettings } from './tls/tls-settings.js'
 
-export interface GatewayOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-  /** Default: clients connect without TLS. */
-  readonly tls?: TlsSettings
+/** Port 0: any free port. */
+export interface GatewayOptions extends Listen {
   readonly target: GatewayTarget
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
   /** Whether a new client may connect; if not, its connection is reset. Default: always. */
   readonly accepts?: () => boolean
   /** Called with the first answer of a turn. `flush` must run when that turn is over. */
   readonly atEndOfTurn?: (flush: () => void) => void
-  /** Further connections are closed at once. Default {@link clientConnectionsMax}. */
-  readonly maxConnections?: number
+  readonly onLimit?: (limit: keyof PortLimits, value: number) => void
   /**
    * Input of a client that may wait while its command runs; above that its socket is not read.
    * Default 256 KiB.
@@ -29,7 +25,7 @@ export interface GatewayOptions {
 }
 
 /** A TCP port on which clients reach one actor. */
-export interface Gateway {
+export interface Gateway extends PortState {
   readonly host: string
   readonly port: number
   /** Null: clients connect without TLS. */
@@ -55,7 +51,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const { TlsListener } = await import('./tls/tls-listener.js')
     gateway.tls = new TlsListener(options.tls, gateway)
   }
-  await gateway.listen(options.host, options.port)
+  await gateway.listen(options)
   return gateway
 }
 
@@ -64,9 +60,14 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
   readonly maxQueuedInputBytes: number
   readonly log: GatewayOptions['log']
   tls: TlsListener | null = null
-  readonly #server: Server
+  readonly connectionsMax: number
+  readonly requestMemory: RequestMemory | null
+  rejectedConnections = 0
+  /** One for each address. */
+  readonly #servers: Server[] = []
   readonly #connections = new Set<Connection>()
-  readonly #maxConnections: number
+  readonly #accepts: () => boolean
+  readonly #onLimit: (limit: keyof PortLimits, value: number) => void
   readonly #closeTimeoutMs: number
   readonly #atEndOfTurn: (flush: () => void) => void
   #dirty: Connection[] = []
@@ -81,26 +82,34 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     this.target = options.target
     this.log = options.log
     this.#atEndOfTurn = options.atEndOfTurn ?? setImmediate
-    this.#maxConnections = options.maxConnections ?? clientConnectionsMax
+    this.#accepts = options.accepts ?? (() => true)
+    this.#onLimit = options.onLimit ?? (() => {})
+    const { maxIncomingConnections = clientConnectionsMax, requestBytesMax } = options.limits ?? {}
+    this.connectionsMax = maxIncomingConnections
+    this.requestMemory =
+      requestBytesMax === undefined
+        ? null
+        : new RequestMemory(requestBytesMax, () => this.#onLimit('requestBytesMax', requestBytesMax))
     this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
-    // Half-open: commands that arrived before the client ended its side are still executed and
-    // answered.
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      if (options.accepts?.() === false) {
-        socket.resetAndDestroy()
-        return
-      }
-      if (this.#connections.size + (this.tls?.pending ?? 0) >= this.#maxConnections) {
-        this.log('warn', 'connection refused because there are too many open connections', {
-          connections: this.#connections.size,
-        })
-        socket.destroy()
-        return
-      }
-      if (this.tls === null) this.accept(socket, socket)
-      else this.tls.accept(socket)
-    })
+  }
+
+  readonly #connected = (socket: Socket): void => {
+    if (!this.#accepts()) {
+      socket.resetAndDestroy()
+      return
+    }
+    if (this.#connections.size + (this.tls?.pending ?? 0) >= this.connectionsMax) {
+      this.rejectedConnections++
+      this.#onLimit('maxIncomingConnections', this.connectionsMax)
+      this.log('warn', 'connection refused because there are too many open connections', {
+        connections: this.#connections.size,
+      })
+      socket.destroy()
+      return
+    }
+    if (this.tls === null) this.accept(socket, socket)
+    else this.tls.accept(socket)
   }
 
   accept(socket: Socket, raw: Socket): void {
@@ -115,14 +124,28 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     return this.#address!.port
   }
 
-  listen(host: string, port: number): Promise<void> {
+  async listen({ host, port, furtherHosts = [] }: Listen): Promise<void> {
+    this.#address = await this.#listen({ host, port })
+    try {
+      // Otherwise `::` would take the port of all IPv4 addresses, too.
+      for (const each of furtherHosts) await this.#listen({ host: each, port: this.port, ipv6Only: true })
+    } catch (error) {
+      this.destroy()
+      throw error
+    }
+  }
+
+  #listen(where: ListenOptions): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen({ host, port, backlog: 4096 }, () => {
-        this.#server.off('error', reject)
-        this.#server.on('error', (error) => this.log('error', 'listener failed', { error: error.message }))
-        this.#address = this.#server.address() as AddressInfo
-        resolve()
+      // Half-open: commands that arrived before the client ended its side are still executed and
+      // answered.
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, this.#connected)
+      server.once('error', reject)
+      server.listen({ ...where, backlog: 4096 }, () => {
+        server.off('error', reject)
+        server.on('error', (error) => this.log('error', 'listener failed', { error: error.message }))
+        this.#servers.push(server)
+        resolve(server.address() as AddressInfo)
       })
     })
   }
@@ -138,7 +161,7 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
 
   destroy(): void {
     this.#destroyed = true
-    this.#server.close()
+    for (const server of this.#servers) server.close()
     this.tls?.destroy()
     for (const connection of this.#connections) connection.destroy()
   }
@@ -180,7 +203,7 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
   }
 
   async #close(): Promise<void> {
-    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    const stopped = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     this.tls?.destroy()
     if (this.#connections.size > 0) {
       const gone = new Promise<void>((resolve) => (this.#lastGone = resolve))
@@ -191,6 +214,6 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
       await gone
       clearTimeout(timer)
     }
-    await stopped
+    await Promise.all(stopped)
   }
 }

@@ -205,6 +205,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
       accepts: () =>
         !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
       log: (level, message, fields) => this.log(cell, level, message, fields),
+      onLimit: (limit, value) => this.#reportLimit(cell.address, limit, value),
     })
     if (cell.gone) {
       gateway.destroy()

@@ -16,6 +16,7 @@ import {
   type RequestOf,
   type RequestOptions,
   type StepDetail,
+  type PortState,
   type TlsState,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
@@ -105,6 +106,10 @@ export class CellContext implements ActorContext {
 
   tls(): TlsState | null {
     return this.#cell.gateway?.tls ?? null
+  }
+
+  port(): PortState | null {
+    return this.#cell.gateway
   }
 
   pageFaults(): number {

@@ -1,4 +1,5 @@
 import type { ClusterOptions } from '@shardlab/cluster'
+import { optionsOfLimitFlags } from './limit-flags.js'
 import { tlsOfFlags } from './tls-flags.js'
 import type { UpOptions } from './up-options.js'
 
@@ -11,6 +12,10 @@ export function clusterOptions({
   controlPort: _controlPort,
   import: _import,
   exportOnExit: _exportOnExit,
+  maxConns,
+  maxOpenCursors,
+  maxRequestMemory,
+  setParameter,
   initiate,
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
@@ -22,6 +27,7 @@ export function clusterOptions({
   return {
     ...(options as ClusterOptions),
     ...(tls === undefined ? {} : { tls }),
+    ...optionsOfLimitFlags({ maxConns, maxOpenCursors, maxRequestMemory, setParameter }),
     // Commander sets `initiate` to true without `--no-initiate`.
     ...(initiate === false ? { initiate } : {}),
     ...(balancerRoundIntervalMs === undefined ? {} : { balancerRoundIntervalMs }),

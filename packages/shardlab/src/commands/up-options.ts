@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { addTlsFlags, type TlsFlags } from './tls-flags.js'
+import { addLimitFlags, type LimitFlags } from './limit-flags.js'
 import { milliseconds, names, portNumber, seed, size, wholeNumber } from './argument-parsers.js'
 
 /** With `from`, options that were not typed are absent. */
-export interface UpOptions extends TlsFlags {
+export interface UpOptions extends TlsFlags, LimitFlags {
   readonly topology?: string
   readonly topologyFile?: string
   readonly members?: number
@@ -103,7 +104,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       'worker threads that share the members; 64: one for each member (default: cores - 1, from 1 to 4)',
       wholeNumber,
     )
-  addTlsFlags(command)
+  addLimitFlags(addTlsFlags(command))
     .option('--native-wire', "announce the version's real wire versions, so that current drivers refuse old versions")
     .option('--server-timings', "use the server's timings instead of shorter ones")
     .option('--auto-split', 'split chunks while they grow and move the last one, as servers did until 6.0.2')

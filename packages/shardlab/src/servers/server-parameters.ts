@@ -1,28 +1,59 @@
 /** `--setParameter` and the options that are parameters. */
-import type { EmulatedServer } from '@shardlab/cluster'
+import {
+  checkParameters,
+  type EmulatedServer,
+  type EmulatedServerOptions,
+  type EmulatedVersion,
+} from '@shardlab/cluster'
+import { ServerOptionError } from './server-error.js'
 import type { ServerLog } from './server-log.js'
 import type { ServerSettings } from './server-settings.js'
 
-/** The parameters that only the start of a server sets. */
-export function startParameters({ parameters, role }: ServerSettings): { readonly periodicNoopIntervalSecs?: number } {
-  const { periodicNoopIntervalSecs: seconds } = parameters
-  return seconds === undefined || role === 'mongos' ? {} : { periodicNoopIntervalSecs: Number(seconds) }
-}
+type StartOptions = Pick<EmulatedServerOptions, 'setParameter' | 'periodicNoopIntervalSecs'>
 
-export async function applyParameters(server: EmulatedServer, settings: ServerSettings, log: ServerLog): Promise<void> {
-  const atStart = Object.keys(startParameters(settings))
-  for (const [name, text] of Object.entries(settings.parameters)) {
-    if (atStart.includes(name)) continue
-    const { ok, errmsg } = await server.command({ setParameter: 1, [name]: parameterValue(text), $db: 'admin' })
-    if (ok === 1) continue
+/**
+ * Parameters that the emulated server lacks have no effect, and the log says so.
+ * @throws ServerOptionError for a value that the parameter cannot have
+ */
+export async function startParameters(
+  { parameters, role }: ServerSettings,
+  emulate: EmulatedVersion,
+  log: ServerLog,
+): Promise<StartOptions> {
+  const { periodicNoopIntervalSecs: seconds, ...others } = parameters
+  const ofMongod = role !== 'mongos'
+  const given = ofMongod ? others : parameters
+  const { accepted, unknown, invalid } = await checkParameters(given, {
+    emulate,
+    processes: [ofMongod ? 'mongod' : 'mongos'],
+  })
+  const isWrong = invalid.find(([, { codeName }]) => codeName === 'BadValue')
+  if (isWrong !== undefined) throw new ServerOptionError(`BadValue: ${reasonOf(isWrong, given)}`)
+  const without = [
+    ...unknown.map(([name]) => [name, 'unknown parameter'] as const),
+    ...invalid.map(([name, { message }]) => [name, message] as const),
+  ]
+  for (const [name, error] of without)
     log.add({
       ...{ severity: 'W', component: 'CONTROL', id: 636300, context: 'main' },
       ...{
         message: 'Parameter has no effect in the emulated server',
-        attributes: { name, value: text, error: errmsg },
+        attributes: { name, value: given[name], error },
       },
     })
+  return {
+    setParameter: accepted,
+    ...(seconds === undefined || !ofMongod ? {} : { periodicNoopIntervalSecs: Number(seconds) }),
   }
+}
+
+function reasonOf([name, { message }]: readonly [string, Error], given: Readonly<Record<string, string>>): string {
+  return message.startsWith('Unable to coerce')
+    ? `Failed to parse value '${given[name]}' for setParameter ${name}`
+    : message
+}
+
+export async function applyProfiling(server: EmulatedServer, settings: ServerSettings): Promise<void> {
   const slowMs = optionOf(settings, 'slowms')
   const level = optionOf(settings, 'profile')
   if (slowMs !== undefined || level !== undefined)
@@ -31,9 +62,4 @@ export async function applyParameters(server: EmulatedServer, settings: ServerSe
 
 function optionOf({ given }: ServerSettings, name: string): unknown {
   return [...given].find(([option]) => option.name === name)?.[1]
-}
-
-function parameterValue(text: string): unknown {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }

@@ -16,6 +16,8 @@ export interface ServerSettings {
   readonly hosts: readonly string[]
   /** Null: clients connect without TLS. */
   readonly tls: TlsSettings | null
+  /** Null: not given. */
+  readonly maxConns: number | null
   /** Clients need a user. */
   readonly auth: boolean
   /** Null: a standalone mongod, or mongos. */
@@ -60,6 +62,7 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     port,
     hosts: hostsOf(given),
     tls: tlsOf(server, given),
+    maxConns: maxConnsOf(given),
     auth: authOf({
       ...{ auth: isOn(given, 'auth'), noauth: isOn(given, 'noauth'), setName },
       ...{ authorization: text(given, 'security.authorization'), keyFile: text(given, 'keyFile') },
@@ -74,6 +77,12 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     parameters,
     given,
   }
+}
+
+function maxConnsOf(given: GivenOptions): number | null {
+  const most = (value(given, 'maxConns') as number | undefined) ?? null
+  if (most !== null && most < 5) throw bad('maxConns has to be at least 5')
+  return most
 }
 
 function checkNoopInterval({ periodicNoopIntervalSecs: text }: Record<string, string>): void {

@@ -5,15 +5,14 @@ import { hostname } from 'node:os'
 import { buildInfoOf } from './build-info.js'
 import { claimDataDirectory } from './data-directory.js'
 import { nestedByPath } from './given-options.js'
-import { forwardFrom } from './further-addresses.js'
-import { applyParameters, startParameters } from './server-parameters.js'
+import { applyProfiling, startParameters } from './server-parameters.js'
 import { ServerLog } from './server-log.js'
 import { nameProcess, ServerProcess } from './server-process.js'
 import { initializationError, serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
-  const { server: name, role, port, hosts, setName, configDb, dbPath, tls, auth } = settings
+  const { server: name, role, port, hosts, setName, configDb, dbPath, tls, auth, maxConns } = settings
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
@@ -31,6 +30,7 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
       message:
         'Access control is not enabled for the database. Read and write access to data and configuration is unrestricted',
     })
+  const given = await startParameters(settings, emulate, log)
   const refusal = dbPath === null ? null : claimDataDirectory(dbPath)
   if (refusal !== null) {
     log.add({
@@ -44,13 +44,13 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
       ...{ role, setName, host: hosts[0]!, port, emulate, auth },
       ...(configDb === null ? {} : { configDb }),
       ...(tls === null ? {} : { tls }),
-      ...startParameters(settings),
+      ...(maxConns === null ? {} : { limits: { maxIncomingConnections: maxConns } }),
+      ...{ furtherHosts: hosts.slice(1), ...given },
       onEvent: (event) => serverProcess.note(event),
       onWritable: () => serverProcess.noteWritable(),
     })
     const boundPort = Number(server.endpoint.split(':').at(-1))
-    for (const host of hosts.slice(1)) await forwardFrom(host, boundPort, hosts[0]!)
-    await applyParameters(server, settings, log)
+    await applyProfiling(server, settings)
     serverProcess.stopWith(() => server.stop())
     for (const address of hosts)
       log.add({ ...listener, id: 23015, message: 'Listening on', attributes: { address: `${address}:${boundPort}` } })

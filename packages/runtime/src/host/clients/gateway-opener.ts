@@ -1,8 +1,8 @@
-import type { Address, LogLevel, TlsState } from '@shardlab/actor'
-import type { TlsSettings } from '../../gateway/tls/tls-settings.js'
+import type { Address, LogLevel, PortState, TlsState } from '@shardlab/actor'
+import type { Listen, PortLimits } from '../../runtime.js'
 import type { GatewayTarget } from './gateway-target.js'
 
-export interface OpenedGateway {
+export interface OpenedGateway extends PortState {
   readonly host: string
   readonly port: number
   readonly tls: TlsState | null
@@ -11,16 +11,15 @@ export interface OpenedGateway {
   destroy(): void
 }
 
-export interface GatewayRequest {
+export interface GatewayRequest extends Listen {
   readonly address: Address
-  readonly host: string
-  readonly port: number
-  readonly tls?: TlsSettings
   readonly target: GatewayTarget
   /** See `OutboxOptions.atEndOfTurn`. */
   readonly atEndOfTurn: (flush: () => void) => void
   readonly accepts: () => boolean
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
+  /** A limit of {@link Listen.limits} is reached. */
+  readonly onLimit: (limit: keyof PortLimits, value: number) => void
 }
 
 /** Rejects when the port cannot be bound. */
