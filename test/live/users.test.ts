@@ -2,6 +2,24 @@
 import t from 'tap'
 import { Deployment, failure, statusOf } from './support/deployment.js'
 
+t.test('without enableLocalhostAuthBypass no client is excepted', async (t) => {
+  for (const [topology, value] of [
+    ['standalone', 'false'],
+    ['sharded', false],
+  ] as const) {
+    const options = { topology, setParameter: { enableLocalhostAuthBypass: value } }
+    const deployment = await Deployment.start(t, topology === 'sharded' ? { ...options, shards: 1 } : options)
+    const { cluster } = deployment
+    for (const uri of [cluster.uri, ...cluster.shards.map((shard) => shard.uri)]) {
+      const withoutUser = await deployment.connect(null, uri)
+      t.match(await failure(withoutUser.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })), {
+        code: 13,
+        message: 'Command createUser requires authentication',
+      })
+    }
+  }
+})
+
 for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
   t.test(`${topology}: the localhost exception ends with the first user`, async (t) => {
     const deployment = await Deployment.start(t, { topology })

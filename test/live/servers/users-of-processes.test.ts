@@ -43,6 +43,16 @@ t.test('a standalone mongod with --auth', async (t) => {
   )
 })
 
+t.test('a mongod without enableLocalhostAuthBypass has no localhost exception', async (t) => {
+  const port = await started(t, 'mongod', '--auth', '--setParameter', 'enableLocalhostAuthBypass=0').port()
+  const admin = (await connect(t, port)).db('admin')
+  await t.rejects(admin.command(createRoot), { code: 13, message: 'Command createUser requires authentication' })
+  const parameter = 'enableLocalhostAuthBypass=perhaps'
+  const wrong = started(t, 'mongod', '--auth', '--setParameter', parameter)
+  t.match(await wrong.ended(), { code: 2 })
+  t.match(wrong.stderr, "BadValue: Failed to parse value 'perhaps' for setParameter enableLocalhostAuthBypass")
+})
+
 t.test('a cluster with a key file', { timeout: 60_000 }, async (t) => {
   const key = ['--keyFile', keyFile(0o600)]
   const [config, shard] = await Promise.all(
