@@ -36,21 +36,23 @@ export class Thread {
   }
 }
 
-/** The cluster's address: its routers, and the options of its URI. */
+/** The cluster's address: its routers, the user of tests, and the options of its URI. */
 export interface ClusterAddress {
+  /** `name:password@`, or empty. */
+  readonly user: string
   readonly hosts: readonly string[]
   /** The text after the `?`, possibly empty. */
   readonly options: string
 }
 
 /**
- * Parses `mongodb://a:1,b:2/?x=y`.
+ * Parses `mongodb://user:password@a:1,b:2/?x=y`.
  * @throws Error when it is not such a URI
  */
 export function parseAddress(uri: string): ClusterAddress {
-  const parts = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(uri)
+  const parts = /^mongodb:\/\/([^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(uri)
   if (parts === null) throw new Error(`${JSON.stringify(uri)} is no mongodb:// URI`)
-  return { hosts: parts[1]!.split(','), options: parts[2] ?? '' }
+  return { user: parts[1] ?? '', hosts: parts[2]!.split(','), options: parts[3] ?? '' }
 }
 
 export class Entities implements MatchContext {
@@ -166,7 +168,7 @@ export class Entities implements MatchContext {
       if (name === 'readPreferenceTags') for (const tags of value) query.append(name, String(tags))
       else query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
     }
-    return `mongodb://${hosts.join(',')}/?${query.toString()}`
+    return `mongodb://${this.#address.user}${hosts.join(',')}/?${query.toString()}`
   }
 }
 

@@ -19,6 +19,7 @@ const help = `Runs test files of the MongoDB drivers' Unified Test Format throug
   --only TEXT     only tests where "path > description" contains TEXT
   --emulate V     version of the started cluster: ${emulatedVersions.join(', ')}
   --all-versions  starts a cluster of each version, one after the other
+  --auth          the started clusters have access control, and tests log in as root
   --write         with --all-versions: also writes ${resultsPath}
   --json          prints only {"totals":{"passed","failed","skipped"},"folders":{…},"files":{…},"failures":[…]},
                   with --all-versions one such object for each version
@@ -48,6 +49,7 @@ function options() {
         only: { type: 'string' },
         emulate: { type: 'string' },
         'all-versions': { type: 'boolean', default: false },
+        auth: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -58,7 +60,17 @@ function options() {
   }
 }
 
-const { uri, dir = defaultSpecFolder(), only, emulate, 'all-versions': all, write, json, help: wantsHelp } = options()
+const {
+  uri,
+  dir = defaultSpecFolder(),
+  only,
+  emulate,
+  'all-versions': all,
+  auth,
+  write,
+  json,
+  help: wantsHelp,
+} = options()
 if (wantsHelp) {
   process.stdout.write(help)
   process.exit(0)
@@ -67,6 +79,8 @@ if (dir === null || !existsSync(dir))
   fail(`there is no folder ${dir ?? '../shared/conformance/spec'}; name one with --dir`)
 if ([uri !== undefined, emulate !== undefined, all].filter(Boolean).length > 1)
   fail('--uri, --emulate and --all-versions exclude each other; keep one of them')
+if (auth && (uri !== undefined || write))
+  fail('--auth is for clusters that this program starts, and their results are not recorded')
 if (write && (!all || only !== undefined))
   fail('--write records complete runs: use it with --all-versions and no --only')
 
@@ -85,7 +99,7 @@ async function run(): Promise<Map<string, Report>> {
   if (uri !== undefined) return new Map([[uri, await runConformance({ ...selection, uri, onTest: progress })]])
   const results = new Map<string, Report>()
   for (const version of all ? emulatedVersions : [versionOf(emulate)])
-    results.set(version, await runProfile(version, { ...selection, onTest: progress }))
+    results.set(version, await runProfile(version, { ...selection, auth, onTest: progress }))
   return results
 }
 

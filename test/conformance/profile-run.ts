@@ -1,13 +1,29 @@
 /** Runs the test files against a cluster of each emulated version. */
 import type { EmulatedVersion } from '@shardlab/sharding'
+import { MongoClient } from 'mongodb'
 import { runConformance, type Report, type RunOptions } from './runner.js'
 
-export type ProfileRunOptions = Omit<RunOptions, 'uri' | 'checkExceptions'>
+export interface ProfileRunOptions extends Omit<RunOptions, 'uri' | 'checkExceptions'> {
+  /** The cluster has access control, and tests log in as root. */
+  readonly auth?: boolean
+}
 
 /** Starts a cluster of this version, runs the files against it and checks the listed exceptions. */
-export async function runProfile(version: EmulatedVersion, options: ProfileRunOptions): Promise<Report> {
+export async function runProfile(
+  version: EmulatedVersion,
+  { auth = false, ...options }: ProfileRunOptions,
+): Promise<Report> {
   // Loaded only here: a run against another cluster does not need Shardlab.
   const { ShardedCluster } = await import('shardlab')
-  await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, runtime: 'inline', emulate: version })
-  return await runConformance({ ...options, uri: cluster.uri, checkExceptions: true })
+  await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, runtime: 'inline', emulate: version, auth })
+  const uri = auth ? await withRoot(cluster.uri) : cluster.uri
+  return await runConformance({ ...options, uri, checkExceptions: true })
+}
+
+/** Creates a user by the localhost exception. */
+async function withRoot(uri: string): Promise<string> {
+  const client = await MongoClient.connect(uri)
+  await client.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+  await client.close()
+  return uri.replace('//', '//root:secret@')
 }

@@ -10,6 +10,8 @@ export interface ServerFacts {
   readonly version: readonly number[]
   readonly parameters: Document
   readonly topology: string
+  /** The client of this program is logged in. */
+  readonly hasUser: boolean
   /** hello announces a higher wire version than servers of this version have. */
   readonly wireVersionIsRaised: boolean
   /** Missing features, each with the reason shown for a skipped test. */
@@ -91,11 +93,13 @@ export async function serverFacts(client: MongoClient): Promise<ServerFacts> {
       missing.set(feature, reason)
     })
   }
+  const { authInfo } = await admin.command({ connectionStatus: 1 })
+  const hasUser = (authInfo as { authenticatedUsers: unknown[] }).authenticatedUsers.length > 0
   const topology = hello['msg'] === 'isdbgrid' ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replicaset'
   const numbers = numbersOf(version)
   const wireVersionIsRaised =
     isBefore(numbers, firstAccepted.version) && hello['maxWireVersion'] >= firstAccepted.wireVersion
-  return { version: numbers, parameters, topology, wireVersionIsRaised, missing }
+  return { version: numbers, parameters, topology, hasUser, wireVersionIsRaised, missing }
 }
 
 /** The first server that the driver connects to. */
@@ -140,6 +144,7 @@ function unmet(requirement: RunOnRequirement, facts: ServerFacts): Skip | null {
     serverParameters,
     serverless,
     auth,
+    authMechanism,
     csfle,
   } = requirement
   const ofSharded = facts.topology === 'sharded' ? ['sharded', 'sharded-replicaset'] : [facts.topology]
@@ -153,7 +158,11 @@ function unmet(requirement: RunOnRequirement, facts: ServerFacts): Skip | null {
     if (compareVersions(facts.version.slice(0, parts.length), parts) > 0)
       return { kind: 'version', reason: `is for servers up to ${max}` }
   }
-  if (auth === true) return { kind: 'setup', reason: 'needs authentication' }
+  if (auth !== undefined && auth !== facts.hasUser)
+    return { kind: 'setup', reason: auth ? 'needs users' : 'is for servers without users' }
+  const mechanisms = facts.parameters['authenticationMechanisms'] as readonly string[] | undefined
+  if (authMechanism !== undefined && mechanisms?.includes(authMechanism) !== true)
+    return { kind: 'setup', reason: `needs the mechanism ${authMechanism}` }
   if (csfle !== undefined && csfle !== false) return { kind: 'setup', reason: 'needs client-side encryption' }
   if (serverless === 'require') return { kind: 'topology', reason: 'is for serverless' }
   for (const [name, value] of Object.entries(serverParameters ?? {})) {

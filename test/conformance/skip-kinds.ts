@@ -2,7 +2,7 @@
 export const skipKinds = {
   version: { title: 'other versions', about: 'is for other server versions' },
   topology: { title: 'other topologies', about: 'is for other topologies' },
-  setup: { title: 'setup', about: 'needs users, encryption or a server parameter' },
+  setup: { title: 'setup', about: 'needs users, no users, encryption or a server parameter' },
   feature: { title: 'feature', about: 'needs a feature that the server refuses' },
   wire: { title: 'wire version', about: "needs the version's own wire version" },
   driver: { title: 'driver', about: 'fails because the Node.js driver differs from the specification' },

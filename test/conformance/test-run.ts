@@ -164,7 +164,7 @@ class TestRun {
    */
   async #touchOnEveryRouter(file: SpecFile): Promise<void> {
     for (const host of this.#address.hosts) {
-      await using client = new MongoClient(`mongodb://${host}/?${this.#address.options}`)
+      await using client = new MongoClient(`mongodb://${this.#address.user}${host}/?${this.#address.options}`)
       for (const { databaseName, collectionName } of file.initialData ?? [])
         await client.db(databaseName).collection(collectionName).distinct('_id')
     }
@@ -220,7 +220,9 @@ class TestRun {
 
   async #setFailPoint(target: MongoClient | string, failPoint: Document): Promise<void> {
     const client =
-      typeof target === 'string' ? new MongoClient(`mongodb://${target}/?${this.#address.options}`) : target
+      typeof target === 'string'
+        ? new MongoClient(`mongodb://${this.#address.user}${target}/?${this.#address.options}`)
+        : target
     this.#failPoints.push({ client, name: failPoint['configureFailPoint'], close: typeof target === 'string' })
     await client.db('admin').command(failPoint, { readPreference: 'primary' })
   }

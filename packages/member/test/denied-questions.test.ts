@@ -147,6 +147,12 @@ const table: Readonly<Record<string, Answers>> = {
     ],
     allowed: [{ listCollections: 1, nameOnly: true, authorizedCollections: true }],
   },
+  listIndexesPrivileges: {
+    by: definitions.listIndexesPrivileges,
+    may: { 'shop.rows': ['listIndexes'] },
+    denied: [{ listIndexes: 'secrets' }],
+    allowed: [{ listIndexes: 'rows' }],
+  },
   listDatabasesPrivileges: {
     by: definitions.listDatabasesPrivileges,
     version: '2.6',
@@ -332,6 +338,17 @@ for (const [name, { denied, allowed, ...asked }] of Object.entries(table))
     for (const body of allowed) t.equal(answerTo({ ...asked, body }), true, `allowed: ${JSON.stringify(body)}`)
     t.end()
   })
+
+t.test('2.6 has no actions for lists: their collections are read', (t) => {
+  const ask = (by: CommandPrivileges, body: Document, may: Record<string, readonly string[]>) =>
+    answerTo({ by, body, may, version: '2.6' })
+  const [collections, indexes] = [definitions.listCollectionsPrivileges, definitions.listIndexesPrivileges]
+  t.equal(ask(collections, { listCollections: 1 }, { 'shop.rows': ['find'] }), false)
+  t.equal(ask(collections, { listCollections: 1 }, { 'shop.system.namespaces': ['find'] }), true)
+  t.equal(ask(indexes, { listIndexes: 'rows' }, { 'shop.rows': ['find'] }), false)
+  t.equal(ask(indexes, { listIndexes: 'rows' }, { 'shop.system.indexes': ['find'] }), true)
+  t.end()
+})
 
 t.test('every function of a row has a denied question', (t) => {
   const helpers = ['allowsViewPipeline', 'documentsIn']

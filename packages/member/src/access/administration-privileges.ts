@@ -35,12 +35,13 @@ export function getMorePrivileges(question: AccessQuestion): boolean {
   return findField(question.body, 'term') === undefined || holdsOnCluster(question, 'internal')
 }
 
-/** On the cluster, a database or a collection. */
+/** On the cluster, or on the database or collection that is checked. */
 export function checkMetadataConsistencyPrivileges(question: AccessQuestion): boolean {
   const { args, db } = question
   const action = 'checkMetadataConsistency'
+  if (holdsOnCluster(question, action)) return true
   if (args.target.type === BsonType.string) return holdsOn(question, namedBy(question), action)
-  return db === 'admin' ? holdsOnCluster(question, action) : holdsOnDatabase(question, db, action)
+  return db !== 'admin' && holdsOnDatabase(question, db, action)
 }
 
 /** A client with rights on the catalog needs no action. Server: add_shard_to_zone_command.cpp … */

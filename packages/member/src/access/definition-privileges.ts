@@ -73,10 +73,18 @@ export function cloneCollectionAsCappedPrivileges(question: AccessQuestion): boo
 
 /** Names that the client may learn anyway need no action. */
 export function listCollectionsPrivileges(question: AccessQuestion): boolean {
-  const { body, db, access } = question
+  const { body, db, access, rules } = question
   if (isTrueIn(body, 'authorizedCollections') && isTrueIn(body, 'nameOnly') && access.privileges.reachesInto(db))
     return true
+  if (!rules.isAction('listCollections')) return holdsOn(question, `${db}.system.namespaces`, 'find')
   return holdsOnDatabase(question, db, 'listCollections')
+}
+
+/** Before the action, clients read the collection with all indexes. */
+export function listIndexesPrivileges(question: AccessQuestion): boolean {
+  const { db, rules } = question
+  if (!rules.isAction('listIndexes')) return holdsOn(question, `${db}.system.indexes`, 'find')
+  return holdsOn(question, namedBy(question), 'listIndexes')
 }
 
 /** The reply has what the client may see. */

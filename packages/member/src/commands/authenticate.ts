@@ -9,6 +9,7 @@ export const authenticate: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   privileges: 'none',
+  apiVersion1: true,
   sensitive: ['key', 'nonce'],
   manual: 'reference/command/authenticate',
   status: 'partial',

@@ -9,6 +9,7 @@ export const saslContinue: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   privileges: 'none',
+  apiVersion1: true,
   sensitive: ['payload'],
   manual: 'reference/command/saslContinue',
   status: 'full',

@@ -9,6 +9,7 @@ export const saslStart: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   privileges: 'none',
+  apiVersion1: true,
   sensitive: ['payload'],
   manual: 'reference/command/saslStart',
   status: 'partial',

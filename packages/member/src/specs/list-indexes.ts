@@ -1,10 +1,10 @@
 import type { CommandSpec } from './command-spec.js'
-import { onNamespace } from '../access/needs.js'
+import { listIndexesPrivileges } from '../access/definition-privileges.js'
 
 export const listIndexesSpec = {
   name: 'listIndexes',
   access: 'read',
-  privileges: onNamespace('listIndexes'),
+  privileges: listIndexesPrivileges,
   endsWithClient: true,
   apiVersion1: true,
   manual: 'reference/command/listIndexes',
