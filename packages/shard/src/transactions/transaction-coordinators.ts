@@ -7,6 +7,7 @@ import { StepFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from '@shardlab/member'
 import { CommitStatistics, reachIgnoringFault, retryUntilDone, type CommitStep, type NodeHost } from '@shardlab/node'
+import { isFullDisk } from '../common/is-full-disk.js'
 import { Records } from '../common/record-store.js'
 import { Coordination } from './coordination.js'
 import { coordinatorRecords, type CoordinatorRecord, type Decision, type TransactionId } from './coordinator-record.js'
@@ -150,8 +151,6 @@ export class TransactionCoordinators {
 }
 
 const keyOf = (session: string, txnNumber: bigint): string => `${session} ${txnNumber}`
-
-const isFullDisk = ({ code }: CommandError): boolean => code === ErrorCodes.OutOfDiskSpace
 
 /** The next primary continues. */
 function isInterruption(error: unknown): boolean {

@@ -14,9 +14,10 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { raiseError } from '@shardlab/node'
+import { raiseError, retryUntilDone } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { importSessions } from '../../cloning/import-sessions.js'
+import { isFullDisk } from '../../common/is-full-disk.js'
 import { reasonOf, repeatedRequest, type RepeatedRequest } from '../../common/repeated-request.js'
 import { Signal } from '../../common/signal.js'
 import type { CriticalSection } from '../../host/host.js'
@@ -125,7 +126,10 @@ export class MigrationRecipient {
       const { migrationId, ns } = this.request
       node.context.log('warn', 'a range was not received', { ns, reason: reason.message })
       // No decision will come, so this shard has to delete the documents itself.
-      if (reason.code === unknownMigration) this.#host.rangeDeleter.release(migrationId, 'now')
+      if (reason.code === unknownMigration) {
+        this.#host.rangeDeleter.release(migrationId, 'now')
+        await retryUntilDone(node, () => node.flushToMajority(), isFullDisk)
+      }
     }
     this.#ended.resolve()
     const { ns, donor } = this.request

@@ -1,0 +1,3 @@
+import { ErrorCodes, type CommandError } from '@shardlab/bson'
+
+export const isFullDisk = ({ code }: CommandError): boolean => code === ErrorCodes.OutOfDiskSpace
