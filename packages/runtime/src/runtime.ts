@@ -1,4 +1,5 @@
 import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
+import type { DiskFolder } from './disks/files/disk-folder.js'
 import type { TlsSettings } from './gateway/tls/tls-settings.js'
 import type { NewHostFault } from './host/faults/host-fault.js'
 import type { ReachedStep, StepFaultAction } from './host/faults/step-faults.js'
@@ -42,6 +43,8 @@ export interface MemberSpec {
   readonly listen: Listen | null
   /** 0: no disk, every append fails with DiskFullError. */
   readonly diskLimitBytes: number
+  /** `host:port` of an earlier process, by which documents name the member. */
+  readonly formerEndpoint?: string
 }
 
 export type MemberState = 'starting' | 'running' | 'stopped' | 'crashed'
@@ -100,6 +103,8 @@ export interface FaultControls {
 }
 
 export interface RuntimeHooks {
+  /** Holds the disks in files. Default: disks are in memory. */
+  readonly disks?: DiskFolder
   /** Answers requests to the address `cluster`. Default: they fail as unreachable. */
   readonly outside?: Actor
 }

@@ -17,6 +17,7 @@ import {
   type RequestOf,
   type StepDetail,
 } from '@shardlab/actor'
+import { FileDisk } from '../disks/files/file-disk.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
 import type { ActorHostOptions } from './actor-host-options.js'
@@ -234,6 +235,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.mailbox.dropRequestsOf(cell)
     this.faults.dropMessagesTo(cell.address)
     cell.destroy(why)
+    // Its writes that are under way would resume the actor.
+    if (cell.disk instanceof FileDisk) cell.disk.abandon()
     this.mailbox.unroute(cell.index)
     cell.gateway?.destroy()
     cell.gateway = null

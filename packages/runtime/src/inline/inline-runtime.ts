@@ -10,6 +10,7 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
+import { FileDisk } from '../disks/files/file-disk.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
@@ -70,8 +71,10 @@ export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntim
 }
 
 interface InlinePlace {
-  disk: MemoryDisk
+  disk: MemoryDisk | FileDisk
 }
+
+type MemoryPlace = { disk: MemoryDisk }
 
 class InlineWorld implements InlineRuntime {
   readonly kind = 'inline'
@@ -159,7 +162,7 @@ class InlineWorld implements InlineRuntime {
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     return this.#keepAlive.during(async () => {
       this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-      const members = specs.map((spec) => this.#members.add(spec, { disk: new MemoryDisk(spec.diskLimitBytes) }))
+      const members = specs.map((spec) => this.#members.add(spec, { disk: this.#newDisk(spec) }))
       return this.#begin(members)
     })
   }
@@ -197,7 +200,24 @@ class InlineWorld implements InlineRuntime {
 
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
-    place.disk = new MemoryDisk(spec.diskLimitBytes)
+    this.#dropDisk(place, address)
+    place.disk = this.#newDisk(spec)
+  }
+
+  #newDisk(spec: MemberSpec): InlinePlace['disk'] {
+    const { disks } = this.#options
+    if (disks === undefined || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
+    return disks.open(disks.prepare(spec), (message) => this.#warn(spec.address, message))
+  }
+
+  #dropDisk({ disk }: InlinePlace, address: Address): void {
+    if (!(disk instanceof FileDisk)) return
+    disk.abandon()
+    this.#options.disks!.remove(address)
+  }
+
+  #warn(member: Address, message: string): void {
+    this.emit({ type: 'log', atMs: this.now(), member, level: 'warn', message, fields: {} })
   }
 
   async remove(address: Address): Promise<void> {
@@ -205,12 +225,16 @@ class InlineWorld implements InlineRuntime {
     this.#host.forget(member.index)
     this.#gate.delete(address)
     this.#members.remove(address)
+    this.#dropDisk(member.place, address)
     await this.#ports.release(member)
   }
 
   restart(address: Address): Promise<MemberInfo> {
     return this.#keepAlive.during(async () => {
-      const [info] = await this.#begin([this.#members.restarting(address)])
+      const member = this.#members.restarting(address)
+      const { disk } = member.place
+      if (disk instanceof FileDisk) member.place.disk = this.#newDisk(member.spec)
+      const [info] = await this.#begin([member])
       return info!
     })
   }
@@ -282,9 +306,13 @@ class InlineWorld implements InlineRuntime {
   }
 
   copy(): Promise<WorldCopy> {
+    if (this.#options.disks !== undefined)
+      return Promise.reject(new Error('a world with disks in files cannot be copied'))
     return this.#whenQuiescent(async () => {
       const nowMs = this.#host.clock.now()
-      const members = this.#members.all().map((member) => copyMember(member, this.#host.cell(member.index), nowMs))
+      const members = this.#members
+        .all()
+        .map((member) => copyMember(member as Member<MemoryPlace>, this.#host.cell(member.index), nowMs))
       return { nowMicros: this.#manualClock?.nowMicros ?? null, members }
     })
   }
@@ -296,7 +324,7 @@ class InlineWorld implements InlineRuntime {
         return await restoreCopy(copy, {
           host: this.#host,
           gate: this.#gate,
-          members: this.#members,
+          members: this.#members as MemberTable<MemoryPlace>,
           clock: this.#manualClock,
           self: this.#self,
           role: (name) => this.#options.roles[name]!,
@@ -349,6 +377,8 @@ class InlineWorld implements InlineRuntime {
       const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)
       await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
+      const disks = this.#members.all().map(({ place }) => place.disk)
+      await Promise.all(disks.map((disk) => (disk instanceof FileDisk ? disk.close() : undefined)))
       for (const member of running) {
         const cell = this.#host.cell(member.index)!
         if (cell.gone) continue
@@ -376,6 +406,7 @@ class InlineWorld implements InlineRuntime {
         const cell = cells[i]!
         await this.#host.start(cell, () => this.#options.roles[member.spec.role]!)
         this.#members.started(member, cell.endpoint, 0)
+        this.#options.disks?.noteEndpoint(member.spec.address, cell.endpoint)
         return memberInfo(member)
       }),
     )

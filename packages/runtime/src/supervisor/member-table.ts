@@ -63,6 +63,7 @@ export class MemberTable<Place> {
     }
     this.#members.set(spec.address, member)
     if (spec.set !== undefined) this.#directory.join(spec.set, spec.address)
+    if (spec.formerEndpoint !== undefined) this.nameEndpoint(spec.address, spec.formerEndpoint)
     this.nameEndpoints(member)
     return member
   }

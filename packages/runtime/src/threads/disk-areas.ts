@@ -1,4 +1,4 @@
-import { sizeOfSharedDisk, type NewArea } from '../disks/shared-disk.js'
+import { sizeOfSharedDisk, type NewArea, type SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { Member } from '../supervisor/member-table.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import type { ThreadsPlace } from './worker-place.js'
@@ -16,7 +16,7 @@ export class DiskAreas {
 
   replace({ diskId, area, buffer }: NewArea): void {
     // The disk may have been replaced after its writer sent this.
-    const disk = this.#members().find(({ place }) => place.disk.id === diskId)?.place.disk
+    const disk = this.#disks().find(({ id }) => id === diskId)
     if (disk === undefined || this.#stopped) return
     this.#trimmer ??= new MemoryTrimmer({ growthBytesMin: Number.POSITIVE_INFINITY })
     this.#trimmer.released(disk.areas[area]!.byteLength)
@@ -24,7 +24,11 @@ export class DiskAreas {
   }
 
   sizeBytes(): number {
-    return this.#members().reduce((sum, { place }) => sum + sizeOfSharedDisk(place.disk), 0)
+    return this.#disks().reduce((sum, disk) => sum + sizeOfSharedDisk(disk), 0)
+  }
+
+  #disks(): SharedDiskBuffers[] {
+    return this.#members().flatMap(({ place: { disk } }) => ('areas' in disk ? [disk] : []))
   }
 
   stop(): void {

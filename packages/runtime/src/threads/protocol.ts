@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
+import type { FileDiskPlace } from '../disks/files/disk-folder.js'
 import type { NewArea, SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostFault } from '../host/faults/host-fault.js'
@@ -21,7 +22,7 @@ export interface MemberLocation {
 
 export interface HostedMember {
   readonly boot: MemberBoot
-  readonly disk: SharedDiskBuffers
+  readonly disk: SharedDiskBuffers | FileDiskPlace
 }
 
 export interface HostBoot {
@@ -56,6 +57,8 @@ export interface HostCommands {
   halt(index: number): Promise<void>
   /** The members serve their peers until the worker is terminated. */
   stop(): Promise<void>
+  /** After {@link stop} of all workers: nothing is written any more. */
+  closeDisks(): Promise<void>
   /** For the watchdog. */
   ping(): void
   memory(): ThreadMemory

@@ -97,7 +97,7 @@ class ThreadsRuntime implements Runtime {
     const sharing = sharedHostCount(this.#options.hosts)
     const members = specs.map((spec) =>
       this.#members.add(spec, {
-        disk: createSharedDisk(spec.diskLimitBytes),
+        disk: this.#newDisk(spec),
         host: null,
         error: null,
       }),
@@ -133,7 +133,14 @@ class ThreadsRuntime implements Runtime {
 
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
-    place.disk = createSharedDisk(spec.diskLimitBytes)
+    this.#options.disks?.remove(address)
+    place.disk = this.#newDisk(spec)
+  }
+
+  #newDisk(spec: MemberSpec): ThreadsPlace['disk'] {
+    const { disks } = this.#options
+    if (disks === undefined || spec.diskLimitBytes === 0) return createSharedDisk(spec.diskLimitBytes)
+    return disks.prepare(spec)
   }
 
   async remove(address: Address): Promise<void> {
@@ -142,6 +149,7 @@ class ThreadsRuntime implements Runtime {
     if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     host?.members.delete(member)
     this.#members.remove(address)
+    this.#options.disks?.remove(address)
     // Its port is not held again when its end is noticed later.
     member.listen = null
     await Promise.all([this.#fleet.broadcast('forget', [member.index]), this.#ports.release(member)])
@@ -227,6 +235,7 @@ class ThreadsRuntime implements Runtime {
     this.#areas.stop()
     const [released, workers] = [this.#ports.close(), [...this.#fleet.workers]]
     await this.#fleet.stop(this.#options.stopTimeoutMs ?? 10_000)
+    if (this.#options.disks !== undefined) await this.#fleet.closeDisks(this.#options.stopTimeoutMs ?? 10_000)
     await Promise.all([released, ...workers.map((worker) => this.#terminate(worker))])
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
@@ -317,6 +326,7 @@ class ThreadsRuntime implements Runtime {
     }
     if (member.incarnation !== incarnation) throw endOf(member)
     this.#members.started(member, endpoint, remote.threadId)
+    this.#options.disks?.noteEndpoint(member.spec.address, endpoint)
     return memberInfo(member)
   }
 

@@ -54,6 +54,11 @@ export class WorkerFleet {
     await Promise.all([...this.workers].map(({ remote }) => settledBy(remote, remote.call('stop', []), timeoutMs)))
   }
 
+  async closeDisks(timeoutMs: number): Promise<void> {
+    const closed = ({ remote }: WorkerPlace) => settledBy(remote, remote.call('closeDisks', []), timeoutMs)
+    await Promise.all([...this.workers].map(closed))
+  }
+
   /** Ignores workers that end before they answer: the supervisor handles their end. */
   async broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
     await Promise.allSettled([...this.workers].map(({ remote }) => remote.call(command, args)))

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { parentPort, threadId, workerData, type MessagePort } from 'node:worker_threads'
 import { AddressDirectory, createRandom, type ActorFactory, type Address, type ClusterEvent } from '@shardlab/actor'
+import { openFileDisk } from '../disks/files/disk-folder.js'
+import { FileDisk } from '../disks/files/file-disk.js'
 import { SharedDisk, type NewArea } from '../disks/shared-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'
@@ -107,6 +109,11 @@ class WorkerHost implements HostCommands {
   }
 
   add({ boot, disk }: HostedMember): void {
+    if ('folder' in disk) {
+      const onRepaired = (message: string) => this.#warn(boot.address, message)
+      this.#host.addCell(boot, openFileDisk(disk, onRepaired))
+      return
+    }
     const onNewArea = (area: NewArea, replacedBytes: number) => {
       this.#report({ type: 'area', area })
       this.#trimmer.released(replacedBytes)
@@ -161,6 +168,11 @@ class WorkerHost implements HostCommands {
     await Promise.all(this.#host.cells().map((cell) => this.#host.stop(cell)))
   }
 
+  async closeDisks(): Promise<void> {
+    const disks = this.#host.cells().map(({ disk }) => disk)
+    await Promise.all(disks.map((disk) => (disk instanceof FileDisk ? disk.close() : undefined)))
+  }
+
   ping(): void {}
 
   memory(): ThreadMemory {
@@ -189,6 +201,11 @@ class WorkerHost implements HostCommands {
 
   watch(types: readonly ClusterEvent['type'][]): void {
     this.#host.events.watch(types)
+  }
+
+  #warn(member: Address, message: string): void {
+    const atMs = this.#host.clock.now()
+    this.#host.events.emit({ type: 'log', atMs, member, level: 'warn', message, fields: {} })
   }
 
   #trimDisks(): void {

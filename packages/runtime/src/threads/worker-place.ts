@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { FileDiskPlace } from '../disks/files/disk-folder.js'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import { isUp, memberBoot, type Member } from '../supervisor/member-table.js'
 import type { HostedMember, MemberLocation } from './protocol.js'
@@ -8,7 +9,7 @@ import type { RemoteHost } from './remote-host.js'
 export const mainHostId = 0
 
 export interface ThreadsPlace {
-  disk: SharedDiskBuffers
+  disk: SharedDiskBuffers | FileDiskPlace
   /** Runs the member, or ran it last. */
   host: WorkerPlace | null
   error: Error | null
