@@ -4,15 +4,15 @@ import { loadRoles } from './roles.js'
 
 export async function createRuntime(
   options: ResolvedOptions,
-  { outside, completeReply }: Required<Pick<InlineRuntimeOptions, 'outside' | 'completeReply'>>,
+  hooks: Required<Pick<InlineRuntimeOptions, 'outside' | 'completeReply'>> &
+    Partial<Pick<InlineRuntimeOptions, 'disks' | 'seed'>>,
 ): Promise<Runtime> {
-  const { runtime, seed, clock, autoAdvance } = options
-  if (runtime === 'inline')
-    return createInlineRuntime({ roles: await loadRoles(), seed, outside, completeReply, clock, autoAdvance })
+  const { runtime, clock, autoAdvance } = options
+  const given = { seed: options.seed, ...hooks }
+  if (runtime === 'inline') return createInlineRuntime({ ...given, roles: await loadRoles(), clock, autoAdvance })
   return createThreadsRuntime({
     workerEntry: new URL('./workers/entry.js', import.meta.url),
-    seed,
-    outside,
+    ...given,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })
 }

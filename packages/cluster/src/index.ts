@@ -17,6 +17,7 @@ export { faultForms, faultReference, formatFault, parseFaultText } from './fault
 export { parseFault } from './faults/parse.js'
 export { nameInTarget } from './faults/targets/named-target.js'
 export { faultVerbs } from './faults/verb-names.js'
+export { resolveStartOptions } from './durable/durable-start.js'
 export { OptionError } from './option-error.js'
 export type { ClusterOptions } from './options.js'
 export type { ClientLimits } from './limit-options.js'

@@ -141,6 +141,11 @@ export interface ClusterOptions {
   readonly oplogSize?: string
   /** For each shard and config server: a text such as `1GB`. Default 2GB. */
   readonly diskSize?: string
+  /**
+   * Directory for the data, which is created if there is none. A cluster continues with the data of
+   * an earlier one, with its shards, members and version. Default: data is in memory.
+   */
+  readonly dbPath?: string
 }
 
 /** Options that a simulated cluster does not have. */
@@ -154,6 +159,7 @@ export type LiveOnly =
   | 'insecure'
   | 'tls'
   | 'from'
+  | 'dbPath'
   | 'topology'
   | 'setName'
   | 'initiate'

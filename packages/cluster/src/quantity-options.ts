@@ -12,6 +12,20 @@ export function parseDuration(name: string, duration: string): number {
   return named(name, duration, durationFrom)
 }
 
+/** In milliseconds. @throws OptionError */
+export function timeToAdvance(duration: number | string): number {
+  const durationMs = typeof duration === 'number' ? duration : parseDuration('the time to advance', duration)
+  if (!Number.isFinite(durationMs))
+    throw new OptionError(
+      `the time to advance is ${durationMs}; it must be a number of milliseconds, or a time such as 15m.`,
+    )
+  if (durationMs > longestMs)
+    throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; give at most 36525d, 100 years.`)
+  if (durationMs < 0)
+    throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; it must not be negative.`)
+  return durationMs
+}
+
 /**
  * @param size a text such as `64KB`, `1GB`; at least one byte
  * @throws OptionError for anything else

@@ -10,6 +10,7 @@ import { resolveParameters } from './parameter-options.js'
 import { parseSize } from './quantity-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { checkRules, isSetName, membersOf, membersOfSet, resolveSetName, resolveSets } from './sets/resolve-sets.js'
+import { resolveDbPath } from './durable/db-path.js'
 import { resolveTls } from './tls-options.js'
 import { topologyNames, type TopologyName } from './topology-name.js'
 
@@ -23,6 +24,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
   'insecure',
   'tls',
   'from',
+  'dbPath',
   'topology',
   'setName',
   'initiate',
@@ -57,6 +59,7 @@ const known: Record<keyof ClusterOptions, true> = {
   oplogSize: true,
   diskSize: true,
   from: true,
+  dbPath: true,
   topology: true,
   members: true,
   sets: true,
@@ -70,6 +73,7 @@ const known: Record<keyof ClusterOptions, true> = {
  */
 export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   checkNames('a cluster', options, Object.keys(known))
+  const dbPath = resolveDbPath(options)
   const { from } = options
   if (from !== undefined) return optionsOfCopy({ ...options, from }, resolveOptions)
   const topology = options.topology ?? 'sharded'
@@ -161,6 +165,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     autoSplit: options.autoSplit ?? null,
     oplogSizeBytes,
     diskSizeBytes,
+    dbPath,
   }
 }
 

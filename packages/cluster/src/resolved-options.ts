@@ -43,4 +43,6 @@ export interface ResolvedOptions extends ResolvedSets {
   /** null: as in the emulated version. */
   readonly autoSplit: boolean | null
   readonly diskSizeBytes: number
+  /** null: disks are in memory. */
+  readonly dbPath: string | null
 }

@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
+import { openDirectory, type DurableStart } from './durable/durable-start.js'
 import { ClusterEmitter } from './cluster-emitter.js'
 import { addShardMembers, startMembers } from './composition.js'
+import type { ClusterParts } from './cluster-parts.js'
 import { createRuntime } from './create-runtime.js'
-import { checkCompatible } from './copies/copy-options.js'
+import { checkCompatible, copyableRuntime } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { WireCopies } from './copies/wire-copies.js'
@@ -21,7 +23,7 @@ import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
 import { refuseParameters } from './parameter-options.js'
-import { longestMs, parseDuration } from './quantity-options.js'
+import { timeToAdvance } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
@@ -43,8 +45,6 @@ import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
-
-type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults; copies: WireCopies }>
 
 /**
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of
@@ -69,13 +69,14 @@ export class ShardedCluster extends ClusterEmitter {
   readonly #options: ResolvedOptions
   readonly #relocation: Relocation
   readonly #copies: WireCopies
+  readonly #directory: DurableStart | null
   /** Names of their sets. */
   #shards: string[]
   #stopping: Promise<void> | null = null
   readonly #forgetWarning: () => void
 
   private constructor(
-    { runtime, relocation, faults, copies }: ClusterParts,
+    { runtime, relocation, faults, copies, directory }: ClusterParts,
     options: ResolvedOptions,
     members: readonly MemberInfo[],
   ) {
@@ -84,6 +85,7 @@ export class ShardedCluster extends ClusterEmitter {
     this.#relocation = relocation
     this.faults = faults
     this.#copies = copies
+    this.#directory = directory
     copies.serve({
       cluster: this,
       check: () => void this.#copyable(),
@@ -102,6 +104,7 @@ export class ShardedCluster extends ClusterEmitter {
       listeners: () => (runtime.kind === 'inline' ? runtime.members().length : 0),
     })
     runtime.onEvent((event) => this.#relay(event))
+    directory?.onReport((event) => this.#relay(event))
     this.listenersChanged()
   }
 
@@ -111,7 +114,20 @@ export class ShardedCluster extends ClusterEmitter {
    */
   static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
-    const resolved = resolveOptions(options)
+    const directory = await openDirectory(options)
+    try {
+      return await ShardedCluster.#start(options, directory?.options ?? resolveOptions(options), directory)
+    } catch (error) {
+      directory?.close()
+      throw error
+    }
+  }
+
+  static async #start(
+    options: ClusterOptions,
+    resolved: ResolvedOptions,
+    directory: DurableStart | null,
+  ): Promise<ShardedCluster> {
     if (resolved.tls !== null) await checkTls(resolved.tls)
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
@@ -119,13 +135,15 @@ export class ShardedCluster extends ClusterEmitter {
     const runtime = await createRuntime(resolved, {
       outside: outsideActor(() => ({ runtime, faults, copies, options: resolved })),
       completeReply: (command, reply) => copies.complete(command, reply),
+      ...directory?.hooks,
     })
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
-    const parts: ClusterParts = { runtime, relocation, faults, copies }
+    const parts: ClusterParts = { runtime, relocation, faults, copies, directory }
     try {
       if (copied === null) {
-        const members = await startMembers(runtime, resolved, describeTopology(resolved), runtime.now())
+        const members = await (directory?.start(runtime, relocation) ??
+          startMembers(runtime, resolved, describeTopology(resolved), runtime.now()))
         return new ShardedCluster(parts, resolved, members)
       }
       const members = await (runtime as InlineRuntime).restore(copied, (spec) => listenOfCopy(spec, resolved))
@@ -336,16 +354,7 @@ export class ShardedCluster extends ClusterEmitter {
       throw new OptionError(
         "only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.",
       )
-    const durationMs = typeof duration === 'number' ? duration : parseDuration('the time to advance', duration)
-    if (!Number.isFinite(durationMs))
-      throw new OptionError(
-        `the time to advance is ${durationMs}; it must be a number of milliseconds, or a time such as 15m.`,
-      )
-    if (durationMs > longestMs)
-      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; give at most 36525d, 100 years.`)
-    if (durationMs < 0)
-      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; it must not be negative.`)
-    await (this.#runtime as InlineRuntime).advance(durationMs)
+    await (this.#runtime as InlineRuntime).advance(timeToAdvance(duration))
   }
 
   /**
@@ -354,7 +363,9 @@ export class ShardedCluster extends ClusterEmitter {
    */
   stop(): Promise<void> {
     this.#forgetWarning()
-    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#copies.stopForks()]).then(() => {})
+    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#copies.stopForks()]).then(() =>
+      this.#directory?.close(),
+    )
     return this.#stopping
   }
 
@@ -374,11 +385,7 @@ export class ShardedCluster extends ClusterEmitter {
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
-    if (this.#runtime.kind !== 'inline')
-      throw new OptionError(
-        "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",
-      )
-    return { options: this.#options, runtime: this.#runtime as InlineRuntime }
+    return { options: this.#options, runtime: copyableRuntime(this.#runtime, this.#options) }
   }
 
   #relay(event: ClusterEvent): void {

@@ -38,6 +38,7 @@ t.test('every option has a default', async (t) => {
     autoSplit: null,
     oplogSizeBytes: null,
     diskSizeBytes: 2 * 1024 ** 3,
+    dbPath: null,
   })
 })
 
@@ -82,6 +83,7 @@ t.test('options that are given replace the defaults', async (t) => {
       chunkSizeBytes: 65_536,
       oplogSizeBytes: 65_536,
       diskSizeBytes: 1024 ** 2,
+      dbPath: null,
     },
   )
   t.equal(resolveOptions({ serverTimings: true }).balancerRoundIntervalMs, 10_000)
@@ -107,7 +109,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, topology, members, sets, setName, initiate'
+  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, dbPath, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [

@@ -1,3 +1,4 @@
+import type { InlineRuntime, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
@@ -53,6 +54,19 @@ function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {
     throw new OptionError(
       `${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(ofSnapshot)}: remove it.`,
     )
+}
+
+/** @throws OptionError if clusters like this cannot be copied */
+export function copyableRuntime(runtime: Runtime, { dbPath }: ResolvedOptions): InlineRuntime {
+  if (runtime.kind !== 'inline')
+    throw new OptionError(
+      "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline', or with up --runtime inline.",
+    )
+  if (dbPath !== null)
+    throw new OptionError(
+      'a cluster with dbPath cannot be copied or restored: copy its directory while db.fsyncLock() holds.',
+    )
+  return runtime as InlineRuntime
 }
 
 /** @throws OptionError if a cluster with these options cannot be restored from such a snapshot */

@@ -29,10 +29,14 @@ export class Relocation {
   }
 
   async afterRestore({ members }: WorldCopy, restored: readonly MemberInfo[]): Promise<void> {
-    const endpoints = new Map(restored.map(({ address, endpoint }) => [address, endpoint]))
-    this.#unsent = members.flatMap(({ spec: { address }, endpoint }) =>
-      changeOf(endpoint, endpoints.get(address) ?? endpoint),
-    )
+    const before = members.map(({ spec: { address }, endpoint }) => ({ address, endpoint }))
+    await this.moved(before, restored)
+  }
+
+  /** @param before where the members listened when their data was written */
+  async moved(before: readonly Pick<MemberInfo, 'address' | 'endpoint'>[], now: readonly MemberInfo[]): Promise<void> {
+    const endpoints = new Map(now.map(({ address, endpoint }) => [address, endpoint]))
+    this.#unsent = before.flatMap(({ address, endpoint }) => changeOf(endpoint, endpoints.get(address) ?? endpoint))
     this.#all = [...this.#unsent]
     this.#uninformed.clear()
     for (const { address } of this.#ofSets(({ state }) => state !== 'running')) this.#uninformed.add(address)

@@ -10,8 +10,7 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import { FileDisk } from '../disks/files/file-disk.js'
-import { MemoryDisk } from '../disks/memory-disk.js'
+import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'
@@ -31,6 +30,7 @@ import { localRegistries } from '../supervisor/local-registries.js'
 import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import { InlineDisks, type InlineDisk } from './inline-disks.js'
 import { AutoAdvance } from './auto-advance.js'
 import { ConnectionGate } from './connection-gate.js'
 import type { InlineRuntimeOptions } from './inline-runtime-options.js'
@@ -71,7 +71,7 @@ export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntim
 }
 
 interface InlinePlace {
-  disk: MemoryDisk | FileDisk
+  disk: InlineDisk
 }
 
 type MemoryPlace = { disk: MemoryDisk }
@@ -93,6 +93,7 @@ class InlineWorld implements InlineRuntime {
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate: ConnectionGate
+  readonly #disks: InlineDisks
   readonly #turns = new LiveTurns()
   readonly #quiescence: Quiescence
   /** Running calls that move the time or wait for sockets. */
@@ -138,6 +139,9 @@ class InlineWorld implements InlineRuntime {
       onStepStruck: (id, reached) => this.steps.report(id, reached),
     })
     const { clock, events, mailbox } = this.#host
+    this.#disks = new InlineDisks(options.disks ?? null, (member, message) =>
+      events.emit({ type: 'log', atMs: this.now(), member, level: 'warn', message, fields: {} }),
+    )
     this.#members = new MemberTable(
       this.#directory,
       () => clock.now(),
@@ -162,7 +166,7 @@ class InlineWorld implements InlineRuntime {
   start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     return this.#keepAlive.during(async () => {
       this.#members.check(specs, (role) => this.#options.roles[role] !== undefined)
-      const members = specs.map((spec) => this.#members.add(spec, { disk: this.#newDisk(spec) }))
+      const members = specs.map((spec) => this.#members.add(spec, { disk: this.#disks.open(spec) }))
       return this.#begin(members)
     })
   }
@@ -200,24 +204,8 @@ class InlineWorld implements InlineRuntime {
 
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
-    this.#dropDisk(place, address)
-    place.disk = this.#newDisk(spec)
-  }
-
-  #newDisk(spec: MemberSpec): InlinePlace['disk'] {
-    const { disks } = this.#options
-    if (disks === undefined || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
-    return disks.open(disks.prepare(spec), (message) => this.#warn(spec.address, message))
-  }
-
-  #dropDisk({ disk }: InlinePlace, address: Address): void {
-    if (!(disk instanceof FileDisk)) return
-    disk.abandon()
-    this.#options.disks!.remove(address)
-  }
-
-  #warn(member: Address, message: string): void {
-    this.emit({ type: 'log', atMs: this.now(), member, level: 'warn', message, fields: {} })
+    this.#disks.drop(address)
+    place.disk = this.#disks.open(spec)
   }
 
   async remove(address: Address): Promise<void> {
@@ -225,15 +213,14 @@ class InlineWorld implements InlineRuntime {
     this.#host.forget(member.index)
     this.#gate.delete(address)
     this.#members.remove(address)
-    this.#dropDisk(member.place, address)
+    this.#disks.drop(address)
     await this.#ports.release(member)
   }
 
   restart(address: Address): Promise<MemberInfo> {
     return this.#keepAlive.during(async () => {
       const member = this.#members.restarting(address)
-      const { disk } = member.place
-      if (disk instanceof FileDisk) member.place.disk = this.#newDisk(member.spec)
+      member.place.disk = this.#disks.reopen(member.place.disk, member.spec)
       const [info] = await this.#begin([member])
       return info!
     })
@@ -306,8 +293,7 @@ class InlineWorld implements InlineRuntime {
   }
 
   copy(): Promise<WorldCopy> {
-    if (this.#options.disks !== undefined)
-      return Promise.reject(new Error('a world with disks in files cannot be copied'))
+    if (this.#disks.areFiles) return Promise.reject(new Error('a world with disks in files cannot be copied'))
     return this.#whenQuiescent(async () => {
       const nowMs = this.#host.clock.now()
       const members = this.#members
@@ -377,8 +363,7 @@ class InlineWorld implements InlineRuntime {
       const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)
       await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
-      const disks = this.#members.all().map(({ place }) => place.disk)
-      await Promise.all(disks.map((disk) => (disk instanceof FileDisk ? disk.close() : undefined)))
+      await this.#disks.close(this.#members.all().map(({ place }) => place.disk))
       for (const member of running) {
         const cell = this.#host.cell(member.index)!
         if (cell.gone) continue
@@ -406,7 +391,7 @@ class InlineWorld implements InlineRuntime {
         const cell = cells[i]!
         await this.#host.start(cell, () => this.#options.roles[member.spec.role]!)
         this.#members.started(member, cell.endpoint, 0)
-        this.#options.disks?.noteEndpoint(member.spec.address, cell.endpoint)
+        this.#disks.noteEndpoint(member.spec.address, cell.endpoint)
         return memberInfo(member)
       }),
     )

@@ -1,17 +1,29 @@
-import { sizeOfSharedDisk, type NewArea, type SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { DiskFolder } from '../disks/files/disk-folder.js'
+import { createSharedDisk, sizeOfSharedDisk, type NewArea, type SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { MemberSpec } from '../runtime.js'
 import type { Member } from '../supervisor/member-table.js'
 import { MemoryTrimmer } from './memory-trimmer.js'
 import type { ThreadsPlace } from './worker-place.js'
 
-/** The memory of the disks, which the workers replace as the disks grow and shrink. */
+/**
+ * The disks: in memory, which the workers replace as the disks grow and shrink, or in files.
+ */
 export class DiskAreas {
+  readonly folder: DiskFolder | undefined
   readonly #members: () => readonly Member<ThreadsPlace>[]
   /** Created when the first disk releases memory. */
   #trimmer: MemoryTrimmer | null = null
   #stopped = false
 
-  constructor(members: () => readonly Member<ThreadsPlace>[]) {
+  /** @param folder undefined: the disks are in memory */
+  constructor(members: () => readonly Member<ThreadsPlace>[], folder: DiskFolder | undefined) {
     this.#members = members
+    this.folder = folder
+  }
+
+  create(spec: MemberSpec): ThreadsPlace['disk'] {
+    if (this.folder === undefined || spec.diskLimitBytes === 0) return createSharedDisk(spec.diskLimitBytes)
+    return this.folder.prepare(spec)
   }
 
   replace({ diskId, area, buffer }: NewArea): void {

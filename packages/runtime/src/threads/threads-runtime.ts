@@ -9,7 +9,6 @@ import {
   type RequestOf,
   type RequestOptions,
 } from '@shardlab/actor'
-import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
@@ -67,11 +66,12 @@ class ThreadsRuntime implements Runtime {
   readonly #peers: WorkerPeers
   readonly #longWorkPermits = createLongWorkPermits()
   #watched: readonly EventType[] = defaultWatched
-  readonly #areas = new DiskAreas(() => this.#members.all())
+  readonly #disks: DiskAreas
   #stopped = false
 
   constructor(options: ThreadsRuntimeOptions) {
     this.#options = options
+    this.#disks = new DiskAreas(() => this.#members.all(), options.disks)
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#host = supervisorHost({
       directory: this.#directory,
@@ -96,11 +96,7 @@ class ThreadsRuntime implements Runtime {
     this.#members.check(specs, () => true)
     const sharing = sharedHostCount(this.#options.hosts)
     const members = specs.map((spec) =>
-      this.#members.add(spec, {
-        disk: this.#newDisk(spec),
-        host: null,
-        error: null,
-      }),
+      this.#members.add(spec, { disk: this.#disks.create(spec), host: null, error: null }),
     )
     await this.#place(members, sharing)
     return this.#startMembers(members)
@@ -133,14 +129,8 @@ class ThreadsRuntime implements Runtime {
 
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
-    this.#options.disks?.remove(address)
-    place.disk = this.#newDisk(spec)
-  }
-
-  #newDisk(spec: MemberSpec): ThreadsPlace['disk'] {
-    const { disks } = this.#options
-    if (disks === undefined || spec.diskLimitBytes === 0) return createSharedDisk(spec.diskLimitBytes)
-    return disks.prepare(spec)
+    this.#disks.folder?.remove(address)
+    place.disk = this.#disks.create(spec)
   }
 
   async remove(address: Address): Promise<void> {
@@ -149,7 +139,7 @@ class ThreadsRuntime implements Runtime {
     if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     host?.members.delete(member)
     this.#members.remove(address)
-    this.#options.disks?.remove(address)
+    this.#disks.folder?.remove(address)
     // Its port is not held again when its end is noticed later.
     member.listen = null
     await Promise.all([this.#fleet.broadcast('forget', [member.index]), this.#ports.release(member)])
@@ -183,7 +173,7 @@ class ThreadsRuntime implements Runtime {
     return {
       residentBytes: process.memoryUsage.rss(),
       threads: [threadMemory(0), ...(await this.#fleet.memory())],
-      sharedDiskBytes: this.#areas.sizeBytes(),
+      sharedDiskBytes: this.#disks.sizeBytes(),
     }
   }
 
@@ -232,10 +222,10 @@ class ThreadsRuntime implements Runtime {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#areas.stop()
+    this.#disks.stop()
     const [released, workers] = [this.#ports.close(), [...this.#fleet.workers]]
     await this.#fleet.stop(this.#options.stopTimeoutMs ?? 10_000)
-    if (this.#options.disks !== undefined) await this.#fleet.closeDisks(this.#options.stopTimeoutMs ?? 10_000)
+    if (this.#disks.folder !== undefined) await this.#fleet.closeDisks(this.#options.stopTimeoutMs ?? 10_000)
     await Promise.all([released, ...workers.map((worker) => this.#terminate(worker))])
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
@@ -326,7 +316,7 @@ class ThreadsRuntime implements Runtime {
     }
     if (member.incarnation !== incarnation) throw endOf(member)
     this.#members.started(member, endpoint, remote.threadId)
-    this.#options.disks?.noteEndpoint(member.spec.address, endpoint)
+    this.#disks.folder?.noteEndpoint(member.spec.address, endpoint)
     return memberInfo(member)
   }
 
@@ -339,7 +329,7 @@ class ThreadsRuntime implements Runtime {
         this.steps.report(report.faultId, report.reached)
         break
       case 'area':
-        this.#areas.replace(report.area)
+        this.#disks.replace(report.area)
         break
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)

@@ -170,7 +170,7 @@ class WorkerHost implements HostCommands {
 
   async closeDisks(): Promise<void> {
     const disks = this.#host.cells().map(({ disk }) => disk)
-    await Promise.all(disks.map((disk) => (disk instanceof FileDisk ? disk.close() : undefined)))
+    await Promise.all(disks.flatMap((disk) => (disk instanceof FileDisk ? [disk.close()] : [])))
   }
 
   ping(): void {}

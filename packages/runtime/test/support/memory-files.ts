@@ -150,7 +150,7 @@ export class MemoryFiles implements FileSystem {
     inode.flushed = Buffer.from(damaged)
   }
 
-  /** Of each file that was not flushed, any sectors are lost; of the folder, the last changes are. */
+  /** Of each file, any sectors that were not flushed are lost; of the folder, its last changes. */
   losePower(random: Random): void {
     const entries = new Map(this.#flushedEntries)
     for (const change of this.#changes.slice(0, random.below(this.#changes.length + 1))) change(entries)

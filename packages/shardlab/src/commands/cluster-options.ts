@@ -16,6 +16,7 @@ export function clusterOptions({
   maxOpenCursors,
   maxRequestMemory,
   setParameter,
+  dbpath: dbPath,
   initiate,
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
@@ -28,6 +29,7 @@ export function clusterOptions({
     ...(options as ClusterOptions),
     ...(tls === undefined ? {} : { tls }),
     ...optionsOfLimitFlags({ maxConns, maxOpenCursors, maxRequestMemory, setParameter }),
+    ...(dbPath === undefined ? {} : { dbPath }),
     // Commander sets `initiate` to true without `--no-initiate`.
     ...(initiate === false ? { initiate } : {}),
     ...(balancerRoundIntervalMs === undefined ? {} : { balancerRoundIntervalMs }),

@@ -24,6 +24,8 @@ export interface UpOptions extends TlsFlags, LimitFlags {
   readonly seed?: number
   readonly oplogSize?: string
   readonly diskSize?: string
+  /** Directory of the data. */
+  readonly dbpath?: string
   /** Milliseconds. */
   readonly balancerRoundInterval?: number
   /** Milliseconds. */
@@ -81,6 +83,10 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's)", size)
     .option('--oplog-size <size>', 'oplog of each member (default: 4MB, in sets of several members 16MB)', size)
     .option('--disk-size <size>', 'disk of each shard and of the config server, at least 1MB (default: 2GB)', size)
+    .option(
+      '--dbpath <dir>',
+      'keep the data in this directory, and continue with what it holds (default: data is in memory)',
+    )
     .option('--seed <n>', 'seed of every random decision (default: drawn at the start)', seed)
     .option('--balancer-round-interval <time>', 'pause between rounds of the balancer (default: 1s)', milliseconds)
     .option(
@@ -151,15 +157,16 @@ Examples:
   shardlab up --topology standalone            one mongod without a replica set
   shardlab up --shards 2 --members 3           shards that fail over
   shardlab up --from filled.snapshot           a cluster with the data of a snapshot
+  shardlab up --dbpath data                    a cluster that keeps its data
   shardlab up --import data --export-on-exit data   keep the data between two runs
   shardlab up --tlsMode requireTLS --tlsCertificateKeyFile server.pem   clients connect by TLS`,
     )
     .action((options: UpOptions, command: Command) =>
-      run(options.from === undefined ? options : typed(options, command)),
+      run(options.from === undefined && options.dbpath === undefined ? options : typed(options, command)),
     )
 }
 
-/** The options without defaults that would contradict the snapshot. */
+/** The options without defaults that would contradict the snapshot or the directory. */
 function typed(options: UpOptions, command: Command): UpOptions {
   const isOwn = ([name]: [string, unknown]): boolean =>
     name === 'port' || name === 'host' || name.startsWith('tls') || command.getOptionValueSource(name) !== 'default'

@@ -4,7 +4,7 @@ import {
   checkExportFolder,
   ClusterSnapshot,
   OptionError,
-  resolveOptions,
+  resolveStartOptions,
   ShardedCluster,
   type ClusterOptions,
   type ResolvedOptions,
@@ -119,7 +119,7 @@ async function start(
 ): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
   const { from } = options
   const given = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
-  const resolved = resolveOptions(given)
+  const resolved = await resolveStartOptions(given)
   if (resolved.clock === 'manual' && controlPort === undefined)
     throw new OptionError(
       from === undefined
@@ -134,10 +134,11 @@ function addressesOf({ id, uri, set, config, shards, standby, mongos }: ShardedC
   return config === null ? { ready: true, id, uri } : { ready: true, id, uri, config, shards, standby, mongos }
 }
 
-function welcome(cluster: ShardedCluster, { emulate, topology, initiate }: ResolvedOptions, tookMs: number): string {
+function welcome(cluster: ShardedCluster, resolved: ResolvedOptions, tookMs: number): string {
+  const { emulate, topology, dbPath } = resolved
   const { id, uri, set, shards, standby, mongos } = cluster
-  if (set !== null) return welcomeToSet(cluster, set, initiate, emulate, tookMs)
-  if (topology === 'standalone') return welcomeToStandalone(uri, emulate, tookMs)
+  if (set !== null) return welcomeToSet(cluster, set, resolved, tookMs)
+  if (topology === 'standalone') return welcomeToStandalone(uri, resolved, tookMs)
   const lines = [
     ...list('Single shards', shards),
     ...list('Not added yet', standby),
@@ -146,7 +147,7 @@ function welcome(cluster: ShardedCluster, { emulate, topology, initiate }: Resol
   ]
   return `
   Sharded cluster ${id} is running: ${counted(shards.length, 'shard')}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
+  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
 
     ${uri}
 
@@ -159,8 +160,7 @@ ${lines.join('\n')}
 function welcomeToSet(
   { uri }: ShardedCluster,
   { name, members }: SetInfo,
-  isInitiated: boolean,
-  emulate: string,
+  { initiate: isInitiated, emulate, dbPath }: ResolvedOptions,
   tookMs: number,
 ): string {
   const next = isInitiated
@@ -168,7 +168,7 @@ function welcomeToSet(
     : [`mongosh "${members[0]!.uri}" --eval '${initiation(name, members)}'`]
   return `
   Replica set ${name} is running: ${counted(members.length, 'member')}${isInitiated ? '' : ', not initiated'} (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
+  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
 
     ${uri}
 
@@ -180,15 +180,19 @@ ${next.map((line) => `    ${line}`).join('\n')}
 `
 }
 
+function dataOf(dbPath: string | null): string {
+  return dbPath === null ? 'Data is held in memory and is lost when the process ends.' : `Data is kept in ${dbPath}.`
+}
+
 function initiation(name: string, members: readonly ShardInfo[]): string {
   const hosts = members.map(({ uri }, i) => `{ _id: ${i}, host: "${new URL(uri).host}" }`)
   return `rs.initiate({ _id: "${name}", members: [${hosts.join(', ')}] })`
 }
 
-function welcomeToStandalone(uri: string, emulate: string, tookMs: number): string {
+function welcomeToStandalone(uri: string, { emulate, dbPath }: ResolvedOptions, tookMs: number): string {
   return `
   A standalone mongod is running, without a replica set (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
+  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
 
     ${uri}
 

@@ -1,4 +1,4 @@
-/** Files of a durable cluster are damaged or of another version. The message names file and place. */
+/** A file of a durable cluster is damaged. The message names it and the place. */
 export class DiskDamagedError extends Error {
   constructor(path: string, offset: number | null, what: string) {
     super(

@@ -3,7 +3,6 @@
  * which says whose they are and where the member listened.
  */
 import type { Address } from '@shardlab/actor'
-import type { MemberSpec } from '../../runtime.js'
 import { readChecked, writeChecked } from './checked-text.js'
 import { FileDisk } from './file-disk.js'
 import { realFileSystem, syncFolder, type FileSystem } from './file-system.js'
@@ -19,11 +18,19 @@ export interface FileDiskPlace {
 
 export interface StoredMember {
   readonly address: Address
-  /** Null: the only member, as in {@link MemberSpec.set}. */
+  /** Null: the only member, as in `MemberSpec.set`. */
   readonly set: Address | null
   readonly role: string
   /** `host:port`. Null: it never started. */
   readonly endpoint: string | null
+}
+
+/** The part of a member's specification that its disk needs. */
+export interface DiskOwner {
+  readonly address: Address
+  readonly set?: string
+  readonly role: string
+  readonly diskLimitBytes: number
 }
 
 export class DiskFolder {
@@ -53,7 +60,7 @@ export class DiskFolder {
   }
 
   /** An empty disk, unless the folder has one of the member. */
-  prepare({ address, set, role, diskLimitBytes }: MemberSpec): FileDiskPlace {
+  prepare({ address, set, role, diskLimitBytes }: DiskOwner): FileDiskPlace {
     const folder = `${this.#root}/${address}`
     if (!this.#members.has(address)) {
       this.#files.removeSync(folder)

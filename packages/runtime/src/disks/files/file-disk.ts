@@ -62,7 +62,7 @@ export class FileDisk implements Disk {
   #firstLog = 1
   #isAbandoned = false
   /** After an error of the file system it is unknown what is on the disk, so nothing more is. */
-  #broken: unknown = null
+  #broken: Error | null = null
 
   constructor(options: FileDiskOptions) {
     this.#options = options
@@ -79,7 +79,7 @@ export class FileDisk implements Disk {
 
   append(record: Uint8Array): Promise<void> {
     if (this.#isAbandoned) return never()
-    if (this.#broken !== null) return Promise.reject(this.#broken as Error)
+    if (this.#broken !== null) return Promise.reject(this.#broken)
     const bytes = recordHeaderBytes + record.length
     if (!this.#isWithinLimit(bytes)) return Promise.reject(new DiskFullError(this.usage().limitBytes))
     this.#queuedBytes += bytes
@@ -91,7 +91,7 @@ export class FileDisk implements Disk {
 
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     if (this.#isAbandoned) return never()
-    if (this.#broken !== null) return Promise.reject(this.#broken as Error)
+    if (this.#broken !== null) return Promise.reject(this.#broken)
     if (checkpoint.length > this.#options.limitBytes) return Promise.reject(new DiskFullError(this.#options.limitBytes))
     const body = bodyOf(checkpoint)
     return new Promise((done, failed) => this.#enqueue({ body, done, failed }))
@@ -235,7 +235,8 @@ export class FileDisk implements Disk {
   }
 
   /** Everything before it is flushed. Later appends go to the next log file. */
-  async #beginCheckpoint({ body, done, failed }: Checkpoint): Promise<void> {
+  async #beginCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const { body, failed } = checkpoint
     await this.#checkpointing
     if (this.#isAbandoned) return
     const previous = this.#log!
@@ -255,7 +256,9 @@ export class FileDisk implements Disk {
     }
     previous.close()
     this.#checkpointing = this.#writeCheckpoint(number, body, coveredBytes).then(
-      (isWritten) => (isWritten ? done() : undefined),
+      (isWritten) => {
+        if (isWritten) checkpoint.done()
+      },
       (error: unknown) => {
         if (isNoSpace(error)) this.#refuseCheckpoint(failed)
         else {
@@ -293,7 +296,7 @@ export class FileDisk implements Disk {
 
   /** Retrying after a failed flush would acknowledge what may be lost. */
   #fail(error: unknown): void {
-    this.#broken ??= error
+    this.#broken ??= error instanceof Error ? error : new Error(String(error))
     for (const { failed } of this.#queue.splice(0)) failed(error)
   }
 

@@ -5,7 +5,7 @@ import type { FileSystem } from './file-system.js'
 const plentyBytes = 256 * 1024 * 1024
 const checkEveryBytes = 16 * 1024 * 1024
 const checkEveryMs = 100
-/** A member keeps this much free, less for small disks, so that work in progress can be completed. */
+/** A member leaves this much free, so that work in progress can be completed. */
 const spareBytesMax = 32 * 1024 * 1024
 const probeBytes = 256 * 1024
 

@@ -29,7 +29,7 @@ export interface LogEnd {
   readonly isZeroed: boolean
 }
 
-/** What the end of the newest file says about a write that a crash has interrupted; null: nothing. */
+/** What a write that a crash has interrupted has left in the newest file; null: nothing. */
 export function tornBy({ sizeBytes, isZeroed }: LogEnd): string | null {
   if (!isZeroed) return 'a record is not complete'
   return sizeBytes % allocationBytes === 0 ? null : `the file ends at byte ${sizeBytes}`

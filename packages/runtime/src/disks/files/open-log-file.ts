@@ -31,7 +31,10 @@ export class OpenLogFile {
     this.#allocated = allocated
   }
 
-  /** When it returns, file and folder are flushed. @throws Error of the file system; no file is left */
+  /**
+   * When it returns, file and folder are flushed.
+   * @throws Error of the file system; no file is left
+   */
   static create(
     files: FileSystem,
     folder: string,

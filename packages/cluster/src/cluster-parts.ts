@@ -1,0 +1,15 @@
+import type { Runtime } from '@shardlab/runtime'
+import type { Relocation } from './copies/relocation.js'
+import type { WireCopies } from './copies/wire-copies.js'
+import type { DurableStart } from './durable/durable-start.js'
+import type { Faults } from './faults/faults.js'
+
+/** What a running cluster consists of. */
+export interface ClusterParts {
+  readonly runtime: Runtime
+  readonly relocation: Relocation
+  readonly faults: Faults
+  readonly copies: WireCopies
+  /** Null: the data is in memory. */
+  readonly directory: DurableStart | null
+}

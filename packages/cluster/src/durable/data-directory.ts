@@ -1,0 +1,125 @@
+/**
+ * The directory of the option `dbPath`: `cluster.json` says which cluster it holds, `lock` which
+ * process uses it, and `members` has the files of the members.
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { DiskFolder, readChecked, realFileSystem, writeChecked, type StoredMember } from '@shardlab/runtime'
+import { explained } from '../listen-error.js'
+import { OptionError } from '../option-error.js'
+import type { ClusterOptions } from '../options.js'
+import { resolveOptions } from '../resolve-options.js'
+import type { ResolvedOptions } from '../resolved-options.js'
+import { lockDirectory } from './directory-lock.js'
+import { determinedBy, optionsOfDirectory, type DeterminedOptions } from './directory-options.js'
+
+const manifestName = 'cluster.json'
+const formatVersion = 1
+
+interface Manifest {
+  readonly format: number
+  /** How often a cluster has started with this data. 0: the first start was not completed. */
+  readonly starts: number
+  readonly options: DeterminedOptions
+}
+
+export class DataDirectory {
+  readonly options: ResolvedOptions
+  readonly disks: DiskFolder
+  readonly #path: string
+  readonly #starts: number
+  readonly #unlock: () => void
+
+  private constructor(path: string, given: ClusterOptions, unlock: () => void) {
+    this.#path = path
+    this.#unlock = unlock
+    const manifest = readManifest(path)
+    this.#starts = manifest?.starts ?? 0
+    this.options =
+      this.#starts === 0 ? resolveOptions(given) : optionsOfDirectory(given, manifest!.options, given.dbPath!)
+    if (manifest?.starts === 0) rmSync(`${path}/members`, { recursive: true, force: true })
+    if (this.#starts === 0) this.#write(0)
+    this.disks = new DiskFolder(path)
+  }
+
+  /**
+   * Makes the directory if there is none.
+   * @throws OptionError another process uses it, it is damaged, or an option contradicts its data
+   */
+  static open(given: ClusterOptions): DataDirectory {
+    // Before anything is created.
+    resolveOptions({ dbPath: given.dbPath! })
+    const path = resolve(given.dbPath!)
+    makeDirectory(path)
+    const unlock = lockDirectory(path)
+    try {
+      return new DataDirectory(path, given, unlock)
+    } catch (error) {
+      unlock()
+      throw explained(error, { dbPath: path, host: '', port: 0 })
+    }
+  }
+
+  /** The members that the cluster had; empty: it is a new one. */
+  get members(): readonly StoredMember[] {
+    return this.#starts === 0 ? [] : this.disks.stored()
+  }
+
+  /** Each start has other generators: ids that the data has are not drawn again. */
+  get seed(): number | string {
+    return this.#starts === 0 ? this.options.seed : `${this.options.seed} start ${this.#starts}`
+  }
+
+  /** The cluster answers clients. */
+  started(): void {
+    this.#write(this.#starts + 1)
+  }
+
+  #write(starts: number): void {
+    const manifest: Manifest = { format: formatVersion, starts, options: determinedBy(this.options) }
+    writeChecked(realFileSystem, this.#path, manifestName, manifest)
+  }
+
+  close(): void {
+    this.#unlock()
+  }
+}
+
+/**
+ * The options that a start with this directory has.
+ * @throws OptionError
+ */
+export function optionsOfStart(given: ClusterOptions): ResolvedOptions {
+  const path = resolve(given.dbPath!)
+  try {
+    const manifest = existsSync(path) ? readManifest(path) : undefined
+    if (manifest === undefined || manifest.starts === 0) return resolveOptions(given)
+    return optionsOfDirectory(given, manifest.options, given.dbPath!)
+  } catch (error) {
+    throw explained(error, { dbPath: path, host: '', port: 0 })
+  }
+}
+
+/** undefined: the directory is empty. @throws OptionError, DiskDamagedError */
+function readManifest(path: string): Manifest | undefined {
+  const manifest = readChecked(realFileSystem, path, manifestName) as Manifest | undefined
+  if (manifest === undefined) {
+    const others = realFileSystem.namesSync(path).filter((name) => !/^lock\b|^cluster\.json\.tmp$/.test(name))
+    if (others.length > 0)
+      throw new OptionError(
+        `${path} has no ${manifestName}, and other files such as ${others[0]}: choose an empty directory, or one that Shardlab has written.`,
+      )
+  } else if (manifest.format !== formatVersion)
+    throw new OptionError(
+      `${path} has version ${manifest.format} of the format, and this Shardlab reads version ${formatVersion}: use the release that wrote it.`,
+    )
+  return manifest
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    throw new OptionError(`${path} cannot be created (${(error as Error).message}): choose another directory.`)
+  }
+}
