@@ -150,6 +150,7 @@ const writtenByHand: ReadonlySet<string> = new Set([
   `${referenceFolder}/README.md`,
   deviationsPath,
   `${referenceFolder}/events.md`,
+  `${referenceFolder}/live-stream.md`,
 ])
 
 /**

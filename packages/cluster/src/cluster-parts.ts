@@ -3,6 +3,7 @@ import type { Relocation } from './copies/relocation.js'
 import type { WireCopies } from './copies/wire-copies.js'
 import type { DurableStart } from './durable/durable-start.js'
 import type { Faults } from './faults/faults.js'
+import type { LiveStream } from './live/live-stream.js'
 
 /** What a running cluster consists of. */
 export interface ClusterParts {
@@ -12,4 +13,5 @@ export interface ClusterParts {
   readonly copies: WireCopies
   /** Null: the data is in memory. */
   readonly directory: DurableStart | null
+  readonly live: LiveStream
 }

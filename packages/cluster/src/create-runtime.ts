@@ -1,4 +1,11 @@
-import { createInlineRuntime, createThreadsRuntime, type InlineRuntimeOptions, type Runtime } from '@shardlab/runtime'
+import {
+  createInlineRuntime,
+  createThreadsRuntime,
+  type InlineRuntime,
+  type InlineRuntimeOptions,
+  type Runtime,
+} from '@shardlab/runtime'
+import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 
@@ -15,4 +22,12 @@ export async function createRuntime(
     ...given,
     ...(options.hosts === undefined ? {} : { hosts: options.hosts }),
   })
+}
+
+/** @throws OptionError the clock is not manual */
+export function manualRuntime(runtime: Runtime, { clock }: ResolvedOptions): InlineRuntime {
+  if (clock === 'manual') return runtime as InlineRuntime
+  throw new OptionError(
+    "only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.",
+  )
 }

@@ -13,6 +13,7 @@ import { replyOf } from './answer-command.js'
 import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
+import { eventVerbs, type LiveStream } from './live/live-stream.js'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { answerAboutRollbackFiles, rollbackFileVerbs } from './rollback-files.js'
@@ -25,6 +26,8 @@ export interface ClusterParts {
   readonly options: ResolvedOptions | null
   /** null: a simulated cluster, which cannot be copied. */
   readonly copies: WireCopies | null
+  /** null: a simulated cluster, or one of which this process runs one member. */
+  readonly live: LiveStream | null
 }
 
 type Served = 'cluster.command' | 'cluster.member-at' | 'cluster.name-member'
@@ -33,7 +36,8 @@ const handlers: {
   readonly [K in Served]: (parts: ClusterParts, request: RequestOf<K>, from: Address) => Promise<ReplyOf<K>>
 } = {
   'cluster.command': (parts, request, from) => {
-    const { runtime, faults, copies, options } = parts
+    const { runtime, faults, copies, options, live } = parts
+    if (eventVerbs.has(request.verb)) return live === null ? replyOf(refuseEvents) : live.answer(request)
     if (membershipVerbs.has(request.verb))
       return options === null
         ? replyOf(refuseMembership)
@@ -61,6 +65,10 @@ export function outsideActor(parts: () => ClusterParts): Actor {
 
 async function refuseMembership(): Promise<never> {
   throw new OptionError('each member is a process of its own here: start or end one.')
+}
+
+async function refuseEvents(): Promise<never> {
+  throw new OptionError('only a process that runs all members of a live cluster has their events.')
 }
 
 async function refuseToCopy(): Promise<never> {

@@ -8,7 +8,7 @@ import { openDirectory, type DurableStart } from './durable/durable-start.js'
 import { ClusterEmitter } from './cluster-emitter.js'
 import { addShardMembers, startMembers } from './composition.js'
 import type { ClusterParts } from './cluster-parts.js'
-import { createRuntime } from './create-runtime.js'
+import { createRuntime, manualRuntime } from './create-runtime.js'
 import { checkCompatible, copyableRuntime } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
@@ -22,6 +22,7 @@ import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
+import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
@@ -67,30 +68,24 @@ export class ShardedCluster extends ClusterEmitter {
   readonly faults: Faults
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
-  readonly #relocation: Relocation
-  readonly #copies: WireCopies
-  readonly #directory: DurableStart | null
+  readonly #parts: ClusterParts
   /** Names of their sets. */
   #shards: string[]
   #stopping: Promise<void> | null = null
   readonly #forgetWarning: () => void
 
-  private constructor(
-    { runtime, relocation, faults, copies, directory }: ClusterParts,
-    options: ResolvedOptions,
-    members: readonly MemberInfo[],
-  ) {
+  private constructor(parts: ClusterParts, options: ResolvedOptions, members: readonly MemberInfo[]) {
     super()
+    const { runtime, faults, copies, directory, live } = parts
+    this.#parts = parts
     this.#runtime = runtime
-    this.#relocation = relocation
     this.faults = faults
-    this.#copies = copies
-    this.#directory = directory
     copies.serve({
       cluster: this,
       check: () => void this.#copyable(),
       start: (given) => ShardedCluster.start({ ...this.#ownListening, ...given }),
     })
+    live.serve({ runtime, faults, facts: () => factsOf(this, options) })
     this.#options = options
     this.seed = options.seed
     this.balancer = new BalancerControls(runtime, {
@@ -131,15 +126,15 @@ export class ShardedCluster extends ClusterEmitter {
     if (resolved.tls !== null) await checkTls(resolved.tls)
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
-    const copies = new WireCopies()
+    const [copies, live] = [new WireCopies(), new LiveStream()]
     const runtime = await createRuntime(resolved, {
-      outside: outsideActor(() => ({ runtime, faults, copies, options: resolved })),
+      outside: outsideActor(() => ({ runtime, faults, copies, options: resolved, live })),
       completeReply: (command, reply) => copies.complete(command, reply),
       ...directory?.hooks,
     })
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
-    const parts: ClusterParts = { runtime, relocation, faults, copies, directory }
+    const parts: ClusterParts = { runtime, relocation, faults, copies, directory, live }
     try {
       if (copied === null) {
         const members = await (directory?.start(runtime, relocation) ??
@@ -232,7 +227,7 @@ export class ShardedCluster extends ClusterEmitter {
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
-    const world = await runtime.copy()
+    const world = await this.#parts.live.withoutWaits(() => runtime.copy())
     return new ClusterSnapshot(
       { id: newId(), world, options: { ...options, tls: null }, isFromFile: false },
       runtime.now(),
@@ -261,22 +256,20 @@ export class ShardedCluster extends ClusterEmitter {
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const { options, runtime } = this.#copyable()
     const content = contentOf(snapshot)
-    if (content.isFromFile)
-      throw new OptionError(
-        'a running cluster cannot be restored from a file: start another with ShardedCluster.start({ from: snapshot }).',
-      )
-    checkCompatible(options, content.options)
+    checkCompatible(options, content)
     runtime.checkIdle()
     await this.faults.heal()
     const own = clientsOf(options)
     try {
       // Of members that were removed since.
-      await runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...own }))
+      const restoring = () =>
+        runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...own }))
+      await this.#parts.live.withoutWaits(restoring)
     } finally {
       // If a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members(), options)
     }
-    await this.#relocation.afterRestore(content.world, runtime.members())
+    await this.#parts.relocation.afterRestore(content.world, runtime.members())
   }
 
   /**
@@ -335,7 +328,7 @@ export class ShardedCluster extends ClusterEmitter {
 
   /** Starts a crashed member, or all of a set, on its disk and its port. */
   async restart(member: string): Promise<void> {
-    await Promise.all(membersToRestart(this.#runtime, member).map((address) => this.#relocation.restart(address)))
+    await Promise.all(membersToRestart(this.#runtime, member).map((address) => this.#parts.relocation.restart(address)))
   }
 
   /** Milliseconds since the epoch by the cluster's clock. */
@@ -350,11 +343,7 @@ export class ShardedCluster extends ClusterEmitter {
    * @throws OptionError if the clock is not manual
    */
   async advance(duration: number | string): Promise<void> {
-    if (this.#options.clock !== 'manual')
-      throw new OptionError(
-        "only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.",
-      )
-    await (this.#runtime as InlineRuntime).advance(timeToAdvance(duration))
+    await manualRuntime(this.#runtime, this.#options).advance(timeToAdvance(duration))
   }
 
   /**
@@ -363,8 +352,8 @@ export class ShardedCluster extends ClusterEmitter {
    */
   stop(): Promise<void> {
     this.#forgetWarning()
-    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#copies.stopForks()]).then(() =>
-      this.#directory?.close(),
+    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#parts.copies.stopForks()]).then(() =>
+      this.#parts.directory?.close(),
     )
     return this.#stopping
   }

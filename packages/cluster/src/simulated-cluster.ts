@@ -327,7 +327,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
       balancer: defined({ policy }) satisfies Partial<BalancerOptions>,
     }),
     seed: resolved.seed,
-    outside: outsideActor(() => ({ runtime, faults, copies: null, options: resolved })),
+    outside: outsideActor(() => ({ runtime, faults, copies: null, options: resolved, live: null })),
     mutations,
     attaches,
     ...defined({ latency, turnsMax }),

@@ -16,6 +16,10 @@ await runProgram({
     const { swarm } = await import('./commands/swarm.js')
     process.exitCode = await swarm(options)
   },
+  events: async (options) => {
+    const { events } = await import('./commands/events.js')
+    await events(options)
+  },
   explainBalance: async (options) => {
     const { explainBalance } = await import('./commands/explain-balance.js')
     process.exitCode = await explainBalance(options)

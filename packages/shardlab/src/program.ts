@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { addCopyCommand, type CopyAction, type CopyOptions } from './commands/copy-options.js'
 import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.js'
+import { addEventsCommand, type EventsOptions } from './commands/events-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
@@ -18,6 +19,7 @@ export interface CommandRunners {
   readonly load: (options: LoadCommandOptions) => Promise<void>
   readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
   readonly swarm: (options: SwarmCommandOptions) => Promise<void>
+  readonly events: (options: EventsOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
   readonly copy: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>
@@ -44,6 +46,7 @@ export function createProgram(runners: CommandRunners): Command {
   addLoadCommand(program, runners.load)
   addSimulateCommand(program, runners.simulate)
   addSwarmCommand(program, runners.swarm)
+  addEventsCommand(program, runners.events)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)
   addMemberCommand(program, runners.member)

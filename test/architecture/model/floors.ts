@@ -21,10 +21,10 @@ export const floors: Readonly<Record<string, number>> = {
   runtime: 7,
   unique: 7,
   load: 7,
+  dashboard: 7,
   cluster: 8,
   scenario: 9,
   shardlab: 10,
-  dashboard: 10,
   testing: 10,
 }
 

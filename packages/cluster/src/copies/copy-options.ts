@@ -2,6 +2,7 @@ import type { InlineRuntime, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
+import type { SnapshotContent } from './snapshot-content.js'
 import { contentOf } from './snapshot.js'
 
 /** Options in which a copy can differ from its original. */
@@ -69,8 +70,15 @@ export function copyableRuntime(runtime: Runtime, { dbPath }: ResolvedOptions): 
   return runtime as InlineRuntime
 }
 
-/** @throws OptionError if a cluster with these options cannot be restored from such a snapshot */
-export function checkCompatible(ofCluster: ResolvedOptions, ofSnapshot: ResolvedOptions): void {
+/** @throws OptionError if a cluster with these options cannot be restored from the snapshot */
+export function checkCompatible(
+  ofCluster: ResolvedOptions,
+  { isFromFile, options: ofSnapshot }: SnapshotContent,
+): void {
+  if (isFromFile)
+    throw new OptionError(
+      'a running cluster cannot be restored from a file: start another with ShardedCluster.start({ from: snapshot }).',
+    )
   for (const [name, value] of Object.entries(ofCluster)) {
     const other = ofSnapshot[name as keyof ResolvedOptions]
     if (notCompared.has(name) || JSON.stringify(value) === JSON.stringify(other)) continue

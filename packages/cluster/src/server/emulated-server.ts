@@ -67,7 +67,7 @@ export class EmulatedServer {
       ...(local === null || options.role === 'mongos' ? {} : { openGateway: local.openGateway }),
       roles: await rolesOf(options),
       seed: resolved.seed,
-      outside: outsideServer(() => ({ runtime, faults, copies: null, options: null }), links),
+      outside: outsideServer(() => ({ runtime, faults, copies: null, options: null, live: null }), links),
       ...(links === null ? {} : { links }),
     })
     const faults = new Faults(runtime, { ...resolved, restart: async (member) => void (await runtime.restart(member)) })

@@ -10,6 +10,8 @@
  *   the `id` of a snapshot or a fork.
  * - `rollbackFiles` lists the files of rollbacks; `readRollbackFile` takes `member`, `path` and
  *   `offset`, and replies with the next bytes.
+ * - `events` without fields opens a reader of the live stream; with `reader` and `after` it waits
+ *   for deltas, at most `waitMs`; `close` ends the reader.
  * - `addMember` takes `set` and starts one more member of it; `removeMember` takes `member` and
  *   forgets one that its set does not have any more.
  */
@@ -35,6 +37,7 @@ export const clusterVerbs: ClusterVerbs = {
   discard: ['id'],
   rollbackFiles: [],
   readRollbackFile: ['member', 'path', 'offset'],
+  events: ['reader', 'after', 'waitMs', 'close'],
   addMember: ['set'],
   removeMember: ['member'],
 }
@@ -48,7 +51,7 @@ export const shardlabSpec = {
 } as const satisfies CommandSpec
 
 export const clusterVerbsSummary =
-  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), shows the files of rollbacks (rollbackFiles, readRollbackFile), and adds and removes members of sets (addMember, removeMember).'
+  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), shows the files of rollbacks (rollbackFiles, readRollbackFile), reports state and changes of the cluster (events), and adds and removes members of sets (addMember, removeMember).'
 
 /**
  * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the

@@ -1,0 +1,205 @@
+/** Reads what has changed in the catalog as deltas of the live stream. */
+import { configAddress, type Address, type PlacementVersionTuple, type RequestOf, type ReplyOf } from '@shardlab/actor'
+import { parseSettings, type BalancerSettings } from '@shardlab/balancer'
+import { BsonType, elementsOf, findField, parseExtendedJson, toExtendedJson } from '@shardlab/bson'
+import { chunkDeltas, type Delta, type LiveChunk, type LiveCollection, type LiveZone } from '@shardlab/dashboard'
+import type { Runtime } from '@shardlab/runtime'
+import { comparePlacement, generationOf, parseChunk, sameGeneration, ShardKeyPattern } from '@shardlab/sharding'
+import { primaryOf } from '../sets/primary-of.js'
+
+/** A read of the catalog fails after this time, and the next one tries again. */
+const timeoutMs = 5000
+const chunksPerReply = 10_000
+/** More changes than these replace all chunks. */
+const singleChangesMax = 1000
+
+interface KnownCollection {
+  readonly pattern: ShardKeyPattern
+  readonly version: PlacementVersionTuple
+}
+
+type Kind =
+  | 'config.get-shards'
+  | 'config.get-collections'
+  | 'config.get-chunks'
+  | 'config.get-zones'
+  | 'config.get-setting'
+
+export class LiveCatalogReader {
+  readonly #runtime: Runtime
+  readonly #known = new Map<string, KnownCollection>()
+  /** Collections with a chunk that was marked as jumbo, which gives it no new version. */
+  readonly #marked = new Set<string>()
+  /** What another primary of the config server had can have been rolled back. */
+  #primary: Address | null = null
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  /** The next read reads all its chunks. */
+  noteJumbo(ns: string): void {
+    this.#marked.add(ns)
+  }
+
+  /** undefined: the collection is unknown, or the bound is none of its key. */
+  keyOf(ns: string, bound: string): string | undefined {
+    const pattern = this.#known.get(ns)?.pattern
+    if (pattern === undefined) return undefined
+    const key = pattern.keyStringOfBound(parseExtendedJson(bound))
+    return key === undefined ? undefined : hex(key)
+  }
+
+  /**
+   * All shards, settings and collections, and the chunks that have changed since the last read.
+   * @throws Error the catalog cannot be read
+   */
+  async *read(): AsyncGenerator<Delta> {
+    const primary = await primaryOf(this.#runtime, configAddress)
+    if (primary === null) throw new Error('the config server is down or has no primary')
+    if (primary !== this.#primary) this.#known.clear()
+    this.#primary = primary
+    const { shards } = await this.#ask('config.get-shards', {})
+    for (const document of shards) yield { type: 'shard', shard: shardOf(document) }
+    const { setting } = await this.#ask('config.get-setting', { id: 'balancer' })
+    yield { type: 'balancer', balancer: balancerOf(parseSettings(setting)) }
+    const { collections } = await this.#ask('config.get-collections', {})
+    for (const document of collections) yield* this.#readCollection(findField(document, '_id')!.asString())
+    const names = new Set(collections.map((document) => findField(document, '_id')!.asString()))
+    for (const ns of this.#known.keys()) if (!names.has(ns)) this.#known.delete(ns)
+  }
+
+  /** The namespaces that the last read has found. */
+  get collections(): ReadonlySet<string> {
+    return new Set(this.#known.keys())
+  }
+
+  async *#readCollection(ns: string): AsyncGenerator<Delta> {
+    if (this.#marked.delete(ns)) this.#known.delete(ns)
+    const known = this.#known.get(ns)
+    const changed: Uint8Array[] = []
+    let since = known?.version ?? null
+    let isFull = known === undefined
+    let document: Uint8Array
+    for (;;) {
+      const reply = await this.#ask('config.get-chunks', { ns, since, limit: chunksPerReply })
+      if (reply.collection === null) return void this.#known.delete(ns)
+      document = reply.collection
+      if (reply.full) {
+        // The first reply, or the collection was recreated between two of them.
+        changed.length = 0
+        isFull = true
+      }
+      changed.push(...reply.chunks)
+      since = newest(document, since, reply.chunks)
+      if (reply.chunks.length < chunksPerReply) break
+    }
+    const pattern = isFull ? patternOf(document) : known!.pattern
+    const { zones } = await this.#ask('config.get-zones', { ns })
+    yield { type: 'collection', collection: collectionOf(ns, document, zonesOf(pattern, zones)) }
+    if (isFull)
+      yield* chunkDeltas(
+        ns,
+        chunksOf(pattern, changed).map(({ chunk }) => chunk),
+      )
+    else if (changed.length > singleChangesMax) {
+      this.#known.delete(ns)
+      yield* this.#readCollection(ns)
+      return
+    } else
+      for (const { chunk, toKey } of chunksOf(pattern, changed, true))
+        yield { type: 'chunks', ns, from: chunk.key, to: toKey, chunks: [chunk] }
+    // A read that fails before has to be repeated.
+    this.#known.set(ns, { pattern, version: since })
+  }
+
+  async #ask<K extends Kind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+    return this.#runtime.request(this.#primary!, kind, request, { timeoutMs })
+  }
+}
+
+const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex')
+
+function newest(
+  collection: Uint8Array,
+  since: PlacementVersionTuple | null,
+  chunks: readonly Uint8Array[],
+): PlacementVersionTuple {
+  const generation = generationOf(collection)
+  let latest: PlacementVersionTuple =
+    since !== null && sameGeneration(since, [...generation, 0, 0]) ? since : [...generation, 0, 0]
+  for (const document of chunks) {
+    const { major, minor } = parseChunk(document)
+    const version: PlacementVersionTuple = [...generation, major, minor]
+    if (comparePlacement(latest, version) < 0) latest = version
+  }
+  return latest
+}
+
+const patternOf = (collection: Uint8Array): ShardKeyPattern =>
+  ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
+
+interface ReadChunk {
+  readonly chunk: LiveChunk
+  readonly toKey: string
+}
+
+/**
+ * @param keepsOrder in the order of their versions; otherwise in that of their keys
+ */
+function chunksOf(pattern: ShardKeyPattern, documents: readonly Uint8Array[], keepsOrder = false): ReadChunk[] {
+  const read = documents.flatMap((document): ReadChunk[] => {
+    const { min, max, shard } = parseChunk(document)
+    const [from, to] = [pattern.keyStringOfBound(min), pattern.keyStringOfBound(max)]
+    // Clients can write anything into config.chunks.
+    if (from === undefined || to === undefined) return []
+    const jumbo = findField(document, 'jumbo')?.isTruthy() === true
+    const chunk = { key: hex(from), min: toExtendedJson(min), shard, ...(jumbo ? { jumbo } : {}) }
+    return [{ chunk, toKey: hex(to) }]
+  })
+  if (keepsOrder) return read
+  const byKey = new Map(read.map((each) => [each.chunk.key, each]))
+  return [...byKey.values()].sort((a, b) => (a.chunk.key < b.chunk.key ? -1 : 1))
+}
+
+function shardOf(document: Uint8Array): Extract<Delta, { type: 'shard' }>['shard'] {
+  const tags = findField(document, 'tags')
+  return {
+    id: findField(document, '_id')!.asName(),
+    draining: findField(document, 'draining')?.isTruthy() === true,
+    zones:
+      tags?.type === BsonType.array
+        ? elementsOf(tags).flatMap((tag) => (tag.type === BsonType.string ? [tag.asString()] : []))
+        : [],
+  }
+}
+
+function collectionOf(ns: string, document: Uint8Array, zones: readonly LiveZone[]): LiveCollection {
+  return {
+    ns,
+    shardKey: toExtendedJson(findField(document, 'key')!.slice()),
+    unsplittable: findField(document, 'unsplittable')?.isTruthy() === true,
+    balanced: findField(document, 'noBalance')?.isTruthy() !== true,
+    zones,
+  }
+}
+
+function zonesOf(pattern: ShardKeyPattern, documents: readonly Uint8Array[]): LiveZone[] {
+  return documents.flatMap((document): LiveZone[] => {
+    const [min, max, tag] = ['min', 'max', 'tag'].map((name) => findField(document, name))
+    if (min?.type !== BsonType.object || max?.type !== BsonType.object || tag?.type !== BsonType.string) return []
+    const [from, to] = [pattern.keyStringOfBound(min.slice()), pattern.keyStringOfBound(max.slice())]
+    if (from === undefined || to === undefined) return []
+    return [
+      {
+        ...{ zone: tag.asString(), fromKey: hex(from), toKey: hex(to) },
+        ...{ min: toExtendedJson(min.slice()), max: toExtendedJson(max.slice()) },
+      },
+    ]
+  })
+}
+
+const balancerOf = (settings: BalancerSettings | string): Extract<Delta, { type: 'balancer' }>['balancer'] =>
+  typeof settings === 'string'
+    ? { mode: 'invalid', activeWindow: null }
+    : { mode: settings.mode, activeWindow: settings.activeWindow }

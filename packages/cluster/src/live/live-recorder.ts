@@ -1,0 +1,255 @@
+/**
+ * The live stream of a cluster, as docs/reference/live-stream.md describes it. Recorded while it
+ * has a reader: events arrive from the runtime, and the catalog is read after events that change it
+ * and once a second, because zones and settings change without events.
+ */
+import { createShortId, type ClusterEvent } from '@shardlab/actor'
+import {
+  LiveState,
+  placeOf,
+  Readers,
+  type Batch,
+  type ClusterFacts,
+  type Delta,
+  type LiveMigration,
+  type ReadersOptions,
+  type StreamedEvent,
+} from '@shardlab/dashboard'
+import type { Runtime } from '@shardlab/runtime'
+import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Faults } from '../faults/faults.js'
+import { LiveCatalogReader } from './live-catalog.js'
+import { LiveMembers } from './live-members.js'
+
+export interface RecordedCluster {
+  readonly runtime: Runtime
+  readonly faults: Faults
+  readonly facts: () => ClusterFacts
+}
+
+const lookIntervalMs = 1000
+const newId = createShortId({ bytes: (length) => randomBytes(length) })
+
+export class LiveRecorder {
+  readonly #cluster: RecordedCluster
+  readonly #readers: Readers
+  #recording: Recording | null = null
+
+  constructor(cluster: RecordedCluster, limits: Pick<ReadersOptions, 'queueMax' | 'leaseMs'> = {}) {
+    this.#cluster = cluster
+    this.#readers = new Readers({
+      snapshot: () => this.#recording!.state.snapshot(),
+      abandoned: () => this.#end(),
+      overflowed: () => this.#reportOverflow(),
+      newId,
+      ...limits,
+    })
+  }
+
+  /** Opens a reader. Resolves with its id; its snapshot is not older than the call. */
+  async open(): Promise<string> {
+    let recording: Recording
+    do {
+      recording = this.#recording ??= new Recording(this.#cluster, (delta) => this.#readers.push(delta))
+      await recording.look()
+      // Meanwhile the last reader may have gone.
+    } while (recording !== this.#recording)
+    return this.#readers.open()
+  }
+
+  /** As `Readers.next`. */
+  next(reader: string, after: number, waitMs: number): Promise<Batch> {
+    return this.#readers.next(reader, after, waitMs)
+  }
+
+  close(reader: string): void {
+    this.#readers.close(reader)
+  }
+
+  /** As `Readers.withoutWaits`. */
+  withoutWaits<T>(work: () => Promise<T>): Promise<T> {
+    return this.#readers.withoutWaits(work)
+  }
+
+  #end(): void {
+    this.#recording?.end()
+    this.#recording = null
+  }
+
+  #reportOverflow(): void {
+    const { runtime } = this.#cluster
+    runtime.emit({
+      type: 'limit',
+      atMs: runtime.now(),
+      member: 'cluster',
+      limit: 'live stream',
+      value: this.#readers.count,
+    })
+  }
+}
+
+/** From the first reader to the end of the last one. */
+class Recording {
+  readonly state = new LiveState()
+  readonly #cluster: RecordedCluster
+  readonly #push: (delta: Delta) => void
+  readonly #catalog: LiveCatalogReader
+  readonly #members: LiveMembers
+  readonly #unsubscribe: () => void
+  readonly #timer: NodeJS.Timeout
+  #looking: Promise<void> | null = null
+  /** Something changed while it looked. */
+  #looksAgain = false
+
+  constructor(cluster: RecordedCluster, push: (delta: Delta) => void) {
+    this.#cluster = cluster
+    this.#push = push
+    this.#catalog = new LiveCatalogReader(cluster.runtime)
+    this.#members = new LiveMembers(cluster.runtime)
+    this.state.apply({ type: 'snapshot', cluster: cluster.facts() })
+    this.state.apply({ type: 'ready' })
+    this.#unsubscribe = cluster.runtime.onEvent((event) => this.#onEvent(event))
+    this.#timer = setInterval(() => void this.look(), lookIntervalMs).unref()
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#unsubscribe()
+  }
+
+  /**
+   * Compares the state with the cluster. Resolves when a look that began after the call has ended.
+   */
+  look(): Promise<void> {
+    if (this.#looking !== null) {
+      this.#looksAgain = true
+      return this.#looking
+    }
+    this.#looking = this.#lookWhileNeeded().finally(() => (this.#looking = null))
+    return this.#looking
+  }
+
+  async #lookWhileNeeded(): Promise<void> {
+    do {
+      this.#looksAgain = false
+      await this.#members.askStates()
+      this.#compareMembers()
+      this.#compareFaults()
+      if (this.state.cluster?.topology === 'sharded') await this.#readCatalog()
+    } while (this.#looksAgain)
+  }
+
+  async #readCatalog(): Promise<void> {
+    const shards = new Set<string>()
+    try {
+      for await (const delta of this.#catalog.read()) {
+        if (delta.type === 'shard') shards.add(delta.shard.id)
+        this.#add(delta)
+      }
+    } catch (error) {
+      const { readAtMs } = this.state.catalog
+      this.#add({ type: 'catalog', catalog: { readAtMs, error: (error as Error).message } })
+      return
+    }
+    for (const id of this.state.shards.keys()) if (!shards.has(id)) this.#add({ type: 'shard-removed', id })
+    const { collections } = this.#catalog
+    for (const ns of this.state.collections.keys())
+      if (!collections.has(ns)) this.#add({ type: 'collection-removed', ns })
+    // A delta for each read would fill the queues of readers with nothing.
+    if (this.state.catalog.readAtMs === 0 || this.state.catalog.error !== null)
+      this.#add({ type: 'catalog', catalog: { readAtMs: this.#cluster.runtime.now(), error: null } })
+  }
+
+  #compareMembers(): void {
+    const members = this.#members.all()
+    for (const member of members) this.#add({ type: 'member', member })
+    const addresses = new Set(members.map(({ address }) => address))
+    for (const address of this.state.members.keys())
+      if (!addresses.has(address)) this.#add({ type: 'member-removed', address })
+  }
+
+  #compareFaults(): void {
+    const faults = this.#cluster.faults.list().map(({ id, fault, spec, state, members, beginsAtMs, healsAtMs }) => ({
+      ...{ id, fault, verb: spec.verb, state, members, beginsAtMs, healsAtMs },
+    }))
+    this.#add({ type: 'faults', faults })
+  }
+
+  #onEvent(event: ClusterEvent): void {
+    if (!isStreamed(event)) return
+    this.#add({ type: 'event', event })
+    switch (event.type) {
+      case 'member':
+        if (event.state !== 'started') this.#members.noteEnd(event.member)
+        this.#compareMembers()
+        break
+      case 'member-state':
+        this.#members.noteState(event.member, event.to)
+        this.#compareMembers()
+        break
+      case 'migration':
+        this.#addMigration(event)
+        break
+      case 'jumbo':
+        this.#catalog.noteJumbo(event.ns)
+        break
+      default:
+    }
+    // Faults and members change in the same turn, after the event.
+    if (event.type !== 'log') void this.look()
+  }
+
+  #addMigration(event: Extract<StreamedEvent, { type: 'migration' }>): void {
+    const { id, ns, from, to, min, max, stage, documents, bytes } = event
+    if (stage === 'committed' || stage === 'aborted') {
+      if (this.state.migrations.has(id)) this.#add({ type: 'migration-ended', id })
+      return
+    }
+    const [fromKey, toKey] = [this.#catalog.keyOf(ns, min), this.#catalog.keyOf(ns, max)]
+    const keys = { fromKey: fromKey ?? '', toKey: toKey ?? '' }
+    const migration: LiveMigration = { id, ns, from, to, min, max, ...keys, stage, documents, bytes }
+    this.#add({ type: 'migration', migration })
+  }
+
+  #add(delta: Delta): void {
+    if (!this.#changes(delta)) return
+    this.state.apply(delta)
+    this.#push(delta)
+  }
+
+  #changes(delta: Delta): boolean {
+    const { state } = this
+    switch (delta.type) {
+      case 'member':
+        return !isDeepStrictEqual(state.members.get(delta.member.address), delta.member)
+      case 'shard':
+        return !isDeepStrictEqual(state.shards.get(delta.shard.id), delta.shard)
+      case 'collection':
+        return !isDeepStrictEqual(state.collections.get(delta.collection.ns), delta.collection)
+      case 'faults':
+        return !isDeepStrictEqual(state.faults, delta.faults)
+      case 'balancer':
+        return !isDeepStrictEqual(state.balancer, delta.balancer)
+      case 'catalog':
+        return !isDeepStrictEqual(state.catalog, delta.catalog)
+      case 'chunks':
+        return !this.#isSameChunk(delta)
+      default:
+        return true
+    }
+  }
+
+  /** Migrations and splits also give new versions to chunks that stay as they are. */
+  #isSameChunk({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): boolean {
+    if (chunks.length !== 1 || to === null) return false
+    const known = this.state.chunksOf(ns)
+    const place = placeOf(known, from)
+    return isDeepStrictEqual(known[place], chunks[0]) && known[place + 1]?.key === to
+  }
+}
+
+function isStreamed(event: ClusterEvent): event is StreamedEvent {
+  if (event.type === 'log') return event.level === 'warn' || event.level === 'error'
+  return event.type !== 'routed' && event.type !== 'collection-size'
+}

@@ -1,0 +1,71 @@
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { decode, type Document } from '@shardlab/bson'
+import type { ClusterFacts } from '@shardlab/dashboard'
+import { replyOf } from '../answer-command.js'
+import { OptionError } from '../option-error.js'
+import type { ResolvedOptions } from '../resolved-options.js'
+import type { LiveRecorder, RecordedCluster } from './live-recorder.js'
+
+export const eventVerbs: ReadonlySet<string> = new Set(['events'])
+
+/** A client that has gone leaves its request behind for this time. */
+const waitMsMax = 10_000
+
+/** Loads and makes the recorder with the first request. */
+export class LiveStream {
+  /** null: the cluster has not started. */
+  #cluster: RecordedCluster | null = null
+  #recorder: Promise<LiveRecorder> | null = null
+
+  serve(cluster: RecordedCluster): void {
+    this.#cluster = cluster
+  }
+
+  /** @throws OptionError the cluster has not started */
+  recorder(): Promise<LiveRecorder> {
+    const cluster = this.#cluster
+    if (cluster === null) throw new OptionError('the cluster has not started yet: try again.')
+    this.#recorder ??= import('./live-recorder.js').then(({ LiveRecorder }) => new LiveRecorder(cluster))
+    return this.#recorder
+  }
+
+  /** While a request of a reader waits, the cluster cannot be copied. */
+  async withoutWaits<T>(work: () => Promise<T>): Promise<T> {
+    const recorder = await this.#recorder
+    return recorder === null ? work() : recorder.withoutWaits(work)
+  }
+
+  /** Serves `{ shardlab: 'events', reader, after, waitMs, close }`. */
+  answer({ body }: RequestOf<'cluster.command'>): Promise<ReplyOf<'cluster.command'>> {
+    return replyOf(() => this.#run(decode(body, { promoteLongs: true })))
+  }
+
+  async #run(command: Document): Promise<Document> {
+    const { reader, after, waitMs = 0, close } = command
+    const recorder = await this.recorder()
+    if (typeof waitMs !== 'number' || !(waitMs >= 0 && waitMs <= waitMsMax))
+      throw new OptionError(`waitMs is ${String(waitMs)}; it must be a number from 0 to ${waitMsMax}.`)
+    if (reader === undefined) {
+      if (after !== undefined || close !== undefined)
+        throw new OptionError('events needs the reader to which after and close refer.')
+      return asDocument(await recorder.next(await recorder.open(), 0, 0))
+    }
+    if (typeof reader !== 'string') throw new OptionError('reader must be the text that the first reply has.')
+    if (close === true) {
+      recorder.close(reader)
+      return { reader, deltas: [] }
+    }
+    if (typeof after !== 'number')
+      throw new OptionError('events needs after: the number of the last delta that arrived.')
+    return asDocument(await recorder.next(reader, after, waitMs))
+  }
+}
+
+const asDocument = ({ reader, deltas }: Awaited<ReturnType<LiveRecorder['next']>>): Document => ({ reader, deltas })
+
+export function factsOf(
+  { id, uri }: { readonly id: string; readonly uri: string },
+  { topology, emulate, clock }: ResolvedOptions,
+): ClusterFacts {
+  return { id, uri, topology, emulate, clock }
+}

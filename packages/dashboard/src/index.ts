@@ -1,0 +1,3 @@
+export type * from './stream/deltas.js'
+export { chunkDeltas, eventsMax, LiveState, placeOf } from './stream/live-state.js'
+export { ReaderError, Readers, type Batch, type ReadersOptions } from './stream/readers.js'

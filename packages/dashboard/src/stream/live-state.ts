@@ -1,0 +1,159 @@
+import type {
+  ClusterFacts,
+  Delta,
+  LiveBalancer,
+  LiveCatalog,
+  LiveChunk,
+  LiveCollection,
+  LiveFault,
+  LiveMember,
+  LiveMigration,
+  LiveShard,
+  StreamedEvent,
+} from './deltas.js'
+
+/** Older events are dropped. */
+export const eventsMax = 500
+
+/** Of one delta in a snapshot, so that no message is large. */
+const chunksPerDelta = 1000
+
+/** What a reader knows: the sum of its deltas. The recorder, the page and other tools use this. */
+export class LiveState {
+  /** false: a snapshot has begun and not ended. */
+  isReady = false
+  cluster: ClusterFacts | null = null
+  readonly members = new Map<string, LiveMember>()
+  readonly shards = new Map<string, LiveShard>()
+  readonly collections = new Map<string, LiveCollection>()
+  readonly migrations = new Map<string, LiveMigration>()
+  faults: readonly LiveFault[] = []
+  balancer: LiveBalancer | null = null
+  catalog: LiveCatalog = { readAtMs: 0, error: null }
+  /** Oldest first. */
+  readonly events: StreamedEvent[] = []
+  readonly #chunks = new Map<string, LiveChunk[]>()
+
+  /** In the order of their keys; empty: the collection is unknown. */
+  chunksOf(ns: string): readonly LiveChunk[] {
+    return this.#chunks.get(ns) ?? []
+  }
+
+  apply(delta: Delta): void {
+    switch (delta.type) {
+      case 'snapshot':
+        this.#clear()
+        this.cluster = delta.cluster
+        return
+      case 'ready':
+        this.isReady = true
+        return
+      case 'member':
+        this.members.set(delta.member.address, delta.member)
+        return
+      case 'member-removed':
+        this.members.delete(delta.address)
+        return
+      case 'shard':
+        this.shards.set(delta.shard.id, delta.shard)
+        return
+      case 'shard-removed':
+        this.shards.delete(delta.id)
+        return
+      case 'collection':
+        this.collections.set(delta.collection.ns, delta.collection)
+        return
+      case 'collection-removed':
+        this.collections.delete(delta.ns)
+        this.#chunks.delete(delta.ns)
+        return
+      case 'chunks':
+        this.#replace(delta)
+        return
+      case 'migration':
+        this.migrations.set(delta.migration.id, delta.migration)
+        return
+      case 'migration-ended':
+        this.migrations.delete(delta.id)
+        return
+      case 'faults':
+        this.faults = delta.faults
+        return
+      case 'balancer':
+        this.balancer = delta.balancer
+        return
+      case 'catalog':
+        this.catalog = delta.catalog
+        return
+      case 'event':
+        this.events.push(delta.event)
+        if (this.events.length > eventsMax) this.events.shift()
+    }
+  }
+
+  /** Deltas from which another `LiveState` becomes equal to this one. */
+  *snapshot(): Generator<Delta> {
+    if (this.cluster === null) throw new Error('a state without a cluster has no snapshot')
+    yield { type: 'snapshot', cluster: this.cluster }
+    for (const member of this.members.values()) yield { type: 'member', member }
+    for (const shard of this.shards.values()) yield { type: 'shard', shard }
+    for (const collection of this.collections.values()) {
+      yield { type: 'collection', collection }
+      yield* chunkDeltas(collection.ns, this.chunksOf(collection.ns))
+    }
+    for (const migration of this.migrations.values()) yield { type: 'migration', migration }
+    if (this.faults.length > 0) yield { type: 'faults', faults: this.faults }
+    if (this.balancer !== null) yield { type: 'balancer', balancer: this.balancer }
+    yield { type: 'catalog', catalog: this.catalog }
+    for (const event of this.events) yield { type: 'event', event }
+    yield { type: 'ready' }
+  }
+
+  #replace({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): void {
+    const known = this.#chunks.get(ns)
+    if (known === undefined) {
+      this.#chunks.set(ns, [...chunks])
+      return
+    }
+    const start = placeOf(known, from)
+    const end = to === null ? known.length : placeOf(known, to)
+    // An argument for each chunk would exceed the stack.
+    if (chunks.length > chunksPerDelta) {
+      this.#chunks.set(ns, known.slice(0, start).concat(chunks, known.slice(end)))
+      return
+    }
+    known.splice(start, end - start, ...chunks)
+  }
+
+  #clear(): void {
+    this.isReady = false
+    for (const map of [this.members, this.shards, this.collections, this.migrations, this.#chunks]) map.clear()
+    this.faults = []
+    this.balancer = null
+    this.catalog = { readAtMs: 0, error: null }
+    this.events.length = 0
+  }
+}
+
+/** Deltas that replace all chunks of a collection. */
+export function* chunkDeltas(ns: string, chunks: readonly LiveChunk[]): Generator<Extract<Delta, { type: 'chunks' }>> {
+  for (let i = 0; i < chunks.length; i += chunksPerDelta)
+    yield {
+      ...{ type: 'chunks', ns, from: i === 0 ? '' : chunks[i]!.key },
+      // The first delta removes whatever there was; the others append.
+      to: null,
+      chunks: chunks.slice(i, i + chunksPerDelta),
+    }
+}
+
+/** The first chunk that begins at the key or after it. */
+export function placeOf(chunks: readonly LiveChunk[], key: string): number {
+  let low = 0
+  let high = chunks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (chunks[middle]!.key < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}

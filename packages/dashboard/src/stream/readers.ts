@@ -1,0 +1,160 @@
+/** Queues of deltas, one for each reader of the stream. */
+import type { Delta, NumberedDelta } from './deltas.js'
+
+export interface ReadersOptions {
+  /** Deltas that make the present state. */
+  readonly snapshot: () => Iterable<Delta>
+  /** Called when the last reader has gone. */
+  readonly abandoned: () => void
+  /** The queue of a reader has reached its limit. */
+  readonly overflowed: () => void
+  readonly newId: () => string
+  readonly queueMax?: number
+  readonly readersMax?: number
+  readonly leaseMs?: number
+}
+
+export interface Batch {
+  readonly reader: string
+  readonly deltas: readonly NumberedDelta[]
+}
+
+export class ReaderError extends Error {
+  /** Determines the code of the reply. */
+  override readonly name = 'OptionError'
+}
+
+/** A chunk counts as one. Some 3 MB. */
+const batchWeightMax = 20_000
+
+interface Reader {
+  readonly id: string
+  /** The number of the first in the queue. */
+  first: number
+  /** The reader has received the deltas up to this number. */
+  received: number
+  queue: Delta[]
+  /** Ends the wait of its request. */
+  wake: (() => void) | null
+  lease: NodeJS.Timeout | null
+}
+
+export class Readers {
+  readonly #options: Required<ReadersOptions>
+  readonly #readers = new Map<string, Reader>()
+  /** Calls of {@link withoutWaits} that have not ended. */
+  #holds = 0
+
+  constructor(options: ReadersOptions) {
+    this.#options = { queueMax: 20_000, readersMax: 100, leaseMs: 30_000, ...options }
+  }
+
+  get count(): number {
+    return this.#readers.size
+  }
+
+  /**
+   * Its queue begins with a snapshot. It is closed when it does not read for the lease.
+   * @throws ReaderError there are too many
+   */
+  open(): string {
+    const { readersMax, newId } = this.#options
+    if (this.#readers.size >= readersMax)
+      throw new ReaderError(`the stream has ${readersMax} readers, which is the limit: close one.`)
+    const reader: Reader = { id: newId(), first: 1, received: 0, queue: [], wake: null, lease: null }
+    reader.queue.push(...this.#options.snapshot())
+    this.#readers.set(reader.id, reader)
+    this.#renew(reader)
+    return reader.id
+  }
+
+  /** No error for an unknown reader. */
+  close(id: string): void {
+    const reader = this.#readers.get(id)
+    if (reader === undefined) return
+    if (reader.lease !== null) clearTimeout(reader.lease)
+    this.#readers.delete(id)
+    reader.wake?.()
+    if (this.#readers.size === 0) this.#options.abandoned()
+  }
+
+  push(delta: Delta): void {
+    for (const reader of this.#readers.values()) {
+      if (reader.queue.length >= this.#options.queueMax) this.#restart(reader)
+      else reader.queue.push(delta)
+      reader.wake?.()
+    }
+  }
+
+  /**
+   * Drops the deltas up to `after`, and returns the following ones. Without any it waits, at most
+   * `waitMs`. A repeated call gets the same deltas.
+   * @throws ReaderError the reader is unknown, or `after` is not a number that it has received
+   */
+  async next(id: string, after: number, waitMs: number): Promise<Batch> {
+    const reader = this.#readers.get(id)
+    if (reader === undefined) throw new ReaderError(`there is no reader ${id}: open one without reader and after.`)
+    const last = reader.first + reader.queue.length - 1
+    if (!Number.isSafeInteger(after) || after < reader.received || after > last)
+      throw new ReaderError(
+        `after is ${after}; the reader ${id} has deltas after ${reader.received}, up to ${last}: give the number of the last delta that arrived.`,
+      )
+    reader.received = after
+    if (after >= reader.first) {
+      reader.queue.splice(0, after + 1 - reader.first)
+      reader.first = after + 1
+    }
+    if (reader.queue.length === 0 && waitMs > 0 && this.#holds === 0) await this.#wait(reader, waitMs)
+    if (this.#readers.has(id)) this.#renew(reader)
+    return { reader: id, deltas: batchOf(reader) }
+  }
+
+  /** No request waits while the work is done. */
+  async withoutWaits<T>(work: () => Promise<T>): Promise<T> {
+    this.#holds++
+    for (const { wake } of this.#readers.values()) wake?.()
+    try {
+      return await work()
+    } finally {
+      this.#holds--
+    }
+  }
+
+  #wait(reader: Reader, waitMs: number): Promise<void> {
+    // An earlier request whose reply was lost.
+    reader.wake?.()
+    if (reader.lease !== null) clearTimeout(reader.lease)
+    reader.lease = null
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => reader.wake?.(), waitMs)
+      reader.wake = () => {
+        clearTimeout(timer)
+        reader.wake = null
+        resolve()
+      }
+    })
+  }
+
+  #renew(reader: Reader): void {
+    if (reader.lease !== null) clearTimeout(reader.lease)
+    reader.lease = setTimeout(() => this.close(reader.id), this.#options.leaseMs).unref()
+  }
+
+  /** The numbers of the deltas that are dropped are not used again: they may be on their way. */
+  #restart(reader: Reader): void {
+    reader.first += reader.queue.length
+    reader.queue = [...this.#options.snapshot()]
+    this.#options.overflowed()
+  }
+}
+
+function batchOf({ first, queue }: Reader): NumberedDelta[] {
+  const batch: NumberedDelta[] = []
+  let weight = 0
+  for (const [i, delta] of queue.entries()) {
+    weight += delta.type === 'chunks' ? delta.chunks.length + 1 : 1
+    if (batch.length > 0 && weight > batchWeightMax) break
+    batch.push({ number: first + i, ...delta })
+  }
+  return batch
+}
