@@ -107,10 +107,13 @@ const firstMessages: readonly Case[] = [
   [
     'the mechanism before SCRAM',
     (client) => client.command({ authenticate: 1, mechanism: 'MONGODB-CR', user: 'root', nonce: 'x', $db: 'admin' }),
-    (since) =>
-      since('5.0')
-        ? refused(334, 'Received authentication for mechanism MONGODB-CR which is not enabled')
-        : refused(2, 'Unsupported mechanism: MONGODB-CR'),
+    (since) => {
+      if (since('7.0')) return failed
+      if (since('5.0')) return refused(334, 'Received authentication for mechanism MONGODB-CR which is not enabled')
+      if (since('4.4'))
+        return refused(2, 'Received authentication for mechanism MONGODB-CR which is unknown or not enabled')
+      return refused(2, 'Unsupported mechanism: MONGODB-CR')
+    },
   ],
   [
     'an option of another type',

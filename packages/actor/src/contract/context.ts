@@ -34,11 +34,21 @@ export interface TlsState {
   rotate(): void
 }
 
+/** Of a client, certified by an authority of the member. */
+export interface ClientCertificate {
+  /** Its name, as RFC 2253. */
+  readonly subject: string
+  /** It has the organizations, units and domains of the member's certificate. */
+  readonly isOfMember: boolean
+}
+
 /** The port on which clients reach a member. */
 export interface PortState {
   readonly connectionsMax: number
   /** Refused because of this limit since the port was opened. */
   readonly rejectedConnections: number
+  /** Null: the client has none that is valid, or has gone. */
+  certificateOf(connectionId: number): ClientCertificate | null
 }
 
 /** The whole world of an actor. Handlers await only promises of these methods. */

@@ -109,6 +109,21 @@ export const accessRuleTable = {
     source: 'authentication_session.cpp, StepGuard; new in 5.0',
     since: '5.0',
   },
+  certificateSubjects: {
+    about: 'A login by certificate needs the name of a valid certificate before anything else of it is checked.',
+    source: 'authentication_commands.cpp, _authenticateX509; the order changed in 5.0',
+    since: '5.0',
+  },
+  anonymousCertificates: {
+    about: 'A client without a certificate is a user with an empty name.',
+    source: 'authentication_commands.cpp, _authenticateX509, until 4.2',
+    until: '4.4',
+  },
+  authenticateHidesReasons: {
+    about: 'The command authenticate gives reasons only for unknown users and protocol errors.',
+    source: 'authentication_commands.cpp, CmdAuthenticate::typedRun; new in 7.0',
+    since: '7.0',
+  },
   directOperations: {
     about: 'The localhost exception includes operations on shards without a router.',
     source: 'authorization_session_impl.cpp, _getDefaultPrivileges; new in 7.0',

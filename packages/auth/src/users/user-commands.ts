@@ -238,7 +238,11 @@ export function withoutRoles(roles: readonly RoleName[], removed: readonly RoleN
 
 function found(user: UserDocument | null, name: UserName, rules: AccessRules): UserDocument {
   if (user !== null) return user
-  throw new CommandError(
+  throw userNotFound(name, rules)
+}
+
+export function userNotFound(name: UserName, rules: AccessRules): CommandError {
+  return new CommandError(
     'UserNotFound',
     rules.has('generatedParsers')
       ? `Could not find user "${name.user}" for db "${name.db}"`

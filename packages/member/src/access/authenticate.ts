@@ -122,6 +122,20 @@ async function completeLogin(
   const { generation } = host.users
   const found = await host.users.find(name)
   if (found === null) throw new AuthenticationError('the user was dropped')
+  admit({ host, connection, isStrict }, access, { found, generation, mechanism })
+}
+
+/** @throws CommandError AuthenticationFailed, and for a second user */
+export function admit(
+  { host, connection, isStrict }: Omit<LoginStep, 'db'>,
+  access: ConnectionAccess,
+  {
+    found,
+    generation,
+    mechanism,
+  }: { readonly found: FoundUser; readonly generation: number; readonly mechanism: string },
+): void {
+  const { name } = found.user
   if (!isAddressAllowed(found, connection.remote, host.context.endpoint))
     throw new AuthenticationError('the address is restricted')
   access.logIn(found, generation, isStrict)
@@ -148,15 +162,21 @@ function mechanismOf(name: string, { host, db }: LoginStep): ScramMechanism {
   const offered = host.parameters.strings('authenticationMechanisms')
   const mechanism = scramMechanisms.get(name)
   if (mechanism !== undefined && offered.includes(name) && db !== '$external') return mechanism
-  const rules = accessRulesOf(host.behaviours)
-  const code = rules.has('mechanismUnavailable') ? 'MechanismUnavailable' : 'BadValue'
-  const isCounted = rules.has('mechanismCounters') && !offered.includes(name)
-  throw new CommandError(
-    code,
-    isCounted
-      ? `Received authentication for mechanism ${name} which is ${rules.has('mechanismUnavailable') ? '' : 'unknown or '}not enabled`
-      : `Unsupported mechanism '${name}' on authentication database '${db}'`,
-  )
+  checkCounted(host, name)
+  const code = accessRulesOf(host.behaviours).has('mechanismUnavailable') ? 'MechanismUnavailable' : 'BadValue'
+  throw new CommandError(code, `Unsupported mechanism '${name}' on authentication database '${db}'`)
+}
+
+/** @throws CommandError MechanismUnavailable, before 5.0 BadValue: it is not offered */
+export function checkCounted({ behaviours, parameters }: MemberHost, mechanism: string): void {
+  const rules = accessRulesOf(behaviours)
+  if (!rules.has('mechanismCounters') || parameters.strings('authenticationMechanisms').includes(mechanism)) return
+  throw rules.has('mechanismUnavailable')
+    ? new CommandError(
+        'MechanismUnavailable',
+        `Received authentication for mechanism ${mechanism} which is not enabled`,
+      )
+    : new CommandError('BadValue', `Received authentication for mechanism ${mechanism} which is unknown or not enabled`)
 }
 
 /** The mechanisms of a user, the strongest first; null: the user is unknown. */
@@ -169,7 +189,12 @@ export async function mechanismsFor(host: MemberHost, name: UserName): Promise<r
 }
 
 /** Logs the reason, which the client does not learn. */
-function noted({ host, connection, db }: LoginStep, mechanism: string, user: string | null, error: unknown): unknown {
+export function noted(
+  { host, connection, db }: LoginStep,
+  mechanism: string,
+  user: string | null,
+  error: unknown,
+): unknown {
   if (error instanceof CommandError)
     host.logBuffer.add(host.context.now(), 'I', 'ACCESS', 5286307, `conn${connection.id}`, 'Failed to authenticate', {
       client: connection.remote,

@@ -4,7 +4,8 @@ import { BsonType, CommandError, type DocumentWriter, findField, firstFieldName 
 import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost, MemberInvocation } from '../member-host.js'
 import { accessRulesOf } from './access-rules.js'
-import { accessOfConnection, mechanismsFor, startLogin } from './authenticate.js'
+import { accessOfConnection, mechanismsFor, startLogin, type LoginStep } from './authenticate.js'
+import { authenticateOnce, externalDb } from './certificate-login.js'
 
 /**
  * Appends `saslSupportedMechs` and `speculativeAuthenticate`. A login that fails has no effect.
@@ -42,26 +43,49 @@ async function writeSpeculation(
   writer: DocumentWriter,
   start: Uint8Array,
 ): Promise<void> {
-  const db = findField(start, 'db')
-  const mechanism = findField(start, 'mechanism')
-  const payload = findField(start, 'payload')
-  if (firstFieldName(start) !== 'saslStart' || db?.type !== BsonType.string || mechanism?.type !== BsonType.string)
-    return
-  if (payload === undefined) return
-  const options = findField(start, 'options')
+  const step = { host, connection, isStrict: args.bool('apiStrict') === true }
+  const name = firstFieldName(start)
   try {
-    const reply = await startLogin(
-      { host, connection, db: db.asString(), isStrict: args.bool('apiStrict') === true },
-      {
-        mechanism: mechanism.asString(),
-        payload,
-        options: options?.type === BsonType.object ? options.slice() : undefined,
-      },
-    )
-    writer.document('speculativeAuthenticate', reply.finish())
+    const reply =
+      name === 'saslStart'
+        ? await speculativeStart(step, start)
+        : name === 'authenticate'
+          ? await speculativeAuthenticate(step, start)
+          : null
+    if (reply !== null) writer.document('speculativeAuthenticate', reply.finish())
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
   }
+}
+
+type StepWithoutDatabase = Omit<LoginStep, 'db'>
+
+/** Null: it is malformed. */
+function speculativeStart(step: StepWithoutDatabase, start: Uint8Array): Promise<DocumentWriter> | null {
+  const db = textIn(start, 'db')
+  const mechanism = textIn(start, 'mechanism')
+  const payload = findField(start, 'payload')
+  if (db === undefined || mechanism === undefined || payload === undefined) return null
+  const options = findField(start, 'options')
+  return startLogin(
+    { ...step, db },
+    { mechanism, payload, options: options?.type === BsonType.object ? options.slice() : undefined },
+  )
+}
+
+/** Null: it is malformed. */
+function speculativeAuthenticate(step: StepWithoutDatabase, start: Uint8Array): Promise<DocumentWriter> | null {
+  const mechanism = textIn(start, 'mechanism')
+  const user = findField(start, 'user') === undefined ? '' : textIn(start, 'user')
+  if (mechanism === undefined || user === undefined) return null
+  const namesDatabase = accessRulesOf(step.host.behaviours).has('certificateSubjects')
+  const db = namesDatabase ? (textIn(start, 'db') ?? externalDb) : externalDb
+  return authenticateOnce({ ...step, db }, { mechanism, user })
+}
+
+function textIn(document: Uint8Array, field: string): string | undefined {
+  const value = findField(document, field)
+  return value?.type === BsonType.string ? value.asString() : undefined
 }
 
 /** `database.user`. */

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { accessRulesOf } from '../access/access-rules.js'
+import { authenticateOnce } from '../access/certificate-login.js'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Server: authentication_commands.cpp. */
@@ -9,23 +10,20 @@ export const authenticate: CommandRow<MemberInvocation> = {
   routing: 'local',
   access: 'none',
   privileges: 'none',
-  apiVersion1: true,
   sensitive: ['key', 'nonce'],
   manual: 'reference/command/authenticate',
   status: 'partial',
   deviations: ['D914'],
-  missing: 'every mechanism: MONGODB-X509 needs TLS, and MONGODB-CR is older than SCRAM',
-  summary: 'Refused: drivers log in with saslStart.',
-  run({ args, host, connectionId }) {
-    host.connections.find(connectionId)?.access?.endExchange()
-    const rules = accessRulesOf(host.behaviours)
-    const mechanism = args.string('mechanism') ?? ''
-    if (mechanism === '') throw new CommandError('BadValue', 'Auth mechanism not specified')
-    if (rules.has('mechanismUnavailable') && mechanism !== 'MONGODB-X509')
-      throw new CommandError(
-        'MechanismUnavailable',
-        `Received authentication for mechanism ${mechanism} which is not enabled`,
-      )
-    throw new CommandError('BadValue', `Unsupported mechanism: ${mechanism}`)
+  missing: 'the mechanism MONGODB-CR, which is older than SCRAM',
+  summary: 'Logs in with the certificate of the connection.',
+  run({ args, host, db, connectionId }) {
+    if (connectionId === 0) throw new CommandError('AuthenticationFailed', 'Authentication failed.')
+    const mechanism = args.string('mechanism')
+    if (mechanism === undefined && accessRulesOf(host.behaviours).has('mechanismCounters'))
+      throw new CommandError('IDLFailedToParse', "BSON field 'authenticate.mechanism' is missing but a required field")
+    return authenticateOnce(
+      { host, connection: host.connections.stillOpen(connectionId), db, isStrict: args.bool('apiStrict') === true },
+      { mechanism: mechanism ?? '', user: args.string('user') ?? '' },
+    )
   },
 }

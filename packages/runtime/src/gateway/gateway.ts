@@ -1,5 +1,11 @@
 import { createServer, type AddressInfo, type ListenOptions, type Server, type Socket } from 'node:net'
-import { clientConnectionsMax, type LogLevel, type PortState, type TlsState } from '@shardlab/actor'
+import {
+  clientConnectionsMax,
+  type ClientCertificate,
+  type LogLevel,
+  type PortState,
+  type TlsState,
+} from '@shardlab/actor'
 import type { GatewayTarget } from '../host/clients/gateway-target.js'
 import type { Listen, PortLimits } from '../runtime.js'
 import { Connection, type ConnectionHost } from './connection.js'
@@ -164,6 +170,13 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     for (const server of this.#servers) server.close()
     this.tls?.destroy()
     for (const connection of this.#connections) connection.destroy()
+  }
+
+  certificateOf(connectionId: number): ClientCertificate | null {
+    const { tls } = this
+    if (tls === null) return null
+    for (const { id, socket } of this.#connections) if (id === connectionId) return tls.certificateOf(socket)
+    return null
   }
 
   nextRequestId(): number {

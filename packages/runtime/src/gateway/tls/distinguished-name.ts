@@ -8,14 +8,28 @@ export function distinguishedName(lines: string): string {
     .split('\n')
     .filter((line) => line !== '')
     .toReversed()
-    .map((level) =>
-      level
-        .split(/(?<!\\) \+ /)
-        .map(escaped)
-        .join('+'),
-    )
+    .map((level) => attributesOf(level).map(escaped).join('+'))
     .join(',')
 }
+
+/**
+ * Whether a certificate is for members of a cluster: its organizations, units and domains are those
+ * of a member's certificate, and it has some. Server: ssl_manager.cpp, isClusterMember.
+ * @param lines of both certificates, as {@link distinguishedName}
+ */
+export function isOfCluster(lines: string, ofMember: string): boolean {
+  const own = clusterAttributes(lines)
+  return own.length > 0 && own.join('\n') === clusterAttributes(ofMember).join('\n')
+}
+
+const clusterAttributes = (lines: string): string[] =>
+  lines
+    .split('\n')
+    .flatMap(attributesOf)
+    .filter((attribute) => /^(O|OU|DC)=/.test(attribute))
+    .toSorted()
+
+const attributesOf = (level: string): string[] => level.split(/(?<!\\) \+ /)
 
 /** Node.js has escaped what could be mistaken, but not the characters of RFC 2253. */
 function escaped(attribute: string): string {

@@ -9,6 +9,8 @@ export interface ReadTlsFiles {
   readonly context: SecureContextOptions
   /** Of the server's certificate, as RFC 2253. */
   readonly subject: string
+  /** As `X509Certificate.subject`. */
+  readonly subjectLines: string
   readonly expiresAtMs: number
 }
 
@@ -39,7 +41,11 @@ export function readTlsFiles(settings: TlsSettings): ReadTlsFiles {
     if (lists.length === 0) throw new TlsFileError(problem)
     check(context, problem, undefined)
   }
-  return { context, subject: distinguishedName(certificate.subject), expiresAtMs: Date.parse(certificate.validTo) }
+  const { subject: subjectLines } = certificate
+  return {
+    ...{ context, subjectLines, subject: distinguishedName(subjectLines) },
+    expiresAtMs: Date.parse(certificate.validTo),
+  }
 }
 
 function read(file: string): string {

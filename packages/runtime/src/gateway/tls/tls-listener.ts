@@ -3,9 +3,10 @@
  * client distinguish them. Server: asio_session_impl.cpp, maybeHandshakeSSLForIngress;
  * ssl_manager_openssl.cpp, parseAndValidatePeerCertificate.
  */
-import type { LogLevel, TlsState } from '@shardlab/actor'
+import type { ClientCertificate, LogLevel, TlsState } from '@shardlab/actor'
 import type { Socket } from 'node:net'
-import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { createServer, TLSSocket, type Server } from 'node:tls'
+import { distinguishedName, isOfCluster } from './distinguished-name.js'
 import { readTlsFiles, type ReadTlsFiles } from './tls-files.js'
 import type { TlsSettings } from './tls-settings.js'
 
@@ -68,6 +69,15 @@ export class TlsListener implements TlsState {
 
   get hasCertificateAuthority(): boolean {
     return this.#settings.CAFile !== undefined
+  }
+
+  certificateOf(socket: Socket): ClientCertificate | null {
+    // With `allowInvalidCertificates` there are clients whose certificate proves nothing.
+    if (!this.hasCertificateAuthority || !(socket instanceof TLSSocket) || !socket.authorized) return null
+    const certificate = socket.getPeerX509Certificate()
+    if (certificate === undefined) return null
+    const { subject } = certificate
+    return { subject: distinguishedName(subject), isOfMember: isOfCluster(subject, this.#files.subjectLines) }
   }
 
   /** @throws TlsFileError: the earlier files stay in use */
