@@ -231,6 +231,7 @@ export {
   findError,
 } from './specs/find.js'
 export { fsyncSpec } from './specs/fsync.js'
+export { fsyncUnlockSpec } from './specs/fsync-unlock.js'
 export { getCmdLineOptsSpec, writeCommandLine } from './specs/get-cmd-line-opts.js'
 export { getDefaultRWConcernSpec } from './specs/get-default-rw-concern.js'
 export { cursorIdOf, defaultAwaitMs, getMoreBatchSize, getMoreNamespace, getMoreSpec } from './specs/get-more.js'

@@ -44,6 +44,7 @@ import { findAndModify } from './commands/find-and-modify.js'
 import { find } from './commands/find.js'
 import { flushRouterConfig } from './commands/flush-router-config.js'
 import { fsync } from './commands/fsync.js'
+import { fsyncUnlock } from './commands/fsync-unlock.js'
 import { getCmdLineOpts } from './commands/get-cmd-line-opts.js'
 import { getDefaultRWConcern } from './commands/get-default-rw-concern.js'
 import { getMore } from './commands/get-more.js'
@@ -140,6 +141,7 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   findAndModify,
   flushRouterConfig,
   fsync,
+  fsyncUnlock,
   getCmdLineOpts,
   getDefaultRWConcern,
   getClusterParameter,

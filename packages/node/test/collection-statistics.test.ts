@@ -367,8 +367,8 @@ t.test('the other commands of a member reply; D704: without JavaScript', async (
   t.match(await node.run({ mapReduce: 'c', map: 'f', reduce: 'g', out: { inline: 1 } }), { code: 31264 })
 })
 
-t.test('fsync waits for the disk and refuses a lock', async (t) => {
-  const node = new NodeUnderTest()
+t.test('fsync waits for the disk, and 2.6 refuses a lock', async (t) => {
+  const node = new NodeUnderTest({ version: '2.6' })
   t.same(await node.ok({ fsync: 1 }, admin), { numFiles: 1, ok: 1 })
   t.match(await node.run({ fsync: 1, lock: true }, admin), { code: 72 })
 })

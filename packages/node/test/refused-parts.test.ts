@@ -30,7 +30,6 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
   ],
   ['filemd5', [{ filemd5: 1, partialOk: true }]],
   ['collMod', [{ collMod: 'c', timeseries: { granularity: 'hours' } }]],
-  ['fsync', [{ fsync: 1, lock: true }, { fsync: 1, lock: 1 }, { fsyncUnlock: 1 }], 'admin'],
   ['profile', [{ profile: 1 }, { profile: 2 }, { profile: 0, filter: { op: 'query' } }]],
   ['mapReduce', [{ mapReduce: 'c', map: 'f', reduce: 'g', out: { inline: 1 } }]],
   ['setParameter', [{ setParameter: 1, internalQueryForceClassicEngine: true }], 'admin'],

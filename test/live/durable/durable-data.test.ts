@@ -1,6 +1,6 @@
 /** Clusters with the option `dbPath`: what survives, and what is refused. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OptionError, ShardedCluster, type ClusterEvents, type ClusterOptions } from '@shardlab/cluster'
 import { MongoClient } from 'mongodb'
@@ -98,12 +98,16 @@ t.test('a directory that cannot be used is refused in one sentence', async (test
 t.test('the lock of a process that was killed is taken over', async (test) => {
   const dbPath = await newDirectory(test)
   await during({ dbPath, shards: 1 }, async () => {})
-  await writeFile(
-    join(dbPath, 'lock'),
-    `${JSON.stringify({ pid: 2 ** 22 + 1, startedAt: null, host: (await import('node:os')).hostname() })}\n`,
-  )
+  const { ino: inode } = await stat(dbPath)
+  const lockedBy = (holder: object) =>
+    writeFile(join(dbPath, 'lock'), `${JSON.stringify({ startedAt: null, host: hostname(), inode, ...holder })}\n`)
+  await lockedBy({ pid: 2 ** 22 + 1 })
   await during({ dbPath }, async () => {})
-  await writeFile(join(dbPath, 'lock'), `${JSON.stringify({ pid: 1, startedAt: null, host: 'elsewhere' })}\n`)
+  await writeFile(join(dbPath, 'lock'), '')
+  await during({ dbPath }, async () => {})
+  await lockedBy({ pid: process.ppid })
+  await test.rejects(ShardedCluster.start({ dbPath }), new RegExp(`in use by process ${process.ppid}: stop it first`))
+  await lockedBy({ pid: 1, host: 'elsewhere' })
   await test.rejects(
     ShardedCluster.start({ dbPath }),
     /in use by process 1 on elsewhere: stop it first, or delete .*lock/,

@@ -2,7 +2,7 @@
  * The file by which two processes do not use one directory. It has the number of the process and,
  * where the system tells, when the process started: numbers are used again.
  */
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { OptionError } from '../option-error.js'
 
@@ -13,6 +13,8 @@ interface Holder {
   /** Null: the system does not tell. */
   readonly startedAt: string | null
   readonly host: string
+  /** Number of the directory in its file system: a copy of the directory has another one. */
+  readonly inode: number
 }
 
 /**
@@ -21,10 +23,11 @@ interface Holder {
  */
 export function lockDirectory(directory: string): () => void {
   const path = `${directory}/${lockName}`
-  const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), host: hostname() }
+  const inode = statSync(directory).ino
+  const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), host: hostname(), inode }
   while (!created(path, own)) {
     const holder = holderIn(path)
-    if (holder !== null && (isSame(holder, own) || isAlive(holder, own)))
+    if (holder?.inode === inode && (isSame(holder, own) || isAlive(holder, own)))
       throw new OptionError(
         holder.host === own.host
           ? `${directory} is in use by process ${holder.pid}: stop it first, or choose another directory.`
@@ -75,7 +78,7 @@ function takeAway(path: string, holder: Holder | null): void {
 }
 
 function isSame(one: Holder, other: Holder): boolean {
-  return one.pid === other.pid && one.startedAt === other.startedAt && one.host === other.host
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 function isAlive({ pid, startedAt, host }: Holder, own: Holder): boolean {

@@ -47,6 +47,10 @@ export const currentOp: CommandRow<NodeInvocation> = {
       routed === null ? null : host.role.memberName,
       shownOwners(invocation, args.bool('$ownOps') !== true),
     ).filter((operation) => filter.matches(operation))
-    return new DocumentWriter(2048).documents('inprog', operations)
+    const writer = new DocumentWriter(2048).documents('inprog', operations)
+    if (host.writeLock.held === null) return writer
+    return writer
+      .bool('fsyncLock', true)
+      .string('info', 'use db.fsyncUnlock() to terminate the fsync write/snapshot lock')
   },
 }

@@ -28,6 +28,7 @@ import { fileMd5 } from '../commands/file-md5.js'
 import { findAndModify } from '../commands/find-and-modify.js'
 import { find } from '../commands/find.js'
 import { fsync } from '../commands/fsync.js'
+import { fsyncUnlock } from '../commands/fsync-unlock.js'
 import { getCmdLineOpts } from '../commands/get-cmd-line-opts.js'
 import { getDefaultRWConcern } from '../commands/get-default-rw-concern.js'
 import { getMore } from '../commands/get-more.js'
@@ -100,6 +101,7 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   fileMd5,
   findAndModify,
   fsync,
+  fsyncUnlock,
   getCmdLineOpts,
   getDefaultRWConcern,
   getClusterParameter,

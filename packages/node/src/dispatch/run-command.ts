@@ -38,13 +38,14 @@ import { afterOutcome, confirmRead, prepareRead } from '../replication/concerns/
 import { stateChange } from '../replication/serving/state-change.js'
 import { awaitWriteConcern } from '../replication/concerns/write-concern.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
+import { isWriting } from '../host/write-lock.js'
 import { argumentsOf, authorizedBody, checkDatabase } from './authorize-client.js'
 import { checkMayRun } from './check-may-run.js'
 import { withDefaultsOfSet } from './defaults-of-set.js'
 import { findRow } from './find-row.js'
 import { retryableWriteOf } from './retryable-write.js'
 import { codeOfWriteConcernError, writeTopologyVersion } from './topology-version.js'
-import { afterTransactions, awaitEnd, definitionsOf } from '../transactions/await-transactions.js'
+import { afterTransactions, awaitEnd, awaitUnlock, definitionsOf } from '../transactions/await-transactions.js'
 import { confirmUnknown } from '../transactions/confirm-unknown.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
 import type { Transaction } from '../transactions/transaction.js'
@@ -137,6 +138,14 @@ class CommandRun {
   }
 
   #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    if (this.#node.writeLock.held === null || !isWriting(this.#row!)) return this.#performUnlocked()
+    return awaitUnlock(this.#invocation!).then(
+      () => this.#performUnlocked(),
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  #performUnlocked(): Promise<DocumentWriter | null> | DocumentWriter | null {
     const invocation = this.#invocation!
     if (invocation.transaction !== undefined)
       return this.#settle(runInTransaction(this.#row!, invocation, (inside) => this.#runRow(inside)))

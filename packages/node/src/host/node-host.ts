@@ -41,6 +41,7 @@ import type { CollectionSizes, KeyBounds } from '../statistics/collection-sizes.
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
 import type { NodeStatistics } from '../statistics/node-statistics.js'
+import type { WriteLock } from './write-lock.js'
 import type { TransactionStatement } from '../transactions/transaction.js'
 import type { Transactions } from '../transactions/transactions.js'
 
@@ -148,6 +149,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   /** Commands outside of transactions cost nothing while there are none. */
   readonly transactions: Transactions
   readonly snapshots: SnapshotHistory
+  /** Commands that write wait while it is held. */
+  readonly writeLock: WriteLock
   /** `node`: the one that serves now, which may be a later one. */
   readonly reads: ReadWaits & { readonly node: NodeHost }
   readonly cursors: CursorManager

@@ -1,10 +1,11 @@
 /** The data of a node, with its log, which outlive the work of its role. */
-import { ClusterClock, type ActorContext } from '@shardlab/actor'
+import { ClusterClock, type ActorContext, type Disk } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { NodeLog } from '../log/node-log.js'
 import { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { StorageNodeOptions } from './node-host.js'
+import { WriteLock, type LockableDisk } from './write-lock.js'
 
 /** Room for a million inserts. On the server, the size of the oplog limits the history. */
 const defaultRetryHistoryBytesMax = 64 * 1024 * 1024
@@ -23,9 +24,10 @@ export class NodeStorage {
   readonly retries: RetryHistory
   readonly log: NodeLog
   readonly snapshots: SnapshotHistory
+  readonly writeLock: WriteLock
 
   constructor(
-    context: ActorContext,
+    context: ActorContext & { readonly disk: Disk & LockableDisk },
     {
       retryHistoryBytesMax = defaultRetryHistoryBytesMax,
       snapshotHistoryBytesMax = defaultSnapshotHistoryBytesMax,
@@ -55,6 +57,7 @@ export class NodeStorage {
         oplogSizeBytes,
       },
     })
+    this.writeLock = new WriteLock(context.disk, () => this.log.flush())
     this.snapshots = new SnapshotHistory(this.engine, {
       now: () => context.now(),
       bytesMax: snapshotHistoryBytesMax,

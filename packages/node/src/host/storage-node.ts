@@ -96,6 +96,7 @@ export class StorageNode implements NodeHost {
   readonly transactions: Transactions
   readonly sessions: SessionCatalog
   readonly snapshots: SnapshotHistory
+  readonly writeLock: NodeHost['writeLock']
   readonly reads: LastingReads
   readonly cursors: CursorManager
   readonly insertWaiters: InsertWaiters
@@ -138,10 +139,7 @@ export class StorageNode implements NodeHost {
     this.operations = reads.operations
     this.#mode = mode
     this.#storage = storage
-    const { engine, clock, retries } = storage
-    this.engine = engine
-    this.clock = clock
-    this.retries = retries
+    ;({ engine: this.engine, clock: this.clock, retries: this.retries, writeLock: this.writeLock } = storage)
     this.failPoints = previous?.failPoints ?? new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints, () => this.role.memberName)
     this.options = options

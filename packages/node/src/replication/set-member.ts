@@ -247,6 +247,7 @@ export class SetMember implements Actor {
   }
 
   async stop(): Promise<void> {
+    this.#storage.writeLock.release()
     await this.#current.role.stop?.()
   }
 

@@ -14,7 +14,7 @@ import type { Transaction } from './transaction.js'
  */
 export async function awaitEnd(
   { host, operation }: Pick<NodeInvocation, 'host' | 'operation'>,
-  transaction: Transaction,
+  transaction: Pick<Transaction, 'ended' | 'isOpen'>,
 ): Promise<void> {
   const leftMs = operation.timeLimit?.leftMs
   operation.yields++
@@ -33,6 +33,12 @@ export async function awaitEnd(
   await host.context.all([operation.interruptible(Promise.race([transaction.ended, expiry]))])
   if (isOver && transaction.isOpen) throw maxTimeExpired()
   operation.checkForInterrupt()
+}
+
+/** @throws CommandError as {@link awaitEnd} */
+export async function awaitUnlock(invocation: Pick<NodeInvocation, 'host' | 'operation'>): Promise<void> {
+  const { writeLock } = invocation.host
+  for (let held = writeLock.held; held !== null; held = writeLock.held) await awaitEnd(invocation, held)
 }
 
 /** Commands that change the definition of the collection that they name. */

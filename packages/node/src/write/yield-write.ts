@@ -8,7 +8,7 @@ import type { LogSession } from '@shardlab/storage'
 import { giveUpTurn, isStaleCode } from '@shardlab/member'
 import type { SourceReads } from '../cursors/source-reads.js'
 import type { ExecutedStatement } from '../retry/executed-statement.js'
-import { awaitEnd } from '../transactions/await-transactions.js'
+import { awaitEnd, awaitUnlock } from '../transactions/await-transactions.js'
 import type { Transaction } from '../transactions/transaction.js'
 import { sliceOf, type WriteScope } from './write-scope.js'
 
@@ -32,6 +32,7 @@ export async function yieldBetween(scope: WriteScope): Promise<void> {
   const { host, operation } = scope.invocation
   await host.flush()
   await giveUpTurn(host.context, operation, sliceOf(scope))
+  await awaitUnlock(scope.invocation)
   const entered = host.role.enter(scope.ns, scope.invocation)
   scope.access = entered instanceof Promise ? await entered : entered
   operation.checkForInterrupt()

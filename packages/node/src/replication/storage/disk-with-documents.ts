@@ -6,13 +6,22 @@
  */
 import { imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
 import { BsonType, DocumentWriter, fieldsOf, readUint32 } from '@shardlab/bson'
+import type { LockableDisk } from '../../host/write-lock.js'
 
 /** Records of the log begin with the length of their first entry, which is never 0. */
 const markBytes = 4
 
-export class DiskWithDocuments implements Disk {
+/** Null: the document is removed. */
+type Change = readonly [name: string, document: Uint8Array | null]
+
+export class DiskWithDocuments implements Disk, LockableDisk {
   readonly #disk: Disk
   readonly #documents = new Map<string, Uint8Array>()
+  /** Not on the disk yet. */
+  readonly #appending = new Set<Change>()
+  /** Writes that wait for {@link unlock}; null: it is not locked. */
+  #waiting: (() => void)[] | null = null
+  readonly #writing = new Set<Promise<void>>()
   /** Of the documents in the checkpoint. */
   #headBytes = 0
   /** Of the records of documents after it. */
@@ -33,22 +42,27 @@ export class DiskWithDocuments implements Disk {
   }
 
   /** @throws DiskFullError as a rejection; nothing has changed then */
-  async storeDocument(name: string, document: Uint8Array): Promise<void> {
-    await this.#append(new DocumentWriter(document.length + 64).document(name, document).finish())
-    this.#documents.set(name, document)
+  storeDocument(name: string, document: Uint8Array): Promise<void> {
+    return this.#append(new DocumentWriter(document.length + 64).document(name, document).finish(), name, document)
   }
 
   /** @throws DiskFullError as a rejection; nothing has changed then */
-  async removeDocument(name: string): Promise<void> {
-    await this.#append(new DocumentWriter(64).null(name).finish())
-    this.#documents.delete(name)
+  removeDocument(name: string): Promise<void> {
+    return this.#append(new DocumentWriter(64).null(name).finish(), name, null)
   }
 
-  async #append(fields: Uint8Array): Promise<void> {
+  async #append(fields: Uint8Array, name: string, document: Uint8Array | null): Promise<void> {
     const record = new Uint8Array(markBytes + fields.length)
     record.set(fields, markBytes)
-    await this.#disk.append(record)
+    const change: Change = [name, document]
+    this.#appending.add(change)
+    try {
+      await this.append(record)
+    } finally {
+      this.#appending.delete(change)
+    }
     this.#recordBytes += record.length
+    apply(this.#documents, change)
   }
 
   /** In a copy, which does not {@link read} its disk. */
@@ -57,15 +71,48 @@ export class DiskWithDocuments implements Disk {
   }
 
   append(record: Uint8Array): Promise<void> {
-    return this.#disk.append(record)
+    if (this.#waiting === null) return this.#tracked(this.#disk.append(record))
+    const copy = new Uint8Array(record)
+    return this.#afterUnlock(() => this.append(copy))
   }
 
   appendNow(record: Uint8Array): boolean {
-    return this.#disk.appendNow?.(record) === true
+    return this.#waiting === null && this.#disk.appendNow?.(record) === true
   }
 
-  async writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
+  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
     const image = checkpoint instanceof Uint8Array ? imageOfBytes(checkpoint) : checkpoint
+    return this.#waiting === null
+      ? this.#tracked(this.#writeCheckpoint(image))
+      : this.#afterUnlock(() => this.writeCheckpoint(image))
+  }
+
+  async lock(): Promise<void> {
+    this.#waiting ??= []
+    await Promise.allSettled(this.#writing)
+  }
+
+  unlock(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = null
+    for (const write of waiting) write()
+  }
+
+  /** In the order of the calls. */
+  #afterUnlock(write: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting!.push(() => void write().then(resolve, reject))
+    })
+  }
+
+  #tracked(write: Promise<void>): Promise<void> {
+    this.#writing.add(write)
+    const end = (): void => void this.#writing.delete(write)
+    write.then(end, end)
+    return write
+  }
+
+  async #writeCheckpoint(image: DiskImage): Promise<void> {
     const head = this.#head()
     await this.#disk.writeCheckpoint({
       length: head.length + image.length,
@@ -80,7 +127,10 @@ export class DiskWithDocuments implements Disk {
 
   #head(): Uint8Array {
     const writer = new DocumentWriter(512)
-    for (const [name, document] of this.#documents) writer.document(name, document)
+    // Records that are being appended are dropped by the checkpoint, too.
+    const documents = new Map(this.#documents)
+    for (const change of this.#appending) apply(documents, change)
+    for (const [name, document] of documents) writer.document(name, document)
     return writer.finish()
   }
 
@@ -129,4 +179,9 @@ export class DiskWithDocuments implements Disk {
   hasRoom(recordBytes: number): boolean {
     return this.#disk.hasRoom(recordBytes)
   }
+}
+
+function apply(documents: Map<string, Uint8Array>, [name, document]: Change): void {
+  if (document === null) documents.delete(name)
+  else documents.set(name, document)
 }

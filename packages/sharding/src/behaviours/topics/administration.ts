@@ -8,6 +8,20 @@ export const administrationBehaviours = {
     ['2.6', false],
     ['4.0', true],
   ),
+  fsyncUnlockCommand: row<boolean>(
+    'The command fsyncUnlock exists; otherwise shells unlock by a query of a pseudo-collection.',
+    'reference/command/fsyncUnlock, new in 3.2',
+    ['2.6', false],
+    ['4.0', true],
+  ),
+  fsyncLockOnRouters: row<boolean>(
+    'fsync of a router reaches the config server as well and may lock; fsyncUnlock exists on routers.',
+    'reference/command/fsyncUnlock; cluster_fsync_cmd.cpp: 4.4.25, 5.0.22, 6.0.11, 7.0.2, 8.0',
+    ['2.6', false],
+    ['4.4', true],
+    ['6.0.2', false],
+    ['6.0', true],
+  ),
   zoneBoundsOfHashedFieldsAreChecked: row<boolean>(
     'If the shard key is hashed, the bounds of a zone must be NumberLong, MinKey or MaxKey.',
     'sharding_catalog_manager_zone_operations.cpp, checkHashedShardKeyRange, with compound hashed keys in 4.4',
