@@ -30,6 +30,8 @@ export interface Outcome {
 export interface Client {
   /** The name in messages. */
   readonly name: string
+  /** Its URI must have a user that may create others. */
+  readonly needsUser?: true
   /** Why it cannot run here; null: it can. */
   readonly missing: () => Promise<string | null>
   /** Runs its script, which exits with code 0 and prints `fine` as its last word. */
@@ -148,6 +150,13 @@ export const clients: readonly Client[] = [
     },
   },
   debian('PyMongo', 'python3-pymongo', () => answers(python, '-c', 'import pymongo'), [python, script('crud.py')]),
+  {
+    ...debian('PyMongo, logins', 'python3-pymongo', () => answers(python, '-c', 'import pymongo'), [
+      python,
+      script('logins.py'),
+    ]),
+    needsUser: true,
+  },
   debian('MongoEngine', 'python3-mongoengine', () => answers(python, '-c', 'import mongoengine'), [
     python,
     script('models.py'),

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ShardedCluster } from 'shardlab'
+import { withRoot } from '../support/with-root.js'
 import { clients, type Client } from './clients.js'
 
 const help = `Runs a script of inserts, queries, updates, cursors and indexes in each installed client.
 
   npm run clients -- [options] [part of a name …]
 
-  --uri URI       the cluster, with all its routers; default: starts one with two routers
+  --uri URI       the cluster, with all its routers; default: starts one with two routers and a user
   --no-install    does not install missing clients from npm and Debian
   --json          prints only [{"client","result","why"}]; result is passed, failed or skipped
   --help          this text
@@ -63,10 +64,11 @@ if (chosen.length === 0)
   fail(`no client matches ${positionals.join(', ')}; the clients are ${clients.map(({ name }) => name).join(', ')}`)
 
 const cluster = values.uri === undefined ? await startCluster() : undefined
+const started = cluster === undefined ? undefined : await withRoot(cluster.uri)
 const rows: Row[] = []
 try {
   for (const client of chosen) {
-    const row = await rowOf(client, values.uri ?? cluster!.uri)
+    const row = await rowOf(client, values.uri ?? started!)
     rows.push(row)
     if (!values.json)
       process.stdout.write(`${row.client.padEnd(24)} ${row.result}${row.why === undefined ? '' : `: ${row.why}`}\n`)
@@ -79,10 +81,12 @@ process.exitCode = rows.some(({ result }) => result === 'failed') ? 1 : 0
 
 async function startCluster(): Promise<ShardedCluster> {
   const { ShardedCluster } = await import('shardlab')
-  return ShardedCluster.start({ mongos: 2 })
+  return ShardedCluster.start({ mongos: 2, auth: true })
 }
 
 async function rowOf(client: Client, uri: string): Promise<Row> {
+  if (client.needsUser === true && !uri.includes('@'))
+    return { client: client.name, result: 'skipped', why: 'the URI has no user' }
   const missing = await client.missing()
   if (missing !== null) return { client: client.name, result: 'skipped', why: missing }
   const workFolder = mkdtempSync(join(tmpdir(), 'shardlab-client-'))

@@ -1,6 +1,6 @@
 /** Runs the test files against a cluster of each emulated version. */
 import type { EmulatedVersion } from '@shardlab/sharding'
-import { MongoClient } from 'mongodb'
+import { withRoot } from '../support/with-root.js'
 import { runConformance, type Report, type RunOptions } from './runner.js'
 
 export interface ProfileRunOptions extends Omit<RunOptions, 'uri' | 'checkExceptions'> {
@@ -18,12 +18,4 @@ export async function runProfile(
   await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, runtime: 'inline', emulate: version, auth })
   const uri = auth ? await withRoot(cluster.uri) : cluster.uri
   return await runConformance({ ...options, uri, checkExceptions: true })
-}
-
-/** Creates a user by the localhost exception. */
-async function withRoot(uri: string): Promise<string> {
-  const client = await MongoClient.connect(uri)
-  await client.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
-  await client.close()
-  return uri.replace('//', '//root:secret@')
 }

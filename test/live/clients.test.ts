@@ -1,5 +1,6 @@
 /**
- * Every client of test/clients runs its script, and mongosh runs interactive input.
+ * Every client of test/clients logs in and runs its script, with SHARDLAB_LONG=1 also without
+ * users, and mongosh runs interactive input.
  * `npm run clients` installs them; a test of a missing client is skipped by name.
  */
 import t, { type Test } from 'tap'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { clients, smokeTests } from '../clients/clients.js'
 import { mongoshOn } from '../support/mongosh.js'
 import { up, type RunningUp } from '../support/up.js'
+import { withRoot } from '../support/with-root.js'
 
 /** These take up to a minute, for a compiler. */
 const slow = new Set(['Go'])
@@ -16,25 +18,34 @@ function skipped(t: Test, why: string): void {
   t.pass(`skipped: ${why}`, { skip: why })
 }
 
-t.test('every installed client passes its script', { timeout: 600_000 }, async (t) => {
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+
+for (const [what, flags] of [['with a user', ['--auth']] as const, ...(isLong ? [['without users', []] as const] : [])])
+  t.test(`every installed client passes its script, ${what}`, { timeout: 600_000 }, (t) => pass(t, flags))
+
+async function pass(t: Test, flags: readonly string[]): Promise<void> {
   let running: RunningUp | undefined
+  let uri = ''
   t.teardown(() => running?.stop())
   for (const [i, client] of clients.entries()) {
     if (client.name === smokeTests) continue
     await t.test(client.name, async (t) => {
-      if (slow.has(client.name) && process.env['SHARDLAB_LONG'] !== '1')
-        return skipped(t, 'takes long: SHARDLAB_LONG=1 runs it')
+      if (slow.has(client.name) && !isLong) return skipped(t, 'takes long: SHARDLAB_LONG=1 runs it')
       const missing = await client.missing()
       if (missing !== null) return skipped(t, missing)
-      running ??= await up('--port', '0', '--mongos', '2')
+      if (running === undefined) {
+        running = await up('--port', '0', '--mongos', '2', ...flags)
+        uri = flags.length > 0 ? await withRoot(running.ready.uri) : running.ready.uri
+      }
+      if (client.needsUser === true && !uri.includes('@')) return skipped(t, 'needs a user')
       const workFolder = join(t.testdir(), 'work')
       mkdirSync(workFolder)
-      const { code, stdout, stderr } = await client.run({ uri: running.ready.uri, database: `clients${i}`, workFolder })
+      const { code, stdout, stderr } = await client.run({ uri, database: `clients${i}`, workFolder })
       t.equal(code, 0, stderr)
       t.match(stdout.trim(), /fine$/)
     })
   }
-})
+}
 
 t.test('mongosh runs interactive input', async (t) => {
   const running = await up('--port', '0', '--shards', '3')

@@ -30,6 +30,21 @@ const steps = {
   grant: `db.getSiblingDB('shop').grantRolesToUser('ann', ['dbAdmin'])`,
   revoke: `db.getSiblingDB('shop').revokeRolesFromUser('ann', ['dbAdmin'])`,
   password: `db.getSiblingDB('shop').changeUserPassword('ann', 'other')`,
+  update: `db.getSiblingDB('shop').updateUser('ann', { customData: { a: 2 }, mechanisms: ['SCRAM-SHA-256'], pwd: 'third' })`,
+  updated: `db.getSiblingDB('shop').getUser('ann')`,
+  createParent: `db.getSiblingDB('shop').createRole({ role: 'parent', privileges: [], roles: [] })`,
+  grantPrivileges: `db.getSiblingDB('shop').grantPrivilegesToRole('parent', [
+    { resource: { db: 'shop', collection: 'log' }, actions: ['find', 'remove'] },
+  ])`,
+  revokePrivileges: `db.getSiblingDB('shop').revokePrivilegesFromRole('parent', [
+    { resource: { db: 'shop', collection: 'log' }, actions: ['remove'] },
+  ])`,
+  grantToRole: `db.getSiblingDB('shop').grantRolesToRole('parent', ['taker', 'read'])`,
+  revokeFromRole: `db.getSiblingDB('shop').revokeRolesFromRole('parent', ['read'])`,
+  parent: `db.getSiblingDB('shop').getRole('parent', { showPrivileges: true })`,
+  updateRole: `db.getSiblingDB('shop').updateRole('parent', { roles: [] })`,
+  dropParent: `db.getSiblingDB('shop').dropRole('parent')`,
+  restore: `db.getSiblingDB('shop').updateUser('ann', { customData: { a: 1 }, pwd: 'other' })`,
   users: `db.getSiblingDB('shop').getUsers()`,
   user: `db.getSiblingDB('shop').getUser('ann')`,
   role: `db.getSiblingDB('shop').getRole('taker', { showPrivileges: true })`,
@@ -38,6 +53,12 @@ const steps = {
   insert: `db.getSiblingDB('shop').rows.insertOne({ _id: 1 }).acknowledged`,
   dropUser: `db.getSiblingDB('shop').dropUser('ann')`,
   dropRole: `db.getSiblingDB('shop').dropRole('taker')`,
+  dropAgain: `db.getSiblingDB('shop').dropUser('ann')`,
+  createTwo: `['u1', 'u2'].map((user) => db.getSiblingDB('shop').createUser({ user, pwd: 'x', roles: [] }).ok)`,
+  dropAllUsers: `db.getSiblingDB('shop').dropAllUsers()`,
+  dropAllRoles: `db.getSiblingDB('shop').dropAllRoles()`,
+  logout: `db.getSiblingDB('admin').logout()`,
+  after: `db.getSiblingDB('shop').rows.findOne()`,
 }
 
 const hasShell = mongoshOn('') !== null
@@ -53,7 +74,10 @@ for (const topology of ['replica-set', 'sharded'] as const)
       t.equal(code, 0, stderr)
       const results = JSON.parse(stdout) as Record<keyof typeof steps, Document>
       t.match(results.denied, { code: 13 })
-      for (const name of ['first', 'auth', 'grant', 'revoke', 'password'] as const)
+      for (const name of [
+        ...(['first', 'auth', 'grant', 'revoke', 'password', 'update', 'createParent', 'grantPrivileges'] as const),
+        ...(['revokePrivileges', 'grantToRole', 'revokeFromRole', 'updateRole', 'restore', 'logout'] as const),
+      ])
         t.equal(Number(results[name]?.['ok']), 1, name)
       t.match(results.wrong, { code: 18 })
       t.match(results.createRole, { ok: 1 })
@@ -73,7 +97,24 @@ for (const topology of ['replica-set', 'sharded'] as const)
       t.strictSame(results.roles, ['dbAdmin', 'dbOwner', 'enableSharding', 'read', 'readWrite', 'userAdmin', 'taker'])
       t.match(results.status, [{ user: 'root', db: 'admin' }])
       t.equal(results.insert, true)
+      t.match(results.updated, { customData: { a: 2 }, mechanisms: ['SCRAM-SHA-256'] })
+      t.match(results.parent, {
+        roles: [{ role: 'taker', db: 'shop' }],
+        privileges: [{ resource: { db: 'shop', collection: 'log' }, actions: ['find'] }],
+      })
       t.match(results.dropUser, { ok: 1 })
       t.match(results.dropRole, { ok: 1 })
+      t.match(results.dropParent, { ok: 1 })
+      t.match(results.dropAgain, { code: 11 })
+      t.match(results.createTwo, [1, 1])
+      t.match(results.dropAllUsers, { n: 2 })
+      t.match(results.after, { code: 13 })
+      if (topology === 'sharded') return
+      const root = cluster.uri.replace('//', '//root:secret@')
+      const inside = await mongoshOn(root)!('print(EJSON.stringify(db.runCommand({ connectionStatus: 1 }).authInfo))')
+      t.match(JSON.parse(inside.stdout), { authenticatedUsers: [{ user: 'root', db: 'admin' }] })
+      const refused = await mongoshOn(root.replace(':secret', ':wrong'))!('1')
+      t.not(refused.code, 0)
+      t.match(refused.stderr, /Authentication failed/)
     },
   )

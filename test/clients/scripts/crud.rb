@@ -3,8 +3,9 @@ require 'mongo'
 
 uri, name = ARGV
 Mongo::Logger.logger.level = Logger::FATAL
-hosts = uri[%r{\Amongodb://([^/]+)}, 1].split(',')
-client = Mongo::Client.new(hosts, database: name)
+_, user, password, hosts = *uri.match(%r{\Amongodb://(?:([^:/@]+):([^@/]+)@)?([^/]+)})
+login = user.nil? ? {} : { user: user, password: password, auth_source: 'admin' }
+client = Mongo::Client.new(hosts.split(','), database: name, **login)
 
 def check(holds, what)
   abort what unless holds
