@@ -10,6 +10,7 @@ import { guaranteesPage } from './guarantees.js'
 import { readGuarantees } from '../guarantees/results.js'
 import type { Finding, Repository } from './model/repository.js'
 import { languagePage } from './language.js'
+import { rolesPage } from './roles.js'
 import { operatorFamilies, operatorSection } from './operators.js'
 import { cell } from './markdown.js'
 
@@ -67,6 +68,7 @@ export async function generatePages(repository: Repository, root: string): Promi
     { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
     { path: `${referenceFolder}/guarantees.md`, text: [notice, '', ...guaranteesPage(readGuarantees())].join('\n') },
     { path: `${referenceFolder}/language.md`, text: languagePage(notice) },
+    { path: `${referenceFolder}/roles.md`, text: rolesPage(notice, modules) },
   ]
 }
 

@@ -1,7 +1,7 @@
 export { accessRulesOf } from './access/access-rules.js'
 export * from './access/administration-privileges.js'
 export { applyOpsPrivileges } from './access/apply-ops-privileges.js'
-export { authorize } from './access/authorize.js'
+export { authorize, isAllowed } from './access/authorize.js'
 export { writeLoginOfHello } from './access/hello-access.js'
 export {
   controlEmulation,

@@ -35,7 +35,8 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
   ['setParameter', [{ setParameter: 1, internalQueryForceClassicEngine: true }], 'admin'],
   ['configureFailPoint', [{ configureFailPoint: 'moveChunkHangAtStep7', mode: 'alwaysOn', data: {} }], 'admin'],
   ['saslStart', [{ saslStart: 1, mechanism: 'GSSAPI', payload: '' }]],
-  ['authenticate', [{ authenticate: 1, mechanism: 'MONGODB-X509' }]],
+  ['authenticate', [{ authenticate: 1, mechanism: 'MONGODB-CR' }]],
+  ['features', [{ features: 1, oidReset: true }]],
 ]
 
 t.test('D714: $listClusterCatalog runs on routers only', async (t) => {
