@@ -13,7 +13,6 @@ export const fsync: CommandRow<MongosInvocation> = {
   ...fsyncSpec,
   routing: 'all-shards',
   status: 'partial',
-  missing: 'the argument lock until 4.0, as on the server',
   deviations: ['D722'],
   summary: 'Waits until all writes of the shards are on their disks; with lock, blocks writes of the cluster.',
   async run(invocation) {

@@ -8,7 +8,6 @@ export const fsync: CommandRow<NodeInvocation> = {
   ...fsyncSpec,
   routing: 'all-shards',
   status: 'partial',
-  missing: 'the argument lock until 2.6, whose shells unlock by a query',
   deviations: ['D722'],
   summary: 'Waits until all earlier writes are on the disk; with lock, blocks writes so that files can be copied.',
   async run({ args, host }) {
