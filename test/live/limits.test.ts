@@ -66,6 +66,10 @@ t.test('members start with parameters, and refuse wrong ones in one sentence', a
   t.equal(await at(shard, 'orphanCleanupDelaySecs'), 7, 'also after a restart')
   const wrong: [Readonly<Record<string, string | number | boolean>>, string][] = [
     [{ maxSession: 1 }, 'setParameter has maxSession, which is not a parameter of 7.0; did you mean maxSessions?'],
+    [
+      { authenticationMechanisms: 'SCRAM-SHA-1,PLAIN' },
+      'setParameter.authenticationMechanisms is "SCRAM-SHA-1,PLAIN": authenticationMechanisms does not support PLAIN.',
+    ],
     [{ maxSessions: 'many' }, 'setParameter.maxSessions is "many": Unable to coerce value to integral type.'],
     [
       { logicalSessionRefreshMillis: 1 },

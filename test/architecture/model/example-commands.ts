@@ -58,6 +58,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { findAndModify: 'orders', update: {}, upsert: true },
     { findAndModify: 'orders', remove: true },
   ],
+  fsyncUnlock: [{ fsyncUnlock: 1 }],
   getMore: [{ getMore: 1, collection: 'orders' }],
   grantPrivilegesToRole: [{ grantPrivilegesToRole: 'reader', privileges: onOrders }],
   grantRolesToRole: [{ grantRolesToRole: 'reader', roles: reader }],

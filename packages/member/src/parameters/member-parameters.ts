@@ -7,6 +7,8 @@ const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
 const startup = { settableAtRuntime: false, settableAtStartup: true } as const
 const intMax = 0x7fff_ffff
 
+const mechanisms = ['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256']
+
 /** Only with its initial value: another one would have no effect. */
 const fixed = <Name extends string, Value extends boolean | number>(name: Name, initial: Value) =>
   ({
@@ -27,7 +29,9 @@ export const memberParameters = [
   {
     name: 'authenticationMechanisms',
     type: 'strings',
-    initial: ['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256'],
+    initial: mechanisms,
+    // The server ends when it starts with another one.
+    values: mechanisms,
     ...startup,
   },
   {

@@ -21,7 +21,7 @@ export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   /** Inclusive bounds. */
   readonly min?: number
   readonly max?: number
-  /** Of a string; absent: any. */
+  /** Of a string, or of each name; absent: any. */
   readonly values?: readonly string[]
   /** Exclusive bounds. */
   readonly above?: number

@@ -12,16 +12,19 @@ export type StartParameters = Readonly<Record<string, ParameterValue>>
 export function startValue(row: ParameterRow, given: ParameterValue): ParameterValue {
   if (!row.settableAtStartup || row.type === 'document')
     throw new CommandError('IllegalOperation', `not allowed to set [${row.name}] at startup`)
-  if (row.type === 'strings') return namesOf(given)
+  if (row.type === 'strings') return namesOf(row, given)
   const parsed = parseParameter(row, valueOf(row, given))
   refuseValue(row, parsed)
   return parsed
 }
 
-function namesOf(given: ParameterValue): readonly string[] {
-  if (typeof given === 'string') return given.split(',').map((name) => name.trim())
-  if (Array.isArray(given)) return given as readonly string[]
-  throw new CommandError('BadValue', 'Unable to coerce value to correct type')
+function namesOf({ name, values }: ParameterRow, given: ParameterValue): readonly string[] {
+  if (typeof given !== 'string' && !Array.isArray(given))
+    throw new CommandError('BadValue', 'Unable to coerce value to correct type')
+  const names = typeof given === 'string' ? given.split(',').map((each) => each.trim()) : (given as readonly string[])
+  const unknown = names.find((each) => values?.includes(each) === false)
+  if (unknown !== undefined) throw new CommandError('BadValue', `${name} does not support ${unknown}`)
+  return names
 }
 
 function valueOf({ type }: ParameterRow, given: ParameterValue): RawValue {
