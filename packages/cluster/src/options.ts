@@ -106,6 +106,11 @@ export interface ClusterOptions {
    */
   readonly nativeWire?: boolean
   /**
+   * Serve the dashboard, a web page about the running cluster, to browsers of this machine: `true`
+   * on any free port, or a port. Not with `auth`. Default false; see `ShardedCluster.dashboard`.
+   */
+  readonly dashboard?: boolean | number
+  /**
    * Clients need a user with the privileges for their commands. The first user is created by the
    * localhost exception. Default false.
    */
@@ -156,6 +161,7 @@ export type LiveOnly =
   | 'hosts'
   | 'port'
   | 'host'
+  | 'dashboard'
   | 'insecure'
   | 'tls'
   | 'from'

@@ -31,6 +31,7 @@ const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
 ])
 
 const known: Record<keyof ClusterOptions, true> = {
+  dashboard: true,
   shards: true,
   standby: true,
   mongos: true,

@@ -22,6 +22,7 @@ import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
+import { dashboardIn } from './live/dashboard-option.js'
 import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
@@ -85,13 +86,13 @@ export class ShardedCluster extends ClusterEmitter {
       check: () => void this.#copyable(),
       start: (given) => ShardedCluster.start({ ...this.#ownListening, ...given }),
     })
-    live.serve({ runtime, faults, facts: () => factsOf(this, options) })
     this.#options = options
     this.seed = options.seed
     this.balancer = new BalancerControls(runtime, {
       now: () => runtime.now(),
       sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
     })
+    live.serve({ runtime, faults, balancer: this.balancer, options, facts: () => factsOf(this, options) })
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
     this.#shards = shardsAmong(members, options)
     this.#forgetWarning = warnIfForgotten({
@@ -107,11 +108,14 @@ export class ShardedCluster extends ClusterEmitter {
    * Resolves when the cluster answers clients.
    * @throws OptionError an option is wrong, or a port is in use
    */
-  static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
-    const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
+  static async start(all: ClusterOptions = {}): Promise<ShardedCluster> {
+    const [dashboard, given] = dashboardIn(all)
+    const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const directory = await openDirectory(options)
     try {
-      return await ShardedCluster.#start(options, directory?.options ?? resolveOptions(options), directory)
+      const cluster = await ShardedCluster.#start(options, directory?.options ?? resolveOptions(options), directory)
+      await cluster.#parts.live.openDashboard(dashboard, cluster)
+      return cluster
     } catch (error) {
       directory?.close()
       throw error
@@ -149,6 +153,11 @@ export class ShardedCluster extends ClusterEmitter {
       await runtime.stop()
       throw explained(error, resolved)
     }
+  }
+
+  /** The address of the dashboard; null: it is not served. */
+  get dashboard(): string | null {
+    return this.#parts.live.dashboard
   }
 
   /**
@@ -352,8 +361,9 @@ export class ShardedCluster extends ClusterEmitter {
    */
   stop(): Promise<void> {
     this.#forgetWarning()
-    this.#stopping ??= Promise.all([this.#runtime.stop(), this.#parts.copies.stopForks()]).then(() =>
-      this.#parts.directory?.close(),
+    const { live, copies, directory } = this.#parts
+    this.#stopping ??= Promise.all([live.close(), this.#runtime.stop(), copies.stopForks()]).then(() =>
+      directory?.close(),
     )
     return this.#stopping
   }

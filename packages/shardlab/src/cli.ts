@@ -16,6 +16,10 @@ await runProgram({
     const { swarm } = await import('./commands/swarm.js')
     process.exitCode = await swarm(options)
   },
+  dashboard: async (options) => {
+    const { dashboard } = await import('./commands/dashboard.js')
+    await dashboard(options)
+  },
   events: async (options) => {
     const { events } = await import('./commands/events.js')
     await events(options)

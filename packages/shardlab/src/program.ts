@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addCopyCommand, type CopyAction, type CopyOptions } from './commands/copy-options.js'
+import { addDashboardCommand, type DashboardOptions } from './commands/dashboard-options.js'
 import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.js'
 import { addEventsCommand, type EventsOptions } from './commands/events-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
@@ -19,6 +20,7 @@ export interface CommandRunners {
   readonly load: (options: LoadCommandOptions) => Promise<void>
   readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
   readonly swarm: (options: SwarmCommandOptions) => Promise<void>
+  readonly dashboard: (options: DashboardOptions) => Promise<void>
   readonly events: (options: EventsOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
   readonly unique: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>
@@ -46,6 +48,7 @@ export function createProgram(runners: CommandRunners): Command {
   addLoadCommand(program, runners.load)
   addSimulateCommand(program, runners.simulate)
   addSwarmCommand(program, runners.swarm)
+  addDashboardCommand(program, runners.dashboard)
   addEventsCommand(program, runners.events)
   addExplainBalanceCommand(program, runners.explainBalance)
   addFaultCommand(program, runners.fault)

@@ -20,6 +20,7 @@ export function runUpProgram(): Promise<void> {
     load: notHere,
     simulate: notHere,
     swarm: notHere,
+    dashboard: notHere,
     events: notHere,
     explainBalance: notHere,
     unique: notHere,

@@ -19,6 +19,7 @@ const runners = {
   rollbackFiles: nothing,
   copy: nothing,
   unique: nothing,
+  dashboard: nothing,
   events: nothing,
   explainBalance: nothing,
   simulate: nothing,

@@ -22,6 +22,7 @@ async function parse(
     doctor: async () => {},
     copy: async () => {},
     unique: async () => {},
+    dashboard: async () => {},
     events: async () => {},
     explainBalance: async () => {},
     simulate: async () => {},

@@ -40,6 +40,7 @@ export async function writeProgram({ outdir: folder, packageJson }) {
   await bundle({ ...common, entryPoints: { entry: built('cluster/dist/src/workers/entry.js') } })
   for (const name of ['member.worker.cjs', 'member.worker.cache'])
     cpSync(built(`cluster/dist/workers/${name}`), join(outdir, name))
+  cpSync(built('dashboard/dist/page/dashboard.html'), join(outdir, 'dashboard.html'))
   await build({
     entryPoints: [fileURLToPath(new URL('load.cjs', here))],
     outfile: join(outdir, 'load.cjs'),

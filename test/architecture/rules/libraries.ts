@@ -57,6 +57,10 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     yaml: { reason: 'workload files, with the position of every node' },
     zod: { reason: 'what a workload file may say' },
   },
+  dashboard: {
+    'lit-html': { reason: 'templates of the page, which escape what they show; bundled into it' },
+    ws: { reason: 'WebSockets of the page, loaded when a dashboard is opened' },
+  },
   cluster: {
     eventemitter3: { reason: 'events to people' },
     msgpackr: { reason: 'the header of snapshot files' },

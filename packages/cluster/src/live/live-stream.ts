@@ -1,10 +1,12 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
-import type { ClusterFacts } from '@shardlab/dashboard'
+import type { ClusterFacts, DashboardServer } from '@shardlab/dashboard'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import type { ResolvedOptions } from '../resolved-options.js'
-import type { LiveRecorder, RecordedCluster } from './live-recorder.js'
+import type { DashboardOption } from './dashboard-option.js'
+import type { LiveRecorder } from './live-recorder.js'
+import type { ShownCluster } from './shown-cluster.js'
 
 export const eventVerbs: ReadonlySet<string> = new Set(['events'])
 
@@ -14,10 +16,11 @@ const waitMsMax = 10_000
 /** Loads and makes the recorder with the first request. */
 export class LiveStream {
   /** null: the cluster has not started. */
-  #cluster: RecordedCluster | null = null
+  #cluster: ShownCluster | null = null
+  #dashboard: DashboardServer | null = null
   #recorder: Promise<LiveRecorder> | null = null
 
-  serve(cluster: RecordedCluster): void {
+  serve(cluster: ShownCluster): void {
     this.#cluster = cluster
   }
 
@@ -27,6 +30,29 @@ export class LiveStream {
     if (cluster === null) throw new OptionError('the cluster has not started yet: try again.')
     this.#recorder ??= import('./live-recorder.js').then(({ LiveRecorder }) => new LiveRecorder(cluster))
     return this.#recorder
+  }
+
+  /** The address; null: there is no dashboard. */
+  get dashboard(): string | null {
+    return this.#dashboard?.url ?? null
+  }
+
+  /** @throws OptionError it cannot be opened; the cluster has been stopped then */
+  async openDashboard(option: DashboardOption, cluster: { stop(): Promise<void> }): Promise<void> {
+    if (option === false) return
+    try {
+      if (this.#cluster!.options.auth) throw new OptionError('the dashboard cannot log in yet: start it without auth.')
+      const { openLiveDashboard } = await import('./live-dashboard.js')
+      const port = option === true ? 0 : option
+      this.#dashboard = await openLiveDashboard(this.#cluster!, await this.recorder(), port)
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dashboard?.close()
   }
 
   /** While a request of a reader waits, the cluster cannot be copied. */

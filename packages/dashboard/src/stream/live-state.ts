@@ -86,6 +86,8 @@ export class LiveState {
         this.catalog = delta.catalog
         return
       case 'event':
+        // An idle balancer would fill the history with its rounds.
+        if (isIdleRound(delta.event) && isIdleRound(this.events.at(-1))) this.events.pop()
         this.events.push(delta.event)
         if (this.events.length > eventsMax) this.events.shift()
     }
@@ -133,6 +135,12 @@ export class LiveState {
     this.catalog = { readAtMs: 0, error: null }
     this.events.length = 0
   }
+}
+
+/** A round that changed nothing. */
+function isIdleRound(event: StreamedEvent | undefined): boolean {
+  if (event?.type !== 'balancer-round') return false
+  return event.splits.length + event.migrations.length + event.defragmenting.length === 0
 }
 
 /** Deltas that replace all chunks of a collection. */

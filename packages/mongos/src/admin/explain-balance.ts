@@ -19,3 +19,10 @@ export async function explainBalance({ args, host, operation }: MongosInvocation
   const document = encode(JSON.parse(explanation) as Document)
   return new DocumentWriter(document.length + 168).document('explanation', document)
 }
+
+/** `{ shardlab: 'runRound' }`: `round` is the event `balancer-round`. */
+export async function runRound({ host, operation }: MongosInvocation): Promise<DocumentWriter> {
+  const { report } = await host.remote.request(balancerAddress, 'balancer.run-round', {}, operation)
+  const document = encode(JSON.parse(report) as Document)
+  return new DocumentWriter(document.length + 168).document('round', document)
+}

@@ -47,6 +47,8 @@ export interface UpOptions extends TlsFlags, LimitFlags {
   readonly exportOnExit?: string
   /** Port of the HTTP control. Absent: none. */
   readonly controlPort?: number
+  /** true: any free port. */
+  readonly dashboard?: number | true
   readonly exitWithParent?: true
   readonly json?: true
   readonly quiet?: true
@@ -132,6 +134,11 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option(
       '--control-port <p>',
       'HTTP control on this machine: forks, snapshots, faults, time; 0: any free port',
+      portNumber,
+    )
+    .option(
+      '--dashboard [port]',
+      'serve a web page about the cluster on this machine (default: any free port); not with --auth',
       portNumber,
     )
     .option(

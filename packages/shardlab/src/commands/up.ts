@@ -40,10 +40,12 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   })
   const control = options.controlPort === undefined ? null : await openControlOf(cluster, options.controlPort)
   if (options.json === true) {
-    const urls = control === null ? {} : { control: control.url }
+    const { dashboard } = cluster
+    const urls = { ...(control === null ? {} : { control: control.url }), ...(dashboard === null ? {} : { dashboard }) }
     process.stdout.write(`${JSON.stringify({ ...addressesOf(cluster), ...urls })}\n`)
   } else if (options.quiet !== true) {
     process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
+    if (cluster.dashboard !== null) process.stdout.write(`  Dashboard: ${cluster.dashboard}\n`)
     if (control !== null) process.stdout.write(`  Control: ${control.url}/openapi.json\n`)
   }
   // Otherwise the cluster would warn that nothing else keeps the process alive.

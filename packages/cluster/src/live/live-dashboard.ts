@@ -1,0 +1,48 @@
+/** The dashboard of a cluster in this process. */
+import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard'
+import { DumpClient } from '../dumps/dump-client.js'
+import { faultForms } from '../faults/grammar.js'
+import { OptionError } from '../option-error.js'
+import type { LiveRecorder } from './live-recorder.js'
+import type { ShownCluster } from './shown-cluster.js'
+
+/** @throws OptionError the port is in use */
+export async function openLiveDashboard(
+  cluster: ShownCluster,
+  recorder: LiveRecorder,
+  port: number,
+): Promise<DashboardServer> {
+  try {
+    return await openDashboard(targetOf(cluster, recorder), port)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new OptionError(
+      code === 'EADDRINUSE'
+        ? `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`
+        : `the dashboard cannot listen on port ${port} (${message}): choose another one, or 0 for any free port.`,
+    )
+  }
+}
+
+function targetOf({ runtime, faults, balancer, options }: ShownCluster, recorder: LiveRecorder): DashboardTarget {
+  const client = new DumpClient(runtime, options)
+  const verbs: { readonly [Verb in PageVerb]: (fields: Readonly<Record<string, unknown>>) => Promise<object> } = {
+    apply: ({ fault }) => faults.apply(fault as string),
+    heal: async ({ id }) => ({ healed: await faults.heal(id as string | undefined) }),
+    explainBalance: async ({ ns }) => ({ explanation: await balancer.explain(ns as string) }),
+    runRound: async () => ({ round: await balancer.runRound() }),
+    balancerStart: async () => command('balancerStart'),
+    balancerStop: async () => command('balancerStop'),
+  }
+  async function command(name: string): Promise<object> {
+    await client.run('admin', (writer) => writer.int32(name, 1))
+    return {}
+  }
+  return {
+    faultForms,
+    open: async () => recorder.next(await recorder.open(), 0, 0),
+    next: (reader, after, waitMs) => recorder.next(reader, after, waitMs),
+    close: async (reader) => recorder.close(reader),
+    control: (verb, fields) => verbs[verb](fields),
+  }
+}

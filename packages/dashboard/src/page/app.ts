@@ -1,0 +1,25 @@
+/** What views get from the page. */
+import type { TemplateResult } from 'lit-html'
+import type { PageVerb } from '../server/target.js'
+import type { LiveState } from '../stream/live-state.js'
+
+export interface App {
+  readonly state: LiveState
+  readonly faultForms: readonly string[]
+  /** Draws the page again, soon. */
+  redraw(): void
+  /**
+   * Runs a command and shows its outcome at the top of the page.
+   * @param done a sentence for its success
+   * @returns null: it failed
+   */
+  run(verb: PageVerb, fields: Readonly<Record<string, unknown>>, done: string): Promise<object | null>
+}
+
+export interface View {
+  readonly name: string
+  readonly title: string
+  draw(app: App): TemplateResult
+  /** After the page has been drawn: canvases. */
+  drawn?(app: App): void
+}

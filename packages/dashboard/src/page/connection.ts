@@ -1,0 +1,67 @@
+/** The WebSocket of the page: the live stream, and commands with their replies. */
+import type { FromPage, ToPage } from '../server/messages.js'
+import type { PageVerb } from '../server/target.js'
+import { LiveState } from '../stream/live-state.js'
+
+const retryMs = 1000
+
+export interface ConnectionListener {
+  /** The state or the connection has changed. */
+  changed(): void
+}
+
+export class Connection {
+  readonly state = new LiveState()
+  isOpen = false
+  /** Why the server ended the stream; null: it did not. */
+  lost: string | null = null
+  faultForms: readonly string[] = []
+  readonly #listener: ConnectionListener
+  readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()
+  #socket: WebSocket | null = null
+  #lastId = 0
+
+  constructor(listener: ConnectionListener) {
+    this.#listener = listener
+  }
+
+  open(): void {
+    const socket = new WebSocket(`ws://${location.host}/live`)
+    this.#socket = socket
+    socket.addEventListener('open', () => {
+      this.isOpen = true
+      this.lost = null
+      this.#listener.changed()
+    })
+    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(data as string) as ToPage))
+    socket.addEventListener('close', () => {
+      this.isOpen = false
+      for (const waiting of this.#waiting.values()) waiting.reject(new Error('the connection is lost'))
+      this.#waiting.clear()
+      this.#listener.changed()
+      setTimeout(() => this.open(), retryMs)
+    })
+  }
+
+  /** @throws Error with a sentence */
+  control(verb: PageVerb, fields: FromPage['fields'] = {}): Promise<object> {
+    if (!this.isOpen) return Promise.reject(new Error('the page is not connected'))
+    const id = ++this.#lastId
+    const message: FromPage = { id, verb, fields }
+    this.#socket!.send(JSON.stringify(message))
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+  }
+
+  #take(message: ToPage): void {
+    if ('faultForms' in message) this.faultForms = message.faultForms
+    else if ('deltas' in message) for (const delta of message.deltas) this.state.apply(delta)
+    else if ('lost' in message) this.lost = message.lost
+    else {
+      const waiting = this.#waiting.get(message.id)
+      this.#waiting.delete(message.id)
+      if ('error' in message) waiting?.reject(new Error(message.error))
+      else waiting?.resolve(message.reply)
+    }
+    this.#listener.changed()
+  }
+}

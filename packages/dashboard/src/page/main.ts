@@ -1,0 +1,119 @@
+import { html, nothing, render, type TemplateResult } from 'lit-html'
+import type { App, View } from './app.js'
+import { Connection } from './connection.js'
+import { balancerView } from './views/balancer-view.js'
+import { clusterView } from './views/cluster-view.js'
+import { collectionsView } from './views/collections-view.js'
+import { faultsView } from './views/faults-view.js'
+import { problemsOf } from './problems.js'
+
+const views: readonly View[] = [clusterView, collectionsView, balancerView, faultsView]
+const root = document.querySelector<HTMLElement>('#app')!
+
+interface Notice {
+  readonly text: string
+  readonly isError: boolean
+}
+
+let notice: Notice | null = null
+let isPaused = false
+let isScheduled = false
+
+const connection = new Connection({ changed: () => !isPaused && redraw() })
+
+const app: App = {
+  get state() {
+    return connection.state
+  },
+  get faultForms() {
+    return connection.faultForms
+  },
+  redraw,
+  async run(verb, fields, done) {
+    try {
+      const reply = await connection.control(verb, fields)
+      notice = { text: done, isError: false }
+      return reply
+    } catch (error) {
+      notice = { text: (error as Error).message, isError: true }
+      return null
+    } finally {
+      redraw()
+    }
+  },
+}
+
+/** At most once in a frame, however many deltas arrive. */
+function redraw(): void {
+  if (isScheduled) return
+  isScheduled = true
+  requestAnimationFrame(() => {
+    isScheduled = false
+    draw()
+  })
+}
+
+const present = (): View => views.find(({ name }) => `#${name}` === location.hash) ?? views[0]!
+
+function draw(): void {
+  const view = present()
+  const { state } = connection
+  document.title = `${view.title} – Shardlab`
+  render(
+    html`${header(view)} ${messages()}
+      <main>${state.isReady ? view.draw(app) : waiting()}</main>`,
+    root,
+  )
+  if (state.isReady) view.drawn?.(app)
+}
+
+function header(view: View): TemplateResult {
+  const { cluster } = connection.state
+  const problems = problemsOf(connection.state)
+  return html`<header>
+    <p class="cluster">
+      <strong>Shardlab</strong> ${cluster === null ? '' : html`MongoDB ${cluster.emulate} <code>${cluster.uri}</code>`}
+    </p>
+    <nav aria-label="Views">
+      ${views.map(
+        ({ name, title }) =>
+          html`<a href="#${name}" aria-current=${name === view.name ? 'page' : nothing}>${title}</a>`,
+      )}
+    </nav>
+    <p class="health">
+      <span class=${problems.length === 0 ? 'fine' : 'bad'} role="status"
+        >${problems.length === 0 ? '✓ nothing is broken' : `✕ ${problems.length} broken`}</span
+      >
+      <button type="button" aria-pressed=${isPaused} @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
+    </p>
+  </header>`
+}
+
+function togglePause(): void {
+  isPaused = !isPaused
+  redraw()
+}
+
+function messages(): TemplateResult {
+  const { isOpen, lost } = connection
+  const shown = isOpen || !connection.state.isReady ? notice : { text: lostText(lost), isError: true }
+  return html`<div class="notice ${shown?.isError === true ? 'bad' : 'fine'}" role="alert">
+    ${shown === null ? '' : html`<span>${shown.text}</span>`}
+  </div>`
+}
+
+const lostText = (why: string | null): string =>
+  `The connection is lost${why === null ? '' : ` (${why})`}: the page shows the last state and connects again.`
+
+const waiting = (): TemplateResult =>
+  html`<p class="loading">${connection.isOpen ? 'Reading the cluster…' : 'Connecting…'}</p>`
+
+addEventListener('hashchange', () => {
+  notice = null
+  redraw()
+})
+addEventListener('resize', redraw)
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+root.textContent = ''
+redraw()
+connection.open()

@@ -1,0 +1,218 @@
+/**
+ * Draws the chunk map: places of chunks from left to right, a lane for each shard below each other.
+ * All chunks are equally wide. Where several share a pixel, a lane is as dark as its share of them.
+ */
+import type { LiveChunk, LiveMigration, LiveZone } from '../../stream/deltas.js'
+import { placeOf } from '../../stream/live-state.js'
+import { badColour, colourOf, inkColour, ruleColour } from '../palette.js'
+import type { ChunkWindow } from './chunk-window.js'
+
+export interface ChunkMapData {
+  readonly chunks: readonly LiveChunk[]
+  readonly shards: readonly string[]
+  readonly zones: readonly LiveZone[]
+  readonly migrations: readonly LiveMigration[]
+  readonly window: ChunkWindow
+  /** A place in the list; null: none. */
+  readonly selected: number | null
+}
+
+export const labelWidth = 74
+const zoneHeight = 16
+const laneGap = 3
+const fontSize = 12
+
+export interface MapSize {
+  readonly width: number
+  readonly height: number
+  readonly laneHeight: number
+  readonly top: number
+}
+
+export function sizeOf(width: number, { shards, zones }: Pick<ChunkMapData, 'shards' | 'zones'>): MapSize {
+  const laneHeight = Math.max(14, Math.min(28, Math.floor(320 / Math.max(1, shards.length))))
+  const top = zones.length > 0 ? zoneHeight + 6 : 4
+  return { width, laneHeight, top, height: top + shards.length * (laneHeight + laneGap) + 4 }
+}
+
+/** Pixels of the plot per chunk. */
+export function scaleOf({ width }: MapSize, { from, to }: ChunkWindow): number {
+  return (width - labelWidth) / Math.max(1, to - from)
+}
+
+export function drawChunkMap(canvas: HTMLCanvasElement, size: MapSize, data: ChunkMapData): void {
+  const ratio = devicePixelRatio
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)]
+  // Setting a size clears the canvas and is slow.
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width
+    canvas.height = height
+    canvas.style.height = `${size.height}px`
+  }
+  const context = canvas.getContext('2d')!
+  context.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context.clearRect(0, 0, size.width, size.height)
+  context.font = `${fontSize}px system-ui, "DejaVu Sans", sans-serif`
+  context.textBaseline = 'middle'
+  const map = new ChunkMapDrawing(context, size, data)
+  map.lanes()
+  map.chunks()
+  map.zones()
+  map.migrations()
+  map.selection()
+}
+
+class ChunkMapDrawing {
+  readonly #context: CanvasRenderingContext2D
+  readonly #size: MapSize
+  readonly #data: ChunkMapData
+  readonly #scale: number
+  readonly #laneOf: ReadonlyMap<string, number>
+
+  constructor(context: CanvasRenderingContext2D, size: MapSize, data: ChunkMapData) {
+    this.#context = context
+    this.#size = size
+    this.#data = data
+    this.#scale = scaleOf(size, data.window)
+    this.#laneOf = new Map(data.shards.map((shard, i) => [shard, i]))
+  }
+
+  lanes(): void {
+    const context = this.#context
+    for (const [i, shard] of this.#data.shards.entries()) {
+      context.fillStyle = ruleColour()
+      context.globalAlpha = 0.45
+      context.fillRect(labelWidth, this.#topOf(i), this.#size.width - labelWidth, this.#size.laneHeight)
+      context.globalAlpha = 1
+      context.fillStyle = inkColour()
+      context.textAlign = 'left'
+      context.fillText(shard, 0, this.#topOf(i) + this.#size.laneHeight / 2 + 1, labelWidth - 6)
+    }
+  }
+
+  chunks(): void {
+    if (this.#scale >= 1) this.#wideChunks()
+    else this.#narrowChunks()
+  }
+
+  /** Each chunk has pixels of its own; from six pixels on they are apart. */
+  #wideChunks(): void {
+    const { chunks, window } = this.#data
+    const context = this.#context
+    const gap = this.#scale >= 6 ? 1 : 0
+    for (let place = window.from; place < window.to; place++) {
+      const { shard, jumbo } = chunks[place]!
+      const lane = this.#laneOf.get(shard)
+      if (lane === undefined) continue
+      context.fillStyle = colourOf(lane)
+      const x = this.#xOf(place)
+      context.fillRect(x, this.#topOf(lane), Math.max(1, this.#scale - gap), this.#size.laneHeight)
+      if (jumbo === true) this.#jumbo(x + this.#scale / 2, lane)
+    }
+  }
+
+  #narrowChunks(): void {
+    const { chunks, window, shards } = this.#data
+    const context = this.#context
+    const pixels = Math.ceil(this.#size.width - labelWidth)
+    const counts = new Uint32Array(shards.length)
+    const marked: [x: number, lane: number][] = []
+    let place = window.from
+    for (let pixel = 0; pixel < pixels; pixel++) {
+      const end = Math.min(window.to, window.from + Math.round((pixel + 1) / this.#scale))
+      const count = end - place
+      for (; place < end; place++) {
+        const { shard, jumbo } = chunks[place]!
+        const lane = this.#laneOf.get(shard)
+        if (lane === undefined) continue
+        counts[lane]!++
+        if (jumbo === true) marked.push([labelWidth + pixel, lane])
+      }
+      for (const [lane, ofLane] of counts.entries()) {
+        if (ofLane === 0) continue
+        context.fillStyle = colourOf(lane)
+        context.globalAlpha = 0.25 + 0.75 * (ofLane / count)
+        context.fillRect(labelWidth + pixel, this.#topOf(lane), 1, this.#size.laneHeight)
+        counts[lane] = 0
+      }
+    }
+    context.globalAlpha = 1
+    for (const [x, lane] of marked) this.#jumbo(x, lane)
+  }
+
+  /** A triangle, so that the mark does not depend on colours. */
+  #jumbo(x: number, lane: number): void {
+    const context = this.#context
+    const bottom = this.#topOf(lane) + this.#size.laneHeight
+    context.fillStyle = badColour()
+    context.strokeStyle = inkColour()
+    context.beginPath()
+    context.moveTo(x - 5, bottom)
+    context.lineTo(x + 5, bottom)
+    context.lineTo(x, bottom - 8)
+    context.closePath()
+    context.fill()
+    context.stroke()
+  }
+
+  zones(): void {
+    const context = this.#context
+    for (const { zone, fromKey, toKey } of this.#data.zones) {
+      const [from, to] = this.#rangeOf(fromKey, toKey)
+      if (to <= from) continue
+      context.fillStyle = ruleColour()
+      context.fillRect(from, 2, Math.max(2, to - from - 1), zoneHeight)
+      context.fillStyle = inkColour()
+      context.textAlign = 'center'
+      if (context.measureText(zone).width < to - from - 4) context.fillText(zone, (from + to) / 2, 2 + zoneHeight / 2)
+    }
+  }
+
+  /** Framed at the donor and, dashed, at the recipient, with a line between them. */
+  migrations(): void {
+    const context = this.#context
+    context.strokeStyle = inkColour()
+    context.lineWidth = 2
+    for (const { fromKey, toKey, from: donor, to: recipient } of this.#data.migrations) {
+      const lanes = [donor, recipient].map((shard) => this.#laneOf.get(shard))
+      const [left, right] = this.#rangeOf(fromKey, toKey)
+      if (fromKey === '' || right <= left) continue
+      for (const [i, lane] of lanes.entries()) {
+        if (lane === undefined) continue
+        context.setLineDash(i === 0 ? [] : [4, 3])
+        context.strokeRect(left, this.#topOf(lane), Math.max(3, right - left), this.#size.laneHeight)
+      }
+      if (lanes[0] === undefined || lanes[1] === undefined) continue
+      const middle = (left + right) / 2
+      context.beginPath()
+      context.moveTo(middle, this.#topOf(lanes[0]) + this.#size.laneHeight / 2)
+      context.lineTo(middle, this.#topOf(lanes[1]) + this.#size.laneHeight / 2)
+      context.stroke()
+    }
+    context.setLineDash([])
+    context.lineWidth = 1
+  }
+
+  selection(): void {
+    const { selected, window } = this.#data
+    if (selected === null || selected < window.from || selected >= window.to) return
+    this.#context.strokeStyle = inkColour()
+    this.#context.lineWidth = 2
+    this.#context.strokeRect(this.#xOf(selected), 1, Math.max(2, this.#scale), this.#size.height - 2)
+    this.#context.lineWidth = 1
+  }
+
+  #topOf = (lane: number): number => this.#size.top + lane * (this.#size.laneHeight + laneGap)
+
+  #xOf = (place: number): number => labelWidth + (place - this.#data.window.from) * this.#scale
+
+  /** Of the chunks that overlap a range, within the plot. */
+  #rangeOf(fromKey: string, toKey: string): [from: number, to: number] {
+    const { chunks } = this.#data
+    const first = placeOf(chunks, fromKey)
+    // A range can begin within a chunk.
+    const from = chunks[first]?.key === fromKey ? first : Math.max(0, first - 1)
+    const within = (place: number): number => Math.min(this.#size.width, Math.max(labelWidth, this.#xOf(place)))
+    return [within(from), within(placeOf(chunks, toKey))]
+  }
+}

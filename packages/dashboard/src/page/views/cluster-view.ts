@@ -1,0 +1,164 @@
+/** Members by set, what is broken, and links with faults. */
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { LiveMember } from '../../stream/deltas.js'
+import type { LiveState } from '../../stream/live-state.js'
+import type { App, View } from '../app.js'
+import { tones } from '../palette.js'
+import { problemsOf } from '../problems.js'
+import { counted } from '../text.js'
+
+const linkVerbs: ReadonlySet<string> = new Set([
+  ...['partition', 'delay', 'limit', 'drop', 'refuse', 'cut', 'duplicate'],
+])
+
+export const clusterView: View = {
+  name: 'cluster',
+  title: 'Cluster',
+  draw(app) {
+    const { state } = app
+    const sets = setsOf(state)
+    const of = (role: string) => sets.filter(([, [first]]) => first!.role === role)
+    const others = sets.filter(([, [first]]) => !['mongos', 'config-server', 'shard'].includes(first!.role))
+    return html`<h1>Cluster</h1>
+      ${broken(app)} ${group('Routers', of('mongos'), app)} ${group('Config server', of('config-server'), app)}
+      ${group('Shards', of('shard'), app)} ${group('Other members', others, app)} ${links(app)} ${table(state)}`
+  },
+}
+
+type MemberSet = readonly [name: string, members: readonly LiveMember[]]
+
+function setsOf({ members }: LiveState): MemberSet[] {
+  const sets = new Map<string, LiveMember[]>()
+  for (const member of members.values()) sets.set(member.set, [...(sets.get(member.set) ?? []), member])
+  return [...sets].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function broken({ state }: App): TemplateResult {
+  const problems = problemsOf(state)
+  return html`<section aria-labelledby="broken">
+    <h2 id="broken">What is broken</h2>
+    ${
+      problems.length === 0
+        ? html`<p>Nothing.</p>`
+        : html`<ul class="problems">
+            ${problems.map((problem) => html`<li>${problem}</li>`)}
+          </ul>`
+    }
+  </section>`
+}
+
+function group(title: string, sets: readonly MemberSet[], app: App): TemplateResult | typeof nothing {
+  if (sets.length === 0) return nothing
+  return html`<section>
+    <h2>${title}</h2>
+    <div class="cards">${sets.map((set) => card(set, app))}</div>
+  </section>`
+}
+
+function card([name, members]: MemberSet, app: App): TemplateResult {
+  const shard = app.state.shards.get(name)
+  const chunks = shard === undefined ? null : chunksOn(name, app.state)
+  const notes = [
+    ...(chunks === null ? [] : [counted(chunks, 'chunk')]),
+    ...(shard?.draining === true ? ['draining'] : []),
+    ...(shard === undefined || shard.zones.length === 0 ? [] : [`zones ${shard.zones.join(', ')}`]),
+    ...(shard === undefined && members[0]!.role === 'shard' ? ['not in the cluster'] : []),
+  ]
+  const index = [...app.state.shards.keys()].sort().indexOf(name)
+  return html`<article class="card ${index < 0 ? '' : `tone${index % tones}`}" data-set=${name}>
+    <h3>${name}</h3>
+    ${notes.length === 0 ? nothing : html`<p class="soft">${notes.join(' · ')}</p>`}
+    <ul class="members">
+      ${members.map((member) => memberItem(member, app))}
+    </ul>
+  </article>`
+}
+
+function memberItem(member: LiveMember, app: App): TemplateResult {
+  const { address, set } = member
+  const [sign, kind, text] = shownState(member, app.state)
+  return html`<li data-member=${address} data-state=${member.state}>
+    <p>
+      <span class=${kind} aria-hidden="true">${sign}</span> ${address === set ? '' : `${address}: `}<span class=${kind}
+        >${text}</span
+      >
+      <code>${member.endpoint}</code>
+    </p>
+    <p class="buttons">${buttons(member, app)}</p>
+  </li>`
+}
+
+function shownState({ address, state, setState }: LiveMember, { faults }: LiveState): [string, string, string] {
+  if (state === 'crashed' || state === 'stopped') return ['✕', 'bad', state]
+  const hit = faults.filter((fault) => fault.state === 'active' && fault.members.includes(address))
+  if (hit.length > 0) return ['▲', 'warn', hit.map(({ verb }) => verb).join(', ')]
+  return setState === 'PRIMARY' ? ['★', 'fine', 'primary'] : ['●', 'fine', (setState ?? state).toLowerCase()]
+}
+
+function buttons({ address, state }: LiveMember, app: App): TemplateResult {
+  const apply = (verb: string, done: string): TemplateResult =>
+    html`<button
+      type="button"
+      aria-label="${verb} ${address}"
+      @click=${() => void app.run('apply', { fault: `${verb.toLowerCase()} ${address}` }, `${address} ${done}.`)}
+    >
+      ${verb}
+    </button>`
+  const paused = app.state.faults.find(({ verb, members }) => verb === 'pause' && members.includes(address))
+  if (state === 'crashed' || state === 'stopped') return apply('Restart', 'has been restarted')
+  if (paused !== undefined) return apply('Resume', 'has been resumed')
+  return html`${apply('Crash', 'has crashed')} ${apply('Pause', 'is paused')}`
+}
+
+function chunksOn(shard: string, state: LiveState): number {
+  let count = 0
+  for (const ns of state.collections.keys()) for (const chunk of state.chunksOf(ns)) if (chunk.shard === shard) count++
+  return count
+}
+
+function links({ state }: App): TemplateResult {
+  const faults = state.faults.filter(({ verb }) => linkVerbs.has(verb))
+  return html`<section>
+    <h2>Links</h2>
+    ${
+      faults.length === 0
+        ? html`<p>All links between members, and to clients, work.</p>`
+        : html`<ul>
+            ${faults.map(({ fault, state: of }) => html`<li>${fault} <span class="soft">(${of})</span></li>`)}
+          </ul>`
+    }
+  </section>`
+}
+
+function table(state: LiveState): TemplateResult {
+  return html`<details>
+    <summary>Members as a table</summary>
+    <div class="wide" tabindex="0" role="region" aria-label="Members">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">member</th>
+            <th scope="col">role</th>
+            <th scope="col">set</th>
+            <th scope="col">state</th>
+            <th scope="col">state in its set</th>
+            <th scope="col">address</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${[...state.members.values()].map(
+            (each) =>
+              html`<tr>
+                <td>${each.address}</td>
+                <td>${each.role}</td>
+                <td>${each.set}</td>
+                <td>${each.state}</td>
+                <td>${each.setState ?? '–'}</td>
+                <td>${each.endpoint}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </details>`
+}

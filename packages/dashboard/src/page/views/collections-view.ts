@@ -1,0 +1,193 @@
+/** The chunk map of a collection, with zoom, and its chunks as a table. */
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { LiveChunk, LiveCollection } from '../../stream/deltas.js'
+import { chunkDetails, chunkTable } from './chunk-table.js'
+import type { App, View } from '../app.js'
+import { boundText, counted } from '../text.js'
+import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
+import { allOf, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
+
+let chosen: string | null = null
+/** null: all chunks, also those that are added. */
+let shownWindow: ChunkWindow | null = null
+/** The lower bound of the selected chunk, so that it stays the same when others are split. */
+let selectedKey: string | null = null
+
+export const collectionsView: View = {
+  name: 'collections',
+  title: 'Collections',
+  draw(app) {
+    const names = namesOf(app)
+    const collection = presentOf(app)
+    if (collection === undefined)
+      return html`<h1>Collections</h1>
+        <p>No collection is sharded. For example: <code>sh.shardCollection("shop.orders", { customer: 1 })</code></p>`
+    return html`<h1>Collections</h1>
+      <p>
+        <label
+          >Collection
+          <select @change=${(event: Event) => choose((event.target as HTMLSelectElement).value, app)}>
+            ${names.map((ns) => html`<option value=${ns} ?selected=${ns === collection.ns}>${ns}</option>`)}
+          </select></label
+        >
+      </p>
+      ${map(collection, app)}`
+  },
+  drawn(app) {
+    const canvas = document.querySelector<HTMLCanvasElement>('canvas.chunks')
+    const collection = presentOf(app)
+    if (canvas === null || collection === undefined) return
+    const data = dataOf(collection, app)
+    drawChunkMap(canvas, sizeOf(canvas.clientWidth, data), data)
+  },
+}
+
+/** Those of the server itself are last. */
+function namesOf({ state }: App): string[] {
+  const names = [...state.collections.keys()].sort()
+  const isOwn = (ns: string): boolean => ns.startsWith('config.')
+  return [...names.filter((ns) => !isOwn(ns)), ...names.filter(isOwn)]
+}
+
+function presentOf(app: App): LiveCollection | undefined {
+  const { collections } = app.state
+  return collections.get(chosen ?? '') ?? collections.get(namesOf(app)[0] ?? '')
+}
+
+function choose(ns: string, app: App): void {
+  chosen = ns
+  shownWindow = null
+  selectedKey = null
+  app.redraw()
+}
+
+function dataOf({ ns, zones }: LiveCollection, { state }: App): ChunkMapData {
+  const chunks = state.chunksOf(ns)
+  const place = selectedKey === null ? -1 : chunks.findIndex(({ key }) => key === selectedKey)
+  return {
+    ...{ chunks, zones, shards: [...state.shards.keys()].sort() },
+    migrations: [...state.migrations.values()].filter((migration) => migration.ns === ns),
+    window: shownWindow === null ? allOf(chunks.length) : clamp(shownWindow, chunks.length),
+    selected: place === -1 ? null : place,
+  }
+}
+
+function map(collection: LiveCollection, app: App): TemplateResult {
+  const data = dataOf(collection, app)
+  const { chunks, window, migrations, zones } = data
+  const show = (changed: ChunkWindow | null): void => {
+    shownWindow = changed
+    app.redraw()
+  }
+  const middle = (window.from + window.to) / 2
+  const zoomBy = (factor: number, at = middle): void => show(zoom(window, factor, at, chunks.length))
+  const select = (place: number): void => {
+    selectedKey = chunks[place]?.key ?? null
+    if (place < window.from || place >= window.to) show(pan(window, place < window.from ? -0.5 : 0.5, chunks.length))
+    app.redraw()
+  }
+  const placeAt = (event: MouseEvent): number => {
+    const canvas = event.currentTarget as HTMLCanvasElement
+    const x = event.clientX - canvas.getBoundingClientRect().left - labelWidth
+    return window.from + x / scaleOf(sizeOf(canvas.clientWidth, data), window)
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    const actions: Readonly<Record<string, () => void>> = {
+      '+': () => zoomBy(0.5, data.selected ?? middle),
+      '=': () => zoomBy(0.5, data.selected ?? middle),
+      '-': () => zoomBy(2),
+      '0': () => show(null),
+      ArrowLeft: () => select(Math.max(0, (data.selected ?? window.from) - 1)),
+      ArrowRight: () => select(Math.min(chunks.length - 1, (data.selected ?? window.from - 1) + 1)),
+      PageUp: () => show(pan(window, -0.8, chunks.length)),
+      PageDown: () => show(pan(window, 0.8, chunks.length)),
+      Home: () => select(0),
+      End: () => select(chunks.length - 1),
+    }
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key]
+    if (action === undefined) return
+    event.preventDefault()
+    action()
+  }
+  const onWheel = (event: WheelEvent): void => {
+    // Without a modifier the page scrolls.
+    if (!event.ctrlKey && !event.shiftKey) return
+    event.preventDefault()
+    if (event.shiftKey) show(pan(window, Math.sign(event.deltaY + event.deltaX) * 0.1, chunks.length))
+    else zoomBy(event.deltaY < 0 ? 0.7 : 1 / 0.7, placeAt(event))
+  }
+  const jumbo = chunks.filter((chunk) => chunk.jumbo === true).length
+  const summary = [
+    `key ${boundText(collection.shardKey)}`,
+    counted(chunks.length, 'chunk'),
+    ...(zones.length === 0 ? [] : [counted(zones.length, 'zone range')]),
+    ...(jumbo === 0 ? [] : [`▲ ${jumbo} jumbo`]),
+    ...(migrations.length === 0 ? [] : [counted(migrations.length, 'migration')]),
+    ...(collection.balanced ? [] : ['balancing is off']),
+  ].join(' · ')
+  const isAll = window.to - window.from === chunks.length
+  return html`<p class="summary" data-chunks=${chunks.length}>${summary}</p>
+    <p class="buttons" role="group" aria-label="Zoom">
+      <button type="button" @click=${() => zoomBy(0.5, data.selected ?? middle)}>Zoom in</button>
+      <button type="button" ?disabled=${isAll} @click=${() => zoomBy(2)}>Zoom out</button>
+      <button type="button" ?disabled=${window.from === 0} @click=${() => show(pan(window, -0.5, chunks.length))}>
+        ← Lower keys
+      </button>
+      <button
+        type="button"
+        ?disabled=${window.to === chunks.length}
+        @click=${() => show(pan(window, 0.5, chunks.length))}
+      >
+        Higher keys →
+      </button>
+      <button type="button" ?disabled=${isAll} @click=${() => show(null)}>All</button>
+    </p>
+    <figure>
+      <canvas
+        class="chunks"
+        tabindex="0"
+        role="img"
+        aria-label="Chunk map of ${collection.ns}: ${summary}. ${ownersText(data)}. The table below has the chunks."
+        @keydown=${onKey}
+        @wheel=${onWheel}
+        @click=${(event: MouseEvent) => select(Math.floor(placeAt(event)))}
+        @dblclick=${(event: MouseEvent) => zoomBy(0.5, placeAt(event))}
+      ></canvas>
+      <figcaption class="ends">
+        <span>${edge(chunks, window.from)}</span>
+        <span>${isAll ? '' : `chunks ${window.from + 1} to ${window.to} of ${chunks.length}`}</span>
+        <span>${edge(chunks, window.to)}</span>
+      </figcaption>
+    </figure>
+    <p class="soft">
+      Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
+    </p>
+    ${data.selected === null ? nothing : chunkDetails(data, data.selected)} ${movements(data)} ${chunkTable(data)}`
+}
+
+function ownersText({ chunks, shards }: ChunkMapData): string {
+  const counts = new Map<string, number>()
+  for (const { shard } of chunks) counts.set(shard, (counts.get(shard) ?? 0) + 1)
+  return shards.map((shard) => `${shard} has ${counts.get(shard) ?? 0}`).join(', ')
+}
+
+const edge = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place]?.min ?? 'MaxKey')
+
+function movements({ migrations }: ChunkMapData): TemplateResult {
+  return html`<section aria-label="Migrations">
+    <h2>Migrations in motion</h2>
+    ${
+      migrations.length === 0
+        ? html`<p>None.</p>`
+        : html`<ul>
+            ${migrations.map(
+              ({ from, to, min, max, stage, documents }) =>
+                html`<li>
+                  ${boundText(min)} to ${boundText(max)}: <strong>${from} → ${to}</strong>, ${stage},
+                  ${counted(documents, 'document')}
+                </li>`,
+            )}
+          </ul>`
+    }
+  </section>`
+}

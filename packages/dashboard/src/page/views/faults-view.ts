@@ -1,0 +1,192 @@
+/** Applies faults, heals them, and lists what has happened. */
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
+import type { App, View } from '../app.js'
+import { timeText, whole } from '../text.js'
+
+const shownEventsMax = 200
+/** Names in the forms of faults that stand for the target. */
+const placeholders = /\b(shard0[12]|mongos01)\b/
+
+let text = ''
+/** Kinds of events that are hidden. */
+const hidden = new Set<string>(['log'])
+
+export const faultsView: View = {
+  name: 'faults',
+  title: 'Faults',
+  draw: (app) =>
+    html`<h1>Faults</h1>
+      ${form(app)} ${active(app)} ${timeline(app)}`,
+}
+
+function form(app: App): TemplateResult {
+  const { members, shards } = app.state
+  const targets = [...new Set([...members.keys(), ...shards.keys()])].filter((name) => name !== 'balancer').sort()
+  const write = (changed: string): void => {
+    text = changed
+    app.redraw()
+  }
+  const apply = (event: Event): void => {
+    event.preventDefault()
+    if (text.trim() !== '') void app.run('apply', { fault: text }, `Applied: ${text}.`)
+  }
+  return html`<section>
+    <h2>Break something</h2>
+    <form @submit=${apply}>
+      <p>
+        <label
+          >Fault
+          <select
+            name="form"
+            @change=${(event: Event) => {
+              write((event.target as HTMLSelectElement).value)
+            }}
+          >
+            <option value="" ?selected=${text === ''}>choose a form…</option>
+            ${app.faultForms.map((each) => html`<option value=${each}>${each}</option>`)}
+          </select></label
+        >
+      </p>
+      <p class="buttons" role="group" aria-label="Target">
+        ${targets.map(
+          (target) =>
+            html`<button type="button" ?disabled=${!placeholders.test(text)} @click=${() => write(aimed(target))}>
+              ${target}
+            </button>`,
+        )}
+      </p>
+      <p>
+        <label
+          >As text
+          <input
+            name="fault"
+            .value=${text}
+            placeholder="crash shard02 for 5s"
+            autocomplete="off"
+            spellcheck="false"
+            @input=${(event: Event) => write((event.target as HTMLInputElement).value)}
+        /></label>
+        <button type="submit" class="main">Apply</button>
+      </p>
+      <p class="soft">
+        Any of these can follow: for 5s, after 10s; of links and steps: first 10; of links: with probability 5%.
+      </p>
+    </form>
+  </section>`
+}
+
+const aimed = (target: string): string => text.replace(placeholders, target)
+
+function active(app: App): TemplateResult {
+  const { faults } = app.state
+  return html`<section>
+    <h2>Active faults</h2>
+    ${
+      faults.length === 0
+        ? html`<p>None.</p>`
+        : html`<ul class="faults">
+              ${faults.map((fault) => faultItem(fault, app))}
+            </ul>
+            <p>
+              <button type="button" @click=${() => void app.run('heal', {}, 'All faults are healed.')}>Heal all</button>
+            </p>`
+    }
+  </section>`
+}
+
+function faultItem({ id, fault, state, members, beginsAtMs, healsAtMs }: LiveFault, app: App): TemplateResult {
+  const heal = (): void => void app.run('heal', { id }, `Healed: ${fault}.`)
+  const times = `${state === 'scheduled' ? 'begins' : 'since'} ${timeText(beginsAtMs)}`
+  return html`<li data-fault=${id}>
+    <strong>${fault}</strong>
+    <span class="soft"
+      >${state},
+      ${times}${healsAtMs === null ? '' : `, heals itself ${timeText(healsAtMs)}`}${
+        members.length === 0 ? '' : `, on ${members.join(', ')}`
+      }</span
+    >
+    <button type="button" aria-label="Heal ${fault}" @click=${heal}>Heal</button>
+  </li>`
+}
+
+function timeline(app: App): TemplateResult {
+  const { events } = app.state
+  const kinds = [...new Set(events.map(({ type }) => type))].sort()
+  const shown = events.filter(({ type }) => !hidden.has(type)).slice(-shownEventsMax)
+  const toggle = (kind: string): void => {
+    if (!hidden.delete(kind)) hidden.add(kind)
+    app.redraw()
+  }
+  return html`<section>
+    <h2>Timeline</h2>
+    <p class="buttons" role="group" aria-label="Kinds of events">
+      ${kinds.map(
+        (kind) =>
+          html`<label class="kind"
+            ><input type="checkbox" .checked=${!hidden.has(kind)} @change=${() => toggle(kind)} /> ${kind}</label
+          >`,
+      )}
+    </p>
+    ${
+      shown.length === 0
+        ? html`<p>Nothing has happened since the page was opened.</p>`
+        : html`<div class="wide" tabindex="0" role="region" aria-label="Timeline">
+            <table class="timeline">
+              <thead>
+                <tr>
+                  <th scope="col">time (UTC)</th>
+                  <th scope="col">event</th>
+                  <th scope="col">what</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${shown.toReversed().map(
+                  (event) =>
+                    html`<tr>
+                      <td>${timeText(event.atMs)}</td>
+                      <td>${event.type}</td>
+                      <td class="why">${sentenceOf(event)}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+    }
+    ${events.length > shown.length ? html`<p class="soft">${whole(events.length - shown.length)} more.</p>` : nothing}
+  </section>`
+}
+
+function sentenceOf(event: StreamedEvent): string {
+  switch (event.type) {
+    case 'member':
+      return `${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`
+    case 'migration':
+      return `${event.ns} ${event.min} to ${event.max}: ${event.from} → ${event.to}, ${event.stage}`
+    case 'fault-applied':
+    case 'fault-healed':
+      return event.fault
+    case 'fault-struck':
+      return `${event.fault}: ${event.member} at ${event.step}`
+    case 'member-state':
+      return `${event.member}: ${event.from} → ${event.to}`
+    case 'election':
+      return `${event.member} ${event.outcome} term ${event.term} (${event.reason}), ${event.votes} of ${event.votesNeeded} votes`
+    case 'step-down':
+      return `${event.member} is no longer primary of term ${event.term} (${event.reason})`
+    case 'balancer-round':
+      return (
+        event.skipped ?? `round ${event.round}: ${event.migrations.length} migrations, ${event.splits.length} splits`
+      )
+    case 'catalog':
+      return `${event.ns}: ${event.change}`
+    case 'log':
+      return `${event.member}: ${event.message}`
+    default: {
+      const { type: _, atMs: __, ...fields } = event
+      return Object.entries(fields)
+        .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(', ')
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { Batch } from '../stream/readers.js'
+
+/** Of the command `shardlab`, and the server's `balancerStart` and `balancerStop`. */
+export const pageVerbs = ['apply', 'heal', 'explainBalance', 'runRound', 'balancerStart', 'balancerStop'] as const
+export type PageVerb = (typeof pageVerbs)[number]
+
+/** The cluster that a dashboard shows, in this process or behind a connection string. */
+export interface DashboardTarget {
+  /** Faults without values, as `shardlab fault --help` shows them. */
+  readonly faultForms: readonly string[]
+  /** As of `Readers`. */
+  open(): Promise<Batch>
+  next(reader: string, after: number, waitMs: number): Promise<Batch>
+  close(reader: string): Promise<void>
+  /** Runs a command, and resolves with its reply as plain data. @throws Error with a sentence */
+  control(verb: PageVerb, fields: Readonly<Record<string, unknown>>): Promise<object>
+}

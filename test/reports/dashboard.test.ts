@@ -1,0 +1,238 @@
+/**
+ * The dashboard of a running cluster in a real Chromium (`CHROMIUM`, default /usr/bin/chromium).
+ */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { request } from 'node:http'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { MongoClient } from 'mongodb'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { OptionError, ShardedCluster } from 'shardlab'
+import { findRoot } from '../architecture/model/repository.js'
+import { run } from '../support/up.js'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const options = existsSync(executablePath)
+  ? { timeout: 120_000 }
+  : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
+const sizes = [1280, 420].map((width) => ({ width, height: 900 }))
+const views = ['Cluster', 'Collections', 'Balancer', 'Faults']
+
+let browser: Browser | null = null
+t.teardown(() => browser?.close())
+
+/** Opens the page, and checks what holds for all of them. */
+async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>): Promise<void> {
+  browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
+  const page = await browser.newPage({ viewport: sizes[0]! })
+  const wrong: string[] = []
+  page.on('pageerror', ({ message }) => wrong.push(message))
+  page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+  page.on('request', (each) => each.url() === url || /^(data:|ws:)/.test(each.url()) || wrong.push(each.url()))
+  await page.goto(url)
+  await page.locator('h1').waitFor()
+  await look(page)
+  t.same(wrong, [], 'neither errors nor requests to a network')
+  await page.close()
+}
+
+const show = (page: Page, view: string) => page.locator('nav a', { hasText: view }).click()
+
+/** The chunks of each shard, as the map describes itself. */
+async function chunksOnPage(page: Page): Promise<Record<string, number>> {
+  const label = (await page.locator('canvas.chunks').getAttribute('aria-label'))!
+  const counts = [...label.matchAll(/(shard\d+) has (\d+)/g)]
+  return Object.fromEntries(counts.map(([, shard, count]) => [shard!, Number(count)]))
+}
+
+async function chunksInCatalog(client: MongoClient): Promise<Record<string, number>> {
+  const counts: Record<string, number> = { shard01: 0, shard02: 0, shard03: 0 }
+  for (const { shard } of await client.db('config').collection('chunks').find().toArray()) counts[shard as string]!++
+  return counts
+}
+
+async function accessible(t: Test, page: Page, view: string, rules = ''): Promise<void> {
+  // As an expression, because the policy of the page allows no further script elements.
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  await page.evaluate(`${axe};0`)
+  const found = await page.evaluate(`axe.run(${rules}).then(({ violations }) => violations)`)
+  const serious = (found as any[]).filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  t.same(
+    serious.map(({ id, nodes }) => [id, nodes.map(({ target }: any) => target)]),
+    [],
+    `${view} has no serious finding of axe`,
+  )
+}
+
+t.test('a page shows chunks that move, crashes a shard by a click and heals it', options, async (t) => {
+  const cluster = await ShardedCluster.start({
+    ...{ shards: 3, runtime: 'inline', chunkSize: '4KB', dashboard: true },
+    balancerRoundIntervalMs: 2 ** 31 - 1,
+  })
+  t.teardown(() => cluster.stop())
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(() => client.close())
+  const admin = client.db('admin')
+  await onPage(t, cluster.dashboard!, async (page) => {
+    t.match(await page.locator('main').innerText(), /Nothing\./)
+    await show(page, 'Collections')
+    await page.getByText('No collection is sharded').waitFor()
+
+    await admin.command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+    const documents = Array.from({ length: 200 }, (_, customer) => ({ customer, pad: 'x'.repeat(300) }))
+    await client.db('shop').collection('orders').insertMany(documents)
+    for (let customer = 10; customer < 200; customer += 10)
+      await admin.command({ split: 'shop.orders', middle: { customer } })
+    await admin.command({ addShardToZone: 'shard02', zone: 'EU' })
+    const zone = { min: { customer: 100 }, max: { customer: 150 }, zone: 'EU' }
+    await admin.command({ updateZoneKeyRange: 'shop.orders', ...zone })
+    await page.locator('.summary[data-chunks="20"]').getByText('1 zone range').waitFor()
+    t.same(await chunksOnPage(page), { shard01: 20, shard02: 0, shard03: 0 })
+
+    await show(page, 'Balancer')
+    await page.getByRole('button', { name: 'Explain shop.orders' }).click()
+    const { answer } = await cluster.balancer.explain('shop.orders')
+    t.match(answer, /shard01/)
+    await page.getByText('✕ not balanced').waitFor()
+    await page.getByRole('button', { name: 'Run a round' }).click()
+    await page.locator('table.decisions tr', { hasText: 'shard01 →' }).first().waitFor()
+    await cluster.balancer.settle()
+
+    await show(page, 'Collections')
+    const expected = await chunksInCatalog(client)
+    t.ok(expected['shard02']! > 0 && expected['shard03']! > 0, 'chunks have moved')
+    const label = ['shard01', 'shard02', 'shard03'].map((shard) => `${shard} has ${expected[shard]}`).join(', ')
+    await page.locator(`canvas.chunks[aria-label*="${label}"]`).waitFor()
+    await page.locator('canvas.chunks').focus()
+    await page.keyboard.press('End')
+    await page.getByText('Chunk 20 on').waitFor()
+    t.match(await page.locator('.chosen').innerText(), /from customer: 190 to MaxKey/)
+    await page.keyboard.press('+')
+    await page.locator('.ends', { hasText: 'of 20' }).waitFor()
+    await page.locator('summary', { hasText: 'as a table' }).click()
+    const last = await page.locator('table.chunk-table tbody tr').last().innerText()
+    t.match(last, /customer: 190\s+MaxKey\s+shard0/, 'the table has the chunks of the view')
+
+    await show(page, 'Cluster')
+    await page.getByRole('button', { name: 'Crash shard02' }).click()
+    await page.locator('[data-member=shard02][data-state=crashed]').waitFor()
+    t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')
+    await page.getByText('✕ 1 broken').waitFor()
+    await show(page, 'Faults')
+    await page.getByRole('button', { name: 'Heal crash shard02' }).click()
+    await page.getByText('✓ nothing is broken').waitFor()
+    t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
+
+    const fault = page.locator('input[name=fault]')
+    await page.locator('select[name=form]').selectOption('slow disk of shard02 by 20ms')
+    await page.getByRole('button', { name: 'shard03' }).click()
+    // The page is drawn with the next frame.
+    while ((await fault.inputValue()) !== 'slow disk of shard03 by 20ms');
+    await fault.fill('crash shard09')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.locator('.notice.bad', { hasText: 'shard09' }).waitFor()
+    await fault.fill('partition shard01 from shard03')
+    await page.keyboard.press('Enter')
+    await page.locator('.faults li', { hasText: 'partition shard01 from shard03' }).waitFor()
+    t.same(
+      cluster.faults.list().map(({ fault }) => fault),
+      ['partition shard01 from shard03'],
+    )
+    t.match(await page.locator('table.timeline').innerText(), /migration[^]*committed/)
+    for (const view of views) {
+      await show(page, view)
+      await page.locator('h1', { hasText: view }).waitFor()
+      for (const size of sizes) {
+        await page.setViewportSize(size)
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+        t.equal(await page.evaluate(overflow), 0, `nothing of ${view} reaches beyond ${size.width} pixels`)
+      }
+      await page.emulateMedia({ colorScheme: 'light' })
+      await accessible(t, page, view)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await accessible(t, page, `${view} in the dark`, `{ runOnly: ['color-contrast'] }`)
+    }
+  })
+})
+
+t.test('a page of another process shows the cluster behind a connection string', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', topology: 'sharded' })
+  t.teardown(() => cluster.stop())
+  const program = join(findRoot(), 'packages/shardlab/bin/shardlab.js')
+  const child = spawn(process.execPath, [program, 'dashboard', '--uri', cluster.uri])
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const [url] = /http:\S+/.exec(line)!
+  await onPage(t, url, async (page) => {
+    await page.getByRole('button', { name: 'Crash shard01' }).click()
+    await page.locator('[data-member=shard01][data-state=crashed]').waitFor()
+    await page.getByRole('button', { name: 'Restart shard01' }).click()
+    await page.locator('[data-member=shard01][data-state=running]').waitFor()
+    await page.getByRole('link', { name: 'Balancer' }).click()
+    await page.getByRole('button', { name: 'Stop it' }).click()
+    await page.getByText('▲ off').waitFor()
+    await page.getByRole('button', { name: 'Run a round' }).click()
+    await page.getByText('A round has ended.').waitFor()
+  })
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [0, null])
+  t.match(await run(process.execPath, [program, 'dashboard', '--uri', 'mongodb://127.0.0.1:1/']), {
+    ...{ code: 2, stderr: /no cluster answers/ },
+  })
+})
+
+/** The status of an HTTP request with these headers. */
+function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode!)
+    })
+    sent.on('upgrade', (_, socket) => {
+      socket.destroy()
+      resolve(101)
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+t.test('pages of other sites can neither read the dashboard nor connect to it', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  const url = cluster.dashboard!
+  const own = new URL(url)
+  t.equal(own.hostname, '127.0.0.1')
+  const response = await fetch(url)
+  const page = await response.text()
+  t.ok(page.length < 300 * 1024, `the page has ${page.length} bytes`)
+  t.match(response.headers.get('content-security-policy'), /^default-src 'none'; script-src 'sha256-/)
+  t.notMatch(page, /https?:\/\/(?!www\.w3\.org)/, 'it names no other site')
+  t.equal(await statusOf(url, { host: 'evil.example' }), 403)
+  t.equal(await statusOf(`${url}other`, {}), 404)
+  const upgrade = {
+    ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: own.origin }), 101)
+  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: 'http://evil.example' }), 403)
+  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: own.origin, host: 'evil.example' }), 403)
+  t.equal(await statusOf(`${url}other`, { ...upgrade, origin: own.origin }), 403)
+  const port = Number(own.port)
+  await t.rejects(ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: port }), {
+    ...{
+      name: 'OptionError',
+      message: `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`,
+    },
+  })
+  await t.rejects(ShardedCluster.start({ runtime: 'inline', dashboard: true, auth: true }), OptionError)
+  await t.rejects(ShardedCluster.start({ dashboard: 'yes' as never }), { message: /must be true, false or a port/ })
+  const other = await cluster.fork()
+  t.equal(other.dashboard, null, 'a copy has no dashboard')
+  await other.stop()
+})
