@@ -89,6 +89,7 @@ t.test(`after ${kills} kills, each journaled write is present once`, async (test
   await client.db('admin').command({ shardCollection: 'shop.counters', key: { _id: 'hashed' } })
   const all = Array.from({ length: writers }, (_, number) => new Writer(client, number))
   let isOver = false
+  test.teardown(() => void (isOver = true))
   const work = Promise.all(all.map((writer) => writer.run(() => isOver)))
   const acknowledged = () => all.reduce((sum, { inserted }) => sum + inserted.length, 0)
   for (let kill = 0; kill < kills; kill++) {

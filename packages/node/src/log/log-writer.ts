@@ -32,6 +32,10 @@ export class LogWriter {
   /** Called after entries have reached the disk. */
   readonly durable = new Set<() => void>()
   #unwritten: Pending[] = []
+  /** Of all entries that were queued since the start. */
+  #queuedCount = 0
+  /** Entries that were pending when the checkpoint in progress began. */
+  #inCheckpoint = 0
   /** Bytes reserved on the disk for entries that are unwritten or being appended. */
   #claimedBytes = 0
   /** Length of the log when a checkpoint last failed to make room; -1: none has failed. */
@@ -113,7 +117,7 @@ export class LogWriter {
    *   checkpoint; the entries stay queued for the next flush
    */
   flush(): Promise<void> {
-    if (this.#writing !== null) return this.#flushAfterwards()
+    if (this.#writing !== null) return this.#flushAfterwards(this.#queuedCount)
     if (this.#unwritten.length === 0) return nothingToWrite
     // A checkpoint would follow anyway, so write only that.
     return this.schedule.isExceededBy(this.#claimedBytes) ? this.#flushAsCheckpoint() : this.#append()
@@ -123,9 +127,15 @@ export class LogWriter {
    * The write in progress may include the caller's changes. Writes are sequential: no entry may
    * reach the disk if an earlier one did not.
    */
-  async #flushAfterwards(): Promise<void> {
-    while (this.#writing !== null) await hasSucceeded(this.#writing)
-    await this.flush()
+  async #flushAfterwards(count: number): Promise<void> {
+    while (this.#writing !== null && this.#writtenCount < count) await hasSucceeded(this.#writing)
+    // Later writes do not concern the caller: there may always be one in progress.
+    if (this.#writtenCount < count) await this.flush()
+  }
+
+  /** Entries are written in order. */
+  get #writtenCount(): number {
+    return this.#queuedCount - this.#unwritten.length - this.#inAppend.length - this.#inCheckpoint
   }
 
   async #flushAsCheckpoint(): Promise<void> {
@@ -158,6 +168,7 @@ export class LogWriter {
   }
 
   queue(pending: Pending): void {
+    this.#queuedCount++
     this.#unwritten.push(pending)
     this.#claimedBytes += pending.length + entryHeaderBytes
   }
@@ -241,6 +252,7 @@ export class LogWriter {
     const roomBytes = roomOf(unwritten)
     // The image includes entries that are not yet appended: they need no record after it.
     this.#unwritten = []
+    this.#inCheckpoint = unwritten.length
     this.#claimedBytes -= roomBytes
     const from = this.oplog.end
     const { keepsEntries, sizeBytesMax } = this.oplog
@@ -260,6 +272,8 @@ export class LogWriter {
       this.#unwritten = [...unwritten, ...this.#unwritten]
       this.#claimedBytes += roomBytes
       throw error
+    } finally {
+      this.#inCheckpoint = 0
     }
     if (replacement === null) this.oplog.reveal(to)
     else this.oplog.replace([replacement])
