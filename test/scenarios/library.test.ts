@@ -219,7 +219,7 @@ t.test('the command line writes page, numbers and tables, and exits with 2 for a
   t.same(readdirSync(at('some/tables')).sort(), ['decisions.csv', 'results.csv', 'samples.csv'])
   writeFileSync(at('own.yaml'), small.replace('duration: 20s', 'duration: 20s\npolicy: ./own.mjs'))
   writeFileSync(at('own.mjs'), 'export default () => [{ chunk: 0, to: "shard07" }]')
-  t.match(shardlab(at('own.yaml')), {
+  t.match(shardlab(at('own.yaml'), '--allow-code'), {
     code: 2,
     error: /^shardlab: .*own\.yaml: the policy .*own\.mjs, called for a\.b: move 0 has to: "shard07"/,
   })
