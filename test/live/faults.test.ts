@@ -7,8 +7,7 @@ import { shardlab } from '../support/up.js'
 for (const runtime of ['inline', 'threads'] as const) {
   t.test(`a test waits until a migration is held at a step (${runtime})`, async (t) => {
     await using cluster = await ShardedCluster.start({ shards: 2, runtime })
-    const client = await MongoClient.connect(cluster.uri)
-    t.teardown(() => client.close())
+    await using client = await MongoClient.connect(cluster.uri)
     const struck: unknown[] = []
     cluster.on('fault-struck', ({ id, fault, member, step }) => struck.push({ id, fault, member, step }))
     const admin = client.db('admin')

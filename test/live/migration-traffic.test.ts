@@ -17,8 +17,7 @@ t.test('retryable inserts elsewhere do not enlarge the migration of an empty chu
     PacketWriter.prototype.takeInPlace = take
   })
   await using cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', clock: 'manual', seed: 1 })
-  const client = await MongoClient.connect(cluster.uri)
-  t.teardown(() => client.close())
+  await using client = await MongoClient.connect(cluster.uri)
   const admin = client.db('admin')
   await admin.command({ shardCollection: 'shop.orders', key: { customer: 1 } })
   for (const customer of [100, 200, 300]) await admin.command({ split: 'shop.orders', middle: { customer } })

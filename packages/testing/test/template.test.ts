@@ -100,8 +100,7 @@ t.test('useCluster gives each test, or each file, a cluster', async (t) => {
 
 t.test('expectShards counts the shards of a broadcast, which expectTargeted refuses', async (t) => {
   await using cluster = await (await template(options)).fork()
-  const client = await MongoClient.connect(cluster.uri)
-  t.teardown(() => client.close())
+  await using client = await MongoClient.connect(cluster.uri)
   const orders = client.db('shop').collection<Order>('orders')
   t.match(await expectShards(cluster, 2, () => orders.find({ _id: 1 })), [{ customer: 'ada' }])
   t.match(await expectShards(cluster, 1, () => orders.findOne({ customer: 'ada' })), { _id: 1 })
