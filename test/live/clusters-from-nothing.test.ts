@@ -180,7 +180,8 @@ t.test(
   'D840: addShard refuses unknown hosts, and names of other members',
   { skip: areSets && 'about the address of the only member' },
   async (t) => {
-    await using started = await connect(['rs0', 'rs1'])
+    const standby = ['rs0', 'rs1']
+    await using started = await connected({ shards: 0, standby, seed: 5, findReplicaSetHostTimeoutMs: 200 })
     const { cluster, admin } = started
     const [rs0, rs1] = cluster.standby
     const hostOf = (info: { host: string }) => info.host.split('/')[1]!
@@ -205,7 +206,7 @@ t.test(
       [{ addShard: rs0!.host, name: 'mongos01' }, 115, /another member of this process is mongos01$/],
       [{ addShard: rs0!.host, name: 'rs1' }, 115, /another member of this process is rs1$/],
     ]
-    // Together, because some wait for a primary for 15 seconds.
+    // Together, because some wait for a primary.
     const refusals = await Promise.all(refused.map(([command]) => refusal(admin, command)))
     for (const [i, [command, code, message]] of refused.entries())
       t.match(refusals[i], { code, message }, JSON.stringify(command))

@@ -30,10 +30,13 @@ async function use(server, options = {}) {
   return { setName, found, stopped: await server.stop() }
 }
 async function main() {
-  const single = await use(await MongoMemoryServer.create())
-  const set = await use(await MongoMemoryReplSet.create({ replSet: { count } }))
-  const singleWithUsers = await useWithUsers(await MongoMemoryServer.create({ auth }))
-  const setWithUsers = await useWithUsers(await MongoMemoryReplSet.create({ replSet: { count, auth } }))
+  // Together, because sets wait for an election.
+  const [single, set, singleWithUsers, setWithUsers] = await Promise.all([
+    MongoMemoryServer.create().then(use),
+    MongoMemoryReplSet.create({ replSet: { count } }).then(use),
+    MongoMemoryServer.create({ auth }).then(useWithUsers),
+    MongoMemoryReplSet.create({ replSet: { count, auth } }).then(useWithUsers),
+  ])
   console.log(JSON.stringify({ single, set, singleWithUsers, setWithUsers }))
 }
 main().catch((error) => { console.error(error); process.exit(1) })
