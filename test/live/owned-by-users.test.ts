@@ -187,3 +187,36 @@ t.test('a change through one router reaches another one', async (t) => {
   await other.db('admin').command({ invalidateUserCache: 1 })
   t.equal(await rows.countDocuments(), 10)
 })
+
+for (const topology of ['standalone', 'sharded'] as const)
+  t.test(`${topology}: a cursor ends when its user loses the privilege with which it began`, async (t) => {
+    const deployment = await Deployment.start(t, { topology })
+    const root = await deployment.createRoot()
+    await fill(root)
+    await deployment.createUser(root, 'ann', [{ role: 'read', db: 'shop' }])
+    const ann = await rawAs(t, deployment, 'ann')
+    const begin = async (command: Document): Promise<Document> => {
+      const { cursor } = await ann.command({ ...command, $db: 'shop' })
+      const { id, ns } = cursor as { id: bigint; ns: string }
+      return { getMore: Long.fromBigInt(BigInt(id)), collection: ns.slice('shop.'.length), batchSize: 1, $db: 'shop' }
+    }
+    const lookup = { $lookup: { from: 'secrets', localField: '_id', foreignField: '_id', as: 'x' } }
+    const found = await begin({ find: 'rows', batchSize: 1 })
+    const joined = await begin({ aggregate: 'rows', pipeline: [lookup], cursor: { batchSize: 1 } })
+    const own = { role: 'taker', db: 'admin' }
+    await root.db('admin').command({
+      createRole: 'taker',
+      privileges: [{ resource: { db: 'shop', collection: 'rows' }, actions: ['find'] }],
+      roles: [],
+    })
+    await root.db('admin').command({ updateUser: 'ann', roles: [own] })
+    t.match(await ann.command(found), { ok: 1 }, 'another role grants the same')
+    t.match(await ann.command(joined), {
+      code: 13,
+      errmsg: `not authorized for getMore with cursor id ${String(joined['getMore'])}`,
+    })
+    await root.db('admin').command({ updateUser: 'ann', roles: [{ role: 'read', db: 'other' }] })
+    t.match(await ann.command(found), { code: 13, errmsg: /^not authorized for getMore with cursor id/ })
+    await root.db('admin').command({ updateUser: 'ann', roles: [{ role: 'read', db: 'shop' }] })
+    for (const each of [found, joined]) t.match(await ann.command(each), { ok: 1 }, 'it is still there')
+  })

@@ -20,6 +20,7 @@ export {
   type Privilege,
 } from './privileges/privilege.js'
 export { PrivilegeSet } from './privileges/privilege-set.js'
+export { RecordedPrivileges, type Privileges, type UsedPrivilege } from './privileges/recorded-privileges.js'
 export {
   anyNormalResource,
   anyResource,

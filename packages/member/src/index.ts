@@ -11,7 +11,7 @@ export {
   onNamedNamespace,
   onNamespace,
 } from './access/needs.js'
-export { checkCursorOwner, mayKillOperation, shownOwners, type Owners } from './access/ownership.js'
+export { checkCursorOwner, cursorOwner, mayKillOperation, shownOwners, type CursorOwner } from './access/ownership.js'
 export { authorizedFilter, shownDatabases } from './access/shown-names.js'
 export { withUserOfSession } from './access/session-user.js'
 export { redacted } from './access/redacted.js'

@@ -5,14 +5,14 @@
 import { CommandError } from '@shardlab/bson'
 import { fullRoleName, fullUserName, userKey, type RoleName, type UserName } from '../names.js'
 import type { Privilege } from '../privileges/privilege.js'
-import type { PrivilegeSet } from '../privileges/privilege-set.js'
+import type { Privileges } from '../privileges/recorded-privileges.js'
 import { anyNormalResource, clusterResource } from '../privileges/resource.js'
 import type { RoleArguments } from './role-commands.js'
 import type { UserArguments } from './user-commands.js'
 
 /** Of the client that sends the command. */
 export interface CommandAccess {
-  readonly privileges: PrivilegeSet
+  readonly privileges: Privileges
   readonly isUser: (name: UserName) => boolean
   /** Inherited roles included. */
   readonly hasRole: (role: RoleName) => boolean
@@ -20,7 +20,7 @@ export interface CommandAccess {
 
 /** Of a connection with these users: before 5.0 one per database, since then one. */
 export function accessOf(
-  privileges: PrivilegeSet,
+  privileges: Privileges,
   users: readonly UserName[],
   roles: readonly RoleName[],
 ): CommandAccess {
@@ -83,29 +83,29 @@ export function checkUpdateRoleAccess({ privileges }: CommandAccess, args: RoleA
 }
 
 /** Of grantRolesToUser and grantRolesToRole. */
-export function checkGrantRoles(privileges: PrivilegeSet, roles: readonly RoleName[]): void {
+export function checkGrantRoles(privileges: Privileges, roles: readonly RoleName[]): void {
   for (const role of roles)
     need(privileges.allowsOnDatabase(role.db, 'grantRole'), `Not authorized to grant role: ${fullRoleName(role)}`)
 }
 
 /** Of revokeRolesFromUser and revokeRolesFromRole. */
-export function checkRevokeRoles(privileges: PrivilegeSet, roles: readonly RoleName[]): void {
+export function checkRevokeRoles(privileges: Privileges, roles: readonly RoleName[]): void {
   for (const role of roles)
     need(privileges.allowsOnDatabase(role.db, 'revokeRole'), `Not authorized to revoke role: ${fullRoleName(role)}`)
 }
 
 /** Of grantPrivilegesToRole. */
-export function checkGrantPrivileges(privileges: PrivilegeSet, granted: readonly Privilege[]): void {
+export function checkGrantPrivileges(privileges: Privileges, granted: readonly Privilege[]): void {
   checkEachPrivilege(privileges, granted, 'grant')
 }
 
 /** Of revokePrivilegesFromRole. */
-export function checkRevokePrivileges(privileges: PrivilegeSet, revoked: readonly Privilege[]): void {
+export function checkRevokePrivileges(privileges: Privileges, revoked: readonly Privilege[]): void {
   checkEachPrivilege(privileges, revoked, 'revoke')
 }
 
 /** The server's text lacks the space before `database`. */
-function checkEachPrivilege(set: PrivilegeSet, privileges: readonly Privilege[], verb: 'grant' | 'revoke'): void {
+function checkEachPrivilege(set: Privileges, privileges: readonly Privilege[], verb: 'grant' | 'revoke'): void {
   const action = `${verb}Role`
   for (const { resource } of privileges) {
     if (resource.kind === 'database' || resource.kind === 'exact')
@@ -122,7 +122,7 @@ function checkEachPrivilege(set: PrivilegeSet, privileges: readonly Privilege[],
 }
 
 function checkRestrictions(
-  privileges: PrivilegeSet,
+  privileges: Privileges,
   { authenticationRestrictions }: UserArguments | RoleArguments,
   db: string,
 ): void {
@@ -131,12 +131,12 @@ function checkRestrictions(
 }
 
 /** Of dropUser and dropAllUsersFromDatabase. */
-export function checkDropUsers(privileges: PrivilegeSet, db: string): void {
+export function checkDropUsers(privileges: Privileges, db: string): void {
   need(privileges.allowsOnDatabase(db, 'dropUser'), `Not authorized to drop users from the ${db} database`)
 }
 
 /** Of dropRole and dropAllRolesFromDatabase. */
-export function checkDropRoles(privileges: PrivilegeSet, db: string): void {
+export function checkDropRoles(privileges: Privileges, db: string): void {
   need(privileges.allowsOnDatabase(db, 'dropRole'), `Not authorized to drop roles from the ${db} database`)
 }
 
@@ -163,6 +163,6 @@ export function checkRolesInfo(access: CommandAccess, wanted: readonly RoleName[
   else for (const role of wanted) if (!access.hasRole(role)) view(role.db)
 }
 
-export function checkInvalidateUserCache(privileges: PrivilegeSet): void {
+export function checkInvalidateUserCache(privileges: Privileges): void {
   need(privileges.allows(clusterResource, 'invalidateUserCache'), 'Not authorized to invalidate user cache')
 }

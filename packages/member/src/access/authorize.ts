@@ -10,7 +10,14 @@ import {
   type CommandRow,
   type NeededResource,
 } from '@shardlab/actor'
-import { clusterResource, databaseResource, exactResource, type CommandAccess, type Resource } from '@shardlab/auth'
+import {
+  clusterResource,
+  databaseResource,
+  exactResource,
+  RecordedPrivileges,
+  type CommandAccess,
+  type Resource,
+} from '@shardlab/auth'
 import { BsonType, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Connection } from '../connections/connection-table.js'
@@ -80,13 +87,18 @@ function checkWithoutUser(command: CheckedCommand, access: CommandAccess, hasUse
 
 function check(command: CheckedCommand, access: CommandAccess): null {
   const { host, row, db, body, args, sequences, findRow, namespaceOfUuid } = command
+  const privileges = new RecordedPrivileges(access.privileges)
   const question: AccessQuestion = {
     command: row.name,
     db,
     body,
     args,
     sequences,
-    access,
+    access: {
+      privileges,
+      isUser: (name) => access.isUser(name),
+      hasRole: (name) => access.hasRole(name),
+    },
     rules: accessRulesOf(host.behaviours),
     isRouter: host.process === 'mongos',
     namespaceOfUuid,
@@ -96,6 +108,7 @@ function check(command: CheckedCommand, access: CommandAccess): null {
   if (isAllowed(row.privileges, question)) {
     command.operation.users = command.connection.access!.names
     command.operation.access = command.connection.access
+    command.operation.usedPrivileges = privileges.used
     return null
   }
   const shown = row.sensitive === undefined ? body : redacted(body, row.sensitive)

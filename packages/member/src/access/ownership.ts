@@ -3,9 +3,17 @@ import { clusterResource, exactResource, userKey, type UserName } from '@shardla
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { MemberInvocation } from '../member-host.js'
+import type { RunningOperation } from '../operations/running-operation.js'
 
 /** Null: access control is off, or a member began it. */
 export type Owners = readonly UserName[] | null
+
+/** Of a cursor. Null: access control is off, or a member began it. */
+export type CursorOwner = Pick<RunningOperation, 'usedPrivileges'> & { readonly users: readonly UserName[] } | null
+
+export function cursorOwner({ users, usedPrivileges }: RunningOperation): CursorOwner {
+  return users === null ? null : { users, usedPrivileges }
+}
 
 /** Whether they have a user in common, or both have none. */
 export function isSharedWith(owners: Owners, users: readonly UserName[]): boolean {
@@ -14,11 +22,21 @@ export function isSharedWith(owners: Owners, users: readonly UserName[]): boolea
   return owners.some((owner) => users.some((user) => userKey(user) === userKey(owner)))
 }
 
-/** @throws CommandError Unauthorized */
-export function checkCursorOwner(id: bigint, owners: Owners, { operation }: Pick<MemberInvocation, 'operation'>): void {
-  const { users } = operation
-  if (users === null || isSharedWith(owners, users)) return
-  throw new CommandError('Unauthorized', `cursor id ${id} was not created by the authenticated user`)
+/**
+ * The user of getMore is that of the cursor, and still has the privileges with which it began.
+ * @throws CommandError Unauthorized
+ */
+export function checkCursorOwner(
+  id: bigint,
+  owner: CursorOwner,
+  { operation }: Pick<MemberInvocation, 'operation'>,
+): void {
+  const { users, access } = operation
+  if (users === null) return
+  if (owner === null || !isSharedWith(owner.users, users))
+    throw new CommandError('Unauthorized', `cursor id ${id} was not created by the authenticated user`)
+  if (!owner.usedPrivileges.every(({ resource, actions }) => access!.privileges.allows(resource, ...actions)))
+    throw new CommandError('Unauthorized', `not authorized for getMore with cursor id ${id}`)
 }
 
 /**
@@ -26,10 +44,10 @@ export function checkCursorOwner(id: bigint, owners: Owners, { operation }: Pick
  * @param ns of the cursor
  * @throws CommandError Unauthorized
  */
-export function checkMayKillCursor(owners: Owners, ns: string, invocation: MemberInvocation): void {
+export function checkMayKillCursor(owner: CursorOwner, ns: string, invocation: MemberInvocation): void {
   const { operation, db, body } = invocation
   const { users, access } = operation
-  if (users === null || isSharedWith(owners, users)) return
+  if (users === null || isSharedWith(owner?.users ?? null, users)) return
   const dot = ns.indexOf('.')
   const resources = [clusterResource, exactResource(ns.slice(0, dot), ns.slice(dot + 1))]
   if (resources.some((resource) => access?.privileges.allows(resource, 'killAnyCursor') === true)) return

@@ -2,12 +2,12 @@
  * Names that a client may learn. Server: list_databases_common.cpp,
  * cluster_list_collections_cmd.cpp.
  */
-import { anyResource, clusterResource, databaseResource, type PrivilegeSet } from '@shardlab/auth'
+import { anyResource, clusterResource, databaseResource, type Privileges } from '@shardlab/auth'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
 /** Null: access control is off, or the command is from another member. */
-function privilegesOfClient({ operation }: MemberInvocation): PrivilegeSet | null {
+function privilegesOfClient({ operation }: MemberInvocation): Privileges | null {
   return operation.access?.privileges ?? null
 }
 
@@ -35,7 +35,7 @@ export function authorizedFilter(invocation: MemberInvocation, filter: Uint8Arra
 }
 
 /** @param withNormal all collections that are not `system.` ones */
-function withNames(filter: Uint8Array, db: string, { privileges }: PrivilegeSet, withNormal: boolean): Uint8Array {
+function withNames(filter: Uint8Array, db: string, { privileges }: Privileges, withNormal: boolean): Uint8Array {
   const names = privileges.flatMap(({ resource }) =>
     (resource.kind === 'exact' && resource.db === db) || resource.kind === 'collection' ? [resource.collection] : [],
   )

@@ -5,7 +5,7 @@ import {
   type CancelSignal,
   type CommandArguments,
 } from '@shardlab/actor'
-import type { CommandAccess, UserName } from '@shardlab/auth'
+import type { CommandAccess, UsedPrivilege, UserName } from '@shardlab/auth'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import { withComment } from './with-comment.js'
@@ -42,6 +42,8 @@ export class RunningOperation {
   users: readonly UserName[] | null = null
   /** Of the users; null with them. */
   access: CommandAccess | null = null
+  /** What its check needed. */
+  usedPrivileges: readonly UsedPrivilege[] = []
   /** Null: not read yet. */
   args: CommandArguments | null = null
   /** Error labels set by a fail point, which replace those of the failure; null: none. */

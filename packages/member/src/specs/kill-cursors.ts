@@ -1,5 +1,5 @@
 import { BsonType, CommandError, DocumentWriter, elementsOf, typeName } from '@shardlab/bson'
-import { checkMayKillCursor, type Owners } from '../access/ownership.js'
+import { checkMayKillCursor, type CursorOwner } from '../access/ownership.js'
 import type { MemberInvocation } from '../member-host.js'
 import type { CommandSpec } from './command-spec.js'
 
@@ -18,7 +18,7 @@ export const killCursorsSpec = {
  */
 export function closeCursors(
   invocation: MemberInvocation,
-  find: (id: bigint) => { readonly ns: string; readonly owners?: Owners } | undefined,
+  find: (id: bigint) => { readonly ns: string; readonly owner?: CursorOwner } | undefined,
   close: (id: bigint) => boolean,
 ): DocumentWriter {
   const { args, db } = invocation
@@ -31,7 +31,7 @@ export function closeCursors(
     )
   })
   for (const cursor of asked.map(find))
-    if (cursor !== undefined) checkMayKillCursor(cursor.owners ?? null, cursor.ns, invocation)
+    if (cursor !== undefined) checkMayKillCursor(cursor.owner ?? null, cursor.ns, invocation)
   const killed: bigint[] = []
   const notFound: bigint[] = []
   for (const id of asked) (close(id) ? killed : notFound).push(id)

@@ -1,7 +1,7 @@
 /** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments, TimestampPair } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { checkCursorOwner, cursorTimeoutMs, DroppedCursors, type Owners, type TailableMode } from '@shardlab/member'
+import { checkCursorOwner, cursorOwner, cursorTimeoutMs, DroppedCursors, type CursorOwner, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
 import type { Operation } from '../dispatch/operation.js'
 import type {
@@ -22,7 +22,7 @@ interface Entry {
   readonly api: Uint8Array
   readonly atClusterTime: TimestampPair | null
   readonly comment: Uint8Array | null
-  readonly owners: Owners
+  readonly owner: CursorOwner
   /** The rest of the opening command's maxTimeMS; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
@@ -89,7 +89,7 @@ export class ClusterCursorManager implements ClusterCursors {
       api: isEmptyDocument(api) ? emptyDocument : new Uint8Array(api),
       atClusterTime,
       comment: operation.comment,
-      owners: operation.users,
+      owner: cursorOwner(operation),
       leftMs: leftOf(operation, now),
       lastUsedMs: now,
       user: null,
@@ -111,7 +111,7 @@ export class ClusterCursorManager implements ClusterCursors {
         'Unauthorized',
         `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${entry.cursor.ns}`,
       )
-    checkCursorOwner(id, entry.owners, { operation })
+    checkCursorOwner(id, entry.owner, { operation })
     checkSession(id, entry.session, session?.key ?? null)
     checkApi(entry.api, apiParameters(args))
     entry.user = operation
@@ -129,9 +129,9 @@ export class ClusterCursorManager implements ClusterCursors {
   }
 
   /** Undefined: no cursor has this id. */
-  find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined {
+  find(id: bigint): { readonly ns: string; readonly owner: CursorOwner } | undefined {
     const entry = this.#entries.get(id)
-    return entry === undefined ? undefined : { ns: entry.cursor.ns, owners: entry.owners }
+    return entry === undefined ? undefined : { ns: entry.cursor.ns, owner: entry.owner }
   }
 
   kill(id: bigint): boolean {

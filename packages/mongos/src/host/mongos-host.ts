@@ -16,7 +16,7 @@ import type {
   Concerns,
   MemberHost,
   MemberInvocation,
-  Owners,
+  CursorOwner,
   ParameterSet,
   QuerySettings,
   SamplingReport,
@@ -137,7 +137,7 @@ export interface ClusterCursors {
   /** @param gone the cursor failed or is exhausted */
   unpin(id: bigint, gone: boolean): void
   /** Undefined: no cursor has this id. */
-  find(id: bigint): { readonly ns: string; readonly owners: Owners } | undefined
+  find(id: bigint): { readonly ns: string; readonly owner: CursorOwner } | undefined
   /** @returns whether the cursor existed */
   kill(id: bigint): boolean
   /** After this router has dropped collections. Few of their cursors stay open. */

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import {
+  cursorOwner,
   sortWithMulti,
   writeRetriedStmtIds,
   bulkWriteBatchSize,
@@ -178,7 +179,7 @@ function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): D
         ns: bulkWriteNs,
         source,
         session: session?.key ?? null,
-        owners: operation.users,
+        owner: cursorOwner(operation),
         txnNumber: transaction?.txnNumber ?? null,
         noTimeout: false,
         comment: operation.comment,

@@ -34,7 +34,7 @@ export const getMore: CommandRow<NodeInvocation> = {
     const batchSize = getMoreBatchSize(args, id, host.behaviours)
     checkCollectionOfCursor(host, ns, host.cursors.find(id))
     const cursor = host.cursors.get(id)
-    checkCursorOwner(id, cursor.owners ?? null, invocation)
+    checkCursorOwner(id, cursor.owner ?? null, invocation)
     checkSession(invocation, cursor)
     checkTransaction(invocation, cursor)
     if (cursor.ns !== ns)

@@ -11,7 +11,7 @@ import {
   type TailableMode,
   cursorTimeoutMs,
   DroppedCursors,
-  type Owners,
+  type CursorOwner,
 } from '@shardlab/member'
 import type { ReadWaits } from './read-waits.js'
 import type { SourceReads } from './source-reads.js'
@@ -68,7 +68,7 @@ export interface CursorOptions {
   readonly source: CursorSource
   readonly session: SessionKey | null
   /** Default null: access control is off, or a member opens it. */
-  readonly owners?: Owners
+  readonly owner?: CursorOwner
   /** Of the transaction that opens the cursor. Default: none. */
   readonly txnNumber?: bigint | null
   readonly noTimeout: boolean

@@ -1,5 +1,5 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
-import type { TailableMode } from '@shardlab/member'
+import { cursorOwner, type TailableMode } from '@shardlab/member'
 import type { CursorSource } from './cursor-manager.js'
 import { bytesOfBatch, writeBatch } from './write-batch.js'
 import type { WrittenBatch } from './written-batch.js'
@@ -79,7 +79,7 @@ function withCursor(
         ns,
         source,
         session: session?.key ?? null,
-        owners: operation.users,
+        owner: cursorOwner(operation),
         txnNumber: transaction?.txnNumber ?? null,
         noTimeout,
         tailable,
