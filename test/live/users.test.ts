@@ -34,10 +34,15 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
       code: 13,
       message: 'Command createUser requires authentication',
     })
-    t.match(await failure(withoutUser.db('shop').collection('rows').insertOne({})), {
-      code: 13,
-      message: 'Command insert requires authentication',
-    })
+    const needsUser = (name: string) => ({ code: 13, message: `Command ${name} requires authentication` })
+    t.match(await failure(withoutUser.db('shop').collection('rows').insertOne({})), needsUser('insert'))
+    for (const [name, malformed] of [
+      ['find', { find: 'rows', unknown: 1 }],
+      ['find', { find: 1 }],
+      ['usersInfo', { usersInfo: { unknown: 1 } }],
+      ['explain', { explain: { find: 1 } }],
+    ] as const)
+      t.match(await failure(withoutUser.db('shop').command(malformed)), needsUser(name), 'before it is parsed')
     await withoutUser.db('admin').command({ ping: 1 })
     const root = await deployment.connect({ user: 'root', password: 'secret' })
     await root.db('shop').collection<{ _id: number }>('rows').insertOne({ _id: 1 })
@@ -121,3 +126,29 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
     t.match(await failure(shop.command({ rolesInfo: 'readWrite' })), denied)
   })
 }
+
+t.test('a user that may not log in from its address any more is logged out', async (t) => {
+  for (const topology of ['standalone', 'sharded'] as const) {
+    const deployment = await Deployment.start(t, { topology })
+    const root = await deployment.createRoot()
+    const read = { role: 'read', db: 'shop' }
+    const elsewhere = [{ clientSource: ['10.0.0.0/8'] }]
+    for (const restrict of [
+      { updateUser: 'ann', authenticationRestrictions: elsewhere },
+      { updateRole: 'local', authenticationRestrictions: elsewhere },
+    ]) {
+      await root.db('admin').command({ createRole: 'local', privileges: [], roles: [] })
+      const ann = await deployment.createUser(root, 'ann', [read, 'local'])
+      t.equal(await ann.db('shop').collection('rows').findOne({}), null)
+      await root.db('admin').command(restrict)
+      t.match(await failure(ann.db('shop').collection('rows').findOne({})), {
+        code: 13,
+        message: 'Command find requires authentication',
+      })
+      t.same((await statusOf(ann))['authInfo'].authenticatedUsers, [])
+      t.match(await failure(deployment.connect({ user: 'ann', password: 'pass' })), { code: 18 })
+      await root.db('admin').command({ dropUser: 'ann' })
+      await root.db('admin').command({ dropRole: 'local' })
+    }
+  }
+})

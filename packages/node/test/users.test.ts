@@ -20,6 +20,21 @@ t.test('a process that had a user or a role does not forget it before it restart
   t.equal(restarted.node.users.hasAny(), true)
 })
 
+t.test('the database of the users cannot be dropped since 4.0', async (t) => {
+  for (const version of ['2.6', '4.0', '8.0'] as const) {
+    const node = new NodeUnderTest({ version })
+    await node.ok({ createUser: 'root', pwd: 'secret', roles: ['root'] }, admin)
+    const isRefused = version !== '2.6'
+    const refused = { code: 20, errmsg: "Dropping the 'admin' database is prohibited." }
+    t.match(await node.run({ dropDatabase: 1 }, admin), isRefused ? refused : { ok: 1 })
+    t.equal(((await node.ok({ usersInfo: 1 }, admin))['users'] as unknown[]).length, isRefused ? 1 : 0)
+    if (!isRefused) continue
+    const applyOps = [{ op: 'c', ns: 'admin.$cmd', o: { dropDatabase: 1 } }]
+    t.match(await node.run({ applyOps }, admin), { ok: 0 }, version)
+    t.equal(((await node.ok({ usersInfo: 1 }, admin))['users'] as unknown[]).length, 1)
+  }
+})
+
 t.test('D915 no collection takes the place of users, roles, views or functions', async (t) => {
   for (const version of ['2.6', '4.0', '8.0'] as const) {
     const node = new NodeUnderTest({ version })

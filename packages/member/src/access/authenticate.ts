@@ -147,6 +147,11 @@ export function admit(
   })
 }
 
+/** See {@link ConnectionAccess.refresh}. */
+export function refreshUsers({ users, context }: MemberHost, { access, remote }: Connection): Promise<void> | null {
+  return access?.refresh(users, (found) => isAddressAllowed(found, remote, context.endpoint)) ?? null
+}
+
 function isAddressAllowed({ user, restrictions }: FoundUser, remote: string, endpoint: string): boolean {
   const own = user.authenticationRestrictions === null ? [] : [user.authenticationRestrictions]
   return meetsAddressRestrictions([...own, ...restrictions], hostOf(remote), hostOf(endpoint))

@@ -26,7 +26,7 @@ import type { RunningOperation } from '../operations/running-operation.js'
 import { isSharedWith } from './ownership.js'
 import { redacted } from './redacted.js'
 import { accessRulesOf } from './access-rules.js'
-import { accessOfConnection } from './authenticate.js'
+import { accessOfConnection, refreshUsers } from './authenticate.js'
 import type { ConnectionAccess } from './connection-access.js'
 import { isLocalhost, localhostAccess } from './localhost.js'
 
@@ -37,7 +37,8 @@ export interface CheckedCommand {
   readonly operation: RunningOperation
   readonly db: string
   readonly body: Uint8Array
-  readonly args: CommandArguments
+  /** Not called for a client without user, who learns nothing else from a malformed command. */
+  readonly readArguments: () => CommandArguments
   readonly sequences: AccessQuestion['sequences']
   readonly findRow: (name: string) => Pick<CommandRow<never>, 'privileges'> | undefined
   readonly namespaceOfUuid: AccessQuestion['namespaceOfUuid']
@@ -45,13 +46,13 @@ export interface CheckedCommand {
 
 /**
  * @returns null, or a promise if users have to be read first
- * @throws CommandError Unauthorized
+ * @throws CommandError Unauthorized, and those of the arguments
  */
 export function authorize(command: CheckedCommand): Promise<void> | null {
   const { host, row, connection } = command
   if (row.privileges === 'none' || connection.remote === ownRemote) return null
   const access = accessOfConnection(host, connection)
-  const refreshed = access.refresh(host.users)
+  const refreshed = refreshUsers(host, connection)
   return refreshed === null ? decide(command, access) : decideLater(command, access, refreshed)
 }
 
@@ -86,13 +87,13 @@ function checkWithoutUser(command: CheckedCommand, access: CommandAccess, hasUse
 }
 
 function check(command: CheckedCommand, access: CommandAccess): null {
-  const { host, row, db, body, args, sequences, findRow, namespaceOfUuid } = command
+  const { host, row, db, body, sequences, findRow, namespaceOfUuid } = command
   const privileges = new RecordedPrivileges(access.privileges)
   const question: AccessQuestion = {
     command: row.name,
     db,
     body,
-    args,
+    args: command.readArguments(),
     sequences,
     access: {
       privileges,

@@ -150,23 +150,25 @@ export class ConnectionAccess implements CommandAccess {
   }
 
   /**
-   * Reads the users again if they may have changed. Dropped ones are logged out; a user that was
-   * dropped and created again is another one. If the source fails, the users stay as they were.
+   * Reads the users again if they may have changed. Dropped ones are logged out, and those that may
+   * not log in from the client's address any more; a user that was dropped and created again is
+   * another one. If the source fails, the users stay as they were.
    * @returns null: the users are current
    */
-  refresh(source: UserSource): Promise<void> | null {
+  refresh(source: UserSource, isAddressAllowed: (user: FoundUser) => boolean): Promise<void> | null {
     const { generation } = source
     if (this.#users.length === 0 || this.#generation === generation) return null
     const found = this.#users.map(({ name }) => source.find(name))
     const known = found.filter((each): each is FoundUser | null => !(each instanceof Promise))
-    if (known.length < found.length) return this.#renewLater(found, generation)
-    this.#renew(known, generation)
+    if (known.length < found.length) return this.#renewLater(found, generation, isAddressAllowed)
+    this.#renew(known, generation, isAddressAllowed)
     return null
   }
 
   async #renewLater(
     found: readonly (FoundUser | null | Promise<FoundUser | null>)[],
     generation: number,
+    isAddressAllowed: (user: FoundUser) => boolean,
   ): Promise<void> {
     const known: (FoundUser | null)[] = []
     try {
@@ -175,15 +177,20 @@ export class ConnectionAccess implements CommandAccess {
       if (error instanceof CommandError) return
       throw error
     }
-    this.#renew(known, generation)
+    this.#renew(known, generation, isAddressAllowed)
   }
 
-  #renew(found: readonly (FoundUser | null)[], generation: number): void {
+  #renew(
+    found: readonly (FoundUser | null)[],
+    generation: number,
+    isAddressAllowed: (user: FoundUser) => boolean,
+  ): void {
     this.#generation = generation
     this.#set(
       this.#users.flatMap((user, i) => {
         const now = found[i]
-        return now === null || now === undefined || !isSameUser(user, now) ? [] : [authenticated(now)]
+        if (now === null || now === undefined || !isSameUser(user, now)) return []
+        return isAddressAllowed(now) ? [authenticated(now)] : []
       }),
     )
   }

@@ -9,7 +9,7 @@ import type { RunningOperation } from '../operations/running-operation.js'
 export type Owners = readonly UserName[] | null
 
 /** Of a cursor. Null: access control is off, or a member began it. */
-export type CursorOwner = Pick<RunningOperation, 'usedPrivileges'> & { readonly users: readonly UserName[] } | null
+export type CursorOwner = (Pick<RunningOperation, 'usedPrivileges'> & { readonly users: readonly UserName[] }) | null
 
 export function cursorOwner({ users, usedPrivileges }: RunningOperation): CursorOwner {
   return users === null ? null : { users, usedPrivileges }

@@ -1,7 +1,14 @@
 /** Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments, TimestampPair } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { checkCursorOwner, cursorOwner, cursorTimeoutMs, DroppedCursors, type CursorOwner, type TailableMode } from '@shardlab/member'
+import {
+  checkCursorOwner,
+  cursorOwner,
+  cursorTimeoutMs,
+  DroppedCursors,
+  type CursorOwner,
+  type TailableMode,
+} from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
 import type { Operation } from '../dispatch/operation.js'
 import type {

@@ -16,10 +16,10 @@ export function authorizeClient(
   connection: Connection,
 ): Promise<void> | null {
   const db = databaseOf(row, operation, body)
-  const args = argumentsOf(row, body, sequences)
+  const readArguments = () => argumentsOf(row, body, sequences)
   const findRow = (name: string) => host.table.find(name, host.behaviours)
   const namespaceOfUuid = () => null
-  return authorize({ host, row, connection, operation, db, body, args, sequences, findRow, namespaceOfUuid })
+  return authorize({ host, row, connection, operation, db, body, readArguments, sequences, findRow, namespaceOfUuid })
 }
 
 /** @throws CommandError Unauthorized */

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { dropDatabaseSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase } from '../ddl/drop.js'
-import { refuseLocalDrop } from '../ddl/refuse-oplog.js'
+import { refuseDatabaseDrop } from '../ddl/refuse-oplog.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const dropDatabase: CommandRow<NodeInvocation> = {
@@ -11,7 +11,7 @@ export const dropDatabase: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Drops a database.',
   async run(invocation) {
-    refuseLocalDrop(invocation.db)
+    refuseDatabaseDrop(invocation.db, invocation.host.behaviours)
     invocation.host.requireRoom()
     const { host, db } = invocation
     await host.role.enter(db, invocation)

@@ -1,4 +1,7 @@
-/** Clients cannot change the oplog. Server: write_ops.cpp and the commands, for replica sets. */
+/**
+ * Clients cannot change the oplog, nor drop some databases. Server: write_ops.cpp and the commands,
+ * for replica sets.
+ */
 import { CommandError, noCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { oplogNs } from '../log/oplog-collection.js'
@@ -25,8 +28,10 @@ export function refuseOplogRename(from: string, to: string): void {
   if (to === oplogNs) throw new CommandError('IllegalOperation', "can't rename to live oplog while replicating")
 }
 
-/** @throws CommandError 20 IllegalOperation */
-export function refuseLocalDrop(db: string): void {
+/** The database admin has the users. @throws CommandError 20 IllegalOperation */
+export function refuseDatabaseDrop(db: string, { adminDatabaseStays }: Behaviours): void {
   if (db === 'local')
     throw new CommandError('IllegalOperation', "Cannot drop 'local' database while replication is active")
+  if (db === 'admin' && adminDatabaseStays)
+    throw new CommandError('IllegalOperation', "Dropping the 'admin' database is prohibited.")
 }

@@ -46,11 +46,22 @@ export function authorizedBody(
 ): Uint8Array {
   const { db } = operation
   if (row.adminOnly === true) checkDatabase(row, db, null)
-  const args = argumentsOf(row, body, sequences, false)
+  const readArguments = () => argumentsOf(row, body, sequences, false)
   const connection = node.connections.stillOpen(connectionId)
   const findRow = (name: string) => node.table.find(name, node.behaviours)
   const namespaceOfUuid = (uuid: Uint8Array) => namespaceOf(node, uuid)
-  const command = { host: node, row, connection, operation, db, body, args, sequences, findRow, namespaceOfUuid }
+  const command = {
+    host: node,
+    row,
+    connection,
+    operation,
+    db,
+    body,
+    readArguments,
+    sequences,
+    findRow,
+    namespaceOfUuid,
+  }
   if (authorize(command) !== null) throw new Error('the users of a mongod are not at hand')
   return withUserOfSession(node, row, connection, body)
 }

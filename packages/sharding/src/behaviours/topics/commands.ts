@@ -36,6 +36,12 @@ export const commandBehaviours = {
     ['4.0', { mongod: 2, mongos: null }],
     ['4.4', null],
   ),
+  adminDatabaseStays: row<boolean>(
+    'dropDatabase of a mongod refuses the database admin.',
+    'drop_database.cpp, SERVER-32205, new in 4.0',
+    ['2.6', false],
+    ['4.0', true],
+  ),
   bulkWriteCommand: row<boolean>(
     'The command bulkWrite exists.',
     'reference/command/bulkWrite',
