@@ -27,7 +27,7 @@ const rounds = 3
 const text = 'x'.repeat(100)
 const gigabyte = 2 ** 30
 /** Of the log entry of an insert, with the headers of its frame. */
-const entryBytes = 330
+const entryBytes = 262
 const filledBytes = Number(process.env['SHARDLAB_BENCH_BYTES'] ?? gigabyte)
 const documentBytes = 1024
 

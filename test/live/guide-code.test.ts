@@ -89,6 +89,7 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
       .replaceAll('=> …', '=> {}')
       .replaceAll(/(\.collection)<\{.+?\}>/g, '$1')
       .replaceAll("'filled.snapshot'", JSON.stringify(join(folder, 'filled.snapshot')))
+      .replaceAll("dbPath: 'data'", `dbPath: ${JSON.stringify(join(folder, 'data'))}`)
       .replaceAll(/^(?:await using|const) \{ (\w+) \} = (.+)$/gm, 'scope.$1 = ($2).$1')
       .replaceAll(/^(?:await using|const) (\w+) = /gm, 'scope.$1 = ')
     printed.length = 0
@@ -116,6 +117,7 @@ const guides: [page: string, blocks: number, options?: ClusterOptions][] = [
   ['docs/guides/users.md', 3],
   ['docs/guides/other-machines.md', 1],
   ['docs/guides/copy-a-cluster.md', 5],
+  ['docs/guides/durable-data.md', 1],
   ['docs/guides/break-a-shard.md', 3],
   ['docs/guides/stop-clusters.md', 1],
   ['docs/guides/replica-set.md', 4, { topology: 'replica-set', members: 3 }],

@@ -205,6 +205,15 @@ t.test('a full disk refuses writes, loses nothing, and accepts writes when space
   test.equal(writer.recover(), writer.acknowledged)
 })
 
+t.test('a process without memory refuses writes until it has some', async (test) => {
+  const writer = new Writer()
+  writer.files.freeMemoryBytes = 1_000_000
+  test.notOk(writer.disk.hasRoom(1000))
+  writer.files.freeMemoryBytes = 2 ** 30
+  await new Promise((resolve) => setTimeout(resolve, 110))
+  test.ok(writer.disk.hasRoom(1000))
+})
+
 t.test('after a failed flush nothing is acknowledged until the disk is opened again', async (test) => {
   const writer = new Writer()
   const random = createRandom(seed)

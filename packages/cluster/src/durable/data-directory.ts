@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DiskFolder, readChecked, realFileSystem, writeChecked, type StoredMember } from '@shardlab/runtime'
+import { readableSize } from '@shardlab/quantities'
 import { explained } from '../listen-error.js'
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
@@ -40,6 +41,7 @@ export class DataDirectory {
     if (manifest?.starts === 0) rmSync(`${path}/members`, { recursive: true, force: true })
     if (this.#starts === 0) this.#write(0)
     this.disks = new DiskFolder(path)
+    checkMemory(path, this.disks.sizeBytes(), process.availableMemory())
   }
 
   /**
@@ -114,6 +116,18 @@ function readManifest(path: string): Manifest | undefined {
       `${path} has version ${manifest.format} of the format, and this Shardlab reads version ${formatVersion}: use the release that wrote it.`,
     )
   return manifest
+}
+
+/** Memory for each byte in files, while they are read: measured by `bench -- durable`. */
+const memoryPerByte = 2.5
+
+/** @throws OptionError */
+export function checkMemory(path: string, dataBytes: number, freeBytes: number): void {
+  const neededBytes = dataBytes * memoryPerByte
+  if (neededBytes > freeBytes)
+    throw new OptionError(
+      `${path} has ${readableSize(dataBytes)} of data, which need about ${readableSize(neededBytes)} of memory, and this process has ${readableSize(freeBytes)}: free some memory, or use another machine.`,
+    )
 }
 
 function makeDirectory(path: string): void {

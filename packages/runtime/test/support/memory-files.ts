@@ -20,6 +20,7 @@ export class MemoryFiles implements FileSystem {
   readonly #open = new Map<number, Inode | null>()
   #lastFd = 2
   capacityBytes = Number.POSITIVE_INFINITY
+  freeMemoryBytes = Number.POSITIVE_INFINITY
   /** Errors of the next flushes. */
   readonly flushErrors: Error[] = []
   flushes = 0
@@ -148,6 +149,10 @@ export class MemoryFiles implements FileSystem {
     const inode = this.#entries.get(name)!
     inode.bytes = Buffer.from(damaged)
     inode.flushed = Buffer.from(damaged)
+  }
+
+  freeMemorySync(): number {
+    return this.freeMemoryBytes
   }
 
   /** Of each file, any sectors that were not flushed are lost; of the folder, its last changes. */

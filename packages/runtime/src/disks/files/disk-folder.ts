@@ -59,6 +59,16 @@ export class DiskFolder {
     return [...this.#members.values()]
   }
 
+  /** Of the files of all members. */
+  sizeBytes(): number {
+    let sum = 0
+    for (const address of this.#members.keys()) {
+      const folder = `${this.#root}/${address}`
+      for (const name of this.#files.namesSync(folder)) sum += this.#files.sizeSync(`${folder}/${name}`)
+    }
+    return sum
+  }
+
   /** An empty disk, unless the folder has one of the member. */
   prepare({ address, set, role, diskLimitBytes }: DiskOwner): FileDiskPlace {
     const folder = `${this.#root}/${address}`

@@ -20,6 +20,8 @@ export interface FileSystem {
   removeSync(path: string): void
   /** Bytes that this user may still write. */
   freeBytesSync(folder: string): number
+  /** Bytes that this process may still use. */
+  freeMemorySync(): number
   fdatasync(fd: number, done: (error: Error | null) => void): void
   write(fd: number, bytes: Uint8Array, position: number, done: (error: Error | null, written: number) => void): void
 }
@@ -41,6 +43,7 @@ export const realFileSystem: FileSystem = {
     const { bavail, bsize } = fs.statfsSync(folder)
     return bavail * bsize
   },
+  freeMemorySync: () => process.availableMemory(),
   fdatasync: (fd, done) => fs.fdatasync(fd, done),
   write: (fd, bytes, position, done) => fs.write(fd, bytes, 0, bytes.length, position, done),
 }
