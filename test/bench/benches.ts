@@ -3,6 +3,7 @@ import type { Bench } from './bench.js'
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'change-streams': () => import('./change-streams.js'),
   codec: () => import('./codec.js'),
+  dashboard: () => import('./dashboard.js'),
   durable: () => import('./durable.js'),
   fork: () => import('./fork.js'),
   memory: () => import('./memory.js'),

@@ -1,5 +1,5 @@
 export type * from './stream/deltas.js'
-export { chunkDeltas, eventsMax, LiveState, placeOf } from './stream/live-state.js'
+export { chunkDeltas, eventsMax, LiveState, placeOf, type ChunkCounts } from './stream/live-state.js'
 export { ReaderError, Readers, type Batch, type ReadersOptions } from './stream/readers.js'
 export { openDashboard, type DashboardServer } from './server/dashboard-server.js'
 export { pageVerbs, type DashboardTarget, type PageVerb } from './server/target.js'

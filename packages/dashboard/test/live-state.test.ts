@@ -86,6 +86,10 @@ t.test('chunks that a delta replaces are those that begin in its range', async (
         for (const key of keys) if (key >= delta.from && (delta.to === null || key < delta.to)) model.delete(key)
         for (const each of delta.chunks) model.set(each.key, each)
       }
+      const counted = [...state.countsOf('a.b').byShard].filter(([, count]) => count !== 0).toSorted()
+      const byShard = new Map<string, number>()
+      for (const { shard } of model.values()) byShard.set(shard, (byShard.get(shard) ?? 0) + 1)
+      assert.deepEqual(counted, [...byShard].toSorted())
       assert.deepEqual(
         state.chunksOf('a.b'),
         keys.flatMap((key) => model.get(key) ?? []),

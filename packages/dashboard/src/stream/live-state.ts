@@ -18,6 +18,26 @@ export const eventsMax = 500
 /** Of one delta in a snapshot, so that no message is large. */
 const chunksPerDelta = 1000
 
+export interface ChunkCounts {
+  readonly byShard: ReadonlyMap<string, number>
+  readonly jumbo: number
+  /** A number that grows with each change of the chunks. */
+  readonly changes: number
+}
+
+class CountedChunks implements ChunkCounts {
+  readonly byShard = new Map<string, number>()
+  jumbo = 0
+  changes = 0
+
+  add({ shard, jumbo }: LiveChunk, count: 1 | -1): void {
+    this.byShard.set(shard, (this.byShard.get(shard) ?? 0) + count)
+    if (jumbo === true) this.jumbo += count
+  }
+}
+
+const noChunks: ChunkCounts = { byShard: new Map(), jumbo: 0, changes: 0 }
+
 /** What a reader knows: the sum of its deltas. The recorder, the page and other tools use this. */
 export class LiveState {
   /** false: a snapshot has begun and not ended. */
@@ -33,10 +53,16 @@ export class LiveState {
   /** Oldest first. */
   readonly events: StreamedEvent[] = []
   readonly #chunks = new Map<string, LiveChunk[]>()
+  /** Kept up to date with each delta: there may be 100,000 chunks. */
+  readonly #counts = new Map<string, CountedChunks>()
 
   /** In the order of their keys; empty: the collection is unknown. */
   chunksOf(ns: string): readonly LiveChunk[] {
     return this.#chunks.get(ns) ?? []
+  }
+
+  countsOf(ns: string): ChunkCounts {
+    return this.#counts.get(ns) ?? noChunks
   }
 
   apply(delta: Delta): void {
@@ -66,6 +92,7 @@ export class LiveState {
       case 'collection-removed':
         this.collections.delete(delta.ns)
         this.#chunks.delete(delta.ns)
+        this.#counts.delete(delta.ns)
         return
       case 'chunks':
         this.#replace(delta)
@@ -112,13 +139,15 @@ export class LiveState {
   }
 
   #replace({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): void {
-    const known = this.#chunks.get(ns)
-    if (known === undefined) {
-      this.#chunks.set(ns, [...chunks])
-      return
-    }
+    const known = this.#chunks.get(ns) ?? []
+    const counts = this.#counts.get(ns) ?? new CountedChunks()
+    this.#counts.set(ns, counts)
     const start = placeOf(known, from)
     const end = to === null ? known.length : placeOf(known, to)
+    for (let i = start; i < end; i++) counts.add(known[i]!, -1)
+    for (const chunk of chunks) counts.add(chunk, 1)
+    counts.changes++
+    this.#chunks.set(ns, known)
     // An argument for each chunk would exceed the stack.
     if (chunks.length > chunksPerDelta) {
       this.#chunks.set(ns, known.slice(0, start).concat(chunks, known.slice(end)))
@@ -129,7 +158,8 @@ export class LiveState {
 
   #clear(): void {
     this.isReady = false
-    for (const map of [this.members, this.shards, this.collections, this.migrations, this.#chunks]) map.clear()
+    for (const map of [this.members, this.shards, this.collections, this.migrations, this.#chunks, this.#counts])
+      map.clear()
     this.faults = []
     this.balancer = null
     this.catalog = { readAtMs: 0, error: null }

@@ -62,6 +62,12 @@ export function drawChunkMap(canvas: HTMLCanvasElement, size: MapSize, data: Chu
   map.selection()
 }
 
+/** One row of pixels for each lane, before it is as high as the lane. */
+const rows = document.createElement('canvas')
+
+const channelsOf = (colour: string): readonly number[] =>
+  [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
+
 class ChunkMapDrawing {
   readonly #context: CanvasRenderingContext2D
   readonly #size: MapSize
@@ -111,33 +117,49 @@ class ChunkMapDrawing {
     }
   }
 
+  /** One rectangle for each pixel and lane would be 100,000: an image has one row for each lane. */
   #narrowChunks(): void {
-    const { chunks, window, shards } = this.#data
+    const { shards } = this.#data
     const context = this.#context
-    const pixels = Math.ceil(this.#size.width - labelWidth)
+    const width = Math.ceil(this.#size.width - labelWidth)
+    const [image, jumbo] = this.#shares(width)
+    rows.width = width
+    rows.height = shards.length
+    rows.getContext('2d')!.putImageData(image, 0, 0)
+    context.imageSmoothingEnabled = false
+    for (const lane of shards.keys())
+      context.drawImage(rows, 0, lane, width, 1, labelWidth, this.#topOf(lane), width, this.#size.laneHeight)
+    for (const [pixel, lane] of jumbo) this.#jumbo(labelWidth + pixel, lane)
+  }
+
+  /** As opacity, the share that each shard has of the chunks of a pixel; and the jumbo chunks. */
+  #shares(width: number): [image: ImageData, jumbo: readonly (readonly [pixel: number, lane: number])[]] {
+    const { chunks, window, shards } = this.#data
+    const image = new ImageData(width, shards.length)
+    const colours = shards.map((_, lane) => channelsOf(colourOf(lane)))
     const counts = new Uint32Array(shards.length)
-    const marked: [x: number, lane: number][] = []
+    const jumbo: [pixel: number, lane: number][] = []
     let place = window.from
-    for (let pixel = 0; pixel < pixels; pixel++) {
+    for (let pixel = 0; pixel < width; pixel++) {
       const end = Math.min(window.to, window.from + Math.round((pixel + 1) / this.#scale))
       const count = end - place
       for (; place < end; place++) {
-        const { shard, jumbo } = chunks[place]!
-        const lane = this.#laneOf.get(shard)
+        const chunk = chunks[place]!
+        const lane = this.#laneOf.get(chunk.shard)
         if (lane === undefined) continue
         counts[lane]!++
-        if (jumbo === true) marked.push([labelWidth + pixel, lane])
+        if (chunk.jumbo === true) jumbo.push([pixel, lane])
       }
-      for (const [lane, ofLane] of counts.entries()) {
+      for (let lane = 0; lane < counts.length; lane++) {
+        const ofLane = counts[lane]!
         if (ofLane === 0) continue
-        context.fillStyle = colourOf(lane)
-        context.globalAlpha = 0.25 + 0.75 * (ofLane / count)
-        context.fillRect(labelWidth + pixel, this.#topOf(lane), 1, this.#size.laneHeight)
+        const at = 4 * (lane * width + pixel)
+        image.data.set(colours[lane]!, at)
+        image.data[at + 3] = 64 + Math.round(191 * (ofLane / count))
         counts[lane] = 0
       }
     }
-    context.globalAlpha = 1
-    for (const [x, lane] of marked) this.#jumbo(x, lane)
+    return [image, jumbo]
   }
 
   /** A triangle, so that the mark does not depend on colours. */

@@ -112,7 +112,7 @@ function buttons({ address, state }: LiveMember, app: App): TemplateResult {
 
 function chunksOn(shard: string, state: LiveState): number {
   let count = 0
-  for (const ns of state.collections.keys()) for (const chunk of state.chunksOf(ns)) if (chunk.shard === shard) count++
+  for (const ns of state.collections.keys()) count += state.countsOf(ns).byShard.get(shard) ?? 0
   return count
 }
 

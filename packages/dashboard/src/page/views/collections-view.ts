@@ -1,8 +1,10 @@
 /** The chunk map of a collection, with zoom, and its chunks as a table. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveChunk, LiveCollection } from '../../stream/deltas.js'
+import { placeOf, type ChunkCounts } from '../../stream/live-state.js'
 import { chunkDetails, chunkTable } from './chunk-table.js'
 import type { App, View } from '../app.js'
+import { isDark } from '../palette.js'
 import { boundText, counted } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
 import { allOf, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
@@ -12,6 +14,9 @@ let chosen: string | null = null
 let shownWindow: ChunkWindow | null = null
 /** The lower bound of the selected chunk, so that it stays the same when others are split. */
 let selectedKey: string | null = null
+
+/** What the canvas shows, because most deltas do not change it. */
+let drawn: { readonly canvas: HTMLCanvasElement; readonly what: string } | null = null
 
 export const collectionsView: View = {
   name: 'collections',
@@ -38,7 +43,13 @@ export const collectionsView: View = {
     const collection = presentOf(app)
     if (canvas === null || collection === undefined) return
     const data = dataOf(collection, app)
-    drawChunkMap(canvas, sizeOf(canvas.clientWidth, data), data)
+    const size = sizeOf(canvas.clientWidth, data)
+    const { changes } = app.state.countsOf(collection.ns)
+    const { chunks: _, ...others } = data
+    const what = JSON.stringify([collection.ns, changes, size, others, devicePixelRatio, isDark()])
+    if (drawn?.canvas === canvas && drawn.what === what) return
+    drawn = { canvas, what }
+    drawChunkMap(canvas, size, data)
   },
 }
 
@@ -63,12 +74,12 @@ function choose(ns: string, app: App): void {
 
 function dataOf({ ns, zones }: LiveCollection, { state }: App): ChunkMapData {
   const chunks = state.chunksOf(ns)
-  const place = selectedKey === null ? -1 : chunks.findIndex(({ key }) => key === selectedKey)
+  const place = selectedKey === null ? 0 : placeOf(chunks, selectedKey)
   return {
     ...{ chunks, zones, shards: [...state.shards.keys()].sort() },
     migrations: [...state.migrations.values()].filter((migration) => migration.ns === ns),
     window: shownWindow === null ? allOf(chunks.length) : clamp(shownWindow, chunks.length),
-    selected: place === -1 ? null : place,
+    selected: selectedKey !== null && chunks[place]?.key === selectedKey ? place : null,
   }
 }
 
@@ -116,7 +127,8 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     if (event.shiftKey) show(pan(window, Math.sign(event.deltaY + event.deltaX) * 0.1, chunks.length))
     else zoomBy(event.deltaY < 0 ? 0.7 : 1 / 0.7, placeAt(event))
   }
-  const jumbo = chunks.filter((chunk) => chunk.jumbo === true).length
+  const counts = app.state.countsOf(collection.ns)
+  const { jumbo } = counts
   const summary = [
     `key ${boundText(collection.shardKey)}`,
     counted(chunks.length, 'chunk'),
@@ -147,7 +159,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
         class="chunks"
         tabindex="0"
         role="img"
-        aria-label="Chunk map of ${collection.ns}: ${summary}. ${ownersText(data)}. The table below has the chunks."
+        aria-label="Chunk map of ${collection.ns}: ${summary}. ${ownersText(data, counts)}. The table below has the chunks."
         @keydown=${onKey}
         @wheel=${onWheel}
         @click=${(event: MouseEvent) => select(Math.floor(placeAt(event)))}
@@ -165,11 +177,8 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     ${data.selected === null ? nothing : chunkDetails(data, data.selected)} ${movements(data)} ${chunkTable(data)}`
 }
 
-function ownersText({ chunks, shards }: ChunkMapData): string {
-  const counts = new Map<string, number>()
-  for (const { shard } of chunks) counts.set(shard, (counts.get(shard) ?? 0) + 1)
-  return shards.map((shard) => `${shard} has ${counts.get(shard) ?? 0}`).join(', ')
-}
+const ownersText = ({ shards }: ChunkMapData, { byShard }: ChunkCounts): string =>
+  shards.map((shard) => `${shard} has ${byShard.get(shard) ?? 0}`).join(', ')
 
 const edge = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place]?.min ?? 'MaxKey')
 
