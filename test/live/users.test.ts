@@ -124,6 +124,23 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
     t.match(await failure(shop.command({ usersInfo: 1 })), denied)
     t.match(await shop.command({ rolesInfo: 'read' }), { roles: [{ role: 'read', isBuiltin: true }] })
     t.match(await failure(shop.command({ rolesInfo: 'readWrite' })), denied)
+    await root
+      .db('admin')
+      .command(topology === 'sharded' ? { profile: 0, slowms: 0 } : { setParameter: 1, logLevel: 1 })
+    const create = { createUser: 'eve', pwd: 'hidden', roles: [] }
+    const texts: string[] = []
+    for (const command of [create, { ...create, pwd: ['hidden'] }, { explain: create }])
+      for (const db of [shop, root.db('shop')]) {
+        await db.command(command).catch(({ message }: Error) => texts.push(message))
+        texts.push(JSON.stringify(await root.db('admin').command({ currentOp: 1, $all: true })))
+      }
+    texts.push(...((await root.db('admin').command({ getLog: 'global' }))['log'] as string[]))
+    t.ok(texts.some((text) => text.includes('createUser')))
+    t.same(
+      texts.filter((text) => text.includes('hidden')),
+      [],
+      'passwords are in no error and in no log',
+    )
   })
 }
 

@@ -24,7 +24,7 @@ import type { Connection } from '../connections/connection-table.js'
 import type { MemberHost } from '../member-host.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { isSharedWith } from './ownership.js'
-import { redacted } from './redacted.js'
+import { publicCommand } from './redacted.js'
 import { accessRulesOf } from './access-rules.js'
 import { accessOfConnection, refreshUsers } from './authenticate.js'
 import type { ConnectionAccess } from './connection-access.js'
@@ -40,7 +40,7 @@ export interface CheckedCommand {
   /** Not called for a client without user, who learns nothing else from a malformed command. */
   readonly readArguments: () => CommandArguments
   readonly sequences: AccessQuestion['sequences']
-  readonly findRow: (name: string) => Pick<CommandRow<never>, 'privileges'> | undefined
+  readonly findRow: (name: string) => Pick<CommandRow<never>, 'name' | 'privileges' | 'sensitive'> | undefined
   readonly namespaceOfUuid: AccessQuestion['namespaceOfUuid']
 }
 
@@ -112,8 +112,8 @@ function check(command: CheckedCommand, access: CommandAccess): null {
     command.operation.usedPrivileges = privileges.used
     return null
   }
-  const shown = row.sensitive === undefined ? body : redacted(body, row.sensitive)
-  throw new CommandError('Unauthorized', `not authorized on ${db} to execute command ${formatDocument(shown)}`)
+  const shown = formatDocument(publicCommand(body, row, findRow))
+  throw new CommandError('Unauthorized', `not authorized on ${db} to execute command ${shown}`)
 }
 
 function isOwnOperation({ host, connection }: CheckedCommand, id: number): boolean {

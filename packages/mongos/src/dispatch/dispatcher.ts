@@ -28,7 +28,7 @@ import {
   noteConnected,
   noteLastError,
   readSessionOptions,
-  redacted,
+  publicCommand,
   relabelled,
   supportsWriteConcern,
   withDefaultConcerns,
@@ -315,7 +315,7 @@ function newOperation(
   const operation = new Operation(host.operations.nextId(), {
     command: row.name,
     db: db?.type === BsonType.string ? db.asName() : '',
-    body: row.sensitive === undefined ? body : redacted(body, row.sensitive),
+    body: publicCommand(body, row, (name) => host.table.find(name, host.behaviours)),
     connectionId,
     remote,
     startedAtMs: host.context.now(),

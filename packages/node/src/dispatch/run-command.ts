@@ -21,7 +21,7 @@ import {
   maxTimeMsOf,
   mayRetryAfter,
   readSessionOptions,
-  redacted,
+  publicCommand,
   relabelled,
   RunningOperation,
   supportsWriteConcern,
@@ -300,7 +300,7 @@ function newOperation(
   const operation = new RunningOperation(node.operations.nextId(), {
     command: row.name,
     db,
-    body: row.sensitive === undefined ? body : redacted(body, row.sensitive),
+    body: publicCommand(body, row, (name) => node.table.find(name, node.behaviours)),
     connectionId: client?.connectionId ?? 0,
     remote: client?.remote ?? '',
     startedAtMs: node.context.now(),
