@@ -40,14 +40,14 @@ function numberProblem(text: string): string {
   return /^[+-]?\d/.test(text) ? 'Did not consume whole string.' : 'Did not consume any digits'
 }
 
-/** As getCmdLineOpts and the log show it: `{ net: { port: 27017 } }`. */
+/** As the log shows it: `{ net: { port: 27017 } }`. Server: cmdline_utils/censor_cmdline.cpp. */
 export function nestedByPath(given: GivenOptions): Record<string, unknown> {
   const nested: Record<string, unknown> = {}
   for (const [{ name, path }, value] of given) {
     const parts = path === null ? [name] : path.split('.')
     let section = nested
     for (const part of parts.slice(0, -1)) section = (section[part] ??= {}) as Record<string, unknown>
-    section[parts.at(-1)!] = value
+    section[parts.at(-1)!] = /password$/i.test(parts.at(-1)!) ? '<password>' : value
   }
   return nested
 }

@@ -139,6 +139,12 @@ systemLog: { verbosity: 2 }
   t.match(settingsInFile(''), { port: 27_017 })
   t.match(settingsInFile('sharding: { clusterRole: shardsvr }\nreplication: { replSetName: s }'), { role: 'shard' })
   t.same(nestedByPath(parseConfigFile('net: { port: 1 }', optionsOf('mongod'))), { net: { port: 1 } })
+  const secret = 'net: { tls: { certificateKeyFilePassword: secret }, ssl: { PEMKeyPassword: secret } }'
+  t.same(
+    nestedByPath(parseConfigFile(secret, optionsOf('mongod'))),
+    { net: { tls: { certificateKeyFilePassword: '<password>' }, ssl: { PEMKeyPassword: '<password>' } } },
+    'the log has no passwords',
+  )
 })
 
 t.test('damaged files get the texts of the server', async (t) => {
