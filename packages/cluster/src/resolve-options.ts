@@ -109,6 +109,9 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
   const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
   if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
+  // A checkpoint is one array of bytes.
+  if (dbPath !== null && diskSizeBytes >= 4 * 1024 ** 3)
+    throw new OptionError(`diskSize is ${options.diskSize}; with dbPath it must be below 4GB.`)
   const shards = topology === 'sharded' ? integer('shards', options.shards, 3, 0, 1000) : 0
   const oplogSizeBytes = options.oplogSize === undefined ? null : parseSize('oplogSize', options.oplogSize)
   if (oplogSizeBytes !== null && (oplogSizeBytes < 1024 || oplogSizeBytes > diskSizeBytes / 16))

@@ -187,6 +187,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ from: {} as never }, 'invalid snapshot: take one with await cluster.snapshot().'],
   [{ diskSize: 'none' }, 'diskSize is "none"; it must be a size such as 64KB, 128MB or 1GB.'],
   [{ diskSize: '1023KB' }, 'diskSize is 1023KB; it must be at least 1MB.'],
+  [{ diskSize: '4GB', dbPath: '/data' }, 'diskSize is 4GB; with dbPath it must be below 4GB.'],
   [{ seed: -1 }, 'seed is -1; it must be a whole number from 0 to 4294967295.'],
   [{ seed: 2 ** 32 }, 'seed is 4294967296; it must be a whole number from 0 to 4294967295.'],
   [{ balancerRoundIntervalMs: 0 }, 'balancerRoundIntervalMs is 0; it must be a whole number from 1 to 2147483647.'],

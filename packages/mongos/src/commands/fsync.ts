@@ -30,10 +30,10 @@ export const fsync: CommandRow<MongosInvocation> = {
 
 async function fsyncAll(invocation: MongosInvocation, locks: boolean): Promise<DocumentWriter> {
   const members = await membersWithData(invocation)
-  const answers = await scatter(invocation, members, () => configCommand(invocation), true)
-  // All are locked, or none is.
-  const locked = answers.filter(({ error }) => error === null).map(({ member }) => member)
-  if (locks && locked.length < members.length) await unlockAll(invocation, locked)
+  // Members count locks, so one whose answer is lost must not be asked again.
+  const answers = await scatter(invocation, members, () => configCommand(invocation), !locks)
+  // All are locked, or none is: also a member that has not answered may be locked.
+  if (locks && answers.some(({ error }) => error !== null)) await unlockAll(invocation, members)
   const raw = writeRaw(invocation, answers).finish()
   return new DocumentWriter(raw.length + 64).int32('numFiles', 1).document('all', raw)
 }

@@ -36,7 +36,10 @@ export class WriteLock {
     return this.#released === null ? null : { isOpen: true, ended: this.#released.promise }
   }
 
-  /** @returns how often it is locked now. @throws CommandError 14031 OutOfDiskSpace */
+  /**
+   * @returns how often it is locked now
+   * @throws CommandError 14031 OutOfDiskSpace; 11601 Interrupted: it was unlocked before it was held
+   */
   lock(): Promise<number> {
     const locked = this.#last.then(() => this.#lock())
     this.#last = locked.catch(() => {})
@@ -45,14 +48,19 @@ export class WriteLock {
 
   async #lock(): Promise<number> {
     if (this.#count++ > 0) return this.#count
-    this.#released = createDeferred()
+    const own = (this.#released = createDeferred())
+    const requireHeld = (): void => {
+      if (this.#released !== own) throw new CommandError('Interrupted', 'fsyncUnlock came before the lock was held')
+    }
     try {
       await this.#flush()
+      requireHeld()
       await this.#disk.lock()
     } catch (error) {
-      this.unlock()
+      if (this.#released === own) this.unlock()
       throw error
     }
+    requireHeld()
     return this.#count
   }
 
