@@ -2,7 +2,7 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import t from 'tap'
 import { WriteLock } from '../src/host/write-lock.js'
 
-/** A lock whose flush and disk wait until the test lets them go on. */
+/** A lock whose flush and disk wait until the test resolves their promises. */
 function held(): { lock: WriteLock; flushed: Deferred<void>; idle: Deferred<void>; isDiskLocked(): boolean } {
   const [flushed, idle] = [createDeferred<void>(), createDeferred<void>()]
   let isLocked = false

@@ -38,7 +38,7 @@ export class WriteLock {
 
   /**
    * @returns how often it is locked now
-   * @throws CommandError 14031 OutOfDiskSpace; 11601 Interrupted: it was unlocked before it was held
+   * @throws CommandError 14031 OutOfDiskSpace; 11601 Interrupted: unlocked before the lock was held
    */
   lock(): Promise<number> {
     const locked = this.#last.then(() => this.#lock())
