@@ -1,4 +1,7 @@
 /** Users, roles and logins as the Node driver sees them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import { Deployment, failure, statusOf } from './support/deployment.js'
 
@@ -18,6 +21,22 @@ t.test('without enableLocalhostAuthBypass no client is excepted', async (t) => {
       })
     }
   }
+})
+
+t.test('a cluster that starts again without enableLocalhostAuthBypass has the users of its directory', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-users-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const stored = { topology: 'standalone', dbPath: join(folder, 'data') } as const
+  const first = await Deployment.start(t, stored)
+  await (await first.createRoot()).close()
+  await first.cluster.stop()
+  const again = await Deployment.start(t, { ...stored, setParameter: { enableLocalhostAuthBypass: false } })
+  const root = await again.connect({ user: 'root', password: 'secret' })
+  t.match(await root.db('admin').command({ getParameter: 1, enableLocalhostAuthBypass: 1 }), {
+    enableLocalhostAuthBypass: false,
+  })
+  await root.close()
+  await again.cluster.stop()
 })
 
 for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
