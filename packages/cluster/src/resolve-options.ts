@@ -14,21 +14,22 @@ import { resolveDbPath } from './durable/db-path.js'
 import { resolveTls } from './tls-options.js'
 import { topologyNames, type TopologyName } from './topology-name.js'
 
-const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
-  'runtime',
-  'clock',
-  'autoAdvance',
-  'hosts',
-  'port',
-  'host',
-  'insecure',
-  'tls',
-  'from',
-  'dbPath',
-  'topology',
-  'setName',
-  'initiate',
-])
+const liveOnly: Readonly<Record<LiveOnly, true>> = {
+  dashboard: true,
+  runtime: true,
+  clock: true,
+  autoAdvance: true,
+  hosts: true,
+  port: true,
+  host: true,
+  insecure: true,
+  tls: true,
+  from: true,
+  dbPath: true,
+  topology: true,
+  setName: true,
+  initiate: true,
+}
 
 const known: Record<keyof ClusterOptions, true> = {
   dashboard: true,
@@ -178,7 +179,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
  * @throws OptionError
  */
 export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>): ResolvedOptions {
-  const names = Object.keys(known).filter((name) => !liveOnly.has(name))
+  const names = Object.keys(known).filter((name) => !Object.hasOwn(liveOnly, name))
   checkNames('a simulated cluster', options, names)
   return resolveOptions({ serverTimings: true, ...options })
 }

@@ -110,7 +110,7 @@ export class ShardedCluster extends ClusterEmitter {
    */
   static async start(all: ClusterOptions = {}): Promise<ShardedCluster> {
     const [dashboard, given] = dashboardIn(all)
-    const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
+    const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const directory = await openDirectory(options)
     try {
       const cluster = await ShardedCluster.#start(options, directory?.options ?? resolveOptions(options), directory)

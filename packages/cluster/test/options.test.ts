@@ -109,7 +109,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, dbPath, topology, members, sets, setName, initiate'
+  'dashboard, shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, dbPath, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -234,7 +234,7 @@ t.test('a simulated cluster has the timings of the server and refuses options of
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
     'shards, standby, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, members, sets'
-  for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'insecure']) {
+  for (const name of ['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'insecure', 'dashboard']) {
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
   }

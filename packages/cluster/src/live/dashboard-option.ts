@@ -8,7 +8,9 @@ export type DashboardOption = boolean | number
 export function dashboardIn(
   options: ClusterOptions,
 ): readonly [dashboard: DashboardOption, others: Omit<ClusterOptions, 'dashboard'>] {
-  const { dashboard = false, ...others } = options ?? {}
+  // `resolveOptions` refuses what is no object.
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return [false, options]
+  const { dashboard = false, ...others } = options
   if (dashboard === false) return [dashboard, others]
   const isPort = Number.isInteger(dashboard) && (dashboard as number) >= 0 && (dashboard as number) <= 65_535
   if (dashboard !== true && !isPort)
