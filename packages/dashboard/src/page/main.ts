@@ -19,7 +19,7 @@ let notice: Notice | null = null
 let isPaused = false
 let isScheduled = false
 
-const connection = new Connection({ changed: () => !isPaused && redraw() })
+const connection = new Connection({ changed: () => void (isPaused || redraw()) })
 
 const app: App = {
   get state() {
@@ -113,6 +113,8 @@ addEventListener('hashchange', () => {
   redraw()
 })
 addEventListener('resize', redraw)
+// Bars of the timeline that have not ended grow with time.
+setInterval(() => void (isPaused || redraw()), 1000)
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
 root.textContent = ''
 redraw()

@@ -3,6 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { timeText, whole } from '../text.js'
+import { timelineChart } from './timeline-chart.js'
+import { lanesOf } from './timeline-lanes.js'
 
 const shownEventsMax = 200
 /** Names in the forms of faults that stand for the target. */
@@ -118,8 +120,10 @@ function timeline(app: App): TemplateResult {
     if (!hidden.delete(kind)) hidden.add(kind)
     app.redraw()
   }
+  const lanes = lanesOf(events)
   return html`<section>
     <h2>Timeline</h2>
+    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowOf(app))}
     <p class="buttons" role="group" aria-label="Kinds of events">
       ${kinds.map(
         (kind) =>
@@ -155,6 +159,12 @@ function timeline(app: App): TemplateResult {
     }
     ${events.length > shown.length ? html`<p class="soft">${whole(events.length - shown.length)} more.</p>` : nothing}
   </section>`
+}
+
+/** A manual clock stands still between events. */
+function nowOf({ state }: App): number {
+  const last = state.events.at(-1)?.atMs ?? 0
+  return state.cluster?.clock === 'manual' ? last : Math.max(last, Date.now())
 }
 
 function sentenceOf(event: StreamedEvent): string {

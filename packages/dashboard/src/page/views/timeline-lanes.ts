@@ -1,0 +1,82 @@
+/** Events as bars and marks in lanes, for the timeline. */
+import type { StreamedEvent } from '../../stream/deltas.js'
+
+export interface TimelineItem {
+  readonly fromMs: number
+  /** null: it has not ended; the same as `fromMs`: an instant. */
+  readonly toMs: number | null
+  readonly text: string
+  readonly kind: 'fine' | 'warn' | 'bad'
+}
+
+export interface TimelineLane {
+  readonly name: string
+  readonly items: readonly TimelineItem[]
+}
+
+interface OpenItem extends TimelineItem {
+  toMs: number | null
+  kind: TimelineItem['kind']
+  text: string
+}
+
+/** Faults, members, elections, migrations and rounds of the balancer, each in a lane. */
+export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
+  const lanes = { faults: [], members: [], elections: [], migrations: [], balancer: [] } as Record<LaneName, OpenItem[]>
+  const open = new Map<string, OpenItem>()
+  const begin = (lane: LaneName, id: string, item: OpenItem): void => {
+    lanes[lane].push(item)
+    open.set(id, item)
+  }
+  const end = (id: string, atMs: number): OpenItem | undefined => {
+    const item = open.get(id)
+    open.delete(id)
+    if (item !== undefined) item.toMs = atMs
+    return item
+  }
+  const instant = (lane: LaneName, atMs: number, text: string, kind: TimelineItem['kind']): void => {
+    lanes[lane].push({ fromMs: atMs, toMs: atMs, text, kind })
+  }
+  for (const event of events) {
+    const { atMs } = event
+    switch (event.type) {
+      case 'fault-applied':
+        begin('faults', event.id, { fromMs: atMs, toMs: null, text: event.fault, kind: 'warn' })
+        break
+      case 'fault-healed':
+        end(event.id, atMs)
+        break
+      case 'member': {
+        const { member, state } = event
+        if (state === 'started') end(member, atMs)
+        else begin('members', member, { fromMs: atMs, toMs: null, text: `${member} ${state}`, kind: 'bad' })
+        break
+      }
+      case 'election':
+        instant('elections', atMs, `${event.member} ${event.outcome}`, event.outcome === 'won' ? 'fine' : 'warn')
+        break
+      case 'step-down':
+        instant('elections', atMs, `${event.member} stepped down`, 'warn')
+        break
+      case 'migration': {
+        const { id, stage, from, to } = event
+        if (stage === 'committed' || stage === 'aborted') {
+          const ended = end(id, atMs)
+          if (ended !== undefined) ended.kind = stage === 'committed' ? 'fine' : 'bad'
+        } else if (!open.has(id))
+          begin('migrations', id, { fromMs: atMs, toMs: null, text: `${event.ns}: ${from} → ${to}`, kind: 'fine' })
+        break
+      }
+      case 'balancer-round': {
+        const failed = event.migrations.some(({ error }) => error !== null)
+        if (event.migrations.length + event.splits.length > 0)
+          instant('balancer', atMs, `round ${event.round}`, failed ? 'warn' : 'fine')
+        break
+      }
+      default:
+    }
+  }
+  return Object.entries(lanes).flatMap(([name, items]) => (items.length === 0 ? [] : [{ name, items }]))
+}
+
+type LaneName = 'faults' | 'members' | 'elections' | 'migrations' | 'balancer'
