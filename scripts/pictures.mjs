@@ -1,14 +1,16 @@
 /**
  * `npm run pictures`: plays the scenario and the load test that the README shows, and takes
- * pictures of their reports.
+ * pictures of their reports, and of the dashboard of a running cluster.
  *
- * Writes docs/images/simulation-report.png and docs/images/load-report.png. It needs a Chromium:
+ * Writes simulation-report.png, load-report.png and dashboard.png into docs/images; `npm run
+ * pictures -- dashboard` writes this one alone. It needs a Chromium:
  * CHROMIUM names its executable, default /usr/bin/chromium.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { takeDashboardPicture } from './lib/dashboard-picture.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { main, run, ScriptError } from './lib/processes.mjs'
@@ -46,6 +48,8 @@ const pictures = [
   },
 ]
 
+const picturePath = (name) => join(root, 'docs/images', `${name}.png`)
+
 await main(async () => {
   await ensureInstalled()
   await ensureBuilt()
@@ -56,7 +60,11 @@ await main(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shardlab-pictures-'))
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
   try {
+    const only = process.argv[2]
+    if (only === undefined || only === 'dashboard')
+      await takeDashboardPicture(browser, { path: picturePath('dashboard'), widthPixels, heightPixels: 520 })
     for (const { name, args, from, heightPixels } of pictures) {
+      if (only !== undefined && only !== name) continue
       const file = join(folder, `${name}.html`)
       const command = args.map((arg) => (arg === 'FILE' ? file : arg))
       await run(process.execPath, [join(root, 'packages/shardlab/bin/shardlab.js'), ...command])
@@ -68,7 +76,7 @@ await main(async () => {
           .locator(from)
           .first()
           .evaluate((element) => element.scrollIntoView())
-      await page.screenshot({ path: join(root, 'docs/images', `${name}.png`) })
+      await page.screenshot({ path: picturePath(name) })
       await page.close()
     }
   } finally {

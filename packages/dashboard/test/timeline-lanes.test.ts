@@ -7,7 +7,7 @@ const migration = (atMs: number, id: string, stage: 'started' | 'cloned' | 'comm
   ...{ documents: 0, bytes: 0, durationMs: 0 },
 })
 
-t.test('what begins and ends is one bar, what has not ended is open', async (t) => {
+t.test('a fault or migration that has ended is one bar, and one that has not ended is open', async (t) => {
   const lanes = lanesOf([
     { type: 'fault-applied', atMs: 10, id: 'f1', fault: 'crash shard02', members: ['shard02'] },
     { type: 'member', atMs: 11, member: 'shard02', state: 'crashed' },
@@ -38,7 +38,7 @@ t.test('what begins and ends is one bar, what has not ended is open', async (t) 
   ])
 })
 
-t.test('ends of what began before the history are left out, and instants are marks', async (t) => {
+t.test('events without a beginning in the history make no bar, and elections are marks', async (t) => {
   const lanes = lanesOf([
     { type: 'fault-healed', atMs: 1, id: 'f0', fault: 'crash shard01', members: [] },
     { type: 'member', atMs: 2, member: 'shard01', state: 'started' },

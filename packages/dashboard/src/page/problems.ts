@@ -12,7 +12,7 @@ export function problemsOf({ isReady, members, faults, catalog }: LiveState): st
     ...down.map(({ address, state }) => `${address} has ${state}.`),
     ...headless.map(([set]) => `The set ${set} has no primary.`),
     ...faults
-      .filter(({ state, verb }) => state === 'active' && verb !== 'crash' && verb !== 'stop')
+      .filter(({ state, verb }) => (state === 'active' || state === 'exhausted') && verb !== 'crash' && verb !== 'stop')
       .map(({ fault }) => `Fault: ${fault}.`),
     ...(catalog.error === null ? [] : [`The catalog cannot be read: ${catalog.error}.`]),
   ]
