@@ -6,10 +6,24 @@ import { Binary, type Document } from '@shardlab/bson'
 import { ShardedCluster } from '@shardlab/cluster'
 import { emulatedVersions } from '@shardlab/sharding'
 import { MongoClient } from 'mongodb'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { RawClient } from '../support/raw-client.js'
 import { binary, logIn, ScramClient, textOf } from '../support/scram-client.js'
 import { Deployment, failure, statusOf } from './support/deployment.js'
 import { connections, createRoot, root } from './support/raw-logins.js'
+
+/** A router whose clock the test sets, with the user `root` in its cache. */
+async function withRouter(t: Test): Promise<{ cluster: ShardedCluster; connect: () => Promise<RawClient> }> {
+  const { cluster } = await Deployment.start(t, { shards: 1, clock: 'manual', autoAdvance: false })
+  const connect = async (): Promise<RawClient> => {
+    const client = await RawClient.connect(cluster.uri.replace(/^mongodb:\/\//, '').replace(/[/,].*$/, ''))
+    t.teardown(() => client.close())
+    return client
+  }
+  await (await connect()).command(createRoot())
+  await logIn(await connect(), root)
+  return { cluster, connect }
+}
 
 t.test('hello names mechanisms and takes the first message', async (t) => {
   const connect = await connections(t, '7.0')
@@ -126,4 +140,14 @@ t.test('restoring a snapshot takes users away from connections', async (t) => {
   await deployment.cluster.restore(before)
   t.match(await failure(ann.db('shop').collection('rows').findOne({})), { code: 13 })
   t.equal(await client.db('shop').collection('rows').findOne({}), null, 'root was in the snapshot')
+})
+
+t.test('a router that cannot read users serves those that it knows, and refuses others as unknown', async (t) => {
+  const { cluster, connect } = await withRouter(t)
+  await cluster.crash('config')
+  t.match(await logIn(await connect(), root), { ok: 1, done: true }, 'in the cache')
+  let reply: Document | null = null
+  const refused = logIn(await connect(), { ...root, user: 'nobody' }).then((each) => (reply = each))
+  while (reply === null) await cluster.advance(5000)
+  t.match(await refused, { code: 18, errmsg: 'Authentication failed.' })
 })
