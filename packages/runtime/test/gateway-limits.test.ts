@@ -61,6 +61,18 @@ t.test('a part of a request counts, small requests do not, and a closed connecti
   t.match(await other.run(large), { ok: 1 })
 })
 
+t.test('a client that only announces a large request does not keep others out', async (t) => {
+  const target = new FakeTarget(({ n }) => ({ ok: 1, n }))
+  const { gateway } = await open(target, { limits: { requestBytesMax: 200_000 } })
+  t.teardown(() => gateway.close())
+  const [slow, other] = await Promise.all([RawClient.open(gateway), RawClient.open(gateway)])
+  const head = Buffer.alloc(20)
+  writeInt32(head, 0, 48_000_000)
+  writeInt32(head, 12, 2013)
+  slow.write(head)
+  for (let n = 0; n < 20; n++) t.match(await other.run({ test: 1, n, data: bytes(100_000) }), { ok: 1, n })
+})
+
 t.test('a compressed request counts as it is without compression, and is refused by closing', async (t) => {
   const target = new FakeTarget(() => ({ ok: 1 }))
   const { gateway, lines } = await open(target, { limits: { requestBytesMax: 65_536 } })

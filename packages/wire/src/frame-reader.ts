@@ -12,6 +12,8 @@ const firstCapacityBytes = 4096
  * resident.
  */
 const growthFactor = 64
+/** A message that arrives slowly is admitted in parts: this much, then twice as much each time. */
+const firstAdmittedBytes = 64 * 1024
 
 /**
  * Splits a stream of bytes into messages:
@@ -25,8 +27,9 @@ const growthFactor = 64
  * {@link refusedHeadBytes} bytes when all of it has arrived.
  */
 export class FrameReader {
-  readonly #admits: ((lengthBytes: number) => boolean) | null
-  #isAdmitted = false
+  readonly #admits: ((bytes: number) => boolean) | null
+  /** Of the message that arrives. */
+  #admittedBytes = 0
   #refused: RefusedFrame | null = null
   /** Whether the message that {@link next} returned last was refused. */
   isRefused = false
@@ -38,8 +41,11 @@ export class FrameReader {
   #partial: Buffer | null = null
   #partialLength = 0
 
-  /** @param admits called once for each message, before it is gathered; null: all are admitted */
-  constructor(admits: ((lengthBytes: number) => boolean) | null = null) {
+  /**
+   * @param admits called with the further bytes of a message, before they are gathered; null: all
+   *   are admitted
+   */
+  constructor(admits: ((bytes: number) => boolean) | null = null) {
     this.#admits = admits
   }
 
@@ -74,10 +80,10 @@ export class FrameReader {
         const available = chunk.length - at
         if (available >= 4) {
           const length = checkedLength(readInt32(chunk, at))
-          if (this.#refuses(length)) continue
+          if (this.#refuses(length, Math.min(length, available))) continue
           if (available >= length) {
             this.#at = at + length
-            this.#isAdmitted = this.isRefused = false
+            this.#returned(false)
             return at === 0 && available === length ? chunk : chunk.subarray(at, at + length)
           }
         }
@@ -100,21 +106,32 @@ export class FrameReader {
       if (this.#partialLength < 4) return null
     }
     const length = checkedLength(readInt32(partial, 0))
-    if (this.#refuses(length)) return null
+    if (this.#refuses(length, Math.min(length, this.#partialLength + this.#chunk.length - this.#at))) return null
     this.#take(length - this.#partialLength, length)
     if (this.#partialLength < length) return null
     const frame = this.#partial!.subarray(0, length)
     this.#partial = null
     this.#partialLength = 0
-    this.#isAdmitted = this.isRefused = false
+    this.#returned(false)
     return frame
   }
 
-  /** The length of the message is known: of those gathered so far, these bytes are skipped. */
-  #refuses(lengthBytes: number): boolean {
-    if (this.#admits === null || this.#isAdmitted) return false
-    this.#isAdmitted = this.#admits(lengthBytes)
-    if (this.#isAdmitted) return false
+  #returned(isRefused: boolean): void {
+    this.#admittedBytes = 0
+    this.isRefused = isRefused
+  }
+
+  /**
+   * @param arrivedBytes of a message of this length; a sender that only announces a long one is
+   *   admitted the first part of it
+   */
+  #refuses(lengthBytes: number, arrivedBytes: number): boolean {
+    if (this.#admits === null || arrivedBytes <= this.#admittedBytes) return false
+    const wanted = Math.min(lengthBytes, Math.max(arrivedBytes, 2 * this.#admittedBytes, firstAdmittedBytes))
+    if (this.#admits(wanted - this.#admittedBytes)) {
+      this.#admittedBytes = wanted
+      return false
+    }
     const head = Buffer.alloc(Math.min(lengthBytes, refusedHeadBytes))
     this.#partial?.copy(head, 0, 0, this.#partialLength)
     this.#refused = { head, lengthBytes, skippedBytes: this.#partialLength }
@@ -133,7 +150,7 @@ export class FrameReader {
     refused.skippedBytes += count
     if (refused.skippedBytes < lengthBytes) return null
     this.#refused = null
-    this.isRefused = true
+    this.#returned(true)
     return head
   }
 

@@ -137,3 +137,41 @@ t.test('a refused message is skipped, whatever the chunks, and the others are re
     { numRuns: 60 },
   )
 })
+
+t.test('a message that arrives slowly is admitted in parts, and refused with any of them', async (t) => {
+  const [long, next] = [message(1_000_000, 7), message(10, 8)]
+  const stream = Buffer.concat([long, next])
+  for (const limitBytes of [50_000, 64 * 1024, 300_000, 2_000_000]) {
+    const admitted: number[] = []
+    let held = 0
+    const reader = new FrameReader((bytes) => {
+      if (held + bytes > limitBytes) return false
+      held += bytes
+      admitted.push(bytes)
+      return true
+    })
+    reader.push(stream.subarray(0, 20))
+    t.equal(reader.next(), null)
+    t.ok(held <= 64 * 1024, 'the length alone reserves little')
+    const frames: [number, boolean][] = []
+    for (let at = 20; at < stream.length; at += 10_000) {
+      reader.push(stream.subarray(at, at + 10_000))
+      for (let frame; (frame = reader.next());) {
+        frames.push([frame.length, reader.isRefused])
+        t.ok(Buffer.from(frame).equals((frames.length === 1 ? long : next).subarray(0, frame.length)))
+        held = 0
+      }
+    }
+    const isRefused = limitBytes < long.length
+    t.same(frames, [
+      [isRefused ? 20 : long.length, isRefused],
+      [next.length, false],
+    ])
+    if (!isRefused)
+      t.equal(
+        admitted.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0),
+        long.length,
+      )
+    t.equal(admitted[0], limitBytes < 64 * 1024 ? next.length : 64 * 1024)
+  }
+})

@@ -179,9 +179,12 @@ export class Connection {
 
   #reserve(lengthBytes: number): boolean {
     if (!RequestMemory.isCounted(lengthBytes)) return true
-    if (!this.#host.requestMemory!.reserve(lengthBytes)) return false
-    this.#reservedBytes += lengthBytes
-    return true
+    if (this.#host.requestMemory!.reserve(lengthBytes)) {
+      this.#reservedBytes += lengthBytes
+      return true
+    }
+    this.#release()
+    return false
   }
 
   #release(): void {
