@@ -4,8 +4,8 @@ import { memberVerb } from '../fault-verb.js'
 export const crash = memberVerb({
   verb: 'crash',
   phrase: 'crash {target=shard02}',
-  effect: 'the member ends at once; what it acknowledged is on its disk',
-  healing: 'starts it on its disk and port',
+  effect: 'the member ends at once; acknowledged writes are on its disk',
+  healing: 'the member starts with its disk, on its port',
   needs: 'running',
   endsWith: 'start of the member',
   schema: ({ member }) => member('crash', {}),

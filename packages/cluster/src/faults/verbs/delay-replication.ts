@@ -4,8 +4,8 @@ import { memberVerb } from '../fault-verb.js'
 export const delayReplication = memberVerb({
   verb: 'delayReplication',
   phrase: 'delay replication of {target=shard02} by {by=10s}',
-  effect: 'the member applies entries of the oplog that much later than they were written; as primary it has no delay',
-  healing: 'it applies what is due at once',
+  effect: 'the member applies entries of the oplog this time after they were written; as primary it has no delay',
+  healing: 'the member applies the entries that are due at once',
   roles: ['shard', 'config-server', 'mongod'],
   needs: 'running',
   needsOtherMembers: true,

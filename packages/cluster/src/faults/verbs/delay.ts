@@ -4,7 +4,7 @@ import { linkVerb } from '../fault-verb.js'
 export const delay = linkVerb({
   verb: 'delay',
   phrase: 'delay[ {percent=5%}] {link=between mongos01 and shard02} by {by=20ms}[..{upTo=40ms}]',
-  effect: 'each message is late by that time, or by one drawn evenly between two; the order is kept',
+  effect: 'each message is late by this time, or by a random time between two; the order is kept',
   healing: '',
   schema: ({ link, duration }) =>
     link('delay', { by: duration, upTo: duration.optional() }).refine(

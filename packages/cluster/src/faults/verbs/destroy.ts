@@ -5,7 +5,7 @@ export const destroy = memberVerb({
   verb: 'destroy',
   phrase: 'destroy {target=shard02}',
   effect: 'the member crashes, and its disk is lost',
-  healing: 'starts it with an empty disk',
+  healing: 'the member starts with an empty disk',
   needs: 'running',
   endsWith: 'start of the member',
   schema: ({ member }) => member('destroy', {}),

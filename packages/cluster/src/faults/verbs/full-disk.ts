@@ -4,7 +4,7 @@ import { memberVerb } from '../fault-verb.js'
 export const fullDisk = memberVerb({
   verb: 'fullDisk',
   phrase: 'fill disk of {target=shard02}',
-  effect: 'the disk has no room: operations that would change something are refused',
+  effect: 'the disk is full: operations that change data are refused',
   healing: '',
   roles: ['shard', 'config-server', 'mongod'],
   schema: ({ member }) => member('fullDisk', {}),

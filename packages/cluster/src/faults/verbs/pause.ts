@@ -5,7 +5,7 @@ export const pause = memberVerb({
   verb: 'pause',
   phrase: 'pause {target=shard02}',
   effect: 'the member does nothing and does not answer; its timers stop',
-  healing: 'it continues with what has arrived',
+  healing: 'the member continues with the messages that have arrived',
   needs: 'running',
   endsWith: 'end of the process',
   schema: ({ member }) => member('pause', {}),

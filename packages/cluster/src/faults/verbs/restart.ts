@@ -3,7 +3,7 @@ import { memberVerb } from '../fault-verb.js'
 export const restart = memberVerb({
   verb: 'restart',
   phrase: 'restart {target=shard02}',
-  effect: 'the member crashes and starts; the fault is over at once',
+  effect: 'the member crashes and starts; the fault ends at once',
   healing: '',
   schema: ({ instant }) => instant('restart'),
   async begin({ runtime, restart }, member) {

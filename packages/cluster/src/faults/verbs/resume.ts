@@ -3,7 +3,7 @@ import { memberVerb } from '../fault-verb.js'
 export const resume = memberVerb({
   verb: 'resume',
   phrase: 'resume {target=shard02}',
-  effect: 'heals every pause of the member; the fault is over at once',
+  effect: 'heals every pause of the member; the fault ends at once',
   healing: '',
   needs: 'paused',
   schema: ({ instant }) => instant('resume'),

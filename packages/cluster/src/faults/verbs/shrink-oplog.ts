@@ -5,8 +5,8 @@ export const shrinkOplog = memberVerb({
   verb: 'shrinkOplog',
   phrase: 'shrink oplog of {target=shard02} to {size=100KB}',
   effect:
-    'the oplog keeps so many bytes of the newest entries; a member that needs an older one is too stale and stays RECOVERING',
-  healing: 'it can grow to its size again; dropped entries do not return',
+    'the oplog keeps this size of the newest entries; a member that needs an older entry is too stale and stays RECOVERING',
+  healing: 'the oplog can grow to its size again; dropped entries do not return',
   roles: ['shard', 'config-server', 'mongod'],
   needs: 'running',
   endsWith: 'end of the process',

@@ -4,7 +4,7 @@ import { memberVerb } from '../fault-verb.js'
 export const slowDisk = memberVerb({
   verb: 'slowDisk',
   phrase: 'slow disk of {target=shard02} by {by=20ms}',
-  effect: 'each write to the disk takes that time',
+  effect: 'each write to the disk takes this time',
   healing: '',
   roles: ['shard', 'config-server', 'mongod'],
   schema: ({ member, duration }) => member('slowDisk', { by: duration }),

@@ -5,7 +5,7 @@ export const stepDown = memberVerb({
   verb: 'stepDown',
   phrase: 'step down {target=shard02}',
   effect: 'the member is a secondary, for 10 s unless `for` gives another time; its writes are killed',
-  healing: 'it can be elected again; the only member of a set is elected at once',
+  healing: 'the member can be elected again; the only member of a set is elected at once',
   roles: ['shard', 'config-server', 'mongod'],
   ofSet: 'primary',
   needs: 'running',

@@ -5,7 +5,7 @@ export const stop = memberVerb({
   verb: 'stop',
   phrase: 'stop {target=shard02}',
   effect: 'the member ends in order',
-  healing: 'starts it',
+  healing: 'the member starts',
   needs: 'running',
   endsWith: 'start of the member',
   schema: ({ member }) => member('stop', {}),
