@@ -8,7 +8,7 @@ export type DashboardOption = boolean | number
 export function dashboardIn(
   options: ClusterOptions,
 ): readonly [dashboard: DashboardOption, others: Omit<ClusterOptions, 'dashboard'>] {
-  // `resolveOptions` refuses what is no object.
+  // `resolveOptions` refuses options that are not an object.
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return [false, options]
   const { dashboard = false, ...others } = options
   if (dashboard === false) return [dashboard, others]
