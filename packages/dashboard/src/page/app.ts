@@ -2,9 +2,11 @@
 import type { TemplateResult } from 'lit-html'
 import type { PageVerb } from '../server/target.js'
 import type { LiveState } from '../stream/live-state.js'
+import type { ChunkHistory } from './chunk-history.js'
 
 export interface App {
   readonly state: LiveState
+  readonly history: ChunkHistory
   readonly faultForms: readonly string[]
   /** Draws the page again, soon. */
   redraw(): void

@@ -1,7 +1,9 @@
 /** The WebSocket of the page: the live stream, and commands with their replies. */
 import type { FromPage, ToPage } from '../server/messages.js'
 import type { PageVerb } from '../server/target.js'
+import type { Delta } from '../stream/deltas.js'
 import { LiveState } from '../stream/live-state.js'
+import { ChunkHistory } from './chunk-history.js'
 
 const retryMs = 1000
 
@@ -12,6 +14,7 @@ export interface ConnectionListener {
 
 export class Connection {
   readonly state = new LiveState()
+  readonly history = new ChunkHistory()
   isOpen = false
   /** Why the server ended the stream; null: it did not. */
   lost: string | null = null
@@ -52,9 +55,17 @@ export class Connection {
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
   }
 
+  #apply(deltas: readonly Delta[]): void {
+    const atMs = Date.now()
+    for (const delta of deltas) {
+      this.history.note(delta, this.state, atMs)
+      this.state.apply(delta)
+    }
+  }
+
   #take(message: ToPage): void {
     if ('faultForms' in message) this.faultForms = message.faultForms
-    else if ('deltas' in message) for (const delta of message.deltas) this.state.apply(delta)
+    else if ('deltas' in message) this.#apply(message.deltas)
     else if ('lost' in message) this.lost = message.lost
     else {
       const waiting = this.#waiting.get(message.id)

@@ -25,6 +25,7 @@ const app: App = {
   get state() {
     return connection.state
   },
+  history: connection.history,
   get faultForms() {
     return connection.faultForms
   },

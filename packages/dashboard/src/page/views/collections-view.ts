@@ -7,6 +7,7 @@ import type { App, View } from '../app.js'
 import { isDark } from '../palette.js'
 import { boundText, counted } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
+import { historySlider, showPresent, shownChunks } from './history-slider.js'
 import { allOf, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
 
 let chosen: string | null = null
@@ -44,9 +45,8 @@ export const collectionsView: View = {
     if (canvas === null || collection === undefined) return
     const data = dataOf(collection, app)
     const size = sizeOf(canvas.clientWidth, data)
-    const { changes } = app.state.countsOf(collection.ns)
     const { chunks: _, ...others } = data
-    const what = JSON.stringify([collection.ns, changes, size, others, devicePixelRatio, isDark()])
+    const what = JSON.stringify([shownChunks(collection.ns, app).id, size, others, devicePixelRatio, isDark()])
     if (drawn?.canvas === canvas && drawn.what === what) return
     drawn = { canvas, what }
     drawChunkMap(canvas, size, data)
@@ -69,15 +69,18 @@ function choose(ns: string, app: App): void {
   chosen = ns
   shownWindow = null
   selectedKey = null
+  showPresent()
   app.redraw()
 }
 
-function dataOf({ ns, zones }: LiveCollection, { state }: App): ChunkMapData {
-  const chunks = state.chunksOf(ns)
+function dataOf({ ns, zones }: LiveCollection, app: App): ChunkMapData {
+  const { state } = app
+  const { chunks, atMs } = shownChunks(ns, app)
   const place = selectedKey === null ? 0 : placeOf(chunks, selectedKey)
   return {
     ...{ chunks, zones, shards: [...state.shards.keys()].sort() },
-    migrations: [...state.migrations.values()].filter((migration) => migration.ns === ns),
+    // Those of the past are in the timeline.
+    migrations: atMs === null ? [...state.migrations.values()].filter((migration) => migration.ns === ns) : [],
     window: shownWindow === null ? allOf(chunks.length) : clamp(shownWindow, chunks.length),
     selected: selectedKey !== null && chunks[place]?.key === selectedKey ? place : null,
   }
@@ -127,7 +130,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     if (event.shiftKey) show(pan(window, Math.sign(event.deltaY + event.deltaX) * 0.1, chunks.length))
     else zoomBy(event.deltaY < 0 ? 0.7 : 1 / 0.7, placeAt(event))
   }
-  const counts = app.state.countsOf(collection.ns)
+  const { counts } = shownChunks(collection.ns, app)
   const { jumbo } = counts
   const summary = [
     `key ${boundText(collection.shardKey)}`,
@@ -171,13 +174,14 @@ function map(collection: LiveCollection, app: App): TemplateResult {
         <span>${edge(chunks, window.to)}</span>
       </figcaption>
     </figure>
+    ${historySlider(collection.ns, app)}
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
     ${data.selected === null ? nothing : chunkDetails(data, data.selected)} ${movements(data)} ${chunkTable(data)}`
 }
 
-const ownersText = ({ shards }: ChunkMapData, { byShard }: ChunkCounts): string =>
+const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>
   shards.map((shard) => `${shard} has ${byShard.get(shard) ?? 0}`).join(', ')
 
 const edge = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place]?.min ?? 'MaxKey')
