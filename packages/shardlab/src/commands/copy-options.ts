@@ -30,7 +30,7 @@ export function addCopyCommand(
       'after',
       `
 Actions:
-  snapshot      keep the state of the cluster
+  snapshot      save the state of the cluster in memory
   restore ID    return to the state of a snapshot; clients stay connected
   fork [ID]     start a second cluster from a snapshot, or from the present state
   list          list the snapshots and forks that were made with this command

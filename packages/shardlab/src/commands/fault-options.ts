@@ -23,7 +23,7 @@ export function addFaultCommand(
     .description('Break a part of a running cluster, list its faults, or heal them.')
     .argument('[fault]', "what to break, such as 'crash shard02 for 5s'")
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
-    .option('--list', 'list the faults that are at work or scheduled')
+    .option('--list', 'list the active and scheduled faults')
     .option('--heal [id]', 'heal one fault, or all without an id')
     .option('--reached <id>', 'wait until a member reaches the step of a fault')
     .option('--json', 'print the reply as one JSON object')

@@ -15,9 +15,11 @@ export function addMemberCommand(
 ): void {
   program
     .command('member')
-    .description('Start one more member of a replica set of a running cluster, or forget one that has left its set.')
+    .description(
+      'Start another member for a replica set of a running cluster, or remove a member that has left its set.',
+    )
     .addArgument(new Argument('<action>', 'action to run').choices([...memberActions]))
-    .argument('<name>', 'the set that gets a member, such as rs0, or the member to forget, such as rs0-4')
+    .argument('<name>', 'the set that gets a member, such as rs0, or the member to remove, such as rs0-4')
     .requiredOption('--uri <uri>', 'connection string of the cluster')
     .option('--json', 'print the reply as one JSON object')
     .allowExcessArguments(false)
@@ -25,10 +27,10 @@ export function addMemberCommand(
       'after',
       `
 Actions:
-  add SET        start a member with an empty disk; it takes part after rs.add(host) on the primary
-  remove MEMBER  shut down a member that rs.remove(host) has taken out of its set, and forget it with its disk
+  add SET        start a member with an empty disk; then run rs.add(host) on the primary
+  remove MEMBER  end a member and delete its disk; first run rs.remove(host) on the primary
 
-A set that was started with one member and without a list of members gets no further one.
+A set cannot get more members if it was started with one member and without a list of members.
 
 Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such set or member, or a member that its set still has;
 3 internal error.

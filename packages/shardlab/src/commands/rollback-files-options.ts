@@ -18,7 +18,7 @@ export function addRollbackFilesCommand(program: Command, run: (options: Rollbac
     .addHelpText(
       'after',
       `
-Each member keeps its files until it loses its disk. Members that do not run are left out.
+Each member keeps its files until it loses its disk. Members that are down are left out.
 mongorestore and bsondump read saved files.
 
 Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or a folder that cannot be written; 3 internal error.

@@ -29,7 +29,7 @@ export function addWatchCommand(
     )
     .option('--expanded', 'also print changes of definitions, such as shardCollection')
     .option('--resume-after <token>', 'begin after the event with this _data of its _id')
-    .option('--count <n>', 'end after so many events', count)
+    .option('--count <n>', 'end after this number of events', count)
     .option('--json', 'print each event as extended JSON')
     .allowExcessArguments(false)
     .addHelpText(
