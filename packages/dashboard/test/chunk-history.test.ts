@@ -47,7 +47,7 @@ t.test('the history has the chunks after each moment', async (t) => {
   t.pass('all sequences')
 })
 
-t.test('the oldest moments are dropped, and a snapshot restarts', async (t) => {
+t.test('the oldest moments are dropped, and a snapshot restarts the history', async (t) => {
   const state = new LiveState()
   const history = new ChunkHistory()
   const many = Array.from({ length: 60_000 }, (_, i) => chunk(String(100_000 + i), 's1'))
