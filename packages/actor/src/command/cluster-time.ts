@@ -60,14 +60,16 @@ export class ClusterClock {
 
   /**
    * Advances to the `$clusterTime` of a command, if it has one.
+   * @param isAllowed false: the time is read only, because the client has no user
    * @throws CommandError 205 ClusterTimeFailsRateLimiter when it is more than a year ahead, 4
    *   NoSuchKey and 14 TypeMismatch for a malformed one
    */
-  advanceFrom(body: Uint8Array): void {
+  advanceFrom(body: Uint8Array, isAllowed = true): void {
     const sent = findField(body, '$clusterTime')
     if (sent?.type !== BsonType.object) return
     const time = expectedField(sent, 'clusterTime', BsonType.timestamp)
     checkSignature(expectedField(sent, 'signature', BsonType.object))
+    if (!isAllowed) return
     const pair = timestampPair(time)
     const nowSeconds = Math.floor(this.#now() / 1000)
     // Accepting it would be permanent: the clock never goes back.

@@ -28,6 +28,7 @@ import {
   noteConnected,
   noteLastError,
   readSessionOptions,
+  mayAdvanceClock,
   publicCommand,
   relabelled,
   supportsWriteConcern,
@@ -291,8 +292,9 @@ function withConcernError(
  * @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that must not be
  *   sent as OP_QUERY
  */
-function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
-  host.clock.advanceFrom(body)
+function findRow(host: DispatchHost, command: ClientCommand): CommandRow<MongosInvocation> {
+  const { body, legacy } = command
+  host.clock.advanceFrom(body, mayAdvanceClock(host, command))
   const name = firstFieldName(body) ?? ''
   if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
   const row = host.table.find(name, host.behaviours)

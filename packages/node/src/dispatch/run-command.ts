@@ -21,6 +21,7 @@ import {
   maxTimeMsOf,
   mayRetryAfter,
   readSessionOptions,
+  mayAdvanceClock,
   publicCommand,
   relabelled,
   RunningOperation,
@@ -318,7 +319,7 @@ function prepare(
   checkDatabase(row, db, client)
   const args = argumentsOf(row, body, sequences, routed !== null)
   operation.args = args
-  if (routed === null) node.clock.advanceFrom(body)
+  if (routed === null) node.clock.advanceFrom(body, client === null || mayAdvanceClock(node, client))
   if (client !== null) checkApiVersion(args, row, false)
   checkMayRun(node, row, body)
   const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
