@@ -198,6 +198,25 @@ t.test('a page of another process shows the cluster behind a connection string',
   })
 })
 
+t.test('buttons move a manual clock', options, async (t) => {
+  const cluster = await ShardedCluster.start({
+    ...{ shards: 1, runtime: 'inline', clock: 'manual', autoAdvance: false, dashboard: true },
+  })
+  t.teardown(() => cluster.stop())
+  const beganMs = cluster.now()
+  await onPage(t, cluster.dashboard!, async (page) => {
+    await page.getByRole('button', { name: '+ 1 min' }).click()
+    await page.getByText(new Date(beganMs + 60_000).toISOString()).waitFor()
+    t.equal(cluster.now(), beganMs + 60_000)
+    await page.locator('select[name=speed]').selectOption('60')
+    await page.getByRole('button', { name: 'Play' }).click()
+    while (cluster.now() < beganMs + 90_000) await page.getByText('Stop the clock').waitFor()
+    await page.getByRole('button', { name: 'Stop the clock' }).click()
+    await page.getByRole('button', { name: 'Play' }).waitFor()
+    await accessible(t, page, 'the page of a manual clock')
+  })
+})
+
 /** The status of an HTTP request with these headers. */
 function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {

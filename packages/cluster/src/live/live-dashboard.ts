@@ -1,8 +1,10 @@
 /** The dashboard of a cluster in this process. */
 import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard'
+import { manualRuntime } from '../create-runtime.js'
 import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'
 import { OptionError } from '../option-error.js'
+import { timeToAdvance } from '../quantity-options.js'
 import type { LiveRecorder } from './live-recorder.js'
 import type { ShownCluster } from './shown-cluster.js'
 
@@ -33,6 +35,10 @@ function targetOf({ runtime, faults, balancer, options }: ShownCluster, recorder
     runRound: async () => ({ round: await balancer.runRound() }),
     balancerStart: async () => command('balancerStart'),
     balancerStop: async () => command('balancerStop'),
+    advance: async ({ durationMs }) => {
+      await manualRuntime(runtime, options).advance(timeToAdvance(durationMs as number))
+      return { nowMs: runtime.now() }
+    },
   }
   async function command(name: string): Promise<object> {
     await client.run('admin', (writer) => writer.int32(name, 1))

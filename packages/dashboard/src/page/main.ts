@@ -6,6 +6,7 @@ import { clusterView } from './views/cluster-view.js'
 import { collectionsView } from './views/collections-view.js'
 import { faultsView } from './views/faults-view.js'
 import { problemsOf } from './problems.js'
+import { timeBar } from './time-bar.js'
 
 const views: readonly View[] = [clusterView, collectionsView, balancerView, faultsView]
 const root = document.querySelector<HTMLElement>('#app')!
@@ -61,7 +62,7 @@ function draw(): void {
   const { state } = connection
   document.title = `${view.title} – Shardlab`
   render(
-    html`${header(view)} ${messages()}
+    html`${header(view)} ${timeBar(app)} ${messages()}
       <main>${state.isReady ? view.draw(app) : waiting()}</main>`,
     root,
   )

@@ -1,7 +1,18 @@
 import type { Batch } from '../stream/readers.js'
 
-/** Of the command `shardlab`, and the server's `balancerStart` and `balancerStop`. */
-export const pageVerbs = ['apply', 'heal', 'explainBalance', 'runRound', 'balancerStart', 'balancerStop'] as const
+/**
+ * Of the command `shardlab`, and the server's `balancerStart` and `balancerStop`. `advance` moves a
+ * manual clock by `durationMs`; no command does that, so only the page of the same process can.
+ */
+export const pageVerbs = [
+  'apply',
+  'heal',
+  'explainBalance',
+  'runRound',
+  'balancerStart',
+  'balancerStop',
+  'advance',
+] as const
 export type PageVerb = (typeof pageVerbs)[number]
 
 /** The cluster that a dashboard shows, in this process or behind a connection string. */

@@ -1,5 +1,11 @@
 import { faultForms, OptionError } from '@shardlab/cluster'
-import { openDashboard, type Batch, type DashboardServer, type DashboardTarget } from '@shardlab/dashboard'
+import {
+  openDashboard,
+  type Batch,
+  type DashboardServer,
+  type DashboardTarget,
+  type PageVerb,
+} from '@shardlab/dashboard'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
 import { replyFrom } from '../admin-client.js'
@@ -41,11 +47,13 @@ function targetAt(uri: string): DashboardTarget {
     open: () => events({}),
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
     close: async (reader) => void (await events({ reader, close: true })),
-    control: (verb, fields) => replyFrom(uri, commandOf(verb, fields)),
+    control: async (verb, fields) => replyFrom(uri, commandOf(verb, fields)),
   }
 }
 
-function commandOf(verb: string, fields: Readonly<Record<string, unknown>>): Document {
+function commandOf(verb: PageVerb, fields: Readonly<Record<string, unknown>>): Document {
+  if (verb === 'advance')
+    throw new OptionError('only the page of the process with the cluster moves its clock: use shardlab up --dashboard.')
   if (verb === 'balancerStart' || verb === 'balancerStop') return { [verb]: 1 }
   return { shardlab: verb, ...fields, ...(verb === 'apply' ? { requestId: randomUUID() } : {}) }
 }

@@ -130,7 +130,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
       '--export-on-exit <folder>',
       'write what the cluster holds into a folder, as mongodump does, before it ends',
     )
-    .option('--clock <c>', 'real, or manual: time passes by the control port; needs --runtime inline')
+    .option('--clock <c>', 'real, or manual: time passes by --control-port or --dashboard; needs --runtime inline')
     .option(
       '--control-port <p>',
       'HTTP control on this machine: forks, snapshots, faults, time; 0: any free port',

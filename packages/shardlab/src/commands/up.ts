@@ -122,11 +122,12 @@ async function start(
   const { from } = options
   const given = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
   const resolved = await resolveStartOptions(given)
-  if (resolved.clock === 'manual' && controlPort === undefined)
+  const isAdvanced = controlPort !== undefined || (given.dashboard ?? false) !== false
+  if (resolved.clock === 'manual' && !isAdvanced)
     throw new OptionError(
       from === undefined
-        ? 'a manual clock needs --control-port, by which it is advanced.'
-        : `${String(from)} is the snapshot of a cluster with a manual clock, which up advances only by --control-port: add it, or use a snapshot of a cluster with a real clock.`,
+        ? 'a manual clock needs --control-port or --dashboard, by which it is advanced.'
+        : `${String(from)} is the snapshot of a cluster with a manual clock, which up advances only by --control-port or --dashboard: add one of them, or use a snapshot of a cluster with a real clock.`,
     )
   return { cluster: await ShardedCluster.start(given), resolved }
 }
