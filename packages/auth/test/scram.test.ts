@@ -177,6 +177,9 @@ t.test('malformed first messages are refused', (t) => {
   ] as const)
     refused(t, () => new ScramConversation(sha256, true).first(payload), reason, payload)
   t.equal(new ScramConversation(sha256, true).first('y,a=a=b,,n=a=3Db,,r=abcd'), 'a=b', 'what the server also accepts')
+  const commas = ','.repeat(1_000_000)
+  t.equal(new ScramConversation(sha256, true).first(`n,,${commas}n=a${commas}r=abcd${commas}`), 'a')
+  refused(t, () => new ScramConversation(sha256, true).first(`n,,${commas}n=a${commas}`), /too few/, 'many commas')
   t.end()
 })
 

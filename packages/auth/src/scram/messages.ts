@@ -30,7 +30,7 @@ export function readFirst(payload: string): ClientFirst {
   if (authorized !== '' && !authorized.startsWith('a=')) throw new AuthenticationError('the authzid is malformed')
   const bare = payload.slice(header + 1)
   if (bare.startsWith('m=')) throw new AuthenticationError('mandatory extensions are not supported')
-  const [name, nonce] = partsOf(bare)
+  const [name, nonce] = firstTwoParts(bare)
   if (name === undefined || nonce === undefined) throw new AuthenticationError('the first message has too few parts')
   if (!name.startsWith('n=') || name.length < 3) throw new AuthenticationError('the user name is malformed')
   const user = name.slice(2).replaceAll('=2C', ',').replaceAll('=3D', '=')
@@ -44,13 +44,17 @@ export function readFinal(payload: string): ClientFinal {
   const proof = payload.slice(end + 1)
   if (end < 0 || !proof.startsWith('p=') || proof.length < 3) throw new AuthenticationError('the proof is malformed')
   const withoutProof = payload.slice(0, end)
-  const [binding, nonce] = partsOf(withoutProof)
+  const [binding, nonce] = firstTwoParts(withoutProof)
   if (binding === undefined || nonce === undefined) throw new AuthenticationError('the last message has too few parts')
   if (!binding.startsWith('c=') || binding.length < 3) throw new AuthenticationError('the channel binding is malformed')
   return { nonce: nonceOf(nonce), proof: proof.slice(2), withoutProof }
 }
 
-const partsOf = (text: string): string[] => text.split(',').filter((part) => part !== '')
+/** Not all of them: a client without user may send millions. */
+function firstTwoParts(text: string): readonly (string | undefined)[] {
+  const part = /[^,]+/g
+  return [part.exec(text)?.[0], part.exec(text)?.[0]]
+}
 
 function nonceOf(part: string): string {
   if (!part.startsWith('r=') || part.length < 2 + nonceLengthMin)
