@@ -65,6 +65,8 @@ for (const topology of ['standalone', 'replica-set', 'sharded'] as const) {
       ['explain', { explain: { find: 1 } }],
     ] as const)
       t.match(await failure(withoutUser.db('shop').command(malformed)), needsUser(name), 'before it is parsed')
+    if (topology !== 'sharded')
+      t.match(await failure(withoutUser.db('admin').command({ replSetGetStatus: 1 })), needsUser('replSetGetStatus'))
     await withoutUser.db('admin').command({ ping: 1 })
     const root = await deployment.connect({ user: 'root', password: 'secret' })
     await root.db('shop').collection<{ _id: number }>('rows').insertOne({ _id: 1 })

@@ -2,7 +2,6 @@ import { refuseLacking, type ClientCommand, type CommandRow } from '@shardlab/ac
 import { CommandError, DocumentWriter, fieldsOf, firstFieldName } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
-import { checkCommand } from '../standalone/standalone-rules.js'
 
 interface Request {
   readonly body: Uint8Array
@@ -19,7 +18,6 @@ export function findRow(node: NodeHost, { body, client }: Request): CommandRow<N
     throw unknownCommand(name, body, node.behaviours)
   }
   if (node.options.strict === true) refuseLacking(row)
-  if (node.isStandalone) checkCommand(row)
   return row
 }
 

@@ -53,7 +53,7 @@ import type { Transaction } from '../transactions/transaction.js'
 import { UndecidedRead } from '../transactions/undecided-reads.js'
 import { SessionIsPrepared } from '../transactions/transaction-errors.js'
 import { withSettingsOfCommand } from '../query-settings/settings-of-command.js'
-import { checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
+import { checkCommand, checkConcernsOnStandalone, checkTransactionNumber } from '../standalone/standalone-rules.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
 export interface CommandRequest {
@@ -317,6 +317,7 @@ function prepare(
   operation: RunningOperation,
 ): NodeInvocation {
   checkDatabase(row, db, client)
+  if (node.isStandalone) checkCommand(row)
   const args = argumentsOf(row, body, sequences, routed !== null)
   operation.args = args
   if (routed === null) node.clock.advanceFrom(body, client === null || mayAdvanceClock(node, client))
