@@ -21,6 +21,10 @@ export async function events({ uri, snapshot, json }: EventsOptions): Promise<vo
   const signals = handleSignals(() => {
     isStopped = true
   })
+  // Its reader has ended, such as `head`.
+  process.stdout.once('error', () => {
+    isStopped = true
+  })
   let reply = await ask({})
   const { reader } = reply
   try {
