@@ -88,6 +88,7 @@ t.test('the log, a checkpoint and a clone give the same state', async () => {
         fork.apply(decodeLogEntry(record, () => undefined))
       }
       return (
+        Buffer.concat([...checkpoint.pieces()]).equals(bytesOf(checkpoint)) &&
         JSON.stringify(stateOf(replayed)) === expected &&
         JSON.stringify(stateOf(restored)) === expected &&
         JSON.stringify(stateOf(fork)) === expected
@@ -95,6 +96,16 @@ t.test('the log, a checkpoint and a clone give the same state', async () => {
     }),
     250,
   )
+})
+
+t.test('the pieces of a large checkpoint are its bytes, and none is large', async (t) => {
+  const engine = engineWith(createOf('db.c'))
+  for (let i = 0; i < 300; i++) engine.apply(insertOf('db.c', { _id: i, text: 'x'.repeat(i * 40) }))
+  engine.apply(insertOf('db.c', { _id: 'large', text: 'x'.repeat(1_000_000) }))
+  const image = engine.checkpoint()
+  const pieces = [...image.pieces()]
+  t.ok(Buffer.concat(pieces).equals(bytesOf(image)))
+  t.ok(pieces.every((piece) => piece.length < 1_001_000))
 })
 
 t.test('a restored engine shares no bytes with its checkpoint', async (t) => {

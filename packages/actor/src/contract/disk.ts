@@ -9,6 +9,11 @@ export interface DiskImage {
   readonly length: number
   /** @param target at least {@link length} bytes */
   copyTo(target: Uint8Array): void
+  /**
+   * The same bytes in pieces, which may be read in later turns, so that they are never in memory
+   * all at once. Absent: they are small.
+   */
+  pieces?(): Iterable<Uint8Array>
 }
 
 /** Copies the bytes, because the caller may change them. */

@@ -132,7 +132,7 @@ export function checkMemory(path: string, dataBytes: number, freeBytes: number):
 
 function makeDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw new OptionError(`${path} cannot be created (${(error as Error).message}): choose another directory.`)
   }

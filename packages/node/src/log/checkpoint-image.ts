@@ -2,7 +2,7 @@
  * The bytes of a node's checkpoint: a head (lengths of the engine and of the retry history, cluster
  * time, number and lengths of the oplog's parts), the engine, the retry history, the oplog.
  */
-import type { DiskImage, TimestampPair } from '@shardlab/actor'
+import { bytesOfImage, type DiskImage, type TimestampPair } from '@shardlab/actor'
 import { readUint32, writeInt32 } from '@shardlab/bson'
 
 const headBytes = 20
@@ -34,7 +34,15 @@ export function checkpointImage(
         at += part.length
       }
     },
+    pieces() {
+      const newest = oplog.map((part) => new Uint8Array(part))
+      return piecesOf([[head], engine.pieces?.() ?? [bytesOfImage(engine)], [sessions], newest])
+    },
   }
+}
+
+function* piecesOf(parts: readonly Iterable<Uint8Array>[]): Generator<Uint8Array, void, void> {
+  for (const part of parts) yield* part
 }
 
 /** Engine and oplog are views of the bytes; sessions are a copy. */

@@ -6,7 +6,7 @@ import { asBuffer, DocumentWriter, documentAt, documentsOf, elementsOf, findFiel
 import type { MultikeyPaths } from '../indexes/index-keys.js'
 import { MemoryCollection } from './memory-collection.js'
 import type { RestoredIndex } from '../indexes/index-parts.js'
-import type { StoredRecord } from '../records/record-table.js'
+import type { RecordTable, StoredRecord } from '../records/record-table.js'
 import type { CheckpointImage } from './types.js'
 
 const formatVersion = 2
@@ -34,7 +34,31 @@ export function imageOf(collections: readonly MemoryCollection[]): CheckpointIma
       }
       if (at !== length) throw new Error(`the checkpoint has ${at} bytes instead of ${length}`)
     },
+    *pieces() {
+      yield header
+      for (const table of tables) yield* piecesOf(table)
+    },
   }
+}
+
+const pieceBytes = 256 * 1024
+
+function* piecesOf(table: RecordTable): Generator<Uint8Array, void, void> {
+  const scan = table.scan()
+  let piece = Buffer.allocUnsafeSlow(pieceBytes)
+  let at = 0
+  while (scan.step()) {
+    const length = readInt32(scan.bytes, scan.start)
+    if (at + recordIdBytes + length > piece.length) {
+      if (at > 0) yield piece.subarray(0, at)
+      piece = Buffer.allocUnsafeSlow(Math.max(pieceBytes, recordIdBytes + length))
+      at = 0
+    }
+    piece.writeUIntLE(scan.recordId, at, recordIdBytes)
+    asBuffer(scan.bytes).copy(piece, at + recordIdBytes, scan.start, scan.start + length)
+    at += recordIdBytes + length
+  }
+  if (at > 0) yield piece.subarray(0, at)
 }
 
 /** @throws Error if the bytes are not a checkpoint of this version */

@@ -162,6 +162,8 @@ export interface CheckpointImage {
   readonly length: number
   /** @param target at least {@link length} bytes */
   copyTo(target: Uint8Array): void
+  /** The same bytes, also in later turns. */
+  pieces(): Iterable<Uint8Array>
 }
 
 export interface StorageEngine {

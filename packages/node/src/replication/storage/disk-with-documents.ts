@@ -120,6 +120,7 @@ export class DiskWithDocuments implements Disk, LockableDisk {
         target.set(head)
         image.copyTo(target.subarray(head.length))
       },
+      ...(image.pieces === undefined ? {} : { pieces: () => withHead(head, image.pieces!()) }),
     })
     this.#headBytes = head.length
     this.#recordBytes = 0
@@ -179,6 +180,11 @@ export class DiskWithDocuments implements Disk, LockableDisk {
   hasRoom(recordBytes: number): boolean {
     return this.#disk.hasRoom(recordBytes)
   }
+}
+
+function* withHead(head: Uint8Array, pieces: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+  yield head
+  yield* pieces
 }
 
 function apply(documents: Map<string, Uint8Array>, [name, document]: Change): void {

@@ -13,6 +13,23 @@ const temporaryName = 'checkpoint.tmp'
 
 export const checkpointName = (number: number): string => `checkpoint-${String(number).padStart(8, '0')}`
 
+/** The pieces in blocks of one size, each in the same memory. */
+function* filledBlocks(pieces: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+  const block = Buffer.allocUnsafeSlow(blockBytes)
+  let used = 0
+  for (const piece of pieces)
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + blockBytes - used)
+      block.set(part, used)
+      used += part.length
+      at += part.length
+      if (used < blockBytes) continue
+      yield block
+      used = 0
+    }
+  if (used > 0) yield block.subarray(0, used)
+}
+
 function* blocksOf(body: Uint8Array): Generator<Uint8Array, void, void> {
   for (let at = 0; at < body.length; at += blockBytes) yield body.subarray(at, at + blockBytes)
 }
@@ -25,7 +42,7 @@ function* blocksOf(body: Uint8Array): Generator<Uint8Array, void, void> {
 export async function writeCheckpointFile(
   files: FileSystem,
   folder: string,
-  { number, diskId, body }: { readonly number: number; readonly diskId: Uint8Array; readonly body: Uint8Array },
+  { number, diskId, image }: { readonly number: number; readonly diskId: Uint8Array; readonly image: ReadImage },
   isNeeded: () => boolean,
 ): Promise<boolean> {
   const path = `${folder}/${temporaryName}`
@@ -36,14 +53,16 @@ export async function writeCheckpointFile(
       for (let at = 0; at < bytes.length;) at += await written(files, fd, bytes.subarray(at), position + at)
       position += bytes.length
     }
-    await write(encodeFileHeader('SHARDCKP', { number, diskId, bytes: body.length }))
+    await write(encodeFileHeader('SHARDCKP', { number, diskId, bytes: image.length }))
     const checksum = Buffer.alloc(4)
-    for (const block of blocksOf(body)) {
+    for (const block of filledBlocks(image.pieces)) {
       if (!isNeeded()) return false
       checksum.writeUInt32LE(crc32(block))
       await write(block)
       await write(checksum)
     }
+    const expected = fileHeaderBytes + image.length + 4 * Math.ceil(image.length / blockBytes)
+    if (position !== expected) throw new Error(`the checkpoint has ${position} bytes instead of ${expected}`)
     await flushed(files, fd)
   } catch (error) {
     if (isNeeded()) files.removeSync(path)
@@ -113,11 +132,19 @@ export function readFully(files: FileSystem, fd: number, target: Uint8Array, pos
   }
 }
 
-export function bodyOf(checkpoint: Uint8Array | DiskImage): Uint8Array {
-  const body = Buffer.allocUnsafeSlow(checkpoint.length)
+export interface ReadImage {
+  readonly length: number
+  readonly pieces: Iterable<Uint8Array>
+}
+
+/** Copies the bytes, unless they are read in pieces later. */
+export function readImage(checkpoint: Uint8Array | DiskImage): ReadImage {
+  const { length } = checkpoint
+  if ('copyTo' in checkpoint && checkpoint.pieces !== undefined) return { length, pieces: checkpoint.pieces() }
+  const body = Buffer.allocUnsafeSlow(length)
   if ('copyTo' in checkpoint) checkpoint.copyTo(body)
   else body.set(checkpoint)
-  return body
+  return { length, pieces: [body] }
 }
 
 export function removeTemporaryCheckpoint(files: FileSystem, folder: string): void {

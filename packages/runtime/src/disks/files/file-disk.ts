@@ -7,11 +7,12 @@ import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskU
 import { never } from '../../host/never.js'
 import { readChecked, writeChecked } from './checked-text.js'
 import {
-  bodyOf,
   checkpointName,
   readCheckpointFile,
+  readImage,
   removeTemporaryCheckpoint,
   writeCheckpointFile,
+  type ReadImage,
 } from './checkpoint-file.js'
 import { DiskDamagedError } from './disk-damaged-error.js'
 import { isNoSpace, syncFolder, type FileSystem } from './file-system.js'
@@ -30,7 +31,7 @@ interface Append {
 }
 
 interface Checkpoint {
-  readonly body: Uint8Array
+  readonly image: ReadImage
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
@@ -93,8 +94,8 @@ export class FileDisk implements Disk {
     if (this.#isAbandoned) return never()
     if (this.#broken !== null) return Promise.reject(this.#broken)
     if (checkpoint.length > this.#options.limitBytes) return Promise.reject(new DiskFullError(this.#options.limitBytes))
-    const body = bodyOf(checkpoint)
-    return new Promise((done, failed) => this.#enqueue({ body, done, failed }))
+    const image = readImage(checkpoint)
+    return new Promise((done, failed) => this.#enqueue({ image, done, failed }))
   }
 
   usage(): DiskUsage {
@@ -200,7 +201,7 @@ export class FileDisk implements Disk {
     this.#isRunning = true
     while (this.#queue.length > 0 && !this.#isAbandoned) {
       try {
-        if ('body' in this.#queue[0]!) await this.#beginCheckpoint(this.#queue.shift() as Checkpoint)
+        if ('image' in this.#queue[0]!) await this.#beginCheckpoint(this.#queue.shift() as Checkpoint)
         else await this.#writeAppends(this.#takeAppends())
       } catch (error) {
         this.#fail(error)
@@ -210,7 +211,7 @@ export class FileDisk implements Disk {
   }
 
   #takeAppends(): Append[] {
-    const end = this.#queue.findIndex((work) => 'body' in work)
+    const end = this.#queue.findIndex((work) => 'image' in work)
     return this.#queue.splice(0, end < 0 ? this.#queue.length : end) as Append[]
   }
 
@@ -236,7 +237,7 @@ export class FileDisk implements Disk {
 
   /** Everything before it is flushed. Later appends go to the next log file. */
   async #beginCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    const { body, failed } = checkpoint
+    const { image, failed } = checkpoint
     await this.#checkpointing
     if (this.#isAbandoned) return
     const previous = this.#log!
@@ -255,7 +256,7 @@ export class FileDisk implements Disk {
       return
     }
     previous.close()
-    this.#checkpointing = this.#writeCheckpoint(number, body, coveredBytes).then(
+    this.#checkpointing = this.#writeCheckpoint(number, image, coveredBytes).then(
       (isWritten) => {
         if (isWritten) checkpoint.done()
       },
@@ -274,12 +275,12 @@ export class FileDisk implements Disk {
     failed(new DiskFullError(this.usage().limitBytes))
   }
 
-  async #writeCheckpoint(number: number, body: Uint8Array, coveredBytes: number): Promise<boolean> {
+  async #writeCheckpoint(number: number, image: ReadImage, coveredBytes: number): Promise<boolean> {
     const isNeeded = () => !this.#isAbandoned
-    const file = { number, diskId: this.#diskId, body }
+    const file = { number, diskId: this.#diskId, image }
     if (!(await writeCheckpointFile(this.#files, this.#folder, file, isNeeded))) return false
     this.#logBytes -= coveredBytes
-    this.#checkpointBytes = body.length
+    this.#checkpointBytes = image.length
     this.#firstLog = number
     this.#removeBefore(number)
     this.#space.released()

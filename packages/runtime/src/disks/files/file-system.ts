@@ -26,8 +26,9 @@ export interface FileSystem {
   write(fd: number, bytes: Uint8Array, position: number, done: (error: Error | null, written: number) => void): void
 }
 
+/** Like a server's, files are for this user alone. */
 export const realFileSystem: FileSystem = {
-  openSync: (path, flags) => fs.openSync(path, flags),
+  openSync: (path, flags) => fs.openSync(path, flags, 0o600),
   closeSync: (fd) => fs.closeSync(fd),
   readSync: (fd, target, offset, length, position) => fs.readSync(fd, target, offset, length, position),
   writeSync: (fd, bytes, offset, length, position) => fs.writeSync(fd, bytes, offset, length, position),
@@ -36,7 +37,7 @@ export const realFileSystem: FileSystem = {
   sizeSync: (path) => fs.statSync(path).size,
   readFileSync: (path) => fs.readFileSync(path),
   namesSync: (folder) => fs.readdirSync(folder),
-  mkdirSync: (folder) => void fs.mkdirSync(folder, { recursive: true }),
+  mkdirSync: (folder) => void fs.mkdirSync(folder, { recursive: true, mode: 0o700 }),
   renameSync: (from, to) => fs.renameSync(from, to),
   removeSync: (path) => fs.rmSync(path, { recursive: true, force: true }),
   freeBytesSync(folder) {
