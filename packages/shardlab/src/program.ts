@@ -4,6 +4,7 @@ import { addDashboardCommand, type DashboardOptions } from './commands/dashboard
 import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.js'
 import { addEventsCommand, type EventsOptions } from './commands/events-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
+import { describe, layOutHelp } from './commands/help-text.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
 import { addMemberCommand, type MemberAction, type MemberOptions } from './commands/member-options.js'
@@ -38,16 +39,21 @@ export interface CommandRunners {
  * throws a CommanderError.
  */
 export function createProgram(runners: CommandRunners): Command {
-  const program = new Command('shardlab')
-    .description('A MongoDB sharded cluster in one Node process: offline, started in milliseconds, for any driver.')
-    .version('0.1.0', '-V, --version')
+  const program = layOutHelp(new Command('shardlab'))
+    .version('0.1.0', '-V, --version', 'print the version')
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
+  describe(
+    program,
+    'A MongoDB sharded cluster in one Node process: offline, started in milliseconds, for any driver.',
+    `  shardlab up                                               three shards on mongodb://127.0.0.1:27017/
+  shardlab load --up "--shards 4" --workload route-mix      the cost of broadcasts
+  shardlab simulate hot-monotonic-key --report growth.html  how data spreads, in virtual time`,
+  )
+  program.commandsGroup('Start a cluster:')
   addUpCommand(program, runners.up)
-  addLoadCommand(program, runners.load)
-  addSimulateCommand(program, runners.simulate)
-  addSwarmCommand(program, runners.swarm)
+  program.commandsGroup('Work with a running cluster:')
   addDashboardCommand(program, runners.dashboard)
   addEventsCommand(program, runners.events)
   addExplainBalanceCommand(program, runners.explainBalance)
@@ -55,21 +61,19 @@ export function createProgram(runners: CommandRunners): Command {
   addMemberCommand(program, runners.member)
   addRollbackFilesCommand(program, runners.rollbackFiles)
   addCopyCommand(program, runners.copy)
-  addUniqueCommand(program, runners.unique)
+  program.commandsGroup('Work with any MongoDB:')
+  addLoadCommand(program, runners.load)
   addWatchCommand(program, runners.watch)
-  addWhichCommand(program, runners.which)
+  addUniqueCommand(program, runners.unique)
+  program.commandsGroup('Simulate clusters in virtual time:')
+  addSimulateCommand(program, runners.simulate)
+  addSwarmCommand(program, runners.swarm)
+  program.commandsGroup('Set up a project:')
   addDoctorCommand(program, runners.doctor)
-  program.addHelpText(
-    'after',
-    `
-Examples:
-  shardlab up                                                             three shards on mongodb://127.0.0.1:27017/
-  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'  breaks a part of it
-  shardlab simulate hot-monotonic-key --report growth.html                hours of balancing, in seconds
-  shardlab load --up "--shards 4" --workload route-mix                    the cost of targeted, multi-shard and broadcast operations
-
-Each command has its own help: shardlab load --help.`,
-  )
+  addWhichCommand(program, runners.which)
+  for (const command of [program, ...program.commands]) command.helpOption('-h, --help', 'print this help')
+  program.helpCommand('help [command]', 'print the help of a command')
+  program.addHelpText('after', '\nEach command has its own help: shardlab up --help.')
   return program
 }
 

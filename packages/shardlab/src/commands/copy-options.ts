@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { wholeNumber } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export const copyActions = ['snapshot', 'restore', 'fork', 'list', 'discard'] as const
 
@@ -16,9 +17,13 @@ export function addCopyCommand(
   program: Command,
   run: (action: CopyAction, id: string | undefined, options: CopyOptions) => Promise<void>,
 ): void {
-  program
-    .command('copy')
-    .description('Copy a running cluster, in milliseconds: take and restore snapshots, start forks.')
+  describe(
+    program.command('copy'),
+    'Copy a running cluster: take and restore snapshots, start forks.',
+    `  shardlab copy snapshot --uri mongodb://127.0.0.1:27017/
+  shardlab copy restore g3f9mq8f --uri mongodb://127.0.0.1:27017/
+  shardlab copy fork --uri mongodb://127.0.0.1:27017/ --port 27117 --json`,
+  )
     .addArgument(new Argument('<action>', 'action to run').choices([...copyActions]))
     .argument('[id]', 'the snapshot to restore or to fork, or the snapshot or fork to discard')
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
@@ -34,17 +39,12 @@ Actions:
   restore ID    return to the state of a snapshot; clients stay connected
   fork [ID]     start a second cluster from a snapshot, or from the present state
   list          list the snapshots and forks that were made with this command
-  discard ID    forget a snapshot, or stop a fork
+  discard ID    delete a snapshot, or stop a fork
 
 The cluster must be in one thread: shardlab up --runtime inline. Snapshots and forks end with it.
 
 Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such snapshot, or a cluster that cannot be copied now;
-3 internal error.
-
-Examples:
-  shardlab copy snapshot --uri mongodb://127.0.0.1:27017/
-  shardlab copy restore g3f9mq8f --uri mongodb://127.0.0.1:27017/
-  shardlab copy fork --uri mongodb://127.0.0.1:27017/ --port 27117 --json`,
+3 internal error.`,
     )
     .action(run)
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { portNumber } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export interface DashboardOptions {
   readonly uri: string
@@ -7,9 +8,12 @@ export interface DashboardOptions {
 }
 
 export function addDashboardCommand(program: Command, run: (options: DashboardOptions) => Promise<void>): void {
-  program
-    .command('dashboard')
-    .description('Serve a web page about a running cluster, to browsers of this machine.')
+  describe(
+    program.command('dashboard'),
+    'Serve a web page about a running cluster on this machine.',
+    `  shardlab dashboard --uri mongodb://127.0.0.1:27017/
+  shardlab dashboard --uri mongodb://127.0.0.1:27017/ --port 8080`,
+  )
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--port <p>', 'port of the page; 0: any free port', portNumber, 0)
     .allowExcessArguments(false)
@@ -18,11 +22,7 @@ export function addDashboardCommand(program: Command, run: (options: DashboardOp
       `
 A cluster that starts with its own page: shardlab up --dashboard. That page also reaches it when all routers are down.
 
-Exit codes: 0 ended by a signal; 2 wrong usage, a port in use, or no cluster at the URI; 3 internal error.
-
-Examples:
-  shardlab dashboard --uri mongodb://127.0.0.1:27017/
-  shardlab dashboard --uri mongodb://127.0.0.1:27017/ --port 8080`,
+Exit codes: 0 ended by a signal; 2 wrong usage, a port in use, or no cluster at the URI; 3 internal error.`,
     )
     .action(run)
 }

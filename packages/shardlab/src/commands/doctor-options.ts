@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { portNumber } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export interface DoctorOptions {
   readonly emulate: string
@@ -10,9 +11,12 @@ export interface DoctorOptions {
 }
 
 export function addDoctorCommand(program: Command, run: (options: DoctorOptions) => Promise<void>): void {
-  program
-    .command('doctor')
-    .description('Check this machine and the drivers of a project, and say what to change.')
+  describe(
+    program.command('doctor'),
+    'Check this machine and a project, and say what to change.',
+    `  shardlab doctor --port 27117
+  shardlab doctor --emulate 4.4 --native-wire --project ../shop`,
+  )
     .option('--emulate <v>', 'server version that the project will use', '7.0')
     .option('--port <p>', 'port that it will use', portNumber, 27017)
     .option('--project <folder>', 'folder of the project', '.')
@@ -22,11 +26,7 @@ export function addDoctorCommand(program: Command, run: (options: DoctorOptions)
     .addHelpText(
       'after',
       `
-Exit codes: 0 no problem was found; 1 a problem; 2 wrong usage.
-
-Examples:
-  shardlab doctor --port 27117
-  shardlab doctor --emulate 4.4 --native-wire --project ../shop`,
+Exit codes: 0 no problem was found; 1 a problem; 2 wrong usage.`,
     )
     .action(run)
 }

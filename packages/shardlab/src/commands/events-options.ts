@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { describe } from './help-text.js'
 
 export interface EventsOptions {
   readonly uri: string
@@ -7,9 +8,13 @@ export interface EventsOptions {
 }
 
 export function addEventsCommand(program: Command, run: (options: EventsOptions) => Promise<void>): void {
-  program
-    .command('events')
-    .description('Print what happens in a running cluster: the live stream that the dashboard shows.')
+  describe(
+    program.command('events'),
+    'Print what happens in a running cluster, event by event.\nThe dashboard shows the same live stream.',
+    `  shardlab events --uri mongodb://127.0.0.1:27017/
+  shardlab events --uri mongodb://127.0.0.1:27017/ --json
+  shardlab events --uri mongodb://127.0.0.1:27017/ --json --snapshot`,
+  )
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--snapshot', 'print the present state and end')
     .option('--json', 'print every delta of the stream as one JSON object on a line; default: events as text')
@@ -19,12 +24,7 @@ export function addEventsCommand(program: Command, run: (options: EventsOptions)
       `
 The page reference/live-stream.md of the documentation describes the deltas.
 
-Exit codes: 0 ended by a signal or --snapshot; 2 wrong usage, or no cluster at the URI; 3 internal error.
-
-Examples:
-  shardlab events --uri mongodb://127.0.0.1:27017/
-  shardlab events --uri mongodb://127.0.0.1:27017/ --json
-  shardlab events --uri mongodb://127.0.0.1:27017/ --json --snapshot`,
+Exit codes: 0 ended by a signal or --snapshot; 2 wrong usage, or no cluster at the URI; 3 internal error.`,
     )
     .action(run)
 }

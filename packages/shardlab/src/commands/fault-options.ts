@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { describe } from './help-text.js'
 
 export interface FaultOptions {
   readonly uri: string
@@ -18,9 +19,13 @@ export function addFaultCommand(
   program: Command,
   run: (fault: string | undefined, options: FaultOptions) => Promise<void>,
 ): void {
-  program
-    .command('fault')
-    .description('Break a part of a running cluster, list its faults, or heal them.')
+  describe(
+    program.command('fault'),
+    'Break a part of a cluster, list its faults, or heal them.',
+    `  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'
+  shardlab fault --uri mongodb://127.0.0.1:27017/ --list
+  shardlab fault --uri mongodb://127.0.0.1:27017/ --heal`,
+  )
     .argument('[fault]', "what to break, such as 'crash shard02 for 5s'")
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--list', 'list the active and scheduled faults')
@@ -66,12 +71,7 @@ a secondary of shard02, the secondaries of shard02.
 Any of these can follow: for 5s, after 2h; of links and steps: first 10;
 of links: with probability 5%, seed 7, only client.command.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or no such member, link, step or fault; 3 internal error.
-
-Examples:
-  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'
-  shardlab fault --uri mongodb://127.0.0.1:27017/ --list
-  shardlab fault --uri mongodb://127.0.0.1:27017/ --heal`,
+Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or no such member, link, step or fault; 3 internal error.`,
     )
     .action(run)
 }

@@ -13,13 +13,9 @@ export interface LimitFlags {
 
 export function addLimitFlags(command: Command): Command {
   return command
-    .option(
-      '--maxConns <n>',
-      'connections of clients to each member; further ones are closed (default: 10000)',
-      wholeNumber,
-    )
-    .option('--max-open-cursors <n>', 'open cursors of each member (default: 100000)', wholeNumber)
-    .option('--max-request-memory <size>', 'requests that arrive or run on each member (default: no limit)', size)
+    .option('--maxConns <n>', 'connections; further ones are closed (default: 10000)', wholeNumber)
+    .option('--max-open-cursors <n>', 'open cursors (default: 100000)', wholeNumber)
+    .option('--max-request-memory <size>', 'memory for requests that arrive or run (default: no limit)', size)
     .option('--setParameter <name=value>', 'server parameter, such as maxSessions=1000; may be repeated', collect)
 }
 

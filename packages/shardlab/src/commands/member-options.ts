@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander'
+import { describe } from './help-text.js'
 
 export const memberActions = ['add', 'remove'] as const
 
@@ -13,11 +14,13 @@ export function addMemberCommand(
   program: Command,
   run: (action: MemberAction, name: string, options: MemberOptions) => Promise<void>,
 ): void {
-  program
-    .command('member')
-    .description(
-      'Start another member for a replica set of a running cluster, or remove a member that has left its set.',
-    )
+  describe(
+    program.command('member'),
+    'Add a member to a replica set, or remove one that has left it.',
+    `  shardlab member add rs0 --uri mongodb://127.0.0.1:27017/
+  shardlab member add shard02 --uri mongodb://127.0.0.1:27017/ --json
+  shardlab member remove rs0-4 --uri mongodb://127.0.0.1:27017/`,
+  )
     .addArgument(new Argument('<action>', 'action to run').choices([...memberActions]))
     .argument('<name>', 'the set that gets a member, such as rs0, or the member to remove, such as rs0-4')
     .requiredOption('--uri <uri>', 'connection string of the cluster')
@@ -33,12 +36,7 @@ Actions:
 A set cannot get more members if it was started with one member and without a list of members.
 
 Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such set or member, or a member that its set still has;
-3 internal error.
-
-Examples:
-  shardlab member add rs0 --uri mongodb://127.0.0.1:27017/
-  shardlab member add shard02 --uri mongodb://127.0.0.1:27017/ --json
-  shardlab member remove rs0-4 --uri mongodb://127.0.0.1:27017/`,
+3 internal error.`,
     )
     .action(run)
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { describe } from './help-text.js'
 
 export interface RollbackFilesOptions {
   readonly uri: string
@@ -8,9 +9,13 @@ export interface RollbackFilesOptions {
 }
 
 export function addRollbackFilesCommand(program: Command, run: (options: RollbackFilesOptions) => Promise<void>): void {
-  program
-    .command('rollback-files')
-    .description('List the documents that rollbacks of replica sets have removed, and save them as BSON files.')
+  describe(
+    program.command('rollback-files'),
+    'List and save the documents that rollbacks have removed.',
+    `  shardlab rollback-files --uri mongodb://127.0.0.1:27017/
+  shardlab rollback-files --uri mongodb://127.0.0.1:27017/ --save rolled-back
+  bsondump rolled-back/rs0-1/rollback/*/removed.*.bson`,
+  )
     .requiredOption('--uri <uri>', 'connection string of the cluster')
     .option('--save <folder>', 'save the files in this folder, one folder for each member')
     .option('--json', 'print the list as one JSON object')
@@ -21,12 +26,7 @@ export function addRollbackFilesCommand(program: Command, run: (options: Rollbac
 Each member keeps its files until it loses its disk. Members that are down are left out.
 mongorestore and bsondump read saved files.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or a folder that cannot be written; 3 internal error.
-
-Examples:
-  shardlab rollback-files --uri mongodb://127.0.0.1:27017/
-  shardlab rollback-files --uri mongodb://127.0.0.1:27017/ --save rolled-back
-  bsondump rolled-back/rs0-1/rollback/*/removed.*.bson`,
+Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or a folder that cannot be written; 3 internal error.`,
     )
     .action(run)
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { collect, seed } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export interface SimulateOptions {
   readonly list?: true
@@ -18,33 +19,31 @@ export function addSimulateCommand(
   program: Command,
   run: (scenario: string | undefined, options: SimulateOptions) => Promise<void>,
 ): void {
-  program
-    .command('simulate')
-    .description(
-      'Run a scenario in virtual time: the work of the balancer with a shard key, zones, growth and failures.',
-    )
+  const command = describe(
+    program.command('simulate'),
+    'Simulate balancing: shard keys, zones, growth and failures.\nHours of virtual time pass in seconds.',
+    `  shardlab simulate --list                                    the built-in scenarios
+  shardlab simulate hot-monotonic-key --report growth.html    one of them, with plots
+  shardlab simulate my-growth.yaml --explain                  your own scenario`,
+  )
+  command
     .argument('[scenario]', 'path of a scenario file, or the name of a built-in scenario')
+    .optionsGroup('Scenario:')
     .option('--list', 'list the built-in scenarios')
-    .option('--variant <name>', 'run only this variant; may be repeated', collect)
+    .option('--variant <name>', 'run only this variant of the scenario; may be repeated', collect)
     .option('--seed <n>', 'seed to use instead of the one in the file', seed)
-    .option('--allow-code', 'run the module that the scenario names as its policy; it may do all that you may')
+    .option('--allow-code', 'run the JavaScript module of a custom policy, with all your permissions')
+    .optionsGroup('Results:')
     .option('--explain', 'print each decision of the balancer with its reason')
     .option('--report <file>', 'write an HTML page with plots, a chunk map and the decisions')
-    .option(
-      '--csv <directory>',
-      'write samples.csv, decisions.csv and results.csv into a directory, which is created if necessary',
-    )
+    .option('--csv <directory>', 'write samples.csv, decisions.csv and results.csv to a directory')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
-Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 internal error;
-130 interrupted (Ctrl-C): the results until then are reported, and expectations are not checked.
-
-Examples:
-  shardlab simulate hot-monotonic-key
-  shardlab simulate my-growth.yaml --report growth.html --explain`,
+Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file;
+3 internal error; 130 ended by Ctrl-C: the results until then are reported, and expectations are not checked.`,
     )
     .action(run)
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { seed } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export interface SwarmCommandOptions {
   readonly runs?: number
@@ -19,37 +20,43 @@ export interface SwarmCommandOptions {
 }
 
 export function addSwarmCommand(program: Command, run: (options: SwarmCommandOptions) => Promise<void>): void {
-  program
-    .command('swarm')
-    .description(
-      'Look for defects of Shardlab itself: random clusters, workloads and faults in virtual time, each run from one seed.',
-    )
-    .option('--runs <n>', 'number of runs (default: 100, with --minutes no limit)', atLeastOne)
-    .option('--seed <n>', 'seed of the first run; the following runs have the next seeds (default: 1)', seed)
-    .option('--minutes <n>', 'start no further run after that many minutes', positive)
+  const command = describe(
+    program.command('swarm'),
+    'Look for defects of Shardlab with random clusters and faults.\nEach run simulates a cluster, its clients and faults in virtual time, and its seed repeats it.',
+    `  shardlab swarm --runs 500
+  shardlab swarm --minutes 30 --seed 1000
+  shardlab swarm --seed 38 --runs 1 --report seed38.html      replay one run, with a page about it`,
+  )
+  command
+    .optionsGroup('Runs:')
+    .option('--runs <n>', 'number of runs (default: 100; with --minutes no limit)', atLeastOne)
+    .option('--minutes <n>', 'start no further run after this many minutes', positive)
+    .option('--seed <n>', 'seed of the first run; each further run has the next one (default: 1)', seed)
+    .optionsGroup('Simplify a run:')
     .option('--without <name...>', 'leave out these fault verbs and activities')
-    .option('--clients <n>', 'at most so many clients that write and read documents', atLeastOne)
-    .option('--steps <n>', 'at most so many operations of each of these clients', atLeastOne)
-    .option('--shards <n>', 'at most so many shards', atLeastOne)
-    .option('--mongos <n>', 'at most so many mongoses', atLeastOne)
-    .option('--members <n>', 'that many members of each shard and of the config server', atLeastOne)
+    .option('--clients <n>', 'maximum number of clients that write and read documents', atLeastOne)
+    .option('--steps <n>', 'maximum number of operations of each of these clients', atLeastOne)
+    .option('--shards <n>', 'maximum number of shards', atLeastOne)
+    .option('--mongos <n>', 'maximum number of mongoses', atLeastOne)
+    .option('--members <n>', 'members of each shard and of the config server', atLeastOne)
+    .optionsGroup('Results:')
     .option('--report <file>', 'write a page about the failed runs: what happened until the failure')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
-    // For work on the checkers: docs/guides/swarm.md.
-    .option('--mutation <name>', 'build a defect into every member, for the checkers to find')
+    .optionsGroup('Test the checkers:')
+    // docs/guides/swarm.md lists the names.
+    .option('--mutation <name>', 'build a known defect into every member: the checkers must find it')
+    .optionsGroup('Help:')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
 Ctrl-C stops after the runs in progress and prints the report.
 
-Exit codes: 0 no run failed; 1 a run failed, or 500 runs or more did not cover a named step or a fault verb; 2 wrong usage;
-3 internal error; 130 stopped by Ctrl-C.
+More examples:
+  shardlab swarm --seed 38 --runs 1 --without crash drop membership --clients 1
 
-Examples:
-  shardlab swarm --runs 500
-  shardlab swarm --minutes 30 --seed 1000
-  shardlab swarm --seed 38 --runs 1 --without crash drop membership --clients 1 --report seed38.html`,
+Exit codes: 0 no run failed; 1 a run failed, or 500 runs or more did not cover a named step or a fault verb; 2 wrong usage;
+3 internal error; 130 ended by Ctrl-C.`,
     )
     .action(run)
 }

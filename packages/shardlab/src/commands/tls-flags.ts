@@ -16,14 +16,14 @@ export interface TlsFlags {
 
 export function addTlsFlags(command: Command): Command {
   return command
-    .option('--tlsMode <mode>', 'allowTLS or preferTLS: clients with and without TLS; requireTLS (default: disabled)')
-    .option('--tlsCertificateKeyFile <file>', 'PEM file with the certificate of the members and its private key')
+    .option('--tlsMode <mode>', 'allowTLS, preferTLS: clients may use TLS; requireTLS: they must')
+    .option('--tlsCertificateKeyFile <file>', 'PEM file: certificate of the members and private key')
     .option('--tlsCertificateKeyFilePassword <text>', 'password of the private key')
-    .option('--tlsCAFile <file>', 'PEM file with the authorities that certify clients, which then need a certificate')
-    .option('--tlsCRLFile <file>', 'PEM file with certificates that the authorities have revoked')
+    .option('--tlsCAFile <file>', 'PEM file: authorities; clients then need a certificate from one')
+    .option('--tlsCRLFile <file>', 'PEM file: certificates that the authorities have revoked')
     .option('--tlsAllowConnectionsWithoutCertificates', 'clients need no certificate')
-    .option('--tlsAllowInvalidCertificates', 'certificates of clients may be invalid')
-    .option('--tlsDisabledProtocols <names>', 'versions of TLS that are refused, such as TLS1_2', names)
+    .option('--tlsAllowInvalidCertificates', 'clients may have an invalid certificate')
+    .option('--tlsDisabledProtocols <names>', 'refuse these versions of TLS, such as TLS1_2', names)
 }
 
 /** undefined: no flag is given. The API checks the values. */

@@ -1,5 +1,6 @@
 import { Argument, Option, type Command } from 'commander'
 import { collect } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export const uniqueActions = ['init', 'backfill', 'verify', 'repair', 'sweep'] as const
 
@@ -20,9 +21,12 @@ export function addUniqueCommand(
   program: Command,
   run: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>,
 ): void {
-  program
-    .command('unique')
-    .description('Keep fields of a collection unique with proxy collections, on any MongoDB deployment.')
+  describe(
+    program.command('unique'),
+    'Keep fields of a collection unique with proxy collections.',
+    `  shardlab unique init --uri mongodb://127.0.0.1:27017/ --ns records.information --field email
+  shardlab unique verify --uri mongodb://127.0.0.1:27017/ --ns records.information --field tenant,handle`,
+  )
     .addArgument(new Argument('<action>', 'action to run').choices([...uniqueActions]))
     .requiredOption('--uri <uri>', 'connection string of the deployment')
     .requiredOption('--ns <namespace>', 'the collection, as database.collection')
@@ -50,6 +54,7 @@ export function addUniqueCommand(
     .addHelpText(
       'after',
       `
+Actions:
   init      create the proxy collections, or check existing ones
   backfill  reserve the values of existing documents
   verify    compare documents and reservations
@@ -59,11 +64,7 @@ export function addUniqueCommand(
 Fields with normalize or a collation need the library itself, because both are part of the application.
 
 Exit codes: 0 no findings; 1 duplicates or inconsistencies; 2 wrong usage, no connection, or a misconfigured proxy
-collection.
-
-Examples:
-  shardlab unique init --uri mongodb://127.0.0.1:27017/ --ns records.information --field email
-  shardlab unique verify --uri mongodb://127.0.0.1:27017/ --ns records.information --field email --field tenant,handle --json`,
+collection.`,
     )
     .action(run)
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { count } from './argument-parsers.js'
+import { describe } from './help-text.js'
 
 export interface WatchCommandOptions {
   readonly uri: string
@@ -15,9 +16,13 @@ export function addWatchCommand(
   program: Command,
   run: (ns: string | undefined, options: WatchCommandOptions) => Promise<void>,
 ): void {
-  program
-    .command('watch')
-    .description('Print the events of a change stream of any MongoDB, one line each.')
+  describe(
+    program.command('watch'),
+    'Print the events of a change stream, one line each.',
+    `  shardlab watch app.orders --uri mongodb://127.0.0.1:27017/
+  shardlab watch --uri mongodb://127.0.0.1:27017/ --expanded --json
+  shardlab watch app --uri mongodb://127.0.0.1:27017/ --full-document updateLookup --count 10`,
+  )
     .argument('[ns]', 'a database, or database.collection. Default: the whole cluster')
     .requiredOption('--uri <uri>', 'connection string')
     .addOption(
@@ -37,12 +42,7 @@ export function addWatchCommand(
       `
 Ends with Ctrl-C, or when the stream is invalidated because its collection was dropped or renamed.
 
-Exit codes: 0 ended; 2 wrong usage, no server at the URI, or a stream that the server refuses; 3 internal error.
-
-Examples:
-  shardlab watch app.orders --uri mongodb://127.0.0.1:27017/
-  shardlab watch --uri mongodb://127.0.0.1:27017/ --expanded --json
-  shardlab watch app --uri mongodb://127.0.0.1:27017/ --full-document updateLookup --count 10`,
+Exit codes: 0 ended; 2 wrong usage, no server at the URI, or a stream that the server refuses; 3 internal error.`,
     )
     .action(run)
 }

@@ -1,11 +1,15 @@
 import { Argument, type Command } from 'commander'
+import { describe } from './help-text.js'
 
 export type WhichProgram = 'mongod' | 'mongos' | 'folder'
 
 export function addWhichCommand(program: Command, run: (program: WhichProgram) => Promise<void>): void {
-  program
-    .command('which')
-    .description('Print the path of the executable that stands in for mongod or mongos.')
+  describe(
+    program.command('which'),
+    'Print the path of the stand-in for mongod or mongos.',
+    `  shardlab which mongod   the value of MONGOMS_SYSTEM_BINARY for mongodb-memory-server
+  shardlab which folder   for harnesses that search a folder, or the PATH`,
+  )
     .addArgument(
       new Argument('[program]', 'mongod, mongos, or folder: the folder with both')
         .default('mongod')
@@ -15,11 +19,7 @@ export function addWhichCommand(program: Command, run: (program: WhichProgram) =
     .addHelpText(
       'after',
       `
-Exit codes: 0 printed; 2 wrong usage.
-
-Examples:
-  shardlab which mongod   the value of MONGOMS_SYSTEM_BINARY for mongodb-memory-server
-  shardlab which folder   for harnesses that search a folder, or the PATH`,
+Exit codes: 0 printed; 2 wrong usage.`,
     )
     .action(run)
 }
