@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { MongoClient } from 'mongodb'
 import t from 'tap'
 import { createRandom } from '@shardlab/actor'
 import { LiveState, type NumberedDelta } from '@shardlab/dashboard'
@@ -29,9 +30,14 @@ class StreamReader {
 
   /** Until there is nothing more. */
   async drain(): Promise<this> {
-    for (let taken = -1; taken !== 0;)
-      taken = this.#take(await this.#admin({ shardlab: 'events', reader: this.id, after: this.numbers.at(-1) }))
+    while ((await this.next(0)) !== 0);
     return this
+  }
+
+  /** @returns how many deltas arrived */
+  async next(waitMs: number): Promise<number> {
+    const request = { shardlab: 'events', reader: this.id, after: this.numbers.at(-1), waitMs }
+    return this.#take(await this.#admin(request))
   }
 
   async close(): Promise<void> {
@@ -165,6 +171,28 @@ t.test('a cluster with a reader that waits can be copied', async (t) => {
   await waiting
   await t.rejects(cluster.admin({ shardlab: 'events', reader, after: 0 }), { message: /after is 0/ })
   await t.rejects(cluster.admin({ shardlab: 'events', after: 0 }), { message: /needs the reader/ })
+})
+
+t.test('the members of a replica set come with their states, and an election changes them', async (t) => {
+  const cluster = await ShardedCluster.start({ topology: 'replica-set', runtime: 'inline' })
+  t.teardown(() => cluster.stop())
+  // The primary ends.
+  const client = await MongoClient.connect(cluster.set!.members[1]!.uri)
+  t.teardown(() => client.close())
+  const reader = await new StreamReader((command) => client.db('admin').command(command)).open()
+  const states = () => [...reader.state.members.values()].map(({ setState }) => setState)
+  const first = cluster.set!.members[0]!.id
+  t.same(states().toSorted(), ['PRIMARY', 'SECONDARY', 'SECONDARY'])
+  t.equal(reader.state.members.get(first)!.setState, 'PRIMARY')
+  await cluster.faults.apply(`crash ${first}`)
+  const isElected = () => [...reader.state.members.values()].some((each) => each.setState === 'PRIMARY')
+  while (reader.state.members.get(first)!.state === 'running' || !isElected()) await reader.next(1000)
+  t.equal(reader.state.members.get(first)!.setState, null)
+  t.match(reader.state.faults, [{ fault: `crash ${first}`, state: 'active', members: [first] }])
+  t.ok(
+    reader.state.events.some(({ type }) => type === 'election'),
+    'the election is in the history',
+  )
 })
 
 t.test('shardlab events prints a line for each delta', async (t) => {
