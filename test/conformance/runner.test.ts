@@ -164,7 +164,7 @@ t.test('the runner counts results and gives reasons for skipped and failed tests
   t.same(report.folders['own']!.reasons, {
     'is for servers from 99.0': 1,
     'is for topology replicaset': 1,
-    'needs authentication': 1,
+    'needs users': 1,
     'is skipped by the specification itself': 1,
   })
   const messages = Object.fromEntries(report.failures.map(({ test, message }) => [test, message]))
