@@ -39,10 +39,13 @@ async function awaitChange(invocation: NodeInvocation, waitMs: number): Promise<
   const isOfThisProcess = hasProcessId(known, host.processId)
   const counter =
     known?.type === BsonType.object ? findField(known.bytes, 'counter', known.start)?.asNumber() : undefined
-  const waits = host.set.coordinator.commands.awaitsTopology({ isOfThisProcess, counter: counter ?? 0 })
+  const { commands, state } = host.set.coordinator
+  // The topology of a standalone mongod never changes, and its counter is 0.
+  const own = host.isStandalone && counter === 0 ? state.topologyCounter : (counter ?? 0)
+  const waits = commands.awaitsTopology({ isOfThisProcess, counter: own })
   if (waits instanceof CommandError) throw waits
   if (!waits) return
-  await host.set.awaitTopology(counter ?? 0, waitMs, host.stopping)
+  await host.set.awaitTopology(own, waitMs, host.stopping)
   if (host.stopping.aborted) throw shuttingDown()
 }
 
