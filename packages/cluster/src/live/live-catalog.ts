@@ -2,10 +2,11 @@
 import { configAddress, type Address, type PlacementVersionTuple, type RequestOf, type ReplyOf } from '@shardlab/actor'
 import { parseSettings, type BalancerSettings } from '@shardlab/balancer'
 import { BsonType, elementsOf, findField, parseExtendedJson, toExtendedJson } from '@shardlab/bson'
-import { chunkDeltas, type Delta, type LiveChunk, type LiveCollection, type LiveZone } from '@shardlab/dashboard'
+import { chunkDeltas, type Delta, type LiveCollection, type LiveZone } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
 import { comparePlacement, generationOf, parseChunk, sameGeneration, ShardKeyPattern } from '@shardlab/sharding'
 import { primaryOf } from '../sets/primary-of.js'
+import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
 
 /** A read of the catalog fails after this time, and the next one tries again. */
 const timeoutMs = 5000
@@ -27,9 +28,10 @@ type Kind =
 
 export class LiveCatalogReader {
   readonly #runtime: Runtime
-  readonly #known = new Map<string, KnownCollection>()
+  #known = new Map<string, KnownCollection>()
   /** Collections with a chunk that was marked as jumbo, which gives it no new version. */
   readonly #marked = new Set<string>()
+  #found: ReadonlySet<string> = new Set()
   /** What another primary of the config server had can have been rolled back. */
   #primary: Address | null = null
 
@@ -42,12 +44,17 @@ export class LiveCatalogReader {
     this.#marked.add(ns)
   }
 
+  /** The next read reads everything, and so does one that is running: its outcome is void. */
+  forget(): void {
+    this.#known = new Map()
+  }
+
   /** undefined: the collection is unknown, or the bound is none of its key. */
   keyOf(ns: string, bound: string): string | undefined {
     const pattern = this.#known.get(ns)?.pattern
     if (pattern === undefined) return undefined
     const key = pattern.keyStringOfBound(parseExtendedJson(bound))
-    return key === undefined ? undefined : hex(key)
+    return key === undefined ? undefined : hexOfKey(key)
   }
 
   /**
@@ -57,33 +64,35 @@ export class LiveCatalogReader {
   async *read(): AsyncGenerator<Delta> {
     const primary = await primaryOf(this.#runtime, configAddress)
     if (primary === null) throw new Error('the config server is down or has no primary')
-    if (primary !== this.#primary) this.#known.clear()
+    if (primary !== this.#primary) this.forget()
     this.#primary = primary
+    const known = this.#known
     const { shards } = await this.#ask('config.get-shards', {})
     for (const document of shards) yield { type: 'shard', shard: shardOf(document) }
     const { setting } = await this.#ask('config.get-setting', { id: 'balancer' })
     yield { type: 'balancer', balancer: balancerOf(parseSettings(setting)) }
     const { collections } = await this.#ask('config.get-collections', {})
-    for (const document of collections) yield* this.#readCollection(findField(document, '_id')!.asString())
+    for (const document of collections) yield* this.#readCollection(findField(document, '_id')!.asString(), known)
     const names = new Set(collections.map((document) => findField(document, '_id')!.asString()))
-    for (const ns of this.#known.keys()) if (!names.has(ns)) this.#known.delete(ns)
+    for (const ns of known.keys()) if (!names.has(ns)) known.delete(ns)
+    this.#found = new Set(known.keys())
   }
 
   /** The namespaces that the last read has found. */
   get collections(): ReadonlySet<string> {
-    return new Set(this.#known.keys())
+    return this.#found
   }
 
-  async *#readCollection(ns: string): AsyncGenerator<Delta> {
-    if (this.#marked.delete(ns)) this.#known.delete(ns)
-    const known = this.#known.get(ns)
+  async *#readCollection(ns: string, all: Map<string, KnownCollection>): AsyncGenerator<Delta> {
+    if (this.#marked.delete(ns)) all.delete(ns)
+    const known = all.get(ns)
     const changed: Uint8Array[] = []
     let since = known?.version ?? null
     let isFull = known === undefined
     let document: Uint8Array
     for (;;) {
       const reply = await this.#ask('config.get-chunks', { ns, since, limit: chunksPerReply })
-      if (reply.collection === null) return void this.#known.delete(ns)
+      if (reply.collection === null) return void all.delete(ns)
       document = reply.collection
       if (reply.full) {
         // The first reply, or the collection was recreated between two of them.
@@ -100,25 +109,23 @@ export class LiveCatalogReader {
     if (isFull)
       yield* chunkDeltas(
         ns,
-        chunksOf(pattern, changed).map(({ chunk }) => chunk),
+        latestChunks(readChunks(pattern, changed)).map(({ chunk }) => chunk),
       )
     else if (changed.length > singleChangesMax) {
-      this.#known.delete(ns)
-      yield* this.#readCollection(ns)
+      all.delete(ns)
+      yield* this.#readCollection(ns, all)
       return
     } else
-      for (const { chunk, toKey } of chunksOf(pattern, changed, true))
+      for (const { chunk, toKey } of readChunks(pattern, changed))
         yield { type: 'chunks', ns, from: chunk.key, to: toKey, chunks: [chunk] }
     // A read that fails before has to be repeated.
-    this.#known.set(ns, { pattern, version: since })
+    all.set(ns, { pattern, version: since })
   }
 
   async #ask<K extends Kind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.request(this.#primary!, kind, request, { timeoutMs })
   }
 }
-
-const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex')
 
 function newest(
   collection: Uint8Array,
@@ -138,29 +145,6 @@ function newest(
 
 const patternOf = (collection: Uint8Array): ShardKeyPattern =>
   ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
-
-interface ReadChunk {
-  readonly chunk: LiveChunk
-  readonly toKey: string
-}
-
-/**
- * @param keepsOrder in the order of their versions; otherwise in that of their keys
- */
-function chunksOf(pattern: ShardKeyPattern, documents: readonly Uint8Array[], keepsOrder = false): ReadChunk[] {
-  const read = documents.flatMap((document): ReadChunk[] => {
-    const { min, max, shard } = parseChunk(document)
-    const [from, to] = [pattern.keyStringOfBound(min), pattern.keyStringOfBound(max)]
-    // Clients can write anything into config.chunks.
-    if (from === undefined || to === undefined) return []
-    const jumbo = findField(document, 'jumbo')?.isTruthy() === true
-    const chunk = { key: hex(from), min: toExtendedJson(min), shard, ...(jumbo ? { jumbo } : {}) }
-    return [{ chunk, toKey: hex(to) }]
-  })
-  if (keepsOrder) return read
-  const byKey = new Map(read.map((each) => [each.chunk.key, each]))
-  return [...byKey.values()].sort((a, b) => (a.chunk.key < b.chunk.key ? -1 : 1))
-}
 
 function shardOf(document: Uint8Array): Extract<Delta, { type: 'shard' }>['shard'] {
   const tags = findField(document, 'tags')
@@ -192,7 +176,7 @@ function zonesOf(pattern: ShardKeyPattern, documents: readonly Uint8Array[]): Li
     if (from === undefined || to === undefined) return []
     return [
       {
-        ...{ zone: tag.asString(), fromKey: hex(from), toKey: hex(to) },
+        ...{ zone: tag.asString(), fromKey: hexOfKey(from), toKey: hexOfKey(to) },
         ...{ min: toExtendedJson(min.slice()), max: toExtendedJson(max.slice()) },
       },
     ]
