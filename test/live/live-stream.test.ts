@@ -1,6 +1,8 @@
 /** The live stream of a cluster, read by the command `shardlab`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { MongoClient } from 'mongodb'
@@ -177,6 +179,61 @@ t.test('a cluster with a reader that waits can be copied', async (t) => {
   await waiting
   await t.rejects(cluster.admin({ shardlab: 'events', reader, after: 0 }), { message: /after is 0/ })
   await t.rejects(cluster.admin({ shardlab: 'events', after: 0 }), { message: /needs the reader/ })
+})
+
+/** The WebSocket of a dashboard, when the page has the state of the cluster. */
+async function openPage(dashboard: string): Promise<Socket> {
+  const sent = request(`${dashboard}live`, {
+    headers: {
+      ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    },
+  }).end()
+  const [, socket] = (await once(sent, 'upgrade')) as [unknown, Socket]
+  let text = ''
+  for await (const data of socket.iterator({ destroyOnReturn: false })) {
+    text += String(data)
+    if (text.includes('"type":"ready"')) return socket
+  }
+  throw new Error('the page was closed')
+}
+
+t.test('a cluster with an idle page can be copied and restored', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  const page = await openPage(cluster.dashboard!)
+  t.teardown(() => page.destroy())
+  const snapshot = await cluster.snapshot()
+  await (await cluster.fork()).stop()
+  await cluster.restore(snapshot)
+  t.equal(page.readable, true, 'the page is still open')
+})
+
+t.test('a reader has the chunks of a snapshot after the cluster was restored', async (t) => {
+  const cluster = await TestCluster.start('7.0')
+  t.teardown(() => cluster.stop())
+  const admin = (command: any) => cluster.admin(command)
+  await admin({ shardCollection: 'app.a', key: { k: 1 } })
+  await admin({ split: 'app.a', middle: { k: 10 } })
+  const reader = await new StreamReader(admin).open()
+  const snapshot = await cluster.cluster.snapshot()
+  for (const k of [20, 30, 40]) await admin({ split: 'app.a', middle: { k } })
+  await admin({ shardCollection: 'app.b', key: { k: 1 } })
+  await (await new StreamReader(admin).open()).close()
+  await reader.drain()
+  t.equal(reader.state.chunksOf('app.a').length, 5)
+  await cluster.cluster.restore(snapshot)
+  await admin({ split: 'app.a', middle: { k: 5 } })
+  await (await new StreamReader(admin).open()).close()
+  await reader.drain()
+  t.same(
+    reader.state.chunksOf('app.a').map(({ min }) => min),
+    ['{"k":{"$minKey":1}}', '{"k":5}', '{"k":10}'],
+  )
+  await reader.close()
+  const fresh = await new StreamReader(admin).open()
+  t.same(reader.content, fresh.content, 'as a new recording')
+  await fresh.close()
 })
 
 t.test('the members of a replica set come with their states, and an election changes them', async (t) => {

@@ -84,6 +84,8 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await page.getByText('No collection is sharded').waitFor()
 
     await admin.command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+    // The history begins with what the page has shown first.
+    await page.locator('.summary[data-chunks="1"]').waitFor()
     const documents = Array.from({ length: 200 }, (_, customer) => ({ customer, pad: 'x'.repeat(300) }))
     await client.db('shop').collection('orders').insertMany(documents)
     for (let customer = 10; customer < 200; customer += 10)

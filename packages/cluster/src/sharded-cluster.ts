@@ -22,7 +22,7 @@ import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
-import { dashboardIn } from './live/dashboard-option.js'
+import { dashboardIn, withDashboard } from './live/dashboard-option.js'
 import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
@@ -113,7 +113,8 @@ export class ShardedCluster extends ClusterEmitter {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const directory = await openDirectory(options)
     try {
-      const cluster = await ShardedCluster.#start(options, directory?.options ?? resolveOptions(options), directory)
+      const resolved = withDashboard(dashboard, directory?.options ?? resolveOptions(options))
+      const cluster = await ShardedCluster.#start(options, resolved, directory)
       await cluster.#parts.live.openDashboard(dashboard, cluster)
       return cluster
     } catch (error) {
@@ -271,9 +272,9 @@ export class ShardedCluster extends ClusterEmitter {
     const own = clientsOf(options)
     try {
       // Of members that were removed since.
-      const restoring = () =>
+      const restore = () =>
         runtime.restore(content.world, ({ listen }) => (listen === null ? null : { ...listen, ...own }))
-      await this.#parts.live.withoutWaits(restoring)
+      await this.#parts.live.restoring(restore)
     } finally {
       // If a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members(), options)

@@ -29,6 +29,11 @@ export class LiveMembers {
     this.#setStates.delete(member)
   }
 
+  /** They are asked for again. */
+  forgetStates(): void {
+    this.#setStates.clear()
+  }
+
   /** Asks those that have reported no state: it was before anything was recorded. */
   async askStates(): Promise<void> {
     const unknown = this.#runtime.members().filter((member) => isInSet(member) && !this.#setStates.has(member.address))

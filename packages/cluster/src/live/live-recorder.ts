@@ -21,6 +21,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Faults } from '../faults/faults.js'
 import { LiveCatalogReader } from './live-catalog.js'
 import { LiveMembers } from './live-members.js'
+import { OptionError } from '../option-error.js'
 
 export interface RecordedCluster {
   readonly runtime: Runtime
@@ -29,12 +30,41 @@ export interface RecordedCluster {
 }
 
 const lookIntervalMs = 1000
+/** Between looks after events, because an insert can cause many splits. */
+const leastIntervalMs = 100
+
+/** What the event is about is in the catalog. */
+const isOfCatalog: Readonly<Record<StreamedEvent['type'], boolean>> = {
+  // Of the config server, it decides whether the catalog can be read.
+  member: true,
+  catalog: true,
+  split: true,
+  merge: true,
+  migration: true,
+  resharding: true,
+  jumbo: true,
+  rollback: true,
+  // Splits and migrations of a round have events of their own.
+  'balancer-round': false,
+  'range-deleted': false,
+  'member-state': false,
+  election: false,
+  'step-down': false,
+  'rollback-failed': false,
+  'replication-lag': false,
+  'fault-applied': false,
+  'fault-struck': false,
+  'fault-healed': false,
+  limit: false,
+  log: false,
+}
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
 
 export class LiveRecorder {
   readonly #cluster: RecordedCluster
   readonly #readers: Readers
   #recording: Recording | null = null
+  #isClosed = false
 
   constructor(cluster: RecordedCluster, limits: Pick<ReadersOptions, 'queueMax' | 'leaseMs'> = {}) {
     this.#cluster = cluster
@@ -47,12 +77,16 @@ export class LiveRecorder {
     })
   }
 
-  /** Opens a reader. Resolves with its id; its snapshot is not older than the call. */
+  /**
+   * Opens a reader. Resolves with its id; its snapshot is not older than the call.
+   * @throws OptionError the cluster has been stopped
+   */
   async open(): Promise<string> {
     let recording: Recording
     do {
       recording = this.#recording ??= new Recording(this.#cluster, (delta) => this.#readers.push(delta))
       await recording.look()
+      if (this.#isClosed) throw new OptionError('the cluster has been stopped.')
       // Meanwhile the last reader may have gone.
     } while (recording !== this.#recording)
     return this.#readers.open()
@@ -67,9 +101,20 @@ export class LiveRecorder {
     this.#readers.close(reader)
   }
 
-  /** As `Readers.withoutWaits`. */
-  withoutWaits<T>(work: () => Promise<T>): Promise<T> {
-    return this.#readers.withoutWaits(work)
+  wakeAll(): void {
+    this.#readers.wakeAll()
+  }
+
+  /** The cluster has another state, of which no events tell. */
+  restored(): void {
+    this.#recording?.restored()
+  }
+
+  /** Ends the recording. */
+  closeAll(): void {
+    this.#isClosed = true
+    this.#readers.closeAll()
+    this.#end()
   }
 
   #end(): void {
@@ -98,9 +143,14 @@ class Recording {
   readonly #members: LiveMembers
   readonly #unsubscribe: () => void
   readonly #timer: NodeJS.Timeout
-  #looking: Promise<void> | null = null
-  /** Something changed while it looked. */
-  #looksAgain = false
+  #running: Promise<void> | null = null
+  /** Begins when the running one has ended. */
+  #next: Promise<void> | null = null
+  /** After an event, to come. */
+  #soon: NodeJS.Timeout | null = null
+  #readsCatalogSoon = false
+  #lastSoonMs = -Infinity
+  #hasEnded = false
 
   constructor(cluster: RecordedCluster, push: (delta: Delta) => void) {
     this.#cluster = cluster
@@ -114,30 +164,60 @@ class Recording {
   }
 
   end(): void {
+    this.#hasEnded = true
     clearInterval(this.#timer)
+    if (this.#soon !== null) clearTimeout(this.#soon)
     this.#unsubscribe()
+  }
+
+  /** Versions of the catalog may be lower than before, and its content another one. */
+  restored(): void {
+    this.#catalog.forget()
+    this.#members.forgetStates()
+    for (const id of this.state.migrations.keys()) this.#add({ type: 'migration-ended', id })
+    void this.look()
   }
 
   /**
    * Compares the state with the cluster. Resolves when a look that began after the call has ended.
    */
   look(): Promise<void> {
-    if (this.#looking !== null) {
-      this.#looksAgain = true
-      return this.#looking
-    }
-    this.#looking = this.#lookWhileNeeded().finally(() => (this.#looking = null))
-    return this.#looking
+    if (this.#running === null) return this.#begin()
+    this.#next ??= this.#running.then(() => this.#begin())
+    return this.#next
   }
 
-  async #lookWhileNeeded(): Promise<void> {
-    do {
-      this.#looksAgain = false
-      await this.#members.askStates()
-      this.#compareMembers()
-      this.#compareFaults()
-      if (this.state.cluster?.topology === 'sharded') await this.#readCatalog()
-    } while (this.#looksAgain)
+  #begin(): Promise<void> {
+    this.#next = null
+    const running = this.#look().finally(() => {
+      this.#running = null
+    })
+    this.#running = running
+    return running
+  }
+
+  async #look(): Promise<void> {
+    await this.#compare()
+    if (!this.#hasEnded && this.state.cluster?.topology === 'sharded') await this.#readCatalog()
+  }
+
+  async #compare(): Promise<void> {
+    await this.#members.askStates()
+    this.#compareMembers()
+    this.#compareFaults()
+  }
+
+  /** Faults and members change in the same turn as their events, after them. */
+  #lookSoon(readsCatalog: boolean): void {
+    this.#readsCatalogSoon ||= readsCatalog
+    if (this.#soon !== null) return
+    const delayMs = Math.max(0, this.#lastSoonMs + leastIntervalMs - performance.now())
+    this.#soon = setTimeout(() => {
+      this.#soon = null
+      this.#lastSoonMs = performance.now()
+      void (this.#readsCatalogSoon ? this.look() : this.#compare())
+      this.#readsCatalogSoon = false
+    }, delayMs).unref()
   }
 
   async #readCatalog(): Promise<void> {
@@ -196,8 +276,7 @@ class Recording {
         break
       default:
     }
-    // Faults and members change in the same turn, after the event.
-    if (event.type !== 'log') void this.look()
+    if (event.type !== 'log') this.#lookSoon(isOfCatalog[event.type])
   }
 
   #addMigration(event: Extract<StreamedEvent, { type: 'migration' }>): void {
@@ -213,7 +292,8 @@ class Recording {
   }
 
   #add(delta: Delta): void {
-    if (!this.#changes(delta)) return
+    // The readers are those of another recording, if a look has lasted until then.
+    if (this.#hasEnded || !this.#changes(delta)) return
     this.state.apply(delta)
     this.#push(delta)
   }

@@ -19,6 +19,8 @@ export class LiveStream {
   #cluster: ShownCluster | null = null
   #dashboard: DashboardServer | null = null
   #recorder: Promise<LiveRecorder> | null = null
+  /** Calls of {@link withoutWaits} that have not ended. */
+  #holds = 0
 
   serve(cluster: ShownCluster): void {
     this.#cluster = cluster
@@ -41,7 +43,6 @@ export class LiveStream {
   async openDashboard(option: DashboardOption, cluster: { stop(): Promise<void> }): Promise<void> {
     if (option === false) return
     try {
-      if (this.#cluster!.options.auth) throw new OptionError('the dashboard cannot log in yet: start it without auth.')
       const { openLiveDashboard } = await import('./live-dashboard.js')
       const port = option === true ? 0 : option
       this.#dashboard = await openLiveDashboard(this.#cluster!, await this.recorder(), port)
@@ -53,12 +54,30 @@ export class LiveStream {
 
   async close(): Promise<void> {
     await this.#dashboard?.close()
+    const recorder = await this.#recorder
+    recorder?.closeAll()
   }
 
-  /** While a request of a reader waits, the cluster cannot be copied. */
+  /** While a command of a reader waits, the cluster cannot be copied. Pages wait on. */
   async withoutWaits<T>(work: () => Promise<T>): Promise<T> {
-    const recorder = await this.#recorder
-    return recorder === null ? work() : recorder.withoutWaits(work)
+    this.#holds++
+    try {
+      const recorder = await this.#recorder
+      recorder?.wakeAll()
+      return await work()
+    } finally {
+      this.#holds--
+    }
+  }
+
+  /** As {@link withoutWaits}, for work that gives the cluster another state. */
+  async restoring<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.withoutWaits(work)
+    } finally {
+      const recorder = await this.#recorder
+      recorder?.restored()
+    }
   }
 
   /** Serves `{ shardlab: 'events', reader, after, waitMs, close }`. */
@@ -83,7 +102,7 @@ export class LiveStream {
     }
     if (typeof after !== 'number')
       throw new OptionError('events needs after: the number of the last delta that arrived.')
-    return asDocument(await recorder.next(reader, after, waitMs))
+    return asDocument(await recorder.next(reader, after, this.#holds === 0 ? waitMs : 0))
   }
 }
 

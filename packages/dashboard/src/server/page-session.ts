@@ -1,5 +1,6 @@
 /** One open page: a reader of the live stream, and commands of the page. */
 import type { WebSocket } from 'ws'
+import type { Batch } from '../stream/readers.js'
 import type { FromPage, ToPage } from './messages.js'
 import { pageVerbs, type DashboardTarget } from './target.js'
 
@@ -15,20 +16,30 @@ export async function servePage(socket: WebSocket, target: DashboardTarget): Pro
   socket.on('error', () => {})
   await send({ faultForms: target.faultForms })
   try {
-    let batch = await target.open()
-    const { reader } = batch
+    const first = await target.open()
+    const close = (): Promise<void> => target.close(first.reader).catch(() => {})
     // Ends the wait for the next deltas.
-    socket.once('close', () => void target.close(reader).catch(() => {}))
+    socket.once('close', () => void close())
+    try {
+      await forward(first)
+    } finally {
+      // The page may have gone before there was a reader.
+      await close()
+    }
+  } catch (error) {
+    if (socket.readyState === socket.OPEN) await send({ lost: (error as Error).message })
+    socket.close()
+  }
+
+  async function forward(first: Batch): Promise<void> {
+    const { reader } = first
     let after = 0
-    while (socket.readyState === socket.OPEN) {
+    for (let batch = first; socket.readyState === socket.OPEN;) {
       // The next ones are asked for when these are on their way: a slow page slows its own queue.
       if (batch.deltas.length > 0) await send({ deltas: batch.deltas })
       after = batch.deltas.at(-1)?.number ?? after
       batch = await target.next(reader, after, waitMs)
     }
-  } catch (error) {
-    if (socket.readyState === socket.OPEN) await send({ lost: (error as Error).message })
-    socket.close()
   }
 }
 

@@ -11,12 +11,14 @@ import type {
   LiveShard,
   StreamedEvent,
 } from './deltas.js'
+import { weightOfChunk } from './weight.js'
 
 /** Older events are dropped. */
 export const eventsMax = 500
 
 /** Of one delta in a snapshot, so that no message is large. */
 const chunksPerDelta = 1000
+const deltaWeightMax = 1_000_000
 
 export interface ChunkCounts {
   readonly byShard: ReadonlyMap<string, number>
@@ -175,13 +177,25 @@ function isIdleRound(event: StreamedEvent | undefined): boolean {
 
 /** Deltas that replace all chunks of a collection. */
 export function* chunkDeltas(ns: string, chunks: readonly LiveChunk[]): Generator<Extract<Delta, { type: 'chunks' }>> {
-  for (let i = 0; i < chunks.length; i += chunksPerDelta)
+  for (let from = 0, to = 0; from < chunks.length; from = to) {
+    to = endOfDelta(chunks, from)
     yield {
-      ...{ type: 'chunks', ns, from: i === 0 ? '' : chunks[i]!.key },
+      ...{ type: 'chunks', ns, from: from === 0 ? '' : chunks[from]!.key },
       // The first delta removes whatever there was; the others append.
       to: null,
-      chunks: chunks.slice(i, i + chunksPerDelta),
+      chunks: chunks.slice(from, to),
     }
+  }
+}
+
+function endOfDelta(chunks: readonly LiveChunk[], from: number): number {
+  const most = Math.min(chunks.length, from + chunksPerDelta)
+  let weight = weightOfChunk(chunks[from]!)
+  for (let to = from + 1; to < most; to++) {
+    weight += weightOfChunk(chunks[to]!)
+    if (weight > deltaWeightMax) return to
+  }
+  return most
 }
 
 /** The first chunk that begins at the key or after it. */

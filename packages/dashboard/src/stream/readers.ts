@@ -1,14 +1,16 @@
 /** Queues of deltas, one for each reader of the stream. */
 import type { Delta, NumberedDelta } from './deltas.js'
+import { weightOf } from './weight.js'
 
 export interface ReadersOptions {
   /** Deltas that make the present state. */
   readonly snapshot: () => Iterable<Delta>
   /** Called when the last reader has gone. */
   readonly abandoned: () => void
-  /** The queue of a reader has reached its limit. */
+  /** Queues have reached their limits, and were replaced by snapshots. It may push deltas. */
   readonly overflowed: () => void
   readonly newId: () => string
+  /** Deltas in a queue; more if its snapshot alone has more than half of them. */
   readonly queueMax?: number
   readonly readersMax?: number
   readonly leaseMs?: number
@@ -24,8 +26,8 @@ export class ReaderError extends Error {
   override readonly name = 'OptionError'
 }
 
-/** A chunk counts as one. Some 3 MB. */
-const batchWeightMax = 20_000
+/** A reply with texts of three bytes a character is still below the 16 MB of a document. */
+const batchWeightMax = 3_000_000
 
 interface Reader {
   readonly id: string
@@ -34,6 +36,8 @@ interface Reader {
   /** The reader has received the deltas up to this number. */
   received: number
   queue: Delta[]
+  /** As `ReadersOptions.queueMax`. */
+  queueMax: number
   /** Ends the wait of its request. */
   wake: (() => void) | null
   lease: NodeJS.Timeout | null
@@ -42,8 +46,6 @@ interface Reader {
 export class Readers {
   readonly #options: Required<ReadersOptions>
   readonly #readers = new Map<string, Reader>()
-  /** Calls of {@link withoutWaits} that have not ended. */
-  #holds = 0
 
   constructor(options: ReadersOptions) {
     this.#options = { queueMax: 20_000, readersMax: 100, leaseMs: 30_000, ...options }
@@ -58,11 +60,11 @@ export class Readers {
    * @throws ReaderError there are too many
    */
   open(): string {
-    const { readersMax, newId } = this.#options
+    const { readersMax, queueMax, newId } = this.#options
     if (this.#readers.size >= readersMax)
       throw new ReaderError(`the stream has ${readersMax} readers, which is the limit: close one.`)
-    const reader: Reader = { id: newId(), first: 1, received: 0, queue: [], wake: null, lease: null }
-    reader.queue.push(...this.#options.snapshot())
+    const reader: Reader = { id: newId(), first: 1, received: 0, queue: [], queueMax, wake: null, lease: null }
+    this.#fill(reader)
     this.#readers.set(reader.id, reader)
     this.#renew(reader)
     return reader.id
@@ -78,12 +80,22 @@ export class Readers {
     if (this.#readers.size === 0) this.#options.abandoned()
   }
 
+  closeAll(): void {
+    for (const id of [...this.#readers.keys()]) this.close(id)
+  }
+
+  /** The snapshot has the delta already. */
   push(delta: Delta): void {
+    let hasOverflowed = false
     for (const reader of this.#readers.values()) {
-      if (reader.queue.length >= this.#options.queueMax) this.#restart(reader)
-      else reader.queue.push(delta)
+      if (reader.queue.length >= reader.queueMax) {
+        this.#restart(reader)
+        hasOverflowed = true
+      } else reader.queue.push(delta)
       reader.wake?.()
     }
+    // A delta that this pushes must not come before the present one.
+    if (hasOverflowed) this.#options.overflowed()
   }
 
   /**
@@ -104,20 +116,14 @@ export class Readers {
       reader.queue.splice(0, after + 1 - reader.first)
       reader.first = after + 1
     }
-    if (reader.queue.length === 0 && waitMs > 0 && this.#holds === 0) await this.#wait(reader, waitMs)
+    if (reader.queue.length === 0 && waitMs > 0) await this.#wait(reader, waitMs)
     if (this.#readers.has(id)) this.#renew(reader)
     return { reader: id, deltas: batchOf(reader) }
   }
 
-  /** No request waits while the work is done. */
-  async withoutWaits<T>(work: () => Promise<T>): Promise<T> {
-    this.#holds++
+  /** Ends the waits of all requests. */
+  wakeAll(): void {
     for (const { wake } of this.#readers.values()) wake?.()
-    try {
-      return await work()
-    } finally {
-      this.#holds--
-    }
   }
 
   #wait(reader: Reader, waitMs: number): Promise<void> {
@@ -126,7 +132,7 @@ export class Readers {
     if (reader.lease !== null) clearTimeout(reader.lease)
     reader.lease = null
     return new Promise((resolve) => {
-      const timer = setTimeout(() => reader.wake?.(), waitMs)
+      const timer = setTimeout(() => reader.wake?.(), waitMs).unref()
       reader.wake = () => {
         clearTimeout(timer)
         reader.wake = null
@@ -143,8 +149,12 @@ export class Readers {
   /** The numbers of the deltas that are dropped are not used again: they may be on their way. */
   #restart(reader: Reader): void {
     reader.first += reader.queue.length
+    this.#fill(reader)
+  }
+
+  #fill(reader: Reader): void {
     reader.queue = [...this.#options.snapshot()]
-    this.#options.overflowed()
+    reader.queueMax = Math.max(this.#options.queueMax, 2 * reader.queue.length)
   }
 }
 
@@ -152,7 +162,7 @@ function batchOf({ first, queue }: Reader): NumberedDelta[] {
   const batch: NumberedDelta[] = []
   let weight = 0
   for (const [i, delta] of queue.entries()) {
-    weight += delta.type === 'chunks' ? delta.chunks.length + 1 : 1
+    weight += weightOf(delta)
     if (batch.length > 0 && weight > batchWeightMax) break
     batch.push({ number: first + i, ...delta })
   }

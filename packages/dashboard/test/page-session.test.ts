@@ -1,0 +1,82 @@
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import type { WebSocket } from 'ws'
+import { Readers, type DashboardTarget, type Delta } from '../src/index.js'
+import { servePage } from '../src/server/page-session.js'
+
+/** A page that has gone, if it is not OPEN. */
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1
+  readyState = 1
+  readonly sent: object[] = []
+
+  send(text: string, done: () => void): void {
+    this.sent.push(JSON.parse(text))
+    done()
+  }
+
+  close(): void {
+    this.readyState = 3
+    this.emit('close')
+  }
+}
+
+const ready: Delta = { type: 'ready' }
+
+function create(open: (readers: Readers) => Promise<string>): {
+  readonly readers: Readers
+  readonly target: DashboardTarget
+} {
+  const readers = new Readers({
+    ...{ snapshot: () => [ready], abandoned: () => {}, overflowed: () => {}, newId: () => 'r1' },
+  })
+  t.teardown(() => readers.closeAll())
+  return {
+    readers,
+    target: {
+      faultForms: [],
+      open: async () => readers.next(await open(readers), 0, 0),
+      next: (reader, after, waitMs) => readers.next(reader, after, waitMs),
+      close: async (reader) => readers.close(reader),
+      control: async () => ({}),
+    },
+  }
+}
+
+t.test('a page that closes while its reader is opened leaves none behind', async (t) => {
+  const socket = new FakeSocket()
+  const { readers, target } = create(async (readers) => {
+    socket.close()
+    return readers.open()
+  })
+  await servePage(socket as unknown as WebSocket, target)
+  t.equal(readers.count, 0)
+})
+
+t.test('a page that closes while it waits ends its reader', async (t) => {
+  const socket = new FakeSocket()
+  const { readers, target } = create(async (readers) => readers.open())
+  const served = servePage(socket as unknown as WebSocket, target)
+  // When it waits, it has asked for the deltas after the first one.
+  await new Promise(setImmediate)
+  t.same(socket.sent, [{ faultForms: [] }, { deltas: [{ number: 1, type: 'ready' }] }])
+  t.equal(readers.count, 1)
+  socket.close()
+  await served
+  t.equal(readers.count, 0)
+})
+
+t.test('an idle page leaves the event loop to others, also when all waits are ended', async (t) => {
+  const socket = new FakeSocket()
+  const { readers, target } = create(async (readers) => readers.open())
+  const served = servePage(socket as unknown as WebSocket, target)
+  for (let i = 0; i < 3; i++) {
+    await new Promise(setImmediate)
+    readers.wakeAll()
+  }
+  readers.push(ready)
+  await new Promise(setImmediate)
+  t.match(socket.sent.at(-1), { deltas: [{ number: 2, type: 'ready' }] })
+  socket.close()
+  await served
+})
