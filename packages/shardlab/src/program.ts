@@ -47,7 +47,7 @@ export function createProgram(runners: CommandRunners): Command {
   describe(
     program,
     'A MongoDB sharded cluster in one Node process: offline, started in milliseconds, for any driver.',
-    `  shardlab up                                               three shards on mongodb://127.0.0.1:27017/
+    `  shardlab up                                               three shards on port 27017
   shardlab load --up "--shards 4" --workload route-mix      the cost of broadcasts
   shardlab simulate hot-monotonic-key --report growth.html  how data spreads, in virtual time`,
   )

@@ -43,8 +43,10 @@ Actions:
 
 The cluster must be in one thread: shardlab up --runtime inline. Snapshots and forks end with it.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such snapshot, or a cluster that cannot be copied now;
-3 internal error.`,
+Exit codes:
+  0    done
+  2    wrong usage, no cluster at the URI, no such snapshot, or a cluster that cannot be copied now
+  3    internal error`,
     )
     .action(run)
 }

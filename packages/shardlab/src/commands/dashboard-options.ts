@@ -20,9 +20,13 @@ export function addDashboardCommand(program: Command, run: (options: DashboardOp
     .addHelpText(
       'after',
       `
-A cluster that starts with its own page: shardlab up --dashboard. That page also reaches it when all routers are down.
+shardlab up --dashboard starts a cluster with its own page, which works even when all routers are
+down.
 
-Exit codes: 0 ended by a signal; 2 wrong usage, a port in use, or no cluster at the URI; 3 internal error.`,
+Exit codes:
+  0    ended by a signal
+  2    wrong usage, a port in use, or no cluster at the URI
+  3    internal error`,
     )
     .action(run)
 }

@@ -26,7 +26,10 @@ export function addDoctorCommand(program: Command, run: (options: DoctorOptions)
     .addHelpText(
       'after',
       `
-Exit codes: 0 no problem was found; 1 a problem; 2 wrong usage.`,
+Exit codes:
+  0    no problem was found
+  1    a problem
+  2    wrong usage`,
     )
     .action(run)
 }

@@ -17,14 +17,17 @@ export function addEventsCommand(program: Command, run: (options: EventsOptions)
   )
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--snapshot', 'print the present state and end')
-    .option('--json', 'print every delta of the stream as one JSON object on a line; default: events as text')
+    .option('--json', 'print every delta of the stream as one JSON object on a line')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
-The page reference/live-stream.md of the documentation describes the deltas.
+A delta is one change of the state. The page reference/live-stream.md describes all deltas.
 
-Exit codes: 0 ended by a signal or --snapshot; 2 wrong usage, or no cluster at the URI; 3 internal error.`,
+Exit codes:
+  0    ended by a signal or --snapshot
+  2    wrong usage, or no cluster at the URI
+  3    internal error`,
     )
     .action(run)
 }

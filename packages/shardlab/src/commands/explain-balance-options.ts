@@ -24,8 +24,11 @@ export function addExplainBalanceCommand(
     .addHelpText(
       'after',
       `
-Exit codes: 0 it is balanced; 1 it is not; 2 wrong usage, no cluster at the URI, or no such sharded collection;
-3 internal error.`,
+Exit codes:
+  0    it is balanced
+  1    it is not
+  2    wrong usage, no cluster at the URI, or no such sharded collection
+  3    internal error`,
     )
     .action(run)
 }

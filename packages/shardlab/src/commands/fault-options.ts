@@ -71,7 +71,10 @@ a secondary of shard02, the secondaries of shard02.
 Any of these can follow: for 5s, after 2h; of links and steps: first 10;
 of links: with probability 5%, seed 7, only client.command.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or no such member, link, step or fault; 3 internal error.`,
+Exit codes:
+  0    done
+  2    wrong usage, no cluster at the URI, or no such member, link, step or fault
+  3    internal error`,
     )
     .action(run)
 }

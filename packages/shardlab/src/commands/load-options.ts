@@ -103,8 +103,13 @@ More examples:
   shardlab load --up "" --sweep shards=1..16 --workload route-mix --concurrency 1 --html sweep.html
   shardlab load --up "--shards 4" --workload transactions --transaction-reads 3 --transaction-writes 2
 
-Exit codes: 0 all expectations and the end check pass; 1 one fails; 2 wrong usage, file or address; 3 internal error;
-130 ended by Ctrl-C, 143 by SIGTERM.`,
+Exit codes:
+  0    all expectations and the end check pass
+  1    one fails
+  2    wrong usage, file or address
+  3    internal error
+  130  ended by Ctrl-C
+  143  ended by SIGTERM`,
     )
     .action(run)
 }

@@ -35,8 +35,10 @@ Actions:
 
 A set cannot get more members if it was started with one member and without a list of members.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, no such set or member, or a member that its set still has;
-3 internal error.`,
+Exit codes:
+  0    done
+  2    wrong usage, no cluster at the URI, no such set or member, or a member that its set still has
+  3    internal error`,
     )
     .action(run)
 }

@@ -26,7 +26,10 @@ export function addRollbackFilesCommand(program: Command, run: (options: Rollbac
 Each member keeps its files until it loses its disk. Members that are down are left out.
 mongorestore and bsondump read saved files.
 
-Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or a folder that cannot be written; 3 internal error.`,
+Exit codes:
+  0    done
+  2    wrong usage, no cluster at the URI, or a folder that cannot be written
+  3    internal error`,
     )
     .action(run)
 }

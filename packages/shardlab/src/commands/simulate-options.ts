@@ -42,8 +42,12 @@ export function addSimulateCommand(
     .addHelpText(
       'after',
       `
-Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file;
-3 internal error; 130 ended by Ctrl-C: the results until then are reported, and expectations are not checked.`,
+Exit codes:
+  0    all expectations are met
+  1    one is not, or a step of the timeline failed
+  2    wrong usage or file
+  3    internal error
+  130  ended by Ctrl-C: the report has the results until then, without expectations`,
     )
     .action(run)
 }

@@ -55,8 +55,12 @@ Ctrl-C stops after the runs in progress and prints the report.
 More examples:
   shardlab swarm --seed 38 --runs 1 --without crash drop membership --clients 1
 
-Exit codes: 0 no run failed; 1 a run failed, or 500 runs or more did not cover a named step or a fault verb; 2 wrong usage;
-3 internal error; 130 ended by Ctrl-C.`,
+Exit codes:
+  0    no run failed
+  1    a run failed, or 500 runs or more did not cover a named step or a fault verb
+  2    wrong usage
+  3    internal error
+  130  ended by Ctrl-C`,
     )
     .action(run)
 }

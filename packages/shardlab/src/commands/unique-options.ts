@@ -36,10 +36,7 @@ export function addUniqueCommand(
       collect,
     )
     .addOption(
-      new Option(
-        '--proxies <layout>',
-        'one sharded proxy collection for each field, or one unsharded collection for all',
-      )
+      new Option('--proxies <layout>', 'a proxy collection for each field, sharded, or one for all, unsharded')
         .choices(['sharded', 'unsharded'])
         .default('sharded'),
     )
@@ -61,10 +58,13 @@ Actions:
   repair    repair inconsistencies, and list those that need a decision
   sweep     confirm or release expired reservations
 
-Fields with normalize or a collation need the library itself, because both are part of the application.
+Fields with normalize or a collation need the library itself, because both are part of the
+application.
 
-Exit codes: 0 no findings; 1 duplicates or inconsistencies; 2 wrong usage, no connection, or a misconfigured proxy
-collection.`,
+Exit codes:
+  0    no findings
+  1    duplicates or inconsistencies
+  2    wrong usage, no connection, or a misconfigured proxy collection`,
     )
     .action(run)
 }

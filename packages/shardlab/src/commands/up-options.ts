@@ -133,7 +133,11 @@ More examples:
   shardlab up --json --port 0 --runtime inline --control-port 0    with HTTP control
   shardlab up --tlsMode requireTLS --tlsCertificateKeyFile server.pem
 
-Exit codes: 0 ended by a signal; 1 the export at the end failed; 2 wrong usage, or a port in use; 3 internal error.`,
+Exit codes:
+  0    ended by a signal
+  1    the export at the end failed
+  2    wrong usage, or a port in use
+  3    internal error`,
     )
     .action((options: UpOptions, command: Command) =>
       run(options.from === undefined && options.dbpath === undefined ? options : typed(options, command)),

@@ -23,7 +23,7 @@ export function addWatchCommand(
   shardlab watch --uri mongodb://127.0.0.1:27017/ --expanded --json
   shardlab watch app --uri mongodb://127.0.0.1:27017/ --full-document updateLookup --count 10`,
   )
-    .argument('[ns]', 'a database, or database.collection. Default: the whole cluster')
+    .argument('[ns]', 'a database, or database.collection (default: the whole cluster)')
     .requiredOption('--uri <uri>', 'connection string')
     .addOption(
       new Option('--full-document <mode>', 'documents in the events of updates').choices([
@@ -42,7 +42,10 @@ export function addWatchCommand(
       `
 Ends with Ctrl-C, or when the stream is invalidated because its collection was dropped or renamed.
 
-Exit codes: 0 ended; 2 wrong usage, no server at the URI, or a stream that the server refuses; 3 internal error.`,
+Exit codes:
+  0    ended
+  2    wrong usage, no server at the URI, or a stream that the server refuses
+  3    internal error`,
     )
     .action(run)
 }

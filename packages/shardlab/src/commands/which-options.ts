@@ -11,7 +11,7 @@ export function addWhichCommand(program: Command, run: (program: WhichProgram) =
   shardlab which folder   for harnesses that search a folder, or the PATH`,
   )
     .addArgument(
-      new Argument('[program]', 'mongod, mongos, or folder: the folder with both')
+      new Argument('[program]', 'folder: the folder with both')
         .default('mongod')
         .choices(['mongod', 'mongos', 'folder']),
     )
@@ -19,7 +19,9 @@ export function addWhichCommand(program: Command, run: (program: WhichProgram) =
     .addHelpText(
       'after',
       `
-Exit codes: 0 printed; 2 wrong usage.`,
+Exit codes:
+  0    printed
+  2    wrong usage`,
     )
     .action(run)
 }
