@@ -163,7 +163,8 @@ export const administrationReplies: readonly ReplyRow[] = [
       'metrics.cursor.open.total': 'long',
     },
   },
-  { command: { fsync: 1 }, db: admin, types: { numFiles: 'int', all: 'object', 'all.*': 'anything' } },
+  { command: { fsync: 1, lock: true }, db: admin, types: { numFiles: 'int', all: 'object', 'all.*': 'anything' } },
+  { command: { fsyncUnlock: 1 }, db: admin, types: { raw: 'object', 'raw.*': 'anything' } },
   {
     command: { getClusterParameter: '*' },
     db: admin,
