@@ -19,6 +19,10 @@ t.test('canary: imports that climb', (t) => {
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/bson/dist/src/a.js'" }), [
     'is a deep import',
   ])
+  const server = "import { a } from '@shardlab/wire/server'"
+  t.match(climbing({ 'packages/node/src/a.ts': server }), ['is a deep import'])
+  const entries = JSON.stringify({ name: '@shardlab/wire', exports: { '.': '', './server': '' } })
+  t.same(climbing({ 'packages/node/src/a.ts': server, 'packages/wire/package.json': entries }), [])
   t.match(climbing({ 'packages/node/src/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is for tests only'])
   t.match(climbing({ 'packages/bson/test/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is above bson'])
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/wire'" }), [

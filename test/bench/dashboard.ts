@@ -5,7 +5,8 @@
 import { cpus } from 'node:os'
 import { MongoClient } from 'mongodb'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { chunkDeltas, LiveState, openDashboard, Readers, type Delta, type LiveChunk } from '@shardlab/dashboard'
+import { chunkDeltas, LiveState, Readers, type Delta, type LiveChunk } from '@shardlab/dashboard'
+import { openDashboard } from '@shardlab/dashboard/server'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
 

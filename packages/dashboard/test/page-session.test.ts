@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
 import type { WebSocket } from 'ws'
-import { Readers, type DashboardTarget, type Delta } from '../src/index.js'
+import { Readers, type Delta } from '../src/index.js'
+import type { DashboardTarget } from '../src/server/index.js'
 import { servePage } from '../src/server/page-session.js'
 
 /** A page that has gone, if it is not OPEN. */

@@ -41,7 +41,9 @@ export async function runAdminCommand(uri: string, command: Document, timeoutMs 
       failures.push(`${host}:${port}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  throw new ConnectError(`no cluster answers at ${uri} (${failures.join('; ')}): start one, or correct the URI.`)
+  throw new ConnectError(
+    `no cluster answers at ${withoutSecrets(uri)} (${failures.join('; ')}): start one, or correct the URI.`,
+  )
 }
 
 /**
@@ -53,6 +55,10 @@ export async function replyFrom(uri: string, command: Document, timeoutMs?: numb
   if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
   return reply
 }
+
+/** The URI without the user and without passwords, for messages. */
+export const withoutSecrets = (uri: string): string =>
+  uri.replace(/^(mongodb:\/\/)[^@/]*@/, '$1').replace(/(tlsCertificateKeyFilePassword=)[^&]*/i, '$1***')
 
 function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
   const [, authority] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri) ?? []

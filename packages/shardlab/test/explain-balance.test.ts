@@ -113,6 +113,7 @@ t.test('an invalid URI, an address without a server and a server of another kind
     ['localhost:27017', /^the URI is "localhost:27017"; it must be like mongodb:\/\/127\.0\.0\.1:27017\/\.$/],
     ['mongodb://', /^the URI is/],
     ['mongodb://a:b:c/', /^the URI has the host "a:b:c"/],
+    ['mongodb://ada:secret@127.0.0.1:1/', /^no cluster answers at mongodb:\/\/127\.0\.0\.1:1\/ \(/],
     ['mongodb://127.0.0.1:70000/', /^the URI has the host "127\.0\.0\.1:70000"/],
     [
       'mongodb://127.0.0.1:1,[::1]:1/x?y=z',

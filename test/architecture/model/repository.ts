@@ -42,6 +42,8 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
   /** Published files and folders. */
   readonly files?: readonly string[]
+  /** Entries: `.`, and further ones such as `./server`. */
+  readonly exports?: Readonly<Record<string, unknown>>
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 

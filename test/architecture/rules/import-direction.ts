@@ -23,7 +23,7 @@ export function findImportsThatClimb(repository: Repository): Finding[] {
         if (item.form === 'url' && !isSource) continue
         const message = item.specifier.startsWith('.')
           ? relativeProblem(workspace, file, item)
-          : nameProblem(workspace, file, item)
+          : nameProblem(repository, workspace, file, item)
         if (message !== null) findings.push({ path: file.path, line: item.line, message })
       }
     }
@@ -48,13 +48,15 @@ function relativeProblem(workspace: Workspace, file: SourceFile, item: Import): 
   return null
 }
 
-function nameProblem(workspace: Workspace, file: SourceFile, item: Import): string | null {
+function nameProblem(repository: Repository, workspace: Workspace, file: SourceFile, item: Import): string | null {
   const name = packageOfSpecifier(item.specifier)
   const folder = folderOfName(name)
   if (folder === undefined) return null
   const isTest = !workspace.sources.includes(file)
   if (item.specifier === `${name}/testing` && !isTest) return `'${item.specifier}' is for tests only and is not shipped`
-  if (item.specifier !== name && item.specifier !== `${name}/testing`)
+  const { exports = {} } = repository.packages.find((each) => each.folder === folder)?.manifest ?? {}
+  const entry = `.${item.specifier.slice(name.length)}`
+  if (entry !== '.' && entry !== './testing' && !Object.hasOwn(exports, entry))
     return `'${item.specifier}' is a deep import: use what ${name} exports`
   // Tests may import their own package by name, to test its exports.
   if (folder === workspace.folder) return isTest ? null : `'${name}' is this package itself: use a relative path`

@@ -1,5 +1,5 @@
 /** The dashboard of a cluster in this process. */
-import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard'
+import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard/server'
 import { manualRuntime } from '../create-runtime.js'
 import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'

@@ -1,6 +1,7 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
-import type { ClusterFacts, DashboardServer } from '@shardlab/dashboard'
+import type { ClusterFacts } from '@shardlab/dashboard'
+import type { DashboardServer } from '@shardlab/dashboard/server'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import type { ResolvedOptions } from '../resolved-options.js'

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
+import { isLocalHost } from '../local-host.js'
 import { servePage } from './page-session.js'
 import type { DashboardTarget } from './target.js'
 
@@ -25,7 +26,8 @@ export async function openDashboard(target: DashboardTarget, port = 0): Promise<
     'x-content-type-options': 'nosniff',
   }
   const server = createServer((request, response) => {
-    if (!isLocal(request)) return void response.writeHead(403).end('The host must be 127.0.0.1 or localhost.\n')
+    if (!isLocalHost(request.headers.host))
+      return void response.writeHead(403).end('The host must be 127.0.0.1 or localhost.\n')
     if (request.url !== '/') return void response.writeHead(404).end('There is one page, /.\n')
     response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : page)
   })
@@ -33,7 +35,7 @@ export async function openDashboard(target: DashboardTarget, port = 0): Promise<
   const sessions = new Set<Promise<void>>()
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => {})
-    if (!isLocal(request) || !isOwnPage(request) || request.url !== '/live')
+    if (!isLocalHost(request.headers.host) || !isOwnPage(request) || request.url !== '/live')
       return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const session = servePage(opened, target)
@@ -66,11 +68,6 @@ function policyOf(page: string): string {
     return `'sha256-${createHash('sha256').update(text!).digest('base64')}'`
   }
   return `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-}
-
-/** A name of another site could resolve to this machine. */
-function isLocal({ headers }: IncomingMessage): boolean {
-  return /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '')
 }
 
 /** Pages of other sites may open WebSockets to this machine. */

@@ -1,14 +1,9 @@
 import { faultForms, OptionError } from '@shardlab/cluster'
-import {
-  openDashboard,
-  type Batch,
-  type DashboardServer,
-  type DashboardTarget,
-  type PageVerb,
-} from '@shardlab/dashboard'
+import type { Batch } from '@shardlab/dashboard'
+import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard/server'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
-import { replyFrom } from '../admin-client.js'
+import { replyFrom, withoutSecrets } from '../admin-client.js'
 import { untilSignal } from '../signals.js'
 import type { DashboardOptions } from './dashboard-options.js'
 
@@ -22,7 +17,7 @@ export async function dashboard({ uri, port }: DashboardOptions): Promise<void> 
   // Otherwise the page alone would show that there is no cluster.
   await target.close((await target.open()).reader)
   const server = await serve(target, port)
-  process.stdout.write(`Dashboard of ${uri}: ${server.url}\nCtrl-C stops it.\n`)
+  process.stdout.write(`Dashboard of ${withoutSecrets(uri)}: ${server.url}\nCtrl-C stops it.\n`)
   await stopped
   await server.close()
 }

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ShardedCluster } from '@shardlab/cluster'
+import { isLocalHost } from '@shardlab/dashboard'
 import { ControlledClusters } from './controlled-clusters.js'
 import { openApi } from './open-api.js'
 import { operations, type Operation } from './operations.js'
@@ -86,8 +87,7 @@ function statusOf(error: unknown): number {
 /** A page of another site could send requests to this port, or reach it by a name of its own. */
 function refuseBrowsers({ headers }: IncomingMessage): void {
   if (headers.origin !== undefined) throw new HttpError(403, 'requests of web pages are refused.')
-  if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? ''))
-    throw new HttpError(403, 'the host must be 127.0.0.1 or localhost.')
+  if (!isLocalHost(headers.host)) throw new HttpError(403, 'the host must be 127.0.0.1 or localhost.')
 }
 
 function operationAt(
