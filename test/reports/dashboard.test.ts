@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { MongoClient } from 'mongodb'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { OptionError, ShardedCluster } from 'shardlab'
+import { ShardedCluster } from 'shardlab'
 import { findRoot } from '../architecture/model/repository.js'
 import { run } from '../support/up.js'
 
@@ -119,13 +119,28 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await page.locator('.history strong', { hasText: /^at \d/ }).waitFor()
     await page.getByRole('button', { name: 'Back to now' }).click()
     await page.locator(`canvas.chunks[aria-label*="${label}"]`).waitFor()
+    t.equal(await page.locator('.chosen[aria-live=polite]').innerText(), '', 'the live region is there before its text')
     await page.locator('canvas.chunks').focus()
     await page.keyboard.press('End')
     await page.getByText('Chunk 20 on').waitFor()
     t.match(await page.locator('.chosen').innerText(), /from customer: 190 to MaxKey/)
     await page.keyboard.press('+')
     await page.locator('.ends', { hasText: 'of 20' }).waitFor()
+    const map = page.locator('canvas.chunks')
+    await page.keyboard.press('Home')
+    await page.locator('.ends', { hasText: 'chunks 1 to' }).waitFor()
+    await page.getByText('Chunk 1 on').waitFor()
+    await page.keyboard.press('End')
+    await page.locator('.ends', { hasText: 'to 20 of 20' }).waitFor()
+    await map.click({ position: { x: 10, y: 40 } })
+    await map.click({ position: { x: 400, y: 40 } })
+    await page.getByText(/Chunk 1\d on/).waitFor()
+    t.match(await page.locator('.ends').innerText(), /to 20 of 20/, 'a click on a label of a lane has no effect')
+    await page.keyboard.press('End')
+    await page.getByText('Chunk 20 on').waitFor()
+    t.equal(await page.locator('table.chunk-table').count(), 0, 'a closed table has no rows')
     await page.locator('summary', { hasText: 'as a table' }).click()
+    await page.locator('table.chunk-table').waitFor()
     const last = await page.locator('table.chunk-table tbody tr').last().innerText()
     t.match(last, /customer: 190\s+MaxKey\s+shard0/, 'the table has the chunks of the view')
 
@@ -144,6 +159,9 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await page.getByRole('button', { name: 'shard03' }).click()
     // The page is drawn with the next frame.
     while ((await fault.inputValue()) !== 'slow disk of shard03 by 20ms');
+    await fault.fill('slow disk of shard03 by 20ms for 5s')
+    await page.getByRole('button', { name: 'config' }).click()
+    while ((await fault.inputValue()) !== 'slow disk of config by 20ms for 5s');
     await fault.fill('crash shard09')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.locator('.notice.bad', { hasText: 'shard09' }).waitFor()
@@ -178,9 +196,11 @@ t.test('a page of another process shows the cluster behind a connection string',
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', topology: 'sharded' })
   t.teardown(() => cluster.stop())
   const program = join(findRoot(), 'packages/shardlab/bin/shardlab.js')
-  const child = spawn(process.execPath, [program, 'dashboard', '--uri', cluster.uri])
+  const uri = cluster.uri.replace('//', '//ada:secret@')
+  const child = spawn(process.execPath, [program, 'dashboard', '--uri', uri])
   t.teardown(() => child.kill('SIGKILL'))
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  t.match(line, `Dashboard of ${cluster.uri}: `, 'without the user')
   const [url] = /http:\S+/.exec(line)!
   await onPage(t, url, async (page) => {
     await page.getByRole('button', { name: 'Crash shard01' }).click()
@@ -197,6 +217,23 @@ t.test('a page of another process shows the cluster behind a connection string',
   t.same(await once(child, 'exit'), [0, null])
   t.match(await run(process.execPath, [program, 'dashboard', '--uri', 'mongodb://127.0.0.1:1/']), {
     ...{ code: 2, stderr: /no cluster answers/ },
+  })
+})
+
+t.test('a page says that the catalog has not been read, and shows it later', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  await cluster.crash('config')
+  await onPage(t, cluster.dashboard!, async (page) => {
+    for (const view of ['Balancer', 'Collections']) {
+      await show(page, view)
+      await page.locator('h1', { hasText: view }).waitFor()
+      await page.getByText('The catalog has not been read yet.').first().waitFor()
+    }
+    await cluster.restart('config')
+    await page.getByText('No collection is sharded').waitFor()
+    await show(page, 'Balancer')
+    await page.getByText('● on').waitFor()
   })
 })
 
@@ -263,7 +300,10 @@ t.test('pages of other sites can neither read the dashboard nor connect to it', 
       message: `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`,
     },
   })
-  await t.rejects(ShardedCluster.start({ runtime: 'inline', dashboard: true, auth: true }), OptionError)
+  await t.rejects(ShardedCluster.start({ runtime: 'inline', dashboard: true, auth: true }), {
+    ...{ name: 'OptionError' },
+    message: 'dashboard: its page has no login, so it cannot be used with auth: remove one of them.',
+  })
   await t.rejects(ShardedCluster.start({ dashboard: 'yes' as never }), { message: /must be true, false or a port/ })
   const other = await cluster.fork()
   t.equal(other.dashboard, null, 'a copy has no dashboard')

@@ -86,7 +86,7 @@ function header(view: View): TemplateResult {
       <span class=${problems.length === 0 ? 'fine' : 'bad'} role="status"
         >${problems.length === 0 ? '✓ nothing is broken' : `✕ ${problems.length} broken`}</span
       >
-      <button type="button" aria-pressed=${isPaused} @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
+      <button type="button" @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
     </p>
   </header>`
 }

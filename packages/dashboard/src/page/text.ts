@@ -1,4 +1,13 @@
 /** Values as texts of the page. */
+import type { LiveState } from '../stream/live-state.js'
+
+export const unreadCatalog = 'The catalog has not been read yet.'
+
+/** Why no collection is shown. */
+export function noCollection({ cluster, catalog }: LiveState): string {
+  if (cluster?.topology !== 'sharded') return 'This topology has no sharded collections.'
+  return catalog.readAtMs === 0 ? unreadCatalog : 'No collection is sharded.'
+}
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 

@@ -26,9 +26,7 @@ export function timeBar(app: App): TemplateResult | typeof nothing {
   }
   return html`<section class="time" aria-label="Virtual time">
     <p class="buttons">
-      <button type="button" class="main" aria-pressed=${isPlaying} @click=${() => toggle(app)}>
-        ${isPlaying ? 'Stop the clock' : 'Play'}
-      </button>
+      <button type="button" class="main" @click=${() => toggle(app)}>${isPlaying ? 'Stop the clock' : 'Play'}</button>
       <label
         >Speed
         <select name="speed" @change=${choose}>

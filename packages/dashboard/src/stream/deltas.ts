@@ -101,9 +101,9 @@ export interface LiveBalancer {
 }
 
 export interface LiveCatalog {
-  /** When the catalog was last read; 0: not yet. Milliseconds since the epoch. */
+  /** Since when it can be read; 0: it has not been read yet. Milliseconds since the epoch. */
   readonly readAtMs: number
-  /** Why it could not be read since; null: it could. */
+  /** Why it can no longer be read; null: it can. */
   readonly error: string | null
 }
 

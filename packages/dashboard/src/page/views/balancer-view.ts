@@ -3,7 +3,7 @@ import { withReadableSizes } from '@shardlab/quantities'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
-import { boundText, timeText } from '../text.js'
+import { boundText, noCollection, timeText, unreadCatalog } from '../text.js'
 
 type Round = Extract<StreamedEvent, { type: 'balancer-round' }>
 
@@ -36,8 +36,9 @@ export const balancerView: View = {
 }
 
 function status(app: App): TemplateResult {
-  const { balancer } = app.state
-  if (balancer === null) return html`<p>This topology has no balancer.</p>`
+  const { balancer, cluster } = app.state
+  if (cluster?.topology !== 'sharded') return html`<p>This topology has no balancer.</p>`
+  if (balancer === null) return html`<p>${unreadCatalog}</p>`
   const { mode, activeWindow } = balancer
   const window =
     activeWindow === null ? 'at any time' : `from ${clock(activeWindow.start)} to ${clock(activeWindow.stop)}`
@@ -74,7 +75,7 @@ function questions(app: App): TemplateResult {
   const names = [...app.state.collections.values()].filter(({ unsplittable }) => !unsplittable).map(({ ns }) => ns)
   return html`<section>
     <h2>Why is it not balanced?</h2>
-    ${names.length === 0 ? html`<p>No collection is sharded.</p>` : nothing}
+    ${names.length === 0 ? html`<p>${noCollection(app.state)}</p>` : nothing}
     <ul class="questions">
       ${names.toSorted().map(
         (ns) =>

@@ -1,10 +1,14 @@
 /** The chunks of a map as texts. */
-import { html, type TemplateResult } from 'lit-html'
+import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveChunk } from '../../stream/deltas.js'
+import type { App } from '../app.js'
 import { boundText, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
 
 const rowsMax = 200
+
+/** While the table is closed, it has no rows. */
+let isOpen = false
 
 const endOf = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place + 1]?.min ?? 'MaxKey')
 
@@ -17,22 +21,39 @@ function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
     .join(', ')
 }
 
-export function chunkDetails(data: ChunkMapData, place: number): TemplateResult {
-  const { min, shard, jumbo } = data.chunks[place]!
-  const zones = zonesOf(data, place)
+/** Also without a selection, because screen readers read changes of elements that are there. */
+export function chunkDetails(data: ChunkMapData): TemplateResult {
   return html`<p class="chosen" aria-live="polite">
-    Chunk ${whole(place + 1)} on <strong>${shard}</strong>: from <code>${boundText(min)}</code> to
-    <code>${endOf(data.chunks, place)}</code>${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}.
+    ${data.selected === null ? nothing : sentenceOf(data, data.selected)}
   </p>`
 }
 
-export function chunkTable(data: ChunkMapData): TemplateResult {
+function sentenceOf(data: ChunkMapData, place: number): TemplateResult {
+  const { min, shard, jumbo } = data.chunks[place]!
+  const zones = zonesOf(data, place)
+  return html`Chunk ${whole(place + 1)} on <strong>${shard}</strong>: from <code>${boundText(min)}</code> to
+    <code>${endOf(data.chunks, place)}</code
+    >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}.`
+}
+
+export function chunkTable(data: ChunkMapData, app: App): TemplateResult {
+  const toggle = (event: Event): void => {
+    const { open } = event.currentTarget as HTMLDetailsElement
+    if (open === isOpen) return
+    isOpen = open
+    app.redraw()
+  }
+  return html`<details ?open=${isOpen} @toggle=${toggle}>
+    <summary>Chunks in this view as a table</summary>
+    ${isOpen ? rows(data) : nothing}
+  </details>`
+}
+
+function rows(data: ChunkMapData): TemplateResult {
   const { chunks, window } = data
   const shown = chunks.slice(window.from, Math.min(window.to, window.from + rowsMax))
   const left = window.to - window.from - shown.length
-  return html`<details>
-    <summary>Chunks in this view as a table</summary>
-    <div class="wide" tabindex="0" role="region" aria-label="Chunks">
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Chunks">
       <table class="chunk-table">
         <thead>
           <tr>
@@ -57,6 +78,5 @@ export function chunkTable(data: ChunkMapData): TemplateResult {
         </tbody>
       </table>
     </div>
-    ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}
-  </details>`
+    ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}`
 }

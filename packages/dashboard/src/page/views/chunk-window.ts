@@ -26,6 +26,12 @@ export function zoom({ from, to }: ChunkWindow, factor: number, at: number, coun
   return clamp({ from: start, to: start + size }, count)
 }
 
+/** As large as another one, with the place in its middle. */
+export function around(place: number, { from, to }: ChunkWindow, count: number): ChunkWindow {
+  const start = Math.round(place - (to - from) / 2)
+  return clamp({ from: start, to: start + to - from }, count)
+}
+
 export function pan({ from, to }: ChunkWindow, share: number, count: number): ChunkWindow {
   const step = Math.max(1, Math.round(Math.abs((to - from) * share))) * Math.sign(share)
   return clamp({ from: from + step, to: to + step }, count)

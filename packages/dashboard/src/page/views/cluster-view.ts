@@ -19,9 +19,11 @@ export const clusterView: View = {
     const sets = setsOf(state)
     const of = (role: string) => sets.filter(([, [first]]) => first!.role === role)
     const others = sets.filter(([, [first]]) => !['mongos', 'config-server', 'shard'].includes(first!.role))
+    const owners = ownersIn(state)
+    const group = (title: string, shown: readonly MemberSet[]) => groupOf(title, shown, app, owners)
     return html`<h1>Cluster</h1>
-      ${broken(app)} ${group('Routers', of('mongos'), app)} ${group('Config server', of('config-server'), app)}
-      ${group('Shards', of('shard'), app)} ${group('Other members', others, app)} ${links(app)} ${table(state)}`
+      ${broken(app)} ${group('Routers', of('mongos'))} ${group('Config server', of('config-server'))}
+      ${group('Shards', of('shard'))} ${group('Other members', others)} ${links(app)} ${table(state)}`
   },
 }
 
@@ -47,25 +49,28 @@ function broken({ state }: App): TemplateResult {
   </section>`
 }
 
-function group(title: string, sets: readonly MemberSet[], app: App): TemplateResult | typeof nothing {
+function groupOf(
+  title: string,
+  sets: readonly MemberSet[],
+  app: App,
+  owners: ReadonlyMap<string, Owner>,
+): TemplateResult | typeof nothing {
   if (sets.length === 0) return nothing
   return html`<section>
     <h2>${title}</h2>
-    <div class="cards">${sets.map((set) => card(set, app))}</div>
+    <div class="cards">${sets.map((set) => card(set, app, owners.get(set[0])))}</div>
   </section>`
 }
 
-function card([name, members]: MemberSet, app: App): TemplateResult {
+function card([name, members]: MemberSet, app: App, owner: Owner | undefined): TemplateResult {
   const shard = app.state.shards.get(name)
-  const chunks = shard === undefined ? null : chunksOn(name, app.state)
   const notes = [
-    ...(chunks === null ? [] : [counted(chunks, 'chunk')]),
+    ...(owner === undefined ? [] : [counted(owner.chunks, 'chunk')]),
     ...(shard?.draining === true ? ['draining'] : []),
     ...(shard === undefined || shard.zones.length === 0 ? [] : [`zones ${shard.zones.join(', ')}`]),
     ...(shard === undefined && members[0]!.role === 'shard' ? ['not in the cluster'] : []),
   ]
-  const index = [...app.state.shards.keys()].sort().indexOf(name)
-  return html`<article class="card ${index < 0 ? '' : `tone${index % tones}`}" data-set=${name}>
+  return html`<article class="card ${owner === undefined ? '' : `tone${owner.place % tones}`}" data-set=${name}>
     <h3>${name}</h3>
     ${notes.length === 0 ? nothing : html`<p class="soft">${notes.join(' · ')}</p>`}
     <ul class="members">
@@ -110,10 +115,21 @@ function buttons({ address, state }: LiveMember, app: App): TemplateResult {
   return html`${apply('Crash', 'has crashed')} ${apply('Pause', 'is paused')}`
 }
 
-function chunksOn(shard: string, state: LiveState): number {
-  let count = 0
-  for (const ns of state.collections.keys()) count += state.countsOf(ns).byShard.get(shard) ?? 0
-  return count
+interface Owner {
+  /** Among the shards in the order of their names. */
+  readonly place: number
+  /** Of all collections together. */
+  chunks: number
+}
+
+function ownersIn(state: LiveState): ReadonlyMap<string, Owner> {
+  const owners = new Map([...state.shards.keys()].sort().map((shard, place) => [shard, { place, chunks: 0 }]))
+  for (const ns of state.collections.keys())
+    for (const [shard, count] of state.countsOf(ns).byShard) {
+      const owner = owners.get(shard)
+      if (owner !== undefined) owner.chunks += count
+    }
+  return owners
 }
 
 function links({ state }: App): TemplateResult {

@@ -5,10 +5,10 @@ import { placeOf, type ChunkCounts } from '../../stream/live-state.js'
 import { chunkDetails, chunkTable } from './chunk-table.js'
 import type { App, View } from '../app.js'
 import { isDark } from '../palette.js'
-import { boundText, counted } from '../text.js'
+import { boundText, counted, noCollection } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
-import { allOf, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
+import { allOf, around, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
 
 let chosen: string | null = null
 /** null: all chunks, also those that are added. */
@@ -27,7 +27,12 @@ export const collectionsView: View = {
     const collection = presentOf(app)
     if (collection === undefined)
       return html`<h1>Collections</h1>
-        <p>No collection is sharded. For example: <code>sh.shardCollection("shop.orders", { customer: 1 })</code></p>`
+        <p>${noCollection(app.state)}</p>
+        ${
+          app.state.catalog.readAtMs === 0
+            ? nothing
+            : html`<p>For example: <code>sh.shardCollection("shop.orders", { customer: 1 })</code></p>`
+        }`
     return html`<h1>Collections</h1>
       <p>
         <label
@@ -95,15 +100,21 @@ function map(collection: LiveCollection, app: App): TemplateResult {
   }
   const middle = (window.from + window.to) / 2
   const zoomBy = (factor: number, at = middle): void => show(zoom(window, factor, at, chunks.length))
+  const isShown = (place: number): boolean => place >= window.from && place < window.to
   const select = (place: number): void => {
     selectedKey = chunks[place]?.key ?? null
-    if (place < window.from || place >= window.to) show(pan(window, place < window.from ? -0.5 : 0.5, chunks.length))
+    if (!isShown(place)) show(around(place, window, chunks.length))
     app.redraw()
   }
   const placeAt = (event: MouseEvent): number => {
     const canvas = event.currentTarget as HTMLCanvasElement
     const x = event.clientX - canvas.getBoundingClientRect().left - labelWidth
     return window.from + x / scaleOf(sizeOf(canvas.clientWidth, data), window)
+  }
+  const onClick = (event: MouseEvent): void => {
+    const place = Math.floor(placeAt(event))
+    // Otherwise it is a label of a lane.
+    if (isShown(place)) select(place)
   }
   const onKey = (event: KeyboardEvent): void => {
     const actions: Readonly<Record<string, () => void>> = {
@@ -161,11 +172,12 @@ function map(collection: LiveCollection, app: App): TemplateResult {
       <canvas
         class="chunks"
         tabindex="0"
-        role="img"
+        role="application"
+        aria-roledescription="chunk map"
         aria-label="Chunk map of ${collection.ns}: ${summary}. ${ownersText(data, counts)}. The table below has the chunks."
         @keydown=${onKey}
         @wheel=${onWheel}
-        @click=${(event: MouseEvent) => select(Math.floor(placeAt(event)))}
+        @click=${onClick}
         @dblclick=${(event: MouseEvent) => zoomBy(0.5, placeAt(event))}
       ></canvas>
       <figcaption class="ends">
@@ -178,7 +190,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
-    ${data.selected === null ? nothing : chunkDetails(data, data.selected)} ${movements(data)} ${chunkTable(data)}`
+    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)}`
 }
 
 const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>

@@ -7,10 +7,12 @@ import { timelineChart } from './timeline-chart.js'
 import { lanesOf } from './timeline-lanes.js'
 
 const shownEventsMax = 200
-/** Names in the forms of faults that stand for the target. */
-const placeholders = /\b(shard0[12]|mongos01)\b/
+/** Names in the forms of faults that stand for the target. The cluster may have no such members. */
+const placeholders: ReadonlySet<string> = new Set(['shard01', 'shard02', 'mongos01'])
 
 let text = ''
+/** The name in the text in whose place another one is written; null: there is none. */
+let target: string | null = null
 /** Kinds of events that are hidden. */
 const hidden = new Set<string>(['log'])
 
@@ -25,8 +27,8 @@ export const faultsView: View = {
 function form(app: App): TemplateResult {
   const { members, shards } = app.state
   const targets = [...new Set([...members.keys(), ...shards.keys()])].filter((name) => name !== 'balancer').sort()
-  const write = (changed: string): void => {
-    text = changed
+  const aim = (name: string): void => {
+    aimAt(name)
     app.redraw()
   }
   const apply = (event: Event): void => {
@@ -42,7 +44,9 @@ function form(app: App): TemplateResult {
           <select
             name="form"
             @change=${(event: Event) => {
+              target = null
               write((event.target as HTMLSelectElement).value)
+              app.redraw()
             }}
           >
             <option value="" ?selected=${text === ''}>choose a form…</option>
@@ -52,10 +56,7 @@ function form(app: App): TemplateResult {
       </p>
       <p class="buttons" role="group" aria-label="Target">
         ${targets.map(
-          (target) =>
-            html`<button type="button" ?disabled=${!placeholders.test(text)} @click=${() => write(aimed(target))}>
-              ${target}
-            </button>`,
+          (name) => html`<button type="button" ?disabled=${target === null} @click=${() => aim(name)}>${name}</button>`,
         )}
       </p>
       <p>
@@ -67,7 +68,10 @@ function form(app: App): TemplateResult {
             placeholder="crash shard02 for 5s"
             autocomplete="off"
             spellcheck="false"
-            @input=${(event: Event) => write((event.target as HTMLInputElement).value)}
+            @input=${(event: Event) => {
+              write((event.target as HTMLInputElement).value)
+              app.redraw()
+            }}
         /></label>
         <button type="submit" class="main">Apply</button>
       </p>
@@ -78,7 +82,20 @@ function form(app: App): TemplateResult {
   </section>`
 }
 
-const aimed = (target: string): string => text.replace(placeholders, target)
+function write(fault: string): void {
+  text = fault
+  const words = wordsIn(fault)
+  if (target === null || !words.includes(target)) target = words.find((word) => placeholders.has(word)) ?? null
+}
+
+function aimAt(name: string): void {
+  const words = wordsIn(text)
+  text = words.with(words.indexOf(target!), name).join('')
+  target = name
+}
+
+/** And what is between them. */
+const wordsIn = (fault: string): string[] => fault.split(/([\w.-]+)/)
 
 function active(app: App): TemplateResult {
   const { faults } = app.state
