@@ -9,8 +9,8 @@
  * | uint32 version of the format | uint32 number of the frame in the file, from 0 |
  * | uint32 number of the file | uint32 length of the payload |
  * | 12 bytes of the disk, the same in all of its files | uint32 CRC-32 of the payload |
- * | uint32 end of the file before it, 0: none | uint32 CRC-32 of the above, seeded with the file's |
- * | 8 bytes reserved, uint32 CRC-32 of the above | payload: records, each a uint32 length and its bytes |
+ * | uint64 {@link FileHeader.bytes} | uint32 CRC-32 of the above, seeded with the file's |
+ * | 4 bytes reserved, uint32 CRC-32 of the above | payload: records, each a uint32 length and its bytes |
  */
 import { crc32 } from 'node:zlib'
 import { DiskDamagedError, DiskRefusedError } from './disk-damaged-error.js'
@@ -28,7 +28,7 @@ export type FileKind = 'SHARDLOG' | 'SHARDCKP'
 export interface FileHeader {
   readonly number: number
   readonly diskId: Uint8Array
-  /** Log files: where the frames of the file before end. Checkpoints: the length of the body. */
+  /** Log files: where the frames of the file before end, 0: there is none. Checkpoints: the length of the body. */
   readonly bytes: number
 }
 

@@ -8,7 +8,10 @@ import type { FileSystem } from './file-system.js'
 const plentyBytes = 256 * 1024 * 1024
 const checkEveryBytes = 16 * 1024 * 1024
 const checkEveryMs = 100
-/** A member leaves this much free, so that work in progress can be completed. */
+/**
+ * Upper bound of the free space that a write requires: the caller's reserve may be larger than what
+ * the file system has left.
+ */
 const spareBytesMax = 32 * 1024 * 1024
 const probeBytes = 256 * 1024
 /** The system ends a process that uses the last of it. */
