@@ -8,17 +8,79 @@ class Inode {
   bytes = Buffer.alloc(0)
   /** What survives a power loss. */
   flushed = Buffer.alloc(0)
+  /** Sectors of a failed flush: later ones leave them out until they are written again. */
+  readonly #dropped = new Set<number>()
+
+  written(position: number, length: number): void {
+    for (let at = position - (position % sectorBytes); at < position + length; at += sectorBytes)
+      this.#dropped.delete(at)
+  }
+
+  flush(): void {
+    this.flushed = this.#dropped.size === 0 ? Buffer.from(this.bytes) : this.#onDisk(() => true)
+  }
+
+  flushFailed(): void {
+    for (let at = 0; at < this.bytes.length; at += sectorBytes)
+      if (!sectorOf(this.bytes, at).equals(sectorOf(this.flushed, at))) this.#dropped.add(at)
+  }
+
+  /** Any sectors that were not flushed are lost. */
+  afterLoss(random: Random): Inode {
+    const left = this.#onDisk(() => random.below(2) === 0)
+    const inode = new Inode()
+    inode.bytes = random.below(2) === 0 ? left : left.subarray(0, this.flushed.length)
+    inode.flushed = Buffer.from(inode.bytes)
+    return inode
+  }
+
+  #onDisk(isWritten: () => boolean): Buffer<ArrayBuffer> {
+    const left = Buffer.alloc(this.bytes.length)
+    left.set(this.flushed.subarray(0, left.length))
+    for (let at = 0; at < left.length; at += sectorBytes)
+      if (!this.#dropped.has(at) && isWritten()) left.set(sectorOf(this.bytes, at), at)
+    return left
+  }
 }
 
-type Entries = Map<string, Inode>
+function sectorOf(bytes: Buffer, at: number): Buffer {
+  return bytes.subarray(at, at + sectorBytes)
+}
+
+type Entries = Map<string, Inode | Folder>
+
+class Folder {
+  entries: Entries = new Map()
+  #flushed: Entries = new Map()
+  #changes: ((entries: Entries) => void)[] = []
+
+  change(change: (entries: Entries) => void): void {
+    change(this.entries)
+    this.#changes.push(change)
+  }
+
+  flush(): void {
+    this.#flushed = new Map(this.entries)
+    this.#changes = []
+  }
+
+  /** The last changes that were not flushed are lost. */
+  afterLoss(random: Random): Folder {
+    const left = new Map(this.#flushed)
+    for (const change of this.#changes.slice(0, random.below(this.#changes.length + 1))) change(left)
+    const folder = new Folder()
+    folder.entries = new Map([...left].map(([name, entry]) => [name, entry.afterLoss(random)]))
+    folder.flush()
+    return folder
+  }
+}
 
 export class MemoryFiles implements FileSystem {
-  /** One folder, `/`. Names of files. */
-  #entries: Entries = new Map()
-  #flushedEntries: Entries = new Map()
-  #changes: ((entries: Entries) => void)[] = []
-  readonly #open = new Map<number, Inode | null>()
+  #root = new Folder()
+  readonly #open = new Map<number, Inode | Folder>()
   #lastFd = 2
+  /** Null: power does not fail. */
+  #callsUntilPowerFails: number | null = null
   capacityBytes = Number.POSITIVE_INFINITY
   freeMemoryBytes = Number.POSITIVE_INFINITY
   /** Errors of the next flushes. */
@@ -26,21 +88,19 @@ export class MemoryFiles implements FileSystem {
   flushes = 0
 
   openSync(path: string, flags: string): number {
+    this.#call()
     const fd = ++this.#lastFd
-    const name = nameOf(path)
-    if (name === '') {
-      this.#open.set(fd, null)
+    const existing = this.#find(path)
+    if (existing !== undefined) {
+      if (flags === 'wx+') throw errorOf('EEXIST')
+      if (flags === 'w+') (existing as Inode).bytes = Buffer.alloc(0)
+      this.#open.set(fd, existing)
       return fd
     }
-    let inode = this.#entries.get(name)
-    if (inode === undefined) {
-      if (flags.startsWith('r')) throw errorOf('ENOENT')
-      const created = new Inode()
-      inode = created
-      this.#change((entries) => entries.set(name, created))
-    } else if (flags === 'wx+') throw errorOf('EEXIST')
-    else if (flags === 'w+') inode.bytes = Buffer.alloc(0)
-    this.#open.set(fd, inode)
+    if (flags.startsWith('r')) throw errorOf('ENOENT')
+    const created = new Inode()
+    this.#folder(parentOf(path)).change((entries) => entries.set(nameOf(path), created))
+    this.#open.set(fd, created)
     return fd
   }
 
@@ -49,37 +109,42 @@ export class MemoryFiles implements FileSystem {
   }
 
   readSync(fd: number, target: Uint8Array, offset: number, length: number, position: number): number {
+    this.#call()
     const part = this.#inode(fd).bytes.subarray(position, position + length)
     target.set(part, offset)
     return part.length
   }
 
   writeSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number {
+    this.#call()
     const inode = this.#inode(fd)
     const growth = Math.max(0, position + length - inode.bytes.length)
-    const room = Math.max(0, this.capacityBytes - this.#usedBytes())
+    const room = Math.max(0, this.capacityBytes - usedBytes(this.#root))
     const count = growth > room ? length - (growth - room) : length
     if (count <= 0) throw errorOf('ENOSPC')
     const end = position + count
     if (end > inode.bytes.length) inode.bytes = Buffer.concat([inode.bytes, Buffer.alloc(end - inode.bytes.length)])
     inode.bytes.set(bytes.subarray(offset, offset + count), position)
+    inode.written(position, count)
     return count
   }
 
   ftruncateSync(fd: number, length: number): void {
+    this.#call()
     const inode = this.#inode(fd)
     inode.bytes = Buffer.from(inode.bytes.subarray(0, length))
   }
 
   fsyncSync(fd: number): void {
+    this.#call()
+    const opened = this.#open.get(fd)
+    if (opened === undefined) throw errorOf('EBADF')
     const error = this.flushErrors.shift()
-    if (error !== undefined) throw error
-    const inode = this.#open.get(fd)
-    if (inode === undefined) throw errorOf('EBADF')
-    if (inode === null) {
-      this.#flushedEntries = new Map(this.#entries)
-      this.#changes = []
-    } else inode.flushed = Buffer.from(inode.bytes)
+    if (error !== undefined) {
+      if (opened instanceof Inode) opened.flushFailed()
+      throw error
+    }
+    opened.flush()
     this.flushes++
   }
 
@@ -107,98 +172,129 @@ export class MemoryFiles implements FileSystem {
   }
 
   sizeSync(path: string): number {
-    return this.file(nameOf(path)).length
+    this.#call()
+    return this.file(path).length
   }
 
   readFileSync(path: string): Uint8Array {
-    return this.file(nameOf(path))
+    this.#call()
+    return this.file(path)
   }
 
-  namesSync(): string[] {
-    return [...this.#entries.keys()]
+  namesSync(folder: string): string[] {
+    this.#call()
+    return [...this.#folder(folder).entries.keys()]
   }
 
-  mkdirSync(): void {}
+  mkdirSync(folder: string): void {
+    this.#call()
+    if (this.#find(folder) === undefined)
+      this.#folder(parentOf(folder)).change((entries) => entries.set(nameOf(folder), new Folder()))
+  }
 
   renameSync(from: string, to: string): void {
-    const inode = this.#entries.get(nameOf(from))
-    if (inode === undefined) throw errorOf('ENOENT')
-    this.#change((entries) => {
+    this.#call()
+    const entry = this.#find(from)
+    if (entry === undefined) throw errorOf('ENOENT')
+    const replaced = this.#find(to)
+    if (replaced instanceof Folder && replaced.entries.size > 0) throw errorOf('ENOTEMPTY')
+    if (parentOf(from) !== parentOf(to)) throw errorOf('EXDEV')
+    this.#folder(parentOf(from)).change((entries) => {
       entries.delete(nameOf(from))
-      entries.set(nameOf(to), inode)
+      entries.set(nameOf(to), entry)
     })
   }
 
+  /** Of a folder, one entry after the other, as the system does. */
   removeSync(path: string): void {
-    if (this.#entries.has(nameOf(path))) this.#change((entries) => entries.delete(nameOf(path)))
+    const entry = this.#find(path)
+    if (entry instanceof Folder) for (const name of entry.entries.keys()) this.removeSync(`${path}/${name}`)
+    this.#call()
+    if (entry !== undefined) this.#folder(parentOf(path)).change((entries) => entries.delete(nameOf(path)))
   }
 
   freeBytesSync(): number {
-    return Math.max(0, this.capacityBytes - this.#usedBytes())
-  }
-
-  /** @throws Error there is no such file */
-  file(name: string): Buffer {
-    const inode = this.#entries.get(name)
-    if (inode === undefined) throw errorOf('ENOENT')
-    return inode.bytes
-  }
-
-  /** Replaces a file behind the back of its user. */
-  damage(name: string, damaged: Uint8Array): void {
-    const inode = this.#entries.get(name)!
-    inode.bytes = Buffer.from(damaged)
-    inode.flushed = Buffer.from(damaged)
+    return Math.max(0, this.capacityBytes - usedBytes(this.#root))
   }
 
   freeMemorySync(): number {
     return this.freeMemoryBytes
   }
 
-  /** Of each file, any sectors that were not flushed are lost; of the folder, its last changes. */
+  /** @throws Error there is no such file */
+  file(path: string): Buffer {
+    const inode = this.#find(path)
+    if (!(inode instanceof Inode)) throw errorOf('ENOENT')
+    return inode.bytes
+  }
+
+  /** Replaces a file behind the back of its user. */
+  damage(path: string, damaged: Uint8Array): void {
+    const inode = this.#find(path) as Inode
+    inode.bytes = Buffer.from(damaged)
+    inode.written(0, damaged.length)
+    inode.flush()
+  }
+
+  /** So many calls succeed, and all later ones fail until {@link losePower}. */
+  failPowerAfter(calls: number): void {
+    this.#callsUntilPowerFails = calls
+  }
+
+  get hasPowerFailed(): boolean {
+    return this.#callsUntilPowerFails !== null && this.#callsUntilPowerFails < 0
+  }
+
+  /** Of each file, any sectors that were not flushed are lost; of each folder, its last changes. */
   losePower(random: Random): void {
-    const entries = new Map(this.#flushedEntries)
-    for (const change of this.#changes.slice(0, random.below(this.#changes.length + 1))) change(entries)
+    this.#callsUntilPowerFails = null
     // Open files of before write to the old ones.
-    this.#entries = new Map([...entries].map(([name, inode]) => [name, afterLoss(inode, random)]))
-    this.#flushedEntries = new Map(this.#entries)
-    this.#changes = []
+    this.#root = this.#root.afterLoss(random)
   }
 
-  #change(change: (entries: Entries) => void): void {
-    change(this.#entries)
-    this.#changes.push(change)
+  #call(): void {
+    if (this.#callsUntilPowerFails === null) return
+    if (this.#callsUntilPowerFails > 0) this.#callsUntilPowerFails--
+    else {
+      this.#callsUntilPowerFails = -1
+      throw errorOf('no power')
+    }
   }
 
-  #usedBytes(): number {
-    let used = 0
-    for (const { bytes } of this.#entries.values()) used += bytes.length
-    return used
+  #find(path: string): Inode | Folder | undefined {
+    let found: Inode | Folder | undefined = this.#root
+    for (const name of path.split('/').filter((part) => part !== ''))
+      found = found instanceof Folder ? found.entries.get(name) : undefined
+    return found
+  }
+
+  #folder(path: string): Folder {
+    const folder = this.#find(path)
+    if (!(folder instanceof Folder)) throw errorOf('ENOENT')
+    return folder
   }
 
   #inode(fd: number): Inode {
     const inode = this.#open.get(fd)
-    if (inode === undefined || inode === null) throw errorOf('EBADF')
+    if (!(inode instanceof Inode)) throw errorOf('EBADF')
     return inode
   }
 }
 
-function afterLoss({ bytes, flushed }: Inode, random: Random): Inode {
-  const length = random.below(2) === 0 ? bytes.length : flushed.length
-  const left = Buffer.alloc(length)
-  left.set(flushed.subarray(0, length))
-  for (let at = 0; at < length; at += sectorBytes)
-    if (random.below(2) === 0) left.set(bytes.subarray(at, Math.min(at + sectorBytes, length)), at)
-  const inode = new Inode()
-  inode.bytes = left
-  inode.flushed = Buffer.from(left)
-  return inode
+function usedBytes({ entries }: Folder): number {
+  let used = 0
+  for (const entry of entries.values()) used += entry instanceof Folder ? usedBytes(entry) : entry.bytes.length
+  return used
 }
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function errorOf(code: string): NodeJS.ErrnoException {
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+export function errorOf(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code })
 }

@@ -2,7 +2,7 @@
 export class DiskDamagedError extends Error {
   constructor(path: string, offset: number | null, what: string) {
     super(
-      `${path} is damaged${offset === null ? '' : ` at byte ${offset}`}: ${what}. Nothing was changed; restore the directory from a backup.`,
+      `${path} is damaged${offset === null ? '' : ` at byte ${offset}`}: ${what}. This file was not changed; restore the directory from a backup.`,
     )
     this.name = 'DiskDamagedError'
   }

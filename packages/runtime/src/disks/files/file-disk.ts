@@ -19,7 +19,7 @@ import { isNoSpace, syncFolder, type FileSystem } from './file-system.js'
 import { diskIdBytes, frameHeaderBytes } from './frame-codec.js'
 import { FreeSpace } from './free-space.js'
 import { LogFile, logName, tornBy, type LogEnd } from './log-file.js'
-import { OpenLogFile } from './open-log-file.js'
+import { OpenLogFile, removeTemporaryLog } from './open-log-file.js'
 
 const closedName = 'closed'
 const recordHeaderBytes = 4
@@ -62,6 +62,8 @@ export class FileDisk implements Disk {
   /** The oldest log file that recovery needs. */
   #firstLog = 1
   #isAbandoned = false
+  /** The file that notes the end of the log is there, and still true. */
+  #isNotedAsClosed = false
   /** After an error of the file system it is unknown what is on the disk, so nothing more is. */
   #broken: Error | null = null
 
@@ -121,6 +123,7 @@ export class FileDisk implements Disk {
   /** @throws DiskDamagedError, DiskRefusedError; while the records are read, too */
   read(): DiskContents {
     removeTemporaryCheckpoint(this.#files, this.#folder)
+    removeTemporaryLog(this.#files, this.#folder)
     const names = this.#files.namesSync(this.#folder)
     const checkpoints = numbersOf(names, checkpointName)
     this.#firstLog = checkpoints.at(-1) ?? 1
@@ -129,6 +132,8 @@ export class FileDisk implements Disk {
     const checkpoint =
       last === undefined ? null : readCheckpointFile(this.#files, this.#folder, { number: last, diskId: this.#diskId })
     this.#checkpointBytes = checkpoint?.length ?? 0
+    // Names of before a crash may be in the memory of the system alone.
+    syncFolder(this.#files, this.#folder)
     this.#removeBefore(this.#firstLog)
     return { checkpoint, records: this.#replay(logs) }
   }
@@ -158,7 +163,7 @@ export class FileDisk implements Disk {
       }
       this.#logBytes += payloadBytes + next.value.ordinal * frameHeaderBytes
       const following = logs[i + 1]
-      if (following !== undefined) this.#check(log, next.value, { end: following.header.bytes, size: null })
+      if (following !== undefined) this.#check(log, next.value, following.header.bytes)
       else this.#continue(log, next.value, closed ?? null)
     }
   }
@@ -167,29 +172,32 @@ export class FileDisk implements Disk {
     if (closed !== null) {
       if (closed.log !== log.header.number)
         throw new DiskDamagedError(`${this.#folder}/${logName(closed.log)}`, null, 'the file is missing')
-      this.#check(log, end, closed)
-      this.#files.removeSync(`${this.#folder}/${closedName}`)
-      syncFolder(this.#files, this.#folder)
+      this.#check(log, end, closed.end)
+      this.#isNotedAsClosed = true
     } else {
-      const torn = tornBy(end)
-      if (torn !== null)
-        this.#options.onRepaired(
-          `${log.path} ends with a write that was not completed: ${torn}. Dropped ${end.sizeBytes - end.at} bytes from byte ${end.at} on.`,
-        )
+      const torn = tornBy(log.path, end)
+      if (torn !== null) this.#options.onRepaired(torn)
     }
     this.#log = OpenLogFile.reopen(this.#files, log.path, { number: log.header.number, seed: log.seed }, end)
   }
 
   /** @throws DiskDamagedError records are missing */
-  #check({ path }: LogFile, { at, isZeroed, sizeBytes }: LogEnd, expected: Pick<LogPosition, 'end' | 'size'>): void {
-    if (at !== expected.end)
-      throw new DiskDamagedError(
-        path,
-        Math.min(at, expected.end),
-        `its records end at byte ${at} instead of ${expected.end}`,
-      )
-    if (!isZeroed || (expected.size !== null && sizeBytes !== expected.size))
+  #check({ path }: LogFile, { at, isZeroed }: LogEnd, expected: number): void {
+    if (at !== expected)
+      throw new DiskDamagedError(path, Math.min(at, expected), `its records end at byte ${at} instead of ${expected}`)
+    if (!isZeroed)
       this.#options.onRepaired(`${path} has no damaged record, and other bytes after byte ${at} than were written.`)
+  }
+
+  /**
+   * Before the log grows. Until then the next start, too, notices what is missing, even if this one
+   * is refused because of another member.
+   */
+  #forgetClosed(): void {
+    if (!this.#isNotedAsClosed) return
+    this.#files.removeSync(`${this.#folder}/${closedName}`)
+    syncFolder(this.#files, this.#folder)
+    this.#isNotedAsClosed = false
   }
 
   #enqueue(work: Append | Checkpoint): void {
@@ -219,6 +227,7 @@ export class FileDisk implements Disk {
     for (const { record } of appends) this.#queuedBytes -= recordHeaderBytes + record.length
     const log = this.#log!
     try {
+      this.#forgetClosed()
       const bytes = log.write(appends.map(({ record }) => record))
       if (bytes === 0) {
         this.#space.wasRefused()
@@ -244,6 +253,7 @@ export class FileDisk implements Disk {
     const number = previous.number + 1
     const coveredBytes = this.#logBytes
     try {
+      this.#forgetClosed()
       this.#log = OpenLogFile.create(this.#files, this.#folder, {
         number,
         diskId: this.#diskId,
@@ -322,8 +332,8 @@ export class FileDisk implements Disk {
       await this.#checkpointing
     } while (this.#isRunning)
     if (this.#isAbandoned || this.#log === null) return
-    const { number: log, end, size } = this.#log
-    const position: LogPosition = { log, end, size }
+    const { number: log, end } = this.#log
+    const position: LogPosition = { log, end }
     const isBroken = this.#broken !== null
     this.abandon()
     if (isBroken) return
@@ -339,8 +349,6 @@ export class FileDisk implements Disk {
 interface LogPosition {
   readonly log: number
   readonly end: number
-  /** Of the file. Null: unknown. */
-  readonly size: number | null
 }
 
 /** In ascending order. */

@@ -24,15 +24,19 @@ export interface LogEnd {
   readonly at: number
   /** Its number in the file. */
   readonly ordinal: number
+  /** Where the last frame begins; without one, the header. */
+  readonly lastAt: number
   readonly sizeBytes: number
   /** Only zeros follow the frames, as they were written. */
   readonly isZeroed: boolean
 }
 
-/** What a write that a crash has interrupted has left in the newest file; null: nothing. */
-export function tornBy({ sizeBytes, isZeroed }: LogEnd): string | null {
-  if (!isZeroed) return 'a record is not complete'
-  return sizeBytes % allocationBytes === 0 ? null : `the file ends at byte ${sizeBytes}`
+/** What a crash has left at the end of the newest file, as a sentence; null: nothing. */
+export function tornBy(path: string, { at, sizeBytes, isZeroed }: LogEnd): string | null {
+  if (!isZeroed)
+    return `${path} ends with a write that was not completed: a record is not complete. Dropped ${sizeBytes - at} bytes from byte ${at} on.`
+  if (sizeBytes > at || at % allocationBytes === 0) return null
+  return `${path} ends at byte ${at}, after a record, as on a full disk: if the disk was not full, later records are missing.`
 }
 
 export class LogFile {
@@ -60,6 +64,7 @@ export class LogFile {
     const fd = this.#files.openSync(this.path, 'r')
     let at = fileHeaderBytes
     let ordinal = 0
+    let lastAt = 0
     try {
       const head = Buffer.alloc(frameHeaderBytes)
       for (;;) {
@@ -72,13 +77,14 @@ export class LogFile {
         readFully(this.#files, fd, payload, start, this.path)
         if (!isPayload(payload, frame)) break
         yield* recordsIn(payload)
+        lastAt = at
         at = start + frame.payloadBytes
         ordinal++
       }
     } finally {
       this.#files.closeSync(fd)
     }
-    return { at, ordinal, sizeBytes: this.#sizeBytes, isZeroed: this.#isZeroedFrom(at, ordinal) }
+    return { at, ordinal, lastAt, sizeBytes: this.#sizeBytes, isZeroed: this.#isZeroedFrom(at, ordinal) }
   }
 
   /** @throws DiskDamagedError */

@@ -1,11 +1,12 @@
 /** The log file that is written to. */
 import type { FileSystem } from './file-system.js'
 import { isNoSpace, syncFolder, writeFully } from './file-system.js'
-import { flushed } from './checkpoint-file.js'
+import { flushed, readFully } from './checkpoint-file.js'
 import { encodeFileHeader, encodeFrame, fileHeaderBytes, frameBytes, seedOf } from './frame-codec.js'
 import { allocationBytes, logName, type LogEnd } from './log-file.js'
 
 const smallFrameBytes = 64 * 1024
+const temporaryName = 'log.tmp'
 
 export class OpenLogFile {
   readonly number: number
@@ -32,51 +33,74 @@ export class OpenLogFile {
   }
 
   /**
-   * When it returns, file and folder are flushed.
-   * @throws Error of the file system; no file is left
+   * When it returns, file and folder are flushed. A file with the name of a log is always whole.
+   * @throws Error of the file system. If it says that there is no space, no file is left.
    */
   static create(
     files: FileSystem,
     folder: string,
     { number, diskId, endOfPrevious }: { number: number; diskId: Uint8Array; endOfPrevious: number },
   ): OpenLogFile {
-    const path = `${folder}/${logName(number)}`
-    // A crash may have left one without a frame.
-    files.removeSync(path)
-    const fd = files.openSync(path, 'wx+')
+    const temporary = `${folder}/${temporaryName}`
+    const header = encodeFileHeader('SHARDLOG', { number, diskId, bytes: endOfPrevious })
+    const fd = files.openSync(temporary, 'w+')
     try {
-      const header = encodeFileHeader('SHARDLOG', { number, diskId, bytes: endOfPrevious })
       const first = Buffer.alloc(allocationBytes)
       first.set(header)
       writeFully(files, fd, first, 0)
       files.fsyncSync(fd)
-      syncFolder(files, folder)
-      const position = { at: fileHeaderBytes, ordinal: 0, allocated: allocationBytes }
-      return new OpenLogFile(files, { number, fd, seed: seedOf(header) }, position)
+      files.renameSync(temporary, `${folder}/${logName(number)}`)
     } catch (error) {
       files.closeSync(fd)
-      files.removeSync(path)
+      files.removeSync(temporary)
+      throw error
+    }
+    try {
+      syncFolder(files, folder)
+    } catch (error) {
+      files.closeSync(fd)
+      // Whatever the code is: the name may be on the disk, so the file before may not grow.
+      throw new Error(`${folder} cannot be flushed`, { cause: error })
+    }
+    const position = { at: fileHeaderBytes, ordinal: 0, allocated: allocationBytes }
+    return new OpenLogFile(files, { number, fd, seed: seedOf(header) }, position)
+  }
+
+  /** Continues after the last frame. When it returns, all frames are flushed. */
+  static reopen(files: FileSystem, path: string, file: { number: number; seed: number }, end: LogEnd): OpenLogFile {
+    const fd = files.openSync(path, 'r+')
+    try {
+      const allocated = end.isZeroed ? end.sizeBytes : end.at
+      const log = new OpenLogFile(files, { ...file, fd }, { at: end.at, ordinal: end.ordinal, allocated })
+      if (!end.isZeroed) files.ftruncateSync(fd, end.at)
+      log.#allocate()
+      log.#rewrite(end.lastAt, path)
+      files.fsyncSync(fd)
+      return log
+    } catch (error) {
+      files.closeSync(fd)
       throw error
     }
   }
 
-  /** Removes what follows the last frame, and continues there. */
-  static reopen(files: FileSystem, path: string, file: { number: number; seed: number }, end: LogEnd): OpenLogFile {
-    const fd = files.openSync(path, 'r+')
-    if (!end.isZeroed) {
-      files.ftruncateSync(fd, end.at)
-      files.fsyncSync(fd)
-    }
-    const allocated = end.isZeroed ? end.sizeBytes : end.at
-    return new OpenLogFile(files, { ...file, fd }, { at: end.at, ordinal: end.ordinal, allocated })
+  /** Zeros up to a multiple of the step, if there is space. */
+  #allocate(): void {
+    const allocated = Math.ceil(this.#allocated / allocationBytes) * allocationBytes
+    if (allocated > this.#allocated && this.#fits(Buffer.alloc(allocated - this.#at))) this.#allocated = allocated
+  }
+
+  /**
+   * The last frame may be in the memory of the system alone. After a flush that failed, the system
+   * takes it for flushed: only bytes that are written again reach the disk.
+   */
+  #rewrite(from: number, path: string): void {
+    const bytes = Buffer.allocUnsafeSlow(this.#at - from)
+    readFully(this.#files, this.#fd, bytes, from, path)
+    writeFully(this.#files, this.#fd, bytes, from)
   }
 
   get end(): number {
     return this.#at
-  }
-
-  get size(): number {
-    return this.#allocated
   }
 
   /**
@@ -133,4 +157,9 @@ export class OpenLogFile {
   close(): void {
     this.#files.closeSync(this.#fd)
   }
+}
+
+/** What a crash has left of a file that was being created. */
+export function removeTemporaryLog(files: FileSystem, folder: string): void {
+  files.removeSync(`${folder}/${temporaryName}`)
 }
