@@ -206,7 +206,7 @@ t.test('a directory of another version of the format is refused', async (test) =
   const { crc32 } = await import('node:zlib')
   const line = (await readFile(join(dbPath, 'cluster.json'), 'utf8'))
     .split('\n')[0]!
-    .replace('"format":1', '"format":9')
+    .replace('"format":2', '"format":9')
   await writeFile(join(dbPath, 'cluster.json'), `${line}\n${crc32(`${line}\n`).toString(16).padStart(8, '0')}\n`)
-  await test.rejects(ShardedCluster.start({ dbPath }), /has version 9 of the format, and this Shardlab reads version 1/)
+  await test.rejects(ShardedCluster.start({ dbPath }), /has version 9 of the format, and this Shardlab reads version 2/)
 })

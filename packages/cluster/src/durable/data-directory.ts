@@ -1,10 +1,17 @@
 /**
  * The directory of the option `dbPath`: `cluster.json` says which cluster it holds, `lock` which
- * process uses it, and `members` has the files of the members.
+ * process uses it, `members.json` which members it has, and `members` has their files.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DiskFolder, readChecked, realFileSystem, writeChecked, type StoredMember } from '@shardlab/runtime'
+import {
+  DiskDamagedError,
+  DiskFolder,
+  readChecked,
+  realFileSystem,
+  writeChecked,
+  type StoredMember,
+} from '@shardlab/runtime'
 import { readableSize } from '@shardlab/quantities'
 import { explained } from '../listen-error.js'
 import { OptionError } from '../option-error.js'
@@ -15,11 +22,11 @@ import { lockDirectory } from './directory-lock.js'
 import { determinedBy, optionsOfDirectory, type DeterminedOptions } from './directory-options.js'
 
 const manifestName = 'cluster.json'
-const formatVersion = 1
+const formatVersion = 2
 
 interface Manifest {
   readonly format: number
-  /** How often a cluster has started with this data. 0: the first start was not completed. */
+  /** How often a cluster was started with this data. 0: the first start was not completed. */
   readonly starts: number
   readonly options: DeterminedOptions
 }
@@ -38,10 +45,14 @@ export class DataDirectory {
     this.#starts = manifest?.starts ?? 0
     this.options =
       this.#starts === 0 ? resolveOptions(given) : optionsOfDirectory(given, manifest!.options, given.dbPath!)
-    if (manifest?.starts === 0) rmSync(`${path}/members`, { recursive: true, force: true })
+    if (manifest?.starts === 0) DiskFolder.remove(path)
     if (this.#starts === 0) this.#write(0)
     this.disks = new DiskFolder(path)
+    if (this.#starts > 0 && this.disks.stored().length === 0)
+      throw new DiskDamagedError(`${path}/members`, null, 'it has no member')
     checkMemory(path, this.disks.sizeBytes(), process.availableMemory())
+    // Before a member runs: a start that is not completed has drawn ids, too.
+    if (this.#starts > 0) this.#write(this.#starts + 1)
   }
 
   /**
@@ -74,7 +85,7 @@ export class DataDirectory {
 
   /** The cluster answers clients. */
   started(): void {
-    this.#write(this.#starts + 1)
+    if (this.#starts === 0) this.#write(1)
   }
 
   #write(starts: number): void {

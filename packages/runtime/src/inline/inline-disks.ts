@@ -1,6 +1,6 @@
 /** The disks of a world in the caller's thread: in memory, or in files. */
 import type { Address } from '@shardlab/actor'
-import type { DiskFolder } from '../disks/files/disk-folder.js'
+import type { DiskFolder, FileDiskPlace } from '../disks/files/disk-folder.js'
 import { FileDisk } from '../disks/files/file-disk.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { MemberSpec } from '../runtime.js'
@@ -24,7 +24,17 @@ export class InlineDisks {
   /** Of a member that starts for the first time in this process. */
   open(spec: MemberSpec): InlineDisk {
     if (this.#folder === null || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
-    return this.#folder.open(this.#folder.prepare(spec), (message) => this.#onRepaired(spec.address, message))
+    return this.#openAt(this.#folder, this.#folder.prepare(spec), spec)
+  }
+
+  #openAt(folder: DiskFolder, place: FileDiskPlace, { address }: MemberSpec): FileDisk {
+    return folder.open(place, (message) => this.#onRepaired(address, message))
+  }
+
+  /** An empty one, of a member that is down. */
+  replace(spec: MemberSpec): InlineDisk {
+    if (this.#folder === null || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
+    return this.#openAt(this.#folder, this.#folder.replace(spec), spec)
   }
 
   /** Of a member that starts again. */

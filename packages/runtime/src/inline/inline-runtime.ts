@@ -204,8 +204,7 @@ class InlineWorld implements InlineRuntime {
 
   async replaceDisk(address: Address): Promise<void> {
     const { place, spec } = this.#members.down(address)
-    this.#disks.drop(address)
-    place.disk = this.#disks.open(spec)
+    place.disk = this.#disks.replace(spec)
   }
 
   async remove(address: Address): Promise<void> {

@@ -26,6 +26,11 @@ export class DiskAreas {
     return this.folder.prepare(spec)
   }
 
+  /** An empty disk of a member that is down. */
+  renew(spec: MemberSpec): ThreadsPlace['disk'] {
+    return this.folder === undefined || spec.diskLimitBytes === 0 ? this.create(spec) : this.folder.replace(spec)
+  }
+
   replace({ diskId, area, buffer }: NewArea): void {
     // The disk may have been replaced after its writer sent this.
     const disk = this.#disks().find(({ id }) => id === diskId)

@@ -41,6 +41,7 @@ import {
   mainHostId,
   type ThreadsPlace,
   type WorkerPlace,
+  threadEnded,
 } from './worker-place.js'
 import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 
@@ -128,16 +129,15 @@ class ThreadsRuntime implements Runtime {
   }
 
   async replaceDisk(address: Address): Promise<void> {
+    await threadEnded(this.#members.down(address).place.host)
     const { place, spec } = this.#members.down(address)
-    this.#disks.folder?.remove(address)
-    place.disk = this.#disks.create(spec)
+    place.disk = this.#disks.renew(spec)
   }
 
   async remove(address: Address): Promise<void> {
     const member = this.#members.down(address)
-    const { host } = member.place
-    if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
-    host?.members.delete(member)
+    await threadEnded(member.place.host)
+    member.place.host?.members.delete(member)
     this.#members.remove(address)
     this.#disks.folder?.remove(address)
     // Its port is not held again when its end is noticed later.

@@ -26,6 +26,11 @@ export interface WorkerPlace {
   hasEnded: boolean
 }
 
+/** Resolves when the thread that may still write files of its members has ended. */
+export async function threadEnded(host: WorkerPlace | null): Promise<void> {
+  if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
+}
+
 /** For ends of new channels that do not go to new workers. */
 export interface ChannelEnds {
   toMain(worker: WorkerPlace, port: MessagePort): void
