@@ -100,7 +100,10 @@ t.test('the lock of a process that was killed is taken over', async (test) => {
   await during({ dbPath, shards: 1 }, async () => {})
   const { ino: inode } = await stat(dbPath)
   const lockedBy = (holder: object) =>
-    writeFile(join(dbPath, 'lock'), `${JSON.stringify({ startedAt: null, host: hostname(), inode, ...holder })}\n`)
+    writeFile(
+      join(dbPath, 'lock'),
+      `${JSON.stringify({ startedAt: null, host: hostname(), namespace: null, inode, ...holder })}\n`,
+    )
   await lockedBy({ pid: 2 ** 22 + 1 })
   await during({ dbPath }, async () => {})
   await writeFile(join(dbPath, 'lock'), '')

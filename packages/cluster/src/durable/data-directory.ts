@@ -64,12 +64,13 @@ export class DataDirectory {
     resolveOptions({ dbPath: given.dbPath! })
     const path = resolve(given.dbPath!)
     makeDirectory(path)
-    const unlock = lockDirectory(path)
+    let unlock = (): void => {}
     try {
+      unlock = lockDirectory(path)
       return new DataDirectory(path, given, unlock)
     } catch (error) {
       unlock()
-      throw explained(error, { dbPath: path, host: '', port: 0 })
+      throw explainedOf(path, error)
     }
   }
 
@@ -109,8 +110,15 @@ export function optionsOfStart(given: ClusterOptions): ResolvedOptions {
     if (manifest === undefined || manifest.starts === 0) return resolveOptions(given)
     return optionsOfDirectory(given, manifest.options, given.dbPath!)
   } catch (error) {
-    throw explained(error, { dbPath: path, host: '', port: 0 })
+    throw explainedOf(path, error)
   }
+}
+
+function explainedOf(path: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new OptionError(`${path} cannot be used (${message}): choose another directory, or change its permissions.`)
+  return explained(error, { dbPath: path, host: '', port: 0 })
 }
 
 /** undefined: the directory is empty. @throws OptionError, DiskDamagedError */

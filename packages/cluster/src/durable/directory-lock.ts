@@ -1,18 +1,39 @@
 /**
  * The file by which two processes do not use one directory. It has the number of the process and,
  * where the system tells, when the process started: numbers are used again.
+ *
+ * A process that makes the file `lock` makes a file `lock.held.<id>` and looks for others of these.
+ * The file `lock` alone is not enough: a process that removes the lock of one that was killed may
+ * remove the one that a third process has made meanwhile. A file with an id is removed only by its
+ * holder, or after the holder's end.
  */
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  constants,
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { OptionError } from '../option-error.js'
 
 const lockName = 'lock'
+const heldPrefix = 'lock.held.'
 
 interface Holder {
+  /** Of this lock alone. */
+  readonly id: string
   readonly pid: number
   /** Null: the system does not tell. */
   readonly startedAt: string | null
   readonly host: string
+  /** In which `pid` is a number: each container has its own. Null: the system has none. */
+  readonly namespace: string | null
   /** Number of the directory in its file system: a copy of the directory has another one. */
   readonly inode: number
 }
@@ -20,69 +41,146 @@ interface Holder {
 /**
  * @returns releases the lock
  * @throws OptionError another process, or another cluster of this one, has the directory
+ * @throws Error of the file system; no file is left
  */
 export function lockDirectory(directory: string): () => void {
-  const path = `${directory}/${lockName}`
-  const inode = statSync(directory).ino
-  const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), host: hostname(), inode }
-  while (!created(path, own)) {
-    const holder = holderIn(path)
-    if (holder?.inode === inode && (isSame(holder, own) || isAlive(holder, own)))
-      throw new OptionError(
-        holder.host === own.host
-          ? `${directory} is in use by process ${holder.pid}: stop it first, or choose another directory.`
-          : `${directory} is in use by process ${holder.pid} on ${holder.host}: stop it first, or delete ${path} if it no longer runs.`,
-      )
-    takeAway(path, holder)
+  const lock = new DirectoryLock(directory)
+  const steps = lock.acquire()
+  while (steps.next().done !== true) continue
+  return () => lock.release()
+}
+
+export class DirectoryLock {
+  readonly #directory: string
+  readonly #path: string
+  readonly #heldPath: string
+  readonly #own: Holder
+
+  constructor(directory: string) {
+    const id = `${process.pid}.${randomBytes(6).toString('hex')}`
+    this.#directory = directory
+    this.#path = `${directory}/${lockName}`
+    this.#heldPath = `${directory}/${heldPrefix}${id}`
+    this.#own = {
+      id,
+      pid: process.pid,
+      startedAt: startOf(process.pid),
+      host: hostname(),
+      namespace: namespaceOfProcesses(),
+      inode: statSync(directory).ino,
+    }
   }
-  return () => {
-    const holder = holderIn(path)
-    if (holder !== null && isSame(holder, own)) rmSync(path, { force: true })
+
+  /**
+   * Ends when the directory is locked. Other processes may do anything at each `yield`.
+   * @throws OptionError, Error of the file system
+   */
+  *acquire(): Generator<void, void, void> {
+    const temporary = `${this.#path}.${this.#own.id}`
+    try {
+      this.#write(temporary)
+      while (!linked(temporary, this.#path)) {
+        const holder = holderIn(this.#path)
+        if (holder) this.#refuseIfHeld(holder)
+        yield
+        // If another process has replaced it meanwhile, the files of the holders decide.
+        if (holder !== undefined) rmSync(this.#path, { force: true })
+        yield
+      }
+      yield
+      this.#write(this.#heldPath)
+      yield
+      this.#refuseIfOthersHold()
+    } catch (error) {
+      this.release()
+      throw error
+    } finally {
+      rmSync(temporary, { force: true })
+    }
+  }
+
+  /** Of two processes that have made the lock, the later one is refused, or both. */
+  #refuseIfOthersHold(): void {
+    for (const name of readdirSync(this.#directory).filter((each) => each.startsWith(heldPrefix))) {
+      const path = `${this.#directory}/${name}`
+      // One that is not whole is being written by a process that will find the own one.
+      const holder = path === this.#heldPath ? null : holderIn(path)
+      if (!holder) continue
+      this.#refuseIfHeld(holder)
+      rmSync(path, { force: true })
+    }
+  }
+
+  release(): void {
+    rmSync(this.#heldPath, { force: true })
+    const holder = holderIn(this.#path)
+    if (holder && isSame(holder, this.#own)) rmSync(this.#path, { force: true })
+  }
+
+  #write(path: string): void {
+    writeFileSync(path, `${JSON.stringify(this.#own)}\n`, { mode: 0o600 })
+  }
+
+  #refuseIfHeld(holder: Holder): void {
+    const own = this.#own
+    if (holder.inode !== own.inode) return
+    if (isForeign(holder, own)) {
+      const place = holder.host === own.host ? 'in another container' : `on ${holder.host}`
+      throw new OptionError(
+        `${this.#directory} is in use by process ${holder.pid} ${place}: stop it first, or delete ${this.#path} and ${this.#directory}/${heldPrefix}* if it no longer runs.`,
+      )
+    }
+    if (isAlive(holder))
+      throw new OptionError(
+        `${this.#directory} is in use by process ${holder.pid}: stop it first, or choose another directory.`,
+      )
   }
 }
 
-function created(path: string, own: Holder): boolean {
-  let fd: number
+/** @returns false: there is such a file */
+function linked(from: string, to: string): boolean {
   try {
-    fd = openSync(path, 'wx')
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') return copied(from, to)
+    throw error
+  }
+}
+
+/** Where files cannot have two names. Others may see a part of it. */
+function copied(from: string, to: string): boolean {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
-  writeSync(fd, `${JSON.stringify(own)}\n`)
-  closeSync(fd)
-  return true
 }
 
-/** Null: there is none, or its process ended while it wrote the file. */
-function holderIn(path: string): Holder | null {
+/** Null: the file is not whole. Undefined: there is none. */
+function holderIn(path: string): Holder | null | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Holder
-  } catch {
-    return null
-  }
-}
-
-/** Only the lock of that holder: another process may have replaced it meanwhile. */
-function takeAway(path: string, holder: Holder | null): void {
-  const aside = `${path}.${process.pid}`
-  try {
-    renameSync(path, aside)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null
   }
-  const taken = holderIn(aside)
-  if (taken !== null && (holder === null || !isSame(taken, holder))) renameSync(aside, path)
-  else rmSync(aside, { force: true })
 }
 
 function isSame(one: Holder, other: Holder): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function isAlive({ pid, startedAt, host }: Holder, own: Holder): boolean {
-  if (host !== own.host) return true
+/** Its process cannot be seen from here, so it counts as alive. */
+function isForeign(holder: Holder, own: Holder): boolean {
+  if (holder.host !== own.host) return true
+  return holder.namespace !== null && own.namespace !== null && holder.namespace !== own.namespace
+}
+
+function isAlive({ pid, startedAt }: Holder): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
@@ -98,6 +196,15 @@ function startOf(pid: number): string | null {
     // The name of the program may have spaces.
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!
     return `${ticks} ${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}`
+  } catch {
+    return null
+  }
+}
+
+/** Of Linux. */
+function namespaceOfProcesses(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
   } catch {
     return null
   }
