@@ -1,5 +1,7 @@
 /**
- * The name in a certificate as servers write it: RFC 2253, the last attribute first.
+ * The name in a certificate as servers write it: RFC 2253, the last attribute first, but control
+ * characters as they are. Server: ssl_manager_openssl.cpp, getCertificateSubjectX509Name;
+ * ssl_manager.cpp, escapeRfc2253.
  * @param lines as `X509Certificate.subject`: one attribute `name=value` in each line, the first
  *   first; several of one level are joined by ` + `
  */
@@ -8,7 +10,7 @@ export function distinguishedName(lines: string): string {
     .split('\n')
     .filter((line) => line !== '')
     .toReversed()
-    .map((level) => attributesOf(level).map(escaped).join('+'))
+    .map((level) => attributesOf(level).toReversed().map(escaped).join('+'))
     .join(',')
 }
 
@@ -29,16 +31,23 @@ const clusterAttributes = (lines: string): string[] =>
     .filter((attribute) => /^(O|OU|DC)=/.test(attribute))
     .toSorted()
 
-const attributesOf = (level: string): string[] => level.split(/(?<!\\) \+ /)
+/** A plus sign within a value follows a backslash; two backslashes are one in the value. */
+const attributesOf = (level: string): string[] => level.split(/(?<=(?:^|[^\\])(?:\\\\)*) \+ /)
 
-/** Node.js has escaped what could be mistaken, but not the characters of RFC 2253. */
+/** Node.js has escaped what could be mistaken, control characters in hexadecimal digits. */
 function escaped(attribute: string): string {
   const at = attribute.indexOf('=')
   const value = attribute
     .slice(at + 1)
-    .replaceAll(/\\(.)/g, '$1')
+    .replaceAll(/\\([0-9A-F]{2}|.)/g, (_, character: string) =>
+      character.length === 2 ? String.fromCharCode(Number.parseInt(character, 16)) : character,
+    )
     .replaceAll(/[,+"\\<>;]/g, String.raw`\$&`)
-    .replace(/^[ #]/, String.raw`\$&`)
-    .replace(/ $/, String.raw`\ `)
+    .replaceAll(/^[ #]| $/g, String.raw`\$&`)
+    .replaceAll(/[^\0-\x7f]+/g, hexBytes)
   return `${attribute.slice(0, at)}=${value}`
+}
+
+function hexBytes(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `\\${byte.toString(16).toUpperCase()}`).join('')
 }
