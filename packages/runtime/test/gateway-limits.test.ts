@@ -35,11 +35,14 @@ t.test('D614 requests that would exceed the memory of requests fail until others
     target.commands.map(({ body }) => decode(body)['n']),
     [1, 3, 4, 5, 8],
   )
-  t.same(reached, [
-    ['requestBytesMax', 100_000],
-    ['requestBytesMax', 100_000],
-    ['requestBytesMax', 100_000],
-  ])
+  t.same(
+    reached,
+    [
+      ['requestBytesMax', 100_000],
+      ['requestBytesMax', 100_000],
+    ],
+    'the first refusal, and the first after others were answered',
+  )
 })
 
 t.test('a part of a request counts, small requests do not, and a closed connection counts nothing', async (t) => {
@@ -90,7 +93,7 @@ t.test('a compressed request counts as it is without compression, and is refused
 t.test('a gateway listens on several addresses with one port, and counts their connections together', async (t) => {
   const target = new FakeTarget((_, { remote }) => ({ ok: 1, remote }))
   const reached: unknown[] = []
-  const { gateway } = await open(target, {
+  const { gateway, lines } = await open(target, {
     furtherHosts: ['127.0.0.2'],
     limits: { maxIncomingConnections: 2 },
     onLimit: (limit, value) => reached.push([limit, value]),
@@ -99,11 +102,18 @@ t.test('a gateway listens on several addresses with one port, and counts their c
   const [first, second] = [await at('127.0.0.1'), await at('127.0.0.2')]
   t.match(await first.run({ test: 1 }), { ok: 1 })
   t.match(await second.run({ test: 1 }), { ok: 1, remote: /^127\.0\.0\.\d+:/ })
-  const third = await at('127.0.0.2')
-  await third.close()
-  t.match(gateway, { connectionsMax: 2, rejectedConnections: 1 })
+  for (let i = 0; i < 3; i++) await (await at('127.0.0.2')).close()
+  t.match(gateway, { connectionsMax: 2, rejectedConnections: 3 })
   t.same(reached, [['maxIncomingConnections', 2]])
+  t.match(lines, [{ level: 'warn', message: 'connection refused because there are too many open connections' }])
+  t.equal(lines.length, 1, 'only the first refusal is reported')
+  second.socket.destroy()
+  await target.disconnections(1)
+  const third = await at('127.0.0.1')
+  t.match(await third.run({ test: 1 }), { ok: 1 })
+  await (await at('127.0.0.1')).close()
+  t.same([reached.length, lines.length], [2, 2], 'and the first one after a client was accepted')
   await gateway.close()
-  await Promise.all([first.close(), second.close()])
+  await Promise.all([first.close(), third.close()])
   await t.rejects(at('127.0.0.2'), { code: 'ECONNREFUSED' })
 })

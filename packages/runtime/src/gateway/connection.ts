@@ -179,12 +179,9 @@ export class Connection {
 
   #reserve(lengthBytes: number): boolean {
     if (!RequestMemory.isCounted(lengthBytes)) return true
-    if (this.#host.requestMemory!.reserve(lengthBytes)) {
-      this.#reservedBytes += lengthBytes
-      return true
-    }
-    this.#release()
-    return false
+    const isReserved = this.#host.requestMemory!.reserve(lengthBytes, this.#reservedBytes)
+    this.#reservedBytes = isReserved ? this.#reservedBytes + lengthBytes : 0
+    return isReserved
   }
 
   #release(): void {

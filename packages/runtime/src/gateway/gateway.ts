@@ -71,7 +71,10 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
   rejectedConnections = 0
   /** One for each address. */
   readonly #servers: Server[] = []
-  readonly #connections = new Set<Connection>()
+  /** By id. */
+  readonly #connections = new Map<number, Connection>()
+  /** Since the last client that was accepted, one was refused. */
+  #isFull = false
   readonly #accepts: () => boolean
   readonly #onLimit: (limit: keyof PortLimits, value: number) => void
   readonly #closeTimeoutMs: number
@@ -107,19 +110,27 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     }
     if (this.#connections.size + (this.tls?.pending ?? 0) >= this.connectionsMax) {
       this.rejectedConnections++
-      this.#onLimit('maxIncomingConnections', this.connectionsMax)
-      this.log('warn', 'connection refused because there are too many open connections', {
-        connections: this.#connections.size,
-      })
+      if (!this.#isFull) this.#reportFull()
       socket.destroy()
       return
     }
+    this.#isFull = false
     if (this.tls === null) this.accept(socket, socket)
     else this.tls.accept(socket)
   }
 
+  /** Once until a client is accepted again: any client can connect. */
+  #reportFull(): void {
+    this.#isFull = true
+    this.#onLimit('maxIncomingConnections', this.connectionsMax)
+    this.log('warn', 'connection refused because there are too many open connections', {
+      connections: this.#connections.size,
+    })
+  }
+
   accept(socket: Socket, raw: Socket): void {
-    this.#connections.add(new Connection(++this.#lastConnectionId, socket, raw, this))
+    const id = ++this.#lastConnectionId
+    this.#connections.set(id, new Connection(id, socket, raw, this))
   }
 
   get host(): string {
@@ -169,14 +180,12 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     this.#destroyed = true
     for (const server of this.#servers) server.close()
     this.tls?.destroy()
-    for (const connection of this.#connections) connection.destroy()
+    for (const connection of this.#connections.values()) connection.destroy()
   }
 
   certificateOf(connectionId: number): ClientCertificate | null {
-    const { tls } = this
-    if (tls === null) return null
-    for (const { id, socket } of this.#connections) if (id === connectionId) return tls.certificateOf(socket)
-    return null
+    const connection = this.#connections.get(connectionId)
+    return connection === undefined ? null : (this.tls?.certificateOf(connection.socket) ?? null)
   }
 
   nextRequestId(): number {
@@ -188,7 +197,7 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
   }
 
   closed(connection: Connection): void {
-    this.#connections.delete(connection)
+    this.#connections.delete(connection.id)
     if (this.#connections.size === 0) this.#lastGone?.()
     this.disconnected(connection)
   }
@@ -220,9 +229,9 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     this.tls?.destroy()
     if (this.#connections.size > 0) {
       const gone = new Promise<void>((resolve) => (this.#lastGone = resolve))
-      for (const connection of this.#connections) connection.close()
+      for (const connection of this.#connections.values()) connection.close()
       const timer = setTimeout(() => {
-        for (const connection of this.#connections) connection.destroy()
+        for (const connection of this.#connections.values()) connection.destroy()
       }, this.#closeTimeoutMs)
       await gone
       clearTimeout(timer)

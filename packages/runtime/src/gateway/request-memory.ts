@@ -6,7 +6,9 @@ export class RequestMemory {
   readonly bytesMax: number
   readonly #onLimit: () => void
   #usedBytes = 0
+  #isReached = false
 
+  /** @param onLimit called when a request is refused, and again after another request was answered */
   constructor(bytesMax: number, onLimit: () => void) {
     this.bytesMax = bytesMax
     this.#onLimit = onLimit
@@ -16,10 +18,15 @@ export class RequestMemory {
     return lengthBytes > uncountedBytes
   }
 
-  /** @returns false: the limit is reached */
-  reserve(lengthBytes: number): boolean {
+  /**
+   * @param heldBytes reserved before for the same request; released if it is refused
+   * @returns false: the limit is reached
+   */
+  reserve(lengthBytes: number, heldBytes: number): boolean {
     if (this.#usedBytes + lengthBytes > this.bytesMax) {
-      this.#onLimit()
+      this.#usedBytes -= heldBytes
+      if (!this.#isReached) this.#onLimit()
+      this.#isReached = true
       return false
     }
     this.#usedBytes += lengthBytes
@@ -28,6 +35,7 @@ export class RequestMemory {
 
   release(lengthBytes: number): void {
     this.#usedBytes -= lengthBytes
+    this.#isReached = false
   }
 }
 
