@@ -214,5 +214,15 @@ t.test('D917 only a client with a user advances the time of the cluster', async 
     await logIn(raw, { user: 'root', password: 'secret' })
     await raw.command({ ping: 1, $clusterTime, $db: 'admin' })
     t.equal(await now(), later)
+
+    const atMost = later + 1_000_000
+    await root.db('admin').command({ createUser: 'ann', pwd: 'secret', roles: ['readAnyDatabase'] })
+    const dropped = await RawClient.connect(endpoint)
+    t.teardown(() => dropped.close())
+    await logIn(dropped, { user: 'ann', password: 'secret' })
+    await root.db('admin').command({ dropUser: 'ann' })
+    const far = { ...$clusterTime, clusterTime: new Timestamp({ t: atMost, i: 1 }) }
+    t.match(await dropped.command({ find: 'rows', $clusterTime: far, $db: 'shop' }), { code: 13 })
+    t.ok((await now()) < atMost, `${topology}: the user was dropped`)
   }
 })

@@ -121,6 +121,8 @@ class Dispatch {
   #begin(row: CommandRow<MongosInvocation>, operation: Operation): Promise<ClientReply> | ClientReply {
     const host = this.#host
     try {
+      // Users that were dropped have been logged out.
+      host.clock.advanceFrom(this.#command.body, mayAdvanceClock(host, this.#command))
       if (this.#connection !== null) this.#command = withUser(host, row, this.#command, this.#connection)
       let invocation = (this.#invocation = prepare(host, this.#command, row, operation))
       if (host.querySettings !== null)
@@ -294,7 +296,6 @@ function withConcernError(
  */
 function findRow(host: DispatchHost, command: ClientCommand): CommandRow<MongosInvocation> {
   const { body, legacy } = command
-  host.clock.advanceFrom(body, mayAdvanceClock(host, command))
   const name = firstFieldName(body) ?? ''
   if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
   const row = host.table.find(name, host.behaviours)
