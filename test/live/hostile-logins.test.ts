@@ -158,6 +158,24 @@ const finalMessages: readonly Case[] = [
     failed,
   ],
   ['the right message after a wrong one', (client) => afterwards(client, next('c=biws,r=abcdefgh,p=AAAA')), noSession],
+  [
+    'the right message after one with a payload of another type',
+    (client) => afterwards(client, next(1)),
+    (since) => (since('5.0') ? { ok: 1, done: false } : noSession),
+  ],
+  [
+    'the right message after a start with a payload of another type',
+    (client) => afterwards(client, start(1)),
+    (since) => (since('5.0') ? { ok: 1, done: false } : noSession),
+  ],
+  [
+    'another id before a payload of another type',
+    async (client) => {
+      await begun(client)
+      return client.command(next(1, { conversationId: 2 }))
+    },
+    (since) => (since('5.0') ? badType(since) : refused(17, 'sasl: Mismatched conversation id')),
+  ],
   ['the right message after a refused start', (client) => afterwards(client, start('n')), noSession],
   [
     'the right message after another id',

@@ -46,7 +46,7 @@ export async function startLogin(step: LoginStep, start: SaslStart): Promise<Doc
   const { host, connection, db } = step
   const rules = accessRulesOf(host.behaviours)
   const access = accessOfConnection(host, connection)
-  const payload = payloadText(start.payload, rules)
+  const parsed = parsedPayload(start.payload, rules)
   access.endExchange()
   const mechanism = mechanismOf(start.mechanism, step)
   const exchange = {
@@ -54,6 +54,7 @@ export async function startLogin(step: LoginStep, start: SaslStart): Promise<Doc
     scram: new ScramConversation(mechanism, skipsEmptyExchange(start.options, rules)),
     user: null as string | null,
   }
+  const payload = parsed ?? payloadText(start.payload, rules)
   try {
     exchange.user = exchange.scram.first(payload)
     const found = await acquireUser(host, { user: exchange.user, db })
@@ -75,7 +76,7 @@ export async function continueLogin(
   const { host, connection, db } = step
   const rules = accessRulesOf(host.behaviours)
   const access = accessOfConnection(host, connection)
-  const text = payloadText(payload, rules)
+  const parsed = parsedPayload(payload, rules)
   const { exchange } = access
   // A failed step ends the login.
   access.exchange = null
@@ -84,6 +85,7 @@ export async function continueLogin(
     throw new CommandError('ProtocolError', 'Attempt to switch database target during SASL authentication.')
   if (conversationId !== 1) throw new CommandError('ProtocolError', 'sasl: Mismatched conversation id')
   const { scram, user } = exchange
+  const text = parsed ?? payloadText(payload, rules)
   try {
     const reply = scram.last(text)
     if (reply.isDone) await completeLogin(step, access, { user: user!, db: exchange.db }, scram.mechanism)
@@ -92,6 +94,14 @@ export async function continueLogin(
   } catch (error) {
     throw noted(step, scram.mechanism.name, user, error)
   }
+}
+
+/**
+ * A malformed payload is no step of a login. Null: until 4.4 it is read in the step, which it fails.
+ * @throws CommandError those of {@link payloadText}
+ */
+function parsedPayload(payload: RawValue, rules: AccessRules): string | null {
+  return rules.has('parsedPayloads') ? payloadText(payload, rules) : null
 }
 
 function outOfOrder({ isAnnounced }: ConnectionAccess, rules: AccessRules): CommandError {
@@ -167,13 +177,13 @@ function mechanismOf(name: string, { host, db }: LoginStep): ScramMechanism {
   const offered = host.parameters.strings('authenticationMechanisms')
   const mechanism = scramMechanisms.get(name)
   if (mechanism !== undefined && offered.includes(name) && db !== '$external') return mechanism
-  checkCounted(host, name)
+  checkOffered(host, name)
   const code = accessRulesOf(host.behaviours).has('mechanismUnavailable') ? 'MechanismUnavailable' : 'BadValue'
   throw new CommandError(code, `Unsupported mechanism '${name}' on authentication database '${db}'`)
 }
 
 /** @throws CommandError MechanismUnavailable, before 5.0 BadValue: it is not offered */
-export function checkCounted({ behaviours, parameters }: MemberHost, mechanism: string): void {
+export function checkOffered({ behaviours, parameters }: MemberHost, mechanism: string): void {
   const rules = accessRulesOf(behaviours)
   if (!rules.has('mechanismCounters') || parameters.strings('authenticationMechanisms').includes(mechanism)) return
   throw rules.has('mechanismUnavailable')

@@ -3,7 +3,7 @@ import { AuthenticationError, fullUserName, userNotFound, type AccessRules, type
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import { accessRulesOf } from './access-rules.js'
-import { accessOfConnection, admit, checkCounted, noted, type LoginStep } from './authenticate.js'
+import { accessOfConnection, admit, checkOffered, noted, type LoginStep } from './authenticate.js'
 
 export interface AuthenticateRequest {
   readonly mechanism: string
@@ -24,7 +24,7 @@ export async function authenticateOnce(step: LoginStep, request: AuthenticateReq
   const user = request.user === '' && mechanism === certificateMechanism ? (certificate?.subject ?? '') : request.user
   try {
     if (mechanism === '') throw new CommandError('BadValue', 'Auth mechanism not specified')
-    checkCounted(host, mechanism)
+    checkOffered(host, mechanism)
     if (mechanism !== certificateMechanism) throw new CommandError('BadValue', `Unsupported mechanism: ${mechanism}`)
     checkCertificate(step, user, certificate?.subject ?? '', rules)
     if (certificate?.isOfMember === true) throw failed(memberCertificate)
@@ -45,19 +45,19 @@ type Check = 'tls' | 'database' | 'authority' | 'subject' | 'match'
 /** @throws CommandError for the first check that fails, in the order of the release */
 function checkCertificate({ host, db }: LoginStep, user: string, subject: string, rules: AccessRules): void {
   const tls = host.context.tls()
-  const checks: Readonly<Record<Check, [holds: boolean, error: CommandError]>> = {
-    tls: [tls !== null, misused(`SSL support is required for the ${certificateMechanism} mechanism.`)],
-    database: [db === externalDb, misused('X.509 authentication must always use the $external database.')],
+  const checks: Readonly<Record<Check, [holds: boolean, error: () => CommandError]>> = {
+    tls: [tls !== null, () => misused(`SSL support is required for the ${certificateMechanism} mechanism.`)],
+    database: [db === externalDb, () => misused('X.509 authentication must always use the $external database.')],
     authority: [
       tls?.hasCertificateAuthority === true,
-      failed('Unable to verify x.509 certificate, as no CA has been provided.'),
+      () => failed('Unable to verify x.509 certificate, as no CA has been provided.'),
     ],
-    subject: [subject !== '', failed('No verified subject name available from client')],
-    match: [user === subject, failed('There is no x.509 client certificate matching the user.')],
+    subject: [subject !== '', () => failed('No verified subject name available from client')],
+    match: [user === subject, () => failed('There is no x.509 client certificate matching the user.')],
   }
   for (const check of orderOf(rules)) {
     const [holds, error] = checks[check]
-    if (!holds) throw error
+    if (!holds) throw error()
   }
 }
 
