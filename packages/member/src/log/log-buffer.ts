@@ -4,8 +4,11 @@ import { toExtendedJson } from '@shardlab/bson'
 const linesMax = 1024
 /** Of all lines; a single longer one is kept. */
 const charactersMax = 1_048_576
-/** Of a text in the attributes: maxLogSizeKB. Clients without a user write their names here. */
-const textMax = 10_240
+/**
+ * Of the texts in the attributes of one line: maxLogSizeKB. Clients without a user write names here,
+ * and longer lines would push others out sooner.
+ */
+const textsMax = 10_240
 /** Default of slowOpThresholdMs. */
 const slowOperationMs = 100
 
@@ -58,8 +61,9 @@ export class LogBuffer {
     this.#total++
     const time = new Date(atMs).toISOString().replace('Z', '+00:00')
     const head = JSON.stringify({ t: { $date: time }, s: severity, c: component, id, ctx: context, msg: message })
+    const textMax = textMaxOf(Object.values(attributes))
     const texts = Object.entries(attributes).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${JSON.stringify(name)}:${textOf(value)}`],
+      value === undefined ? [] : [`${JSON.stringify(name)}:${textOf(value, textMax)}`],
     )
     this.#push(texts.length === 0 ? head : `${head.slice(0, -1)},"attr":{${texts.join(',')}}}`)
   }
@@ -72,8 +76,15 @@ export class LogBuffer {
   }
 }
 
+/** Texts that are too long together are cut to equal parts. */
+function textMaxOf(values: readonly unknown[]): number {
+  const texts = values.filter((value) => typeof value === 'string')
+  const characters = texts.reduce((sum, text) => sum + text.length, 0)
+  return characters > textsMax ? Math.floor(textsMax / texts.length) : textsMax
+}
+
 /** An object of JavaScript would reorder the fields of a document. */
-function textOf(value: unknown): string {
+function textOf(value: unknown, textMax: number): string {
   if (typeof value === 'string' && value.length > textMax) return JSON.stringify(value.slice(0, textMax))
   return value instanceof Uint8Array ? toExtendedJson(value) : JSON.stringify(value)
 }
