@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 
 export interface ScramMechanism {
   readonly name: 'SCRAM-SHA-1' | 'SCRAM-SHA-256'
-  /** Of its hashes, in errors. */
+  /** The server's name of the hash type, for error texts: `SHA256Block`. */
   readonly block: string
   /** Of new users: the server's `scramIterationCount`, `scramSHA256IterationCount`. */
   readonly iterations: number
