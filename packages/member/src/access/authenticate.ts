@@ -97,7 +97,8 @@ export async function continueLogin(
 }
 
 /**
- * A malformed payload is no step of a login. Null: until 4.4 it is read in the step, which it fails.
+ * Since 5.0 a malformed payload leaves the login as it is. Null: until 4.4 the payload is read
+ * later, and a malformed one ends the login.
  * @throws CommandError those of {@link payloadText}
  */
 function parsedPayload(payload: RawValue, rules: AccessRules): string | null {

@@ -5,8 +5,8 @@ const linesMax = 1024
 /** Of all lines; a single longer one is kept. */
 const charactersMax = 1_048_576
 /**
- * Of the texts in the attributes of one line: maxLogSizeKB. Clients without a user write names here,
- * and longer lines would push others out sooner.
+ * Of the texts in the attributes of one line: maxLogSizeKB. Clients without a user write names
+ * here, and long lines remove earlier ones.
  */
 const textsMax = 10_240
 /** Default of slowOpThresholdMs. */

@@ -8,7 +8,10 @@ export class RequestMemory {
   #usedBytes = 0
   #isReached = false
 
-  /** @param onLimit called when a request is refused, and again after another request was answered */
+  /**
+   * @param onLimit called for the first request that is refused since another one was answered: any
+   *   client can send requests that are refused
+   */
   constructor(bytesMax: number, onLimit: () => void) {
     this.bytesMax = bytesMax
     this.#onLimit = onLimit
