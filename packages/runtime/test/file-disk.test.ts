@@ -287,6 +287,44 @@ t.test(
   },
 )
 
+t.test('a start that writes nothing leaves the note of the shutdown to the next one', async (test) => {
+  const writer = new Writer()
+  const random = createRandom(seed)
+  for (let i = 0; i < 5; i++) writer.append(random)
+  await writer.settled()
+  await writer.disk.close()
+  const name = 'log-00000001'
+  const bytes = Buffer.from(writer.files.file(name))
+  test.equal(writer.recover(), 5)
+  writer.files.damage(
+    name,
+    bytes.fill(
+      0,
+      bytes.findLastIndex((byte) => byte !== 0),
+    ),
+  )
+  test.throws(() => writer.recover(), /log-00000001 is damaged at byte \d+: its records end at byte \d+ instead of/)
+})
+
+t.test('an append and a checkpoint remove the note of the shutdown', async (test) => {
+  for (const change of ['append', 'checkpoint'] as const) {
+    const writer = new Writer()
+    const random = createRandom(seed)
+    writer.append(random)
+    await writer.settled()
+    await writer.disk.close()
+    writer.recover()
+    test.ok(writer.files.namesSync('').includes('closed'))
+    if (change === 'append') writer.append(random)
+    else writer.checkpoint()
+    await writer.settled()
+    test.notOk(writer.files.namesSync('').includes('closed'))
+    writer.disk.abandon()
+    writer.files.losePower(random)
+    test.equal(writer.recover(), writer.acknowledged)
+  }
+})
+
 t.test('a process without memory refuses writes until it has some', async (test) => {
   const writer = new Writer()
   writer.files.freeMemoryBytes = 1_000_000
