@@ -119,7 +119,7 @@ const updates: readonly unknown[] = [
 const seeds: readonly FuzzedCommand[] = [
   // `shutdown` rightly ends the member.
   ...replyRows
-    .filter(({ command }) => !('shutdown' in command))
+    .filter(({ command }) => !('shutdown' in command) && !('lock' in command))
     .map(({ command, db = 'fuzz' }) => ({ command, db: db === 'types' ? 'fuzz' : db })),
   ...pipelines.map((pipeline) => ({
     db: 'fuzz',

@@ -15,7 +15,7 @@ export interface ClientLimits {
   /**
    * Of requests that arrive or run, without those of at most 1KB: a text such as `64MB`, at least
    * 64KB. A request that would exceed it fails with 365, and the connection of a compressed one is
-   * closed. Default: no limit.
+   * closed. Requests of clients that have not logged in count, too. Default: no limit.
    */
   readonly maxRequestMemory?: string
 }
@@ -40,7 +40,7 @@ export function resolveLimits(limits: ClientLimits = {}): ResolvedLimits {
   if (typeof limits !== 'object' || limits === null)
     throw new OptionError(`limits is ${JSON.stringify(limits)}; it must be an object with ${listed}.`)
   for (const name of Object.keys(limits))
-    if (!(name in names))
+    if (!Object.hasOwn(names, name))
       throw new OptionError(`limits has no option ${name}; ${suggestion(name, Object.keys(names)) ?? `use ${listed}.`}`)
   const { maxIncomingConnections, maxOpenCursors, maxRequestMemory } = limits
   check('maxIncomingConnections', maxIncomingConnections, leastConnections)

@@ -27,6 +27,13 @@ t.test('majority and snapshot reads see only what is on the disk', async (t) => 
   t.same(values(await node.ok(read('snapshot'))), [2])
 })
 
+t.test('a linearizable read that waits for the disk ends with its time', async (t) => {
+  const { node, updated } = await withHeldUpdate()
+  t.match(await node.run({ ...read('linearizable'), maxTimeMS: 5 }), { ok: 0, code: 50 })
+  node.context.disk.release()
+  await updated
+})
+
 t.test('a read after the time of an entry, and a linearizable one, wait for the disk', async (t) => {
   const { node, updated } = await withHeldUpdate()
   const [seconds, increment] = node.node.set.appliedTs

@@ -3,7 +3,7 @@ import t from 'tap'
 import { WriteLock } from '../src/host/write-lock.js'
 
 /** A lock whose flush and disk wait until the test resolves their promises. */
-function held(): { lock: WriteLock; flushed: Deferred<void>; idle: Deferred<void>; isDiskLocked(): boolean } {
+function held(): { lock: WriteLock; flushed: Deferred<void>; idle: Deferred<void>; isDiskLocked: () => boolean } {
   const [flushed, idle] = [createDeferred<void>(), createDeferred<void>()]
   let isLocked = false
   const disk = {
@@ -20,7 +20,7 @@ t.test('an unlock that comes before the lock is held ends it', async (t) => {
   for (const when of ['during the flush', 'during the last write'] as const) {
     const { lock, flushed, idle, isDiskLocked } = held()
     const locking = t.rejects(lock.lock(), { code: 11601 }, when)
-    await null
+    await Promise.resolve()
     if (when === 'during the last write') flushed.resolve()
     await new Promise(setImmediate)
     t.equal(lock.unlock(), 0)

@@ -50,11 +50,11 @@ t.test('a part of a request counts, small requests do not, and a closed connecti
   const { gateway } = await open(target, { limits: { requestBytesMax: 65_536 } })
   t.teardown(() => gateway.close())
   const [slow, other] = await Promise.all([RawClient.open(gateway), RawClient.open(gateway)])
-  const head = Buffer.alloc(20)
-  writeInt32(head, 0, 65_536)
-  writeInt32(head, 12, 2013)
-  slow.write(head)
-  // The gateway has read the head when it refuses the other client.
+  const part = Buffer.alloc(65_000)
+  writeInt32(part, 0, 65_536)
+  writeInt32(part, 12, 2013)
+  slow.write(part)
+  // The gateway has read the part when it refuses the other client.
   const large = { test: 1, n: 1, data: bytes(2000) }
   while ((await other.run(large))['ok'] === 1) await new Promise(setImmediate)
   t.match(await other.run(large), refusal)

@@ -5,16 +5,16 @@ import { httpGreeting, httpReply } from './http.js'
 
 /** The header and the flags of an OP_MSG. */
 const refusedHeadBytes = 20
-/** The first allocation for a message that arrives in several chunks. */
+/**
+ * The first allocation for a message that arrives in several chunks. It is admitted in parts: this
+ * much, then twice as much each time.
+ */
 const firstCapacityBytes = 4096
 /**
  * Few and large steps leave little garbage. Memory that was allocated and never written is not
  * resident.
  */
 const growthFactor = 64
-/** A message that arrives slowly is admitted in parts: this much, then twice as much each time. */
-const firstAdmittedBytes = 64 * 1024
-
 /**
  * Splits a stream of bytes into messages:
  * `reader.push(chunk); for (let frame; (frame = reader.next()); ) …`.
@@ -127,7 +127,7 @@ export class FrameReader {
    */
   #refuses(lengthBytes: number, arrivedBytes: number): boolean {
     if (this.#admits === null || arrivedBytes <= this.#admittedBytes) return false
-    const wanted = Math.min(lengthBytes, Math.max(arrivedBytes, 2 * this.#admittedBytes, firstAdmittedBytes))
+    const wanted = Math.min(lengthBytes, Math.max(arrivedBytes, 2 * this.#admittedBytes, firstCapacityBytes))
     if (this.#admits(wanted - this.#admittedBytes)) {
       this.#admittedBytes = wanted
       return false

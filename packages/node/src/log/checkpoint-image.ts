@@ -7,7 +7,10 @@ import { readUint32, writeInt32 } from '@shardlab/bson'
 
 const headBytes = 20
 
-/** @param oplog whole records, one after the other; they may change after the image was copied */
+/**
+ * @param oplog parts of whole entries, one after the other; each but the first begins where a
+ *   record begins. The oplog may reuse the bytes once the image is written.
+ */
 export function checkpointImage(
   engine: DiskImage,
   sessions: Uint8Array,

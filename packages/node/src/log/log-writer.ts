@@ -91,7 +91,8 @@ export class LogWriter {
 
   /**
    * The newest entry, and those that are not before this time.
-   * @returns whole records; the pending entries are a copy
+   * @returns whole entries; each part but the first begins where a record begins. The pending
+   *   entries are a copy
    */
   newestFrom(ts: OpTime['ts']): readonly Uint8Array[] {
     const window = this.oplog.windowOfAll()

@@ -148,14 +148,19 @@ export class ReplicaSetOfMember implements ReplicaSet {
   async confirmPrimary(reason: string, signal: CancelSignal): Promise<CommandError | null> {
     if (!this.isWritablePrimary)
       return new CommandError('NotWritablePrimary', `cannot confirm the ${reason} on non-primary node`)
-    const { log } = this.#protocol
     if (this.isAlone) {
-      if (!this.isAloneAndWritten) await log.flush()
+      if (!this.isAloneAndWritten) await this.#flush(signal)
       return null
     }
-    const { optime } = log.appendNoop(reason)
-    await log.flush()
-    return this.#protocol.waits.awaitMajority(optime, signal)
+    const { optime } = this.#protocol.log.appendNoop(reason)
+    await this.#flush(signal)
+    return signal.aborted ? null : this.#protocol.waits.awaitMajority(optime, signal)
+  }
+
+  /** Resolves also when the signal aborts; the flush continues. */
+  #flush(signal: CancelSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    return Promise.race([this.#protocol.log.flush(), aborted])
   }
 
   majorityEngine(): StorageEngine {

@@ -144,12 +144,19 @@ function openAt(invocation: NodeInvocation, time: TimestampPair): Promise<NodeIn
  * prove. It resolves with null, as a satisfied write concern.
  * @throws CommandError 10107 NotWritablePrimary
  */
-export function confirmRead({ concerns, host, operation }: NodeInvocation): Promise<null> | null {
+export function confirmRead(invocation: NodeInvocation): Promise<null> | null {
+  const { concerns, host } = invocation
   if (concerns.read.level !== 'linearizable' || host.context.mutated('linearizableProofOff')) return null
   if (!host.set.isWritablePrimary)
     throw new CommandError('NotWritablePrimary', 'cannot satisfy linearizable read concern on non-primary node')
-  return host.set.confirmPrimary('linearizable read', operation.signal).then((error) => {
+  return confirm(invocation)
+}
+
+/** @throws CommandError why this member may not be primary; 50, or that of a kill */
+async function confirm(invocation: NodeInvocation): Promise<null> {
+  await inTime(invocation, async (signal) => {
+    const error = await invocation.host.set.confirmPrimary('linearizable read', signal)
     if (error !== null) throw error
-    return null
   })
+  return null
 }
