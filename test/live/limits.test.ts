@@ -44,6 +44,47 @@ t.test('each limit of a cluster is an error of the server and an event', async (
   await client.close()
 })
 
+t.test('D700 getCmdLineOpts shows the parameters, the limit of connections and the access control', async (t) => {
+  const options = {
+    runtime: 'inline',
+    limits: { maxIncomingConnections: 50 },
+    setParameter: {
+      orphanCleanupDelaySecs: 7,
+      quiet: true,
+      authenticationMechanisms: ['SCRAM-SHA-1', 'SCRAM-SHA-256'],
+    },
+  } as const
+  const ofAll = { enableTestCommands: '1', quiet: 'true', authenticationMechanisms: 'SCRAM-SHA-1,SCRAM-SHA-256' }
+  const net = { bindIp: '127.0.0.1', maxIncomingConnections: 50, port: Number }
+  const optionsOf = async (client: MongoClient) => client.db('admin').command({ getCmdLineOpts: 1 })
+
+  await using alone = await ShardedCluster.start({ ...options, topology: 'standalone', auth: true })
+  const first = await MongoClient.connect(alone.uri)
+  await first.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+  await first.close()
+  const root = await MongoClient.connect(alone.uri, { auth: { username: 'root', password: 'secret' } })
+  const { argv, parsed } = await optionsOf(root)
+  t.match(parsed, {
+    net,
+    security: { authorization: 'enabled' },
+    setParameter: { ...ofAll, orphanCleanupDelaySecs: '7' },
+  })
+  t.same(Object.keys(parsed), ['net', 'security', 'setParameter'])
+  t.same(argv, [
+    ...['mongod', '--auth', '--bind_ip', '127.0.0.1', '--port', String(parsed.net.port), '--maxConns', '50'],
+    ...['--setParameter', 'enableTestCommands=1', '--setParameter', 'orphanCleanupDelaySecs=7'],
+    ...['--setParameter', 'quiet=true', '--setParameter', 'authenticationMechanisms=SCRAM-SHA-1,SCRAM-SHA-256'],
+  ])
+  await root.close()
+
+  await using sharded = await ShardedCluster.start({ ...options, shards: 1 })
+  const router = await MongoClient.connect(sharded.uri)
+  const ofRouter = (await optionsOf(router))['parsed']
+  t.match(ofRouter, { net, sharding: { configDB: String } })
+  t.same(ofRouter.setParameter, ofAll, 'without parameters that routers lack')
+  await router.close()
+})
+
 t.test('members start with parameters, and refuse wrong ones in one sentence', async (t) => {
   await using cluster = await ShardedCluster.start({
     ...{ shards: 1, runtime: 'inline' },

@@ -44,6 +44,8 @@ export class ParameterSet<Name extends string = never> {
   readonly #rows: ReadonlyMap<string, ParameterRow>
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
+  /** The options of the process that name a parameter of it, as they were given. */
+  readonly given: StartParameters
 
   /**
    * @param own parameters of the role; all processes of the role pass the same array
@@ -57,10 +59,9 @@ export class ParameterSet<Name extends string = never> {
   ) {
     this.#host = host
     this.#rows = parameterRows(host.behaviours, own)
-    for (const [name, value] of Object.entries(given)) {
-      const row = this.#rows.get(name)
-      if (row !== undefined) this.#values.set(name, startValue(row, value))
-    }
+    this.given = Object.fromEntries(Object.entries(given).filter(([name]) => this.#rows.has(name)))
+    for (const [name, value] of Object.entries(this.given))
+      this.#values.set(name, startValue(this.#rows.get(name)!, value))
   }
 
   get rows(): readonly ParameterRow[] {
