@@ -18,7 +18,8 @@ import { shuffled, testFiles } from './lib/test-files.mjs'
 import { runTestFiles } from './lib/test-runner.mjs'
 import { installedBin } from './lib/workspace.mjs'
 
-const jobs = 2
+/** One more than CI has cores, because many tests wait for clients, elections or processes. */
+const jobs = 3
 const quickTimeoutSecs = 180
 const longTimeoutSecs = 3600
 
