@@ -220,3 +220,53 @@ for (const topology of ['standalone', 'sharded'] as const)
     await root.db('admin').command({ updateUser: 'ann', roles: [{ role: 'read', db: 'shop' }] })
     for (const each of [found, joined]) t.match(await ann.command(each), { ok: 1 }, 'it is still there')
   })
+
+for (const topology of ['standalone', 'sharded'] as const)
+  t.test(`${topology}: each command that opens a cursor keeps the privileges for its getMore`, async (t) => {
+    const deployment = await Deployment.start(t, { topology, emulate: '8.0' })
+    const root = await deployment.createRoot()
+    await fill(root)
+    await root
+      .db('shop')
+      .collection('rows')
+      .insertMany(Array.from({ length: 300 }, () => ({})))
+    await root.db('shop').createCollection('seen', { viewOn: 'rows', pipeline: [] })
+    const client = await rawAs(t, deployment, 'root', 'secret')
+    const ops = Array.from({ length: 3 }, () => ({ insert: 0, document: {} }))
+    const cursor = { batchSize: 0 }
+    const commands: readonly Document[] = [
+      { find: 'rows', batchSize: 0 },
+      { find: 'seen', batchSize: 0 },
+      { aggregate: 'rows', pipeline: [], cursor },
+      { aggregate: 'seen', pipeline: [], cursor },
+      { listCollections: 1, cursor },
+      { listIndexes: 'rows', cursor },
+      { bulkWrite: 1, ops, nsInfo: [{ ns: 'shop.rows' }], cursor: { batchSize: 1 }, $db: 'admin' },
+      ...(topology === 'sharded'
+        ? [
+            { checkMetadataConsistency: 1, cursor },
+            { aggregate: 'rows', pipeline: [{ $changeStream: {} }], cursor },
+          ]
+        : []),
+    ]
+    for (const command of commands) {
+      const name = JSON.stringify(command)
+      const opened = (await client.command({ ...command, $db: command['$db'] ?? 'shop' }))['cursor'] as {
+        id: bigint
+        ns: string
+      }
+      t.ok(opened?.id, name)
+      const dot = opened.ns.indexOf('.')
+      const collection = opened.ns.slice(dot + 1)
+      const more = { getMore: Long.fromBigInt(BigInt(opened.id)), collection, $db: opened.ns.slice(0, dot) }
+      t.match(await client.command(more), { ok: 1, cursor: { nextBatch: Array } }, name)
+    }
+    for (const of of ['rows', 'seen'])
+      for (const command of [
+        { count: of },
+        { distinct: of, key: '_id' },
+        { explain: { find: of } },
+        { explain: { aggregate: of, pipeline: [], cursor: {} } },
+      ])
+        t.match(await client.command({ ...command, $db: 'shop' }), { ok: 1 }, JSON.stringify(command))
+  })

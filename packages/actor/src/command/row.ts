@@ -62,6 +62,8 @@ export interface CommandRow<Invocation> {
    * Server: `handleMarkKillOnClientDisconnect`.
    */
   readonly endsWithClient?: true | ((args: CommandArguments) => boolean)
+  /** It can leave a cursor open, whose getMore checks the privileges of the command again. */
+  readonly opensCursor?: true
   /** In version 1 of the Stable API. Manual: reference/stable-api. */
   readonly apiVersion1?: boolean
   /** Deprecated there, and refused for clients with `apiDeprecationErrors`. */

@@ -88,18 +88,14 @@ function checkWithoutUser(command: CheckedCommand, access: CommandAccess, hasUse
 
 function check(command: CheckedCommand, access: CommandAccess): null {
   const { host, row, db, body, sequences, findRow, namespaceOfUuid } = command
-  const privileges = new RecordedPrivileges(access.privileges)
+  const recorded = row.opensCursor === true ? new RecordedPrivileges(access.privileges) : null
   const question: AccessQuestion = {
     command: row.name,
     db,
     body,
     args: command.readArguments(),
     sequences,
-    access: {
-      privileges,
-      isUser: (name) => access.isUser(name),
-      hasRole: (name) => access.hasRole(name),
-    },
+    access: recorded === null ? access : withPrivileges(access, recorded),
     rules: accessRulesOf(host.behaviours),
     isRouter: host.process === 'mongos',
     namespaceOfUuid,
@@ -109,11 +105,15 @@ function check(command: CheckedCommand, access: CommandAccess): null {
   if (isAllowed(row.privileges, question)) {
     command.operation.users = command.connection.access!.names
     command.operation.access = command.connection.access
-    command.operation.usedPrivileges = privileges.used
+    command.operation.usedPrivileges = recorded?.used ?? null
     return null
   }
   const shown = formatDocument(publicCommand(body, row, findRow))
   throw new CommandError('Unauthorized', `not authorized on ${db} to execute command ${shown}`)
+}
+
+function withPrivileges(access: CommandAccess, privileges: RecordedPrivileges): CommandAccess {
+  return { privileges, isUser: (name) => access.isUser(name), hasRole: (name) => access.hasRole(name) }
 }
 
 function isOwnOperation({ host, connection }: CheckedCommand, id: number): boolean {

@@ -1,5 +1,5 @@
 /** Cursors and operations belong to the users that began them. Server: isCoauthorizedWith. */
-import { clusterResource, exactResource, userKey, type UserName } from '@shardlab/auth'
+import { clusterResource, exactResource, userKey, type UsedPrivilege, type UserName } from '@shardlab/auth'
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { MemberInvocation } from '../member-host.js'
@@ -9,10 +9,15 @@ import type { RunningOperation } from '../operations/running-operation.js'
 export type Owners = readonly UserName[] | null
 
 /** Of a cursor. Null: access control is off, or a member began it. */
-export type CursorOwner = (Pick<RunningOperation, 'usedPrivileges'> & { readonly users: readonly UserName[] }) | null
+export type CursorOwner = {
+  readonly users: readonly UserName[]
+  readonly usedPrivileges: readonly UsedPrivilege[]
+} | null
 
-export function cursorOwner({ users, usedPrivileges }: RunningOperation): CursorOwner {
-  return users === null ? null : { users, usedPrivileges }
+export function cursorOwner({ command, users, usedPrivileges }: RunningOperation): CursorOwner {
+  if (users === null) return null
+  if (usedPrivileges === null) throw new Error(`the row of ${command} does not say that it opens a cursor`)
+  return { users, usedPrivileges }
 }
 
 /** Whether they have a user in common, or both have none. */

@@ -42,8 +42,8 @@ export class RunningOperation {
   users: readonly UserName[] | null = null
   /** Of the users; null with them. */
   access: CommandAccess | null = null
-  /** What its check needed. */
-  usedPrivileges: readonly UsedPrivilege[] = []
+  /** What its check needed. Null: there was none, or the command opens no cursor. */
+  usedPrivileges: readonly UsedPrivilege[] | null = null
   /** Null: not read yet. */
   args: CommandArguments | null = null
   /** Error labels set by a fail point, which replace those of the failure; null: none. */

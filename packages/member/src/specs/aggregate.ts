@@ -10,6 +10,7 @@ export const aggregateSpec = {
   access: 'read',
   privileges: aggregatePrivileges,
   endsWithClient: (args) => writingStage('aggregate', args) === null,
+  opensCursor: true,
   apiVersion1: true,
   manual: 'reference/command/aggregate',
   fields: {

@@ -14,6 +14,7 @@ export const bulkWriteSpec = {
   access: 'write',
   privileges: bulkWritePrivileges,
   adminOnly: true,
+  opensCursor: true,
   apiVersion1: true,
   manual: 'reference/command/bulkWrite',
   retryable: true,

@@ -22,6 +22,7 @@ export const findSpec = {
   access: 'read',
   privileges: onNamespace('find'),
   endsWithClient: true,
+  opensCursor: true,
   apiVersion1: true,
   manual: 'reference/command/find',
   fields: {

@@ -6,6 +6,7 @@ export const listCollectionsSpec = {
   access: 'read',
   privileges: listCollectionsPrivileges,
   endsWithClient: true,
+  opensCursor: true,
   apiVersion1: true,
   manual: 'reference/command/listCollections',
   fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },

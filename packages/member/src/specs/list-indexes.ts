@@ -6,6 +6,7 @@ export const listIndexesSpec = {
   access: 'read',
   privileges: listIndexesPrivileges,
   endsWithClient: true,
+  opensCursor: true,
   apiVersion1: true,
   manual: 'reference/command/listIndexes',
   fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },

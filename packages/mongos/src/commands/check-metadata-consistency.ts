@@ -14,6 +14,7 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   routing: 'all-shards',
   access: 'admin',
   privileges: checkMetadataConsistencyPrivileges,
+  opensCursor: true,
   behaviour: 'metadataConsistencyCheck',
   manual: 'reference/command/checkMetadataConsistency',
   status: 'partial',
