@@ -49,8 +49,8 @@ function inSection(options: readonly StartOption[], section: string): readonly S
 }
 
 /** Routers have no such option. */
-function accessOptions({ hasAccessControl, process }: MemberHost): readonly StartOption[] {
-  if (!hasAccessControl || process === 'mongos') return []
+function accessOptions(host: MemberHost): readonly StartOption[] {
+  if (!host.hasAccessControl || host.process === 'mongos') return []
   return [{ flag: '--auth', argument: null, section: 'security', name: 'authorization', value: 'enabled' }]
 }
 
