@@ -33,8 +33,8 @@ export class Streams extends Activity {
 
   override async prepare(): Promise<void> {
     const client = this.world.client('streams')
-    // A router starts a stream at the newest time that it knows. By reading first, the client learns
-    // the time of writes that other routers have routed, and tells it.
+    // A router starts a stream at the newest time that it knows. By reading first, the client
+    // learns the time of writes that other routers have routed, and tells it.
     await this.#read(client, async () => {})
     const { reply } = await client.untilDone(this.#opening())
     this.#token = tokenOf(reply)
