@@ -1,6 +1,6 @@
 /** What commands need of the set of their node. */
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
-import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { CommandError, ErrorCodes, type DocumentWriter } from '@shardlab/bson'
 import {
   compareOpTimes,
   configDocument,
@@ -24,7 +24,7 @@ import { ignoreFullDisk } from './protocol/persist.js'
 import { reconfigure, type ReconfigureArguments } from './protocol/reconfiguration.js'
 import type { SetProtocol } from './protocol/set-protocol.js'
 import type { ReplicaSet } from './replica-set.js'
-import type { StableState } from './storage/stable-state.js'
+import { majorityNotAvailable, type StableState } from './storage/stable-state.js'
 
 export interface ReplicaSetParts {
   readonly context: ActorContext
@@ -166,7 +166,17 @@ export class ReplicaSetOfMember implements ReplicaSet {
   majorityEngine(): StorageEngine {
     const { node, stable, storage } = this.#parts
     if (!this.isAlone) return stable.engineAt(this.#coordinator.committed.optime)
-    return this.isAloneAndWritten ? storage.engine : snapshotAt(node(), this.committed.ts)
+    return this.isAloneAndWritten ? storage.engine : this.#writtenEngine(node())
+  }
+
+  /** @throws CommandError 134: the history of snapshots no longer has the newest entry on the disk */
+  #writtenEngine(node: StorageNode): StorageEngine {
+    try {
+      return snapshotAt(node, this.committed.ts)
+    } catch (error) {
+      if (error instanceof CommandError && error.code === ErrorCodes.SnapshotTooOld) throw majorityNotAvailable()
+      throw error
+    }
   }
 
   stepDown(args: StepDownArguments): Promise<CommandError | null> {

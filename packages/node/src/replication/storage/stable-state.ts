@@ -69,11 +69,7 @@ export class StableState {
    */
   engineAt(committed: OpTime): StorageEngine {
     if (compareOpTimes(this.#stable.optime, committed) < 0 && !this.#replayTo(this.#stable, committed)) {
-      if (compareOpTimes(this.#lastApplied, committed) > 0)
-        throw new CommandError(
-          'ReadConcernMajorityNotAvailableYet',
-          'Read concern majority reads are currently not possible.',
-        )
+      if (compareOpTimes(this.#lastApplied, committed) > 0) throw majorityNotAvailable()
       this.reset()
     }
     return this.#stable.engine
@@ -155,4 +151,11 @@ export class StableState {
     const window = oplog.window()
     return window.start === 0 ? window.bytesAt(0, batchBytes) : null
   }
+}
+
+export function majorityNotAvailable(): CommandError {
+  return new CommandError(
+    'ReadConcernMajorityNotAvailableYet',
+    'Read concern majority reads are currently not possible.',
+  )
 }
