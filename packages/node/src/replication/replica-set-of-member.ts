@@ -169,7 +169,7 @@ export class ReplicaSetOfMember implements ReplicaSet {
     return this.isAloneAndWritten ? storage.engine : this.#writtenEngine(node())
   }
 
-  /** @throws CommandError 134: the history of snapshots no longer has the newest entry on the disk */
+  /** @throws CommandError 134: the history of snapshots no longer has the newest written entry */
   #writtenEngine(node: StorageNode): StorageEngine {
     try {
       return snapshotAt(node, this.committed.ts)
