@@ -56,14 +56,21 @@ async function chunksInCatalog(client: MongoClient): Promise<Record<string, numb
   return counts
 }
 
+/** Of axe-core. */
+interface AxeFinding {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly target: unknown }[]
+}
+
 async function accessible(t: Test, page: Page, view: string, rules = ''): Promise<void> {
   // As an expression, because the policy of the page allows no further script elements.
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   await page.evaluate(`${axe};0`)
   const found = await page.evaluate(`axe.run(${rules}).then(({ violations }) => violations)`)
-  const serious = (found as any[]).filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const serious = (found as AxeFinding[]).filter(({ impact }) => impact === 'serious' || impact === 'critical')
   t.same(
-    serious.map(({ id, nodes }) => [id, nodes.map(({ target }: any) => target)]),
+    serious.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]),
     [],
     `${view} has no serious finding of axe`,
   )

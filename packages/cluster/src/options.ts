@@ -147,7 +147,7 @@ export interface ClusterOptions {
   /** For each shard and config server: a text such as `1GB`. Default 2GB. */
   readonly diskSize?: string
   /**
-   * Directory for the data, which is created if there is none. A cluster continues with the data of
+   * Directory for the data, which is created if it is missing. A cluster continues with the data of
    * an earlier one, with its shards, members and version. Default: data is in memory.
    */
   readonly dbPath?: string

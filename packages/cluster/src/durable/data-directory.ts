@@ -56,7 +56,7 @@ export class DataDirectory {
   }
 
   /**
-   * Makes the directory if there is none.
+   * Makes the directory if it is missing.
    * @throws OptionError another process uses it, it is damaged, or an option contradicts its data
    */
   static open(given: ClusterOptions): DataDirectory {

@@ -3,9 +3,9 @@
  * where the system tells, when the process started: numbers are used again.
  *
  * A process that makes the file `lock` makes a file `lock.held.<id>` and looks for others of these.
- * The file `lock` alone is not enough: a process that removes the lock of one that was killed may
- * remove the one that a third process has made meanwhile. A file with an id is removed only by its
- * holder, or after the holder's end.
+ * The file `lock` alone is not enough. A process removes the lock of a process that was killed; if
+ * a third process has just replaced that lock, the new one is removed. A file with an id is safe:
+ * its holder removes it, or another process after the holder's end.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -83,7 +83,7 @@ export class DirectoryLock {
         const holder = holderIn(this.#path)
         if (holder) this.#refuseIfHeld(holder)
         yield
-        // If another process has replaced it meanwhile, the files of the holders decide.
+        // Another process may have replaced it; then the files of the holders decide.
         if (holder !== undefined) rmSync(this.#path, { force: true })
         yield
       }
@@ -161,7 +161,7 @@ function copied(from: string, to: string): boolean {
   }
 }
 
-/** Null: the file is not whole. Undefined: there is none. */
+/** Null: the file is incomplete. Undefined: the file does not exist. */
 function holderIn(path: string): Holder | null | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Holder

@@ -49,7 +49,7 @@ export class LiveCatalogReader {
     this.#known = new Map()
   }
 
-  /** undefined: the collection is unknown, or the bound is none of its key. */
+  /** Undefined: the collection is unknown, or the bound has other fields than its shard key. */
   keyOf(ns: string, bound: string): string | undefined {
     const pattern = this.#known.get(ns)?.pattern
     if (pattern === undefined) return undefined

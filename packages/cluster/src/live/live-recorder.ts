@@ -87,7 +87,7 @@ export class LiveRecorder {
       recording = this.#recording ??= new Recording(this.#cluster, (delta) => this.#readers.push(delta))
       await recording.look()
       if (this.#isClosed) throw new OptionError('the cluster has been stopped.')
-      // Meanwhile the last reader may have gone.
+      // During the wait the last reader may have closed.
     } while (recording !== this.#recording)
     return this.#readers.open()
   }

@@ -113,17 +113,16 @@ export class Oplog {
   append(record: Uint8Array): void {
     const { length } = record
     if (length === 0) return
-    const slab = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
-    if (slab !== undefined && slab.end + length <= slab.bytes.length) {
-      slab.bytes.set(record, slab.end)
-      slab.end += length
-      this.#end += length
-    } else if (length <= this.#wholeBytesMax) {
-      const next = this.#open(length)
-      next.bytes.set(record)
-      next.end = length
-      this.#end += length
-    } else this.#appendInSlabs(record)
+    const last = this.#slabs.length === 0 ? undefined : this.#slabs[this.#slabs.length - 1]!
+    if (last !== undefined && last.end + length <= last.bytes.length) this.#write(last, record)
+    else if (length <= this.#wholeBytesMax) this.#write(this.#open(length), record)
+    else this.#appendInSlabs(record)
+  }
+
+  #write(slab: OplogSlab, entries: Uint8Array): void {
+    slab.bytes.set(entries, slab.end)
+    slab.end += entries.length
+    this.#end += entries.length
   }
 
   get #wholeBytesMax(): number {
@@ -263,9 +262,7 @@ export class Oplog {
         end = Math.max(endWithin(record, at, this.#slabBytes), at + readUint32(record, at))
         slab = this.#open(end - at)
       }
-      slab.bytes.set(record.subarray(at, end), slab.end)
-      slab.end += end - at
-      this.#end += end - at
+      this.#write(slab, record.subarray(at, end))
       at = end
     }
   }

@@ -1,5 +1,5 @@
 /** What commands need of the set of their node. */
-import type { ActorContext, CancelSignal } from '@shardlab/actor'
+import { createDeferred, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { CommandError, ErrorCodes, type DocumentWriter } from '@shardlab/bson'
 import {
   compareOpTimes,
@@ -158,9 +158,15 @@ export class ReplicaSetOfMember implements ReplicaSet {
   }
 
   /** Resolves also when the signal aborts; the flush continues. */
-  #flush(signal: CancelSignal): Promise<void> {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-    return Promise.race([this.#protocol.log.flush(), aborted])
+  async #flush(signal: CancelSignal): Promise<void> {
+    const aborted = createDeferred<void>()
+    const abort = (): void => aborted.resolve()
+    signal.addEventListener('abort', abort)
+    try {
+      await Promise.race([this.#protocol.log.flush(), aborted.promise])
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
   }
 
   majorityEngine(): StorageEngine {

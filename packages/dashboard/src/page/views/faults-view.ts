@@ -11,7 +11,7 @@ const shownEventsMax = 200
 const placeholders: ReadonlySet<string> = new Set(['shard01', 'shard02', 'mongos01'])
 
 let text = ''
-/** The name in the text in whose place another one is written; null: there is none. */
+/** The name in the text that a click on a target replaces; null: the text has no name. */
 let target: string | null = null
 /** Kinds of events that are hidden. */
 const hidden = new Set<string>(['log'])

@@ -41,12 +41,18 @@ export class DiskWithDocuments implements Disk, LockableDisk {
     return [...this.#documents.keys()]
   }
 
-  /** @throws DiskFullError as a rejection: a checkpoint that began meanwhile may have the change */
+  /**
+   * @throws DiskFullError as a rejection; a checkpoint that began during the write may have the
+   * change
+   */
   storeDocument(name: string, document: Uint8Array): Promise<void> {
     return this.#append(new DocumentWriter(document.length + 64).document(name, document).finish(), name, document)
   }
 
-  /** @throws DiskFullError as a rejection: a checkpoint that began meanwhile may have the change */
+  /**
+   * @throws DiskFullError as a rejection; a checkpoint that began during the write may have the
+   * change
+   */
   removeDocument(name: string): Promise<void> {
     return this.#append(new DocumentWriter(64).null(name).finish(), name, null)
   }

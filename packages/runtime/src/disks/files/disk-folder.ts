@@ -47,7 +47,7 @@ export class DiskFolder {
   readonly #members = new Map<Address, StoredMember>()
 
   /**
-   * Makes the folder if there is none. The parent must exist.
+   * Makes the folder if it is missing. The parent must exist.
    * @throws DiskDamagedError
    */
   constructor(root: string, files: FileSystem = realFileSystem) {

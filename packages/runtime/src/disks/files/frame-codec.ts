@@ -28,7 +28,7 @@ export type FileKind = 'SHARDLOG' | 'SHARDCKP'
 export interface FileHeader {
   readonly number: number
   readonly diskId: Uint8Array
-  /** Log files: the end of the file before, 0: there is none. Checkpoints: length of the body. */
+  /** Log files: the end of the file before; 0: the first file. Checkpoints: length of the body. */
   readonly bytes: number
 }
 
