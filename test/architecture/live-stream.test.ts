@@ -37,6 +37,7 @@ const deltas: Outer = {
   faults: { faults: true },
   balancer: { balancer: true },
   catalog: { catalog: true },
+  operations: { operations: true },
   event: { event: true },
 }
 

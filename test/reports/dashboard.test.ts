@@ -21,7 +21,7 @@ const options = existsSync(executablePath)
   ? { timeout: 120_000 }
   : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
 const sizes = [1280, 420].map((width) => ({ width, height: 900 }))
-const views = ['Cluster', 'Collections', 'Balancer', 'Faults']
+const views = ['Cluster', 'Collections', 'Operations', 'Balancer', 'Faults']
 
 let browser: Browser | null = null
 t.teardown(() => browser?.close())
@@ -151,7 +151,25 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     const last = await page.locator('table.chunk-table tbody tr').last().innerText()
     t.match(last, /customer: 190\s+MaxKey\s+shard0/, 'the table has the chunks of the view')
 
+    await show(page, 'Operations')
+    const orders = client.db('shop').collection('orders')
+    await page.locator('table.operations tr', { hasText: 'insert shop.orders' }).first().waitFor()
+    await orders.find({ customer: 115 }).toArray()
+    await orders.find({ pad: 'y' }).toArray()
+    await page.locator('table.shapes tr', { hasText: 'find shop.orders' }).nth(1).waitFor()
+    const broadcast = page.locator('table.operations tr', { hasText: 'broadcast' })
+    t.match(await broadcast.first().innerText(), /find shop\.orders\s+broadcast\s+shard01, shard02, shard03/)
+    await broadcast.first().getByRole('button', { name: 'Why find on shop.orders' }).click()
+    await page.getByText('a broadcast, because it does not constrain the shard key {"customer":1}').waitFor()
+    const [home] = await client.db('config').collection('chunks').find({ 'min.customer': 110 }).toArray()
+    const targeted = page.locator('table.operations tr', { hasText: `find shop.orders targeted ${home!['shard']}` })
+    await targeted.first().getByRole('button', { name: 'Why' }).click()
+    await page.locator('.chosen', { hasText: `asked 1 shard (${home!['shard']}), because its bounds` }).waitFor()
+    t.match(await page.locator('.chosen').innerText(), /Bounds: customer: 115/)
+    t.match(await page.locator('.plot').getAttribute('aria-label'), /Now: targeted \d+, multi-shard \d+, broadcast \d+/)
+
     await show(page, 'Cluster')
+    await page.locator('[data-set=shard03]', { hasText: /operations? in 10 s/ }).waitFor()
     await page.getByRole('button', { name: 'Crash shard02' }).click()
     await page.locator('[data-member=shard02][data-state=crashed]').waitFor()
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')

@@ -4,6 +4,7 @@ import type { WireCopies } from './copies/wire-copies.js'
 import type { DurableStart } from './durable/durable-start.js'
 import type { Faults } from './faults/faults.js'
 import type { LiveStream } from './live/live-stream.js'
+import type { WatchedEvents } from './watched-events.js'
 
 /** What a running cluster consists of. */
 export interface ClusterParts {
@@ -14,4 +15,5 @@ export interface ClusterParts {
   /** Null: the data is in memory. */
   readonly directory: DurableStart | null
   readonly live: LiveStream
+  readonly watched: WatchedEvents
 }

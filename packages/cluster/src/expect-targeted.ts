@@ -70,7 +70,8 @@ export async function expectTargeted<T>(
         (shards !== null && event.shards.length !== shards) ||
         (kind === null ? !isByShardKey(event) : kindOf(event) !== kind),
     )
-    if (wrong !== undefined) throw new TargetingError(`${sentence(wrong)}; expected ${text(kind, shards)}`, routed)
+    if (wrong !== undefined)
+      throw new TargetingError(`${await sentence(wrong)}; expected ${text(kind, shards)}`, routed)
     if (routed.length === 0)
       throw new TargetingError(`nothing was routed to a collection; expected ${text(kind, shards)}`, routed)
     return result
@@ -125,25 +126,7 @@ async function deliverEvents(cluster: ShardedCluster): Promise<void> {
 }
 
 /** `find on app.orders asked 3 shards (…): …`. */
-function sentence(event: RoutedEvent): string {
-  return `${event.command} on ${event.ns} asked ${counted(event.shards.length, 'shard')} (${event.shards.join(', ')}), ${reason(event)}`
-}
-
-function reason({ shardKey, kind, bounds, chunks }: RoutedEvent): string {
-  if (shardKey === null) return 'because the collection is not sharded'
-  if (kind === 'broadcast') return broadcastReason(bounds, shardKey)
-  if (bounds.length === 0) return `by the shard key ${shardKey}`
-  const shown = bounds.slice(0, 3).map(([low, high]) => (low === high ? low : `${low} to ${high}`))
-  const more = bounds.length > shown.length ? ', …' : ''
-  return `because its bounds in the shard key ${shardKey} are ${shown.join(', ')}${more}, which overlap ${counted(chunks, 'chunk')}`
-}
-
-const globalMin = /^\{("[^"]+":\{"\$minKey":1\},?)+\}$/
-
-/** Multi-writes whose bounds overlap several shards go to every shard of the cluster. */
-function broadcastReason(bounds: RoutedEvent['bounds'], shardKey: string): string {
-  const isEverywhere = bounds.some(([low, high]) => globalMin.test(low) && high === low.replaceAll('$min', '$max'))
-  return isEverywhere
-    ? `a broadcast, because it does not constrain the shard key ${shardKey}`
-    : `a broadcast, because it writes many documents and its bounds in the shard key ${shardKey} overlap several shards`
+async function sentence(event: RoutedEvent): Promise<string> {
+  const { routingReason } = await import('@shardlab/dashboard')
+  return `${event.command} on ${event.ns} asked ${counted(event.shards.length, 'shard')} (${event.shards.join(', ')}), ${routingReason(event)}`
 }

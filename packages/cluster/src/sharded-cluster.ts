@@ -1,5 +1,5 @@
 import { createShortId, type ClusterEvent } from '@shardlab/actor'
-import { defaultWatched, type InlineRuntime, type MemberInfo, type MemoryUsage, type Runtime } from '@shardlab/runtime'
+import type { InlineRuntime, MemberInfo, MemoryUsage, Runtime } from '@shardlab/runtime'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
@@ -43,6 +43,7 @@ import {
 import { membersOfNewShard } from './sets/resolve-sets.js'
 import { checkTls } from './tls-options.js'
 import { clientsOf, describeTopology, listenOfCopy } from './topology.js'
+import { costlyEvents, WatchedEvents } from './watched-events.js'
 import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
@@ -52,11 +53,10 @@ const newId = createShortId({ bytes: (length) => randomBytes(length) })
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of
  * the block.
  *
- * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
- * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
+ * Events: `routed` and `operations` (where operations go, and why), `member` (started, stopped,
+ * crashed), `catalog`, `split`, `merge`, `migration` (its stages), `range-deleted`,
  * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-struck`,
- * `fault-healed`, `member-state`, `election`, `step-down`, `rollback`, `replication-lag` (of
- * replica sets), `limit`, `log`.
+ * `fault-healed`, `limit`, `log`, and those of replica sets. Fields: docs/reference/events.md.
  */
 export class ShardedCluster extends ClusterEmitter {
   /** Eight letters and digits that no other cluster has. */
@@ -77,7 +77,7 @@ export class ShardedCluster extends ClusterEmitter {
 
   private constructor(parts: ClusterParts, options: ResolvedOptions, members: readonly MemberInfo[]) {
     super()
-    const { runtime, faults, copies, directory, live } = parts
+    const { runtime, faults, copies, directory, live, watched } = parts
     this.#parts = parts
     this.#runtime = runtime
     this.faults = faults
@@ -92,7 +92,7 @@ export class ShardedCluster extends ClusterEmitter {
       now: () => runtime.now(),
       sleep: (ms) => (options.clock === 'manual' ? this.advance(ms) : sleep(ms)),
     })
-    live.serve({ runtime, faults, balancer: this.balancer, options, facts: () => factsOf(this, options) })
+    live.serve({ runtime, faults, balancer: this.balancer, options, watched, facts: () => factsOf(this, options) })
     this.mongos = members.filter(({ role }) => role === 'mongos').map(({ endpoint }) => endpoint)
     this.#shards = shardsAmong(members, options)
     this.#forgetWarning = warnIfForgotten({
@@ -101,7 +101,6 @@ export class ShardedCluster extends ClusterEmitter {
     })
     runtime.onEvent((event) => this.#relay(event))
     directory?.onReport((event) => this.#relay(event))
-    this.listenersChanged()
   }
 
   /**
@@ -139,7 +138,8 @@ export class ShardedCluster extends ClusterEmitter {
     })
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
-    const parts: ClusterParts = { runtime, relocation, faults, copies, directory, live }
+    const watched = new WatchedEvents(runtime)
+    const parts: ClusterParts = { runtime, relocation, faults, copies, directory, live, watched }
     try {
       if (copied === null) {
         const members = await (directory?.start(runtime, relocation) ??
@@ -390,11 +390,11 @@ export class ShardedCluster extends ClusterEmitter {
 
   #relay(event: ClusterEvent): void {
     relayEvent(this, event)
-    if (event.type === 'routed') this.listenersChanged()
+    if (event.type === 'routed' || event.type === 'operations') this.listenersChanged()
   }
 
-  /** Members create `routed` events only while there is a listener. */
   protected override listenersChanged(): void {
-    this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
+    const listened = costlyEvents.filter((type) => this.listenerCount(type) > 0)
+    this.#parts.watched.set(this, listened)
   }
 }

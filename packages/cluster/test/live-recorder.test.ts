@@ -4,6 +4,7 @@ import type { Runtime } from '@shardlab/runtime'
 import t from 'tap'
 import type { Faults } from '../src/faults/faults.js'
 import { LiveRecorder } from '../src/live/live-recorder.js'
+import { WatchedEvents } from '../src/watched-events.js'
 
 const facts: ClusterFacts = { id: 'a', uri: 'mongodb://h/', topology: 'sharded', emulate: '7.0', clock: 'real' }
 const split: ClusterEvent = {
@@ -14,6 +15,7 @@ const split: ClusterEvent = {
 class FakeCluster {
   readonly listeners = new Set<(event: ClusterEvent) => void>()
   reads = 0
+  watched: readonly string[] = []
   /** Called with each read of the catalog. */
   whileReading: () => void = () => {}
   readonly recorder: LiveRecorder
@@ -24,6 +26,7 @@ class FakeCluster {
       resolve: (set: string) => [set],
       member: () => ({ state: 'running' }),
       now: () => 1,
+      watch: (types: readonly string[]) => void (this.watched = types),
       onEvent: (listener: (event: ClusterEvent) => void) => {
         this.listeners.add(listener)
         return () => this.listeners.delete(listener)
@@ -39,7 +42,7 @@ class FakeCluster {
     const faults = { list: () => [] }
     this.recorder = new LiveRecorder({
       ...{ runtime: runtime as unknown as Runtime, faults: faults as unknown as Faults },
-      facts: () => facts,
+      ...{ watched: new WatchedEvents(runtime as never), facts: () => facts },
     })
     t.teardown(() => this.recorder.closeAll())
   }
@@ -81,4 +84,16 @@ t.test('when the cluster stops, the recording ends, and no reader is opened', as
   t.same((await waiting).deltas, [])
   await t.rejects(opening, { message: /has been stopped/ })
   t.equal(cluster.listeners.size, 0)
+})
+
+t.test('operations are watched while there is a reader', async (t) => {
+  const cluster = new FakeCluster()
+  const reader = await cluster.recorder.open()
+  t.ok(cluster.watched.includes('operations'))
+  const operations = { type: 'operations', atMs: 1, mongos: 'mongos01', fromMs: 1, shapes: [], shards: [], samples: [] }
+  cluster.emit(operations as never)
+  const { deltas } = await cluster.recorder.next(reader, 0, 0)
+  t.match(deltas.at(-1), { type: 'operations', operations })
+  cluster.recorder.close(reader)
+  t.notOk(cluster.watched.includes('operations'))
 })

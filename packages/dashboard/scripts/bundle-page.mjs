@@ -17,6 +17,7 @@ const { outputFiles } = await build({
 })
 const style = await build({
   entryPoints: [url('../src/page/style.css').pathname],
+  bundle: true,
   minify: true,
   legalComments: 'none',
   write: false,

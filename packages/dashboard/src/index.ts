@@ -1,4 +1,5 @@
 export { isLocalHost } from './local-host.js'
 export type * from './stream/deltas.js'
 export { chunkDeltas, eventsMax, LiveState, placeOf, type ChunkCounts } from './stream/live-state.js'
+export { routingReason } from './stream/routing-reason.js'
 export { ReaderError, Readers, type Batch, type ReadersOptions } from './stream/readers.js'

@@ -38,16 +38,23 @@ const delta: fc.Arbitrary<Delta> = fc.oneof(
       collection: { ns: 'a.b', shardKey: '{"a":1}', unsplittable: false, balanced: true, zones: [] },
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.nat(400_000).map((atMs): Delta => ({ type: 'operations', operations: operationsAt(atMs) })),
+  },
   { weight: 1, arbitrary: fc.nat(99).map((at): Delta => ({ type: 'event', event: limitAt(at) })) },
 )
 
 const limitAt = (atMs: number) => ({ type: 'limit', atMs, member: 'shard01', limit: 'l', value: 1 }) as const
 
+const operationsAt = (atMs: number) =>
+  ({ type: 'operations', atMs, fromMs: atMs, mongos: 'mongos01', shapes: [], shards: [], samples: [] }) as const
+
 function contentOf(state: LiveState): unknown {
-  const { cluster, members, shards, collections, migrations, faults, balancer, catalog, events } = state
+  const { cluster, members, shards, collections, migrations, faults, balancer, catalog, events, operations } = state
   const maps = [members, shards, collections, migrations].map((map) => Object.fromEntries(map))
   const rows = [...collections.keys()].map((ns) => [ns, state.chunksOf(ns)])
-  return { cluster, maps, rows, faults, balancer, catalog, events }
+  return { cluster, maps, rows, faults, balancer, catalog, events, operations }
 }
 
 t.test('a snapshot, sent as JSON, makes a reader that joins later equal to one that was there', async (t) => {
@@ -115,4 +122,16 @@ t.test('many chunks come in several deltas, and replace what was there', async (
   t.same(state.chunksOf('a.b'), many)
   state.apply({ type: 'chunks', ns: 'a.b', from: '', to: null, chunks: many.slice(0, 1500) })
   t.equal(state.chunksOf('a.b').length, 1500)
+})
+
+t.test('sums of operations are kept for two minutes, at most 500', async (t) => {
+  const state = new LiveState()
+  const add = (atMs: number): void => state.apply({ type: 'operations', operations: operationsAt(atMs) })
+  for (const atMs of [0, 100_000, 120_001]) add(atMs)
+  t.same(
+    state.operations.map(({ atMs }) => atMs),
+    [100_000, 120_001],
+  )
+  for (let i = 0; i < 600; i++) add(120_001)
+  t.equal(state.operations.length, 500)
 })

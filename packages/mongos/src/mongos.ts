@@ -67,6 +67,7 @@ import { hedgingOf } from './parameters/hedging-parameters.js'
 import { mongosParameters, type MongosParameterName } from './parameters/mongos-parameters.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
+import { OperationSums, operationsTimer } from './statistics/operation-sums.js'
 import { Statistics } from './statistics/statistics.js'
 import { RouterUsers, runUserCommand } from './users/router-users.js'
 import { RouterTransactions } from './transactions/router-transactions.js'
@@ -95,6 +96,7 @@ export class Mongos implements Actor, DispatchHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
+  readonly operationSums = new OperationSums(this)
   readonly transactions: RouterTransactions
   readonly users: RouterUsers
   readonly hasAccessControl: boolean
@@ -223,6 +225,7 @@ export class Mongos implements Actor, DispatchHost {
   async wake(timer: string): Promise<void> {
     if (timer === pingTimer) await this.#ping()
     else if (timer === samplerTimer) await this.sampling?.wake()
+    else if (timer === operationsTimer) this.operationSums.wake()
     else if (timer === housekeepingTimer) {
       const now = this.context.now()
       this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
@@ -232,9 +235,7 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   async stop(): Promise<void> {
-    this.context.clearTimer(pingTimer)
-    this.context.clearTimer(housekeepingTimer)
-    this.context.clearTimer(samplerTimer)
+    for (const timer of [pingTimer, housekeepingTimer, samplerTimer, operationsTimer]) this.context.clearTimer(timer)
     this.stopping.abort()
     this.failPoints.stop()
     this.operations.stop()
@@ -390,7 +391,6 @@ export class Mongos implements Actor, DispatchHost {
   }
 }
 
-/** The router serves `client.command` and `client.disconnected`. */
 export function createMongos(context: ActorContext, options: MongosOptions): Actor {
   return new Mongos(context, options)
 }

@@ -59,6 +59,7 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   },
   dashboard: {
     'lit-html': { reason: 'templates of the page, which escape what they show; bundled into it' },
+    uplot: { reason: 'charts over time of the page; bundled into it' },
     ws: { reason: 'WebSockets of the page, loaded when a dashboard is opened' },
   },
   cluster: {

@@ -3,35 +3,9 @@
  * emits the event; `durationMs`: milliseconds; `bytes`: of BSON.
  */
 import type { Address } from './address.js'
+import type { OperationsEvent, RoutedEvent } from './operation-events.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-
-/**
- * An operation that a mongos routed to shards. `bounds`: relaxed Extended JSON texts `[min, max]`
- * in shard key space.
- */
-export interface RoutedEvent {
-  readonly type: 'routed'
-  readonly atMs: number
-  readonly mongos: Address
-  readonly opId: number
-  /** Of the client at this router, as `connectionId` of its hello. */
-  readonly connectionId: number
-  readonly ns: string
-  readonly command: string
-  /** Relaxed Extended JSON; null: an unsharded collection. */
-  readonly shardKey: string | null
-  /**
-   * `targeted`, `multi`: the shard key led to one shard, or to several. `broadcast`: every shard
-   * that owns chunks was asked, even if that is one. Unsharded: `targeted`.
-   */
-  readonly kind: 'targeted' | 'multi' | 'broadcast'
-  readonly shards: readonly string[]
-  /** The number of chunks that the bounds hit; 0 for an unsharded collection. */
-  readonly chunks: number
-  readonly bounds: readonly (readonly [string, string])[]
-  readonly durationMs: number
-}
 
 export interface MemberEvent {
   readonly type: 'member'
@@ -346,6 +320,7 @@ export interface LogEvent {
 
 export type ClusterEvent =
   | RoutedEvent
+  | OperationsEvent
   | MemberEvent
   | LimitEvent
   | CatalogEvent

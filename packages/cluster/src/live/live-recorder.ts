@@ -22,10 +22,12 @@ import type { Faults } from '../faults/faults.js'
 import { LiveCatalogReader } from './live-catalog.js'
 import { LiveMembers } from './live-members.js'
 import { OptionError } from '../option-error.js'
+import type { WatchedEvents } from '../watched-events.js'
 
 export interface RecordedCluster {
   readonly runtime: Runtime
   readonly faults: Faults
+  readonly watched: WatchedEvents
   readonly facts: () => ClusterFacts
 }
 
@@ -159,6 +161,7 @@ class Recording {
     this.#members = new LiveMembers(cluster.runtime)
     this.state.apply({ type: 'snapshot', cluster: cluster.facts() })
     this.state.apply({ type: 'ready' })
+    cluster.watched.set(this, ['operations'])
     this.#unsubscribe = cluster.runtime.onEvent((event) => this.#onEvent(event))
     this.#timer = setInterval(() => void this.look(), lookIntervalMs).unref()
   }
@@ -167,6 +170,7 @@ class Recording {
     this.#hasEnded = true
     clearInterval(this.#timer)
     if (this.#soon !== null) clearTimeout(this.#soon)
+    this.#cluster.watched.set(this, [])
     this.#unsubscribe()
   }
 
@@ -257,6 +261,7 @@ class Recording {
   }
 
   #onEvent(event: ClusterEvent): void {
+    if (event.type === 'operations') this.#add({ type: 'operations', operations: event })
     if (!isStreamed(event)) return
     this.#add({ type: 'event', event })
     switch (event.type) {
@@ -331,5 +336,5 @@ class Recording {
 
 function isStreamed(event: ClusterEvent): event is StreamedEvent {
   if (event.type === 'log') return event.level === 'warn' || event.level === 'error'
-  return event.type !== 'routed' && event.type !== 'collection-size'
+  return event.type !== 'routed' && event.type !== 'operations' && event.type !== 'collection-size'
 }

@@ -5,10 +5,11 @@ import { balancerView } from './views/balancer-view.js'
 import { clusterView } from './views/cluster-view.js'
 import { collectionsView } from './views/collections-view.js'
 import { faultsView } from './views/faults-view.js'
+import { operationsView } from './views/operations-view.js'
 import { problemsOf } from './problems.js'
 import { timeBar } from './time-bar.js'
 
-const views: readonly View[] = [clusterView, collectionsView, balancerView, faultsView]
+const views: readonly View[] = [clusterView, collectionsView, operationsView, balancerView, faultsView]
 const root = document.querySelector<HTMLElement>('#app')!
 
 interface Notice {

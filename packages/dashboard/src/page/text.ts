@@ -15,6 +15,9 @@ export const timeText = (ms: number): string => new Date(ms).toISOString().slice
 
 export const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`
 
+/** A shape without the quotes of its names. */
+export const shapeText = (shape: string): string => shape.replace(/"([$A-Za-z_][\w.]*)":/g, '$1: ')
+
 /** A bound without the braces of its document: `customer: 5`. */
 export function boundText(bound: string): string {
   return bound

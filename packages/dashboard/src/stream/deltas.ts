@@ -2,7 +2,7 @@
  * The live stream of a cluster: numbered deltas, of which the first ones are a snapshot. Plain data
  * that JSON and BSON can hold. docs/reference/live-stream.md describes it for readers.
  */
-import type { ClusterEvent } from '@shardlab/actor'
+import type { ClusterEvent, OperationsEvent } from '@shardlab/actor'
 
 /** What does not change while the cluster runs. */
 export interface ClusterFacts {
@@ -133,11 +133,13 @@ export type Delta =
   | { readonly type: 'faults'; readonly faults: readonly LiveFault[] }
   | { readonly type: 'balancer'; readonly balancer: LiveBalancer }
   | { readonly type: 'catalog'; readonly catalog: LiveCatalog }
+  /** Sums and samples of the operations of a router. */
+  | { readonly type: 'operations'; readonly operations: OperationsEvent }
   /** For the history. The changes of the state are in deltas of their own. */
   | { readonly type: 'event'; readonly event: StreamedEvent }
 
 /** Logs are those of the levels `warn` and `error`. */
-export type StreamedEvent = Exclude<ClusterEvent, { type: 'routed' | 'collection-size' }>
+export type StreamedEvent = Exclude<ClusterEvent, { type: 'routed' | 'operations' | 'collection-size' }>
 
 /**
  * A delta as a reader receives it. Numbers begin with 1 and are consecutive; only a snapshot may

@@ -1,3 +1,4 @@
+import type { OperationsEvent } from '@shardlab/actor'
 import type {
   ClusterFacts,
   Delta,
@@ -15,6 +16,10 @@ import { weightOfChunk } from './weight.js'
 
 /** Older events are dropped. */
 export const eventsMax = 500
+
+/** Older sums of operations are dropped. */
+const operationsKeptMs = 120_000
+const operationsMax = 500
 
 /** Of one delta in a snapshot, so that no message is large. */
 const chunksPerDelta = 1000
@@ -54,6 +59,8 @@ export class LiveState {
   catalog: LiveCatalog = { readAtMs: 0, error: null }
   /** Oldest first. */
   readonly events: StreamedEvent[] = []
+  /** Of all routers, oldest first. */
+  readonly operations: OperationsEvent[] = []
   readonly #chunks = new Map<string, LiveChunk[]>()
   /** Kept up to date with each delta: there may be 100,000 chunks. */
   readonly #counts = new Map<string, CountedChunks>()
@@ -114,6 +121,9 @@ export class LiveState {
       case 'catalog':
         this.catalog = delta.catalog
         return
+      case 'operations':
+        this.#addOperations(delta.operations)
+        return
       case 'event':
         // An idle balancer would fill the history with its rounds.
         if (isIdleRound(delta.event) && isIdleRound(this.events.at(-1))) this.events.pop()
@@ -136,8 +146,16 @@ export class LiveState {
     if (this.faults.length > 0) yield { type: 'faults', faults: this.faults }
     if (this.balancer !== null) yield { type: 'balancer', balancer: this.balancer }
     yield { type: 'catalog', catalog: this.catalog }
+    for (const operations of this.operations) yield { type: 'operations', operations }
     for (const event of this.events) yield { type: 'event', event }
     yield { type: 'ready' }
+  }
+
+  #addOperations(added: OperationsEvent): void {
+    const { operations } = this
+    operations.push(added)
+    const isOld = ({ atMs }: OperationsEvent): boolean => atMs < added.atMs - operationsKeptMs
+    while (operations.length > operationsMax || isOld(operations[0]!)) operations.shift()
   }
 
   #replace({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): void {
@@ -166,6 +184,7 @@ export class LiveState {
     this.balancer = null
     this.catalog = { readAtMs: 0, error: null }
     this.events.length = 0
+    this.operations.length = 0
   }
 }
 

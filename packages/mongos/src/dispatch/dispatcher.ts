@@ -44,6 +44,7 @@ import {
 import { checkOpQueryCommand } from '@shardlab/wire'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { withSettingsOfCommand } from '../routing/settings-of-command.js'
+import type { OperationSums } from '../statistics/operation-sums.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
 import { argumentsOf, databaseOf } from './arguments-of-client.js'
@@ -53,6 +54,7 @@ import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'
 
 export interface DispatchHost extends MongosHost {
+  readonly operationSums: OperationSums
   readonly table: CommandTable<MongosInvocation>
   /** Called with the id of an operation that was killed: ends its reads on other members. */
   readonly endReads: (operationId: number) => void
@@ -214,7 +216,11 @@ class Dispatch {
   #reply(writer: DocumentWriter, failure: CommandError | null): ClientReply {
     const host = this.#host
     const operation = this.#operation
-    if (operation !== null) finishOperation(host, operation, failure, false)
+    if (operation !== null) {
+      finishOperation(host, operation, failure, false)
+      if (this.#invocation !== null && (operation.routed !== null || failure !== null))
+        host.operationSums.note(this.#invocation, failure)
+    }
     if (failure instanceof ConnectionClosedError) return this.#ended(noAnswer)
     const { time } = host.clock
     const operationTime = operation?.operationTime ?? noTime

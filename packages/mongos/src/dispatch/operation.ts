@@ -1,10 +1,15 @@
 import { compareTimestamps, type Address, type TimestampPair } from '@shardlab/actor'
+import type { NotedTarget } from '../statistics/routed-target.js'
 import type { RouterTransaction } from '../transactions/router-transaction.js'
 import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
 export class Operation extends RunningOperation {
   /** That have replied; null: not noted. */
   members: Set<Address> | null = null
+  /** One for each collection. Null: it has gone nowhere yet, or has no watcher. */
+  routed: NotedTarget[] | null = null
+  /** Replies of shards that refused it, because the routing of the router was stale. */
+  staleReplies = 0
   /** Null: none. */
   transaction: RouterTransaction | null = null
   #deadlineMs: number | null = null

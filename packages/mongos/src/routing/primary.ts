@@ -30,6 +30,7 @@ export function withDatabase<T>(
       } catch (error) {
         if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
         host.catalog.staleConfigCount++
+        operation.staleReplies++
         host.catalog.markDatabaseStale(db, database)
         failure = error
         return again

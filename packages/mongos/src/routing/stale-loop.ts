@@ -82,8 +82,9 @@ export function noteStale(invocation: MongosInvocation, ns: string, route: Route
   transaction?.restart(error, (shards) => abortToRestart(invocation, transaction, shards))
 }
 
-function markStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
+function markStale({ host, db, operation }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   host.catalog.staleConfigCount++
+  operation.staleReplies++
   if (error.code === ErrorCodes.StaleDbVersion) {
     if (route.kind === 'unsharded') host.catalog.markDatabaseStale(db, route.database)
     else host.catalog.forgetDatabase(db)

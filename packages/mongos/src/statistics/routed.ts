@@ -1,16 +1,13 @@
+import type { RoutedEvent } from '@shardlab/actor'
 import { toExtendedJson } from '@shardlab/bson'
-import type { MongosInvocation } from '../host/mongos-host.js'
+import type { LimitsHost, MongosInvocation } from '../host/mongos-host.js'
 import type { Targeting } from '@shardlab/sharding'
 import type { Route } from '../routing/route.js'
+import type { NotedTarget, RoutedTarget } from './routed-target.js'
 import type { CountedCommand, TargetedHosts } from './statistics.js'
 
-export interface RoutedTo {
-  readonly ns: string
+export interface RoutedTo extends RoutedTarget {
   readonly route: Route
-  readonly shards: readonly string[]
-  readonly kind: 'targeted' | 'multi' | 'broadcast'
-  readonly chunks: number
-  readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 }
 
 /** For numHostsTargeted. */
@@ -40,7 +37,12 @@ export function routedBy(ns: string, route: Route, targeting: Omit<Targeting, 'e
 }
 
 export function isRoutingWatched({ host }: MongosInvocation): boolean {
-  return host.sampling?.isActive === true || host.context.wants('routed')
+  return host.sampling?.isActive === true || boundsShown(host) > 0
+}
+
+/** How many bounds of an operation someone watches; 0: none. */
+export function boundsShown({ context, limits }: LimitsHost): number {
+  return context.wants('routed') || context.wants('operations') ? limits.eventBoundsMax : 0
 }
 
 export function noteRouted(invocation: MongosInvocation, counted: readonly CountedTargets[], to: RoutedTo): void {
@@ -55,25 +57,28 @@ export function countRouted({ host }: MongosInvocation, counted: readonly Counte
 export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
   const { host, operation } = invocation
   if (host.sampling?.isActive === true) host.sampling.noteRouted(invocation, to.ns, to.shards)
-  if ((to.route.kind !== 'sharded' && to.route.kind !== 'unsharded') || !host.context.wants('routed')) return
-  const atMs = host.context.now()
-  host.context.emit({
-    type: 'routed',
-    atMs,
-    mongos: host.context.address,
-    opId: operation.id,
-    connectionId: invocation.connectionId,
-    ns: to.ns,
-    command: operation.command,
-    shardKey: to.route.kind === 'sharded' ? toExtendedJson(to.route.placement.shardKey.document) : null,
-    kind: to.kind,
-    shards: to.shards,
-    chunks: to.chunks,
-    bounds: to.bounds
+  const { route } = to
+  if (route.kind !== 'sharded' && route.kind !== 'unsharded') return
+  const noted = { target: to, shardKey: route.kind === 'sharded' ? route.placement.shardKey.document : null }
+  if (host.context.wants('operations')) (operation.routed ??= []).push(noted)
+  if (!host.context.wants('routed')) return
+  const durationMs = host.context.now() - operation.startedAtMs
+  host.context.emit({ type: 'routed', ...describeRouted(invocation, noted), durationMs })
+}
+
+export function describeRouted(
+  { host, operation, connectionId }: MongosInvocation,
+  { target, shardKey }: NotedTarget,
+): Omit<RoutedEvent, 'type' | 'durationMs'> {
+  const { ns, kind, shards, chunks, bounds } = target
+  return {
+    ...{ atMs: host.context.now(), mongos: host.context.address, opId: operation.id, connectionId },
+    ...{ ns, command: operation.command, shardKey: shardKey === null ? null : toExtendedJson(shardKey) },
+    ...{ kind, shards, chunks },
+    bounds: bounds
       .slice(0, host.limits.eventBoundsMax)
       .map(([low, high]) => [toExtendedJson(low), toExtendedJson(high)]),
-    durationMs: atMs - operation.startedAtMs,
-  })
+  }
 }
 
 /**

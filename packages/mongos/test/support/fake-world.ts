@@ -44,6 +44,7 @@ export class FakeWorld {
   readonly reached: string[] = []
   atStep: (step: string) => void = () => {}
   wantsRouted = true
+  wantsOperations = false
   #sleepers: Sleeper[] = []
   #order = 0
   #activity = 0
@@ -78,7 +79,7 @@ export class FakeWorld {
       attach: (_, pack) => pack(),
       mutated: () => false,
       emit: (event) => void this.events.push(event),
-      wants: (type) => type !== 'routed' || this.wantsRouted,
+      wants: (type) => (type === 'routed' ? this.wantsRouted : type !== 'operations' || this.wantsOperations),
       log: () => {},
     }
   }

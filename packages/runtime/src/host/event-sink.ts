@@ -5,6 +5,7 @@ export type EventType = ClusterEvent['type']
 /** Those that operations emit are off until `watch` is called. */
 const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   routed: false,
+  operations: false,
   member: true,
   limit: true,
   catalog: true,

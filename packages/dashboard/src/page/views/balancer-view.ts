@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { boundText, noCollection, timeText, unreadCatalog } from '../text.js'
+import { tableFrame } from './table-frame.js'
 
 type Round = Extract<StreamedEvent, { type: 'balancer-round' }>
 
@@ -138,21 +139,12 @@ function decisions(app: App): TemplateResult {
     ${
       rows.length === 0
         ? html`<p>None since the page was opened.</p>`
-        : html`<div class="wide" tabindex="0" role="region" aria-label="Decisions of the balancer">
-            <table class="decisions">
-              <thead>
-                <tr>
-                  <th scope="col">time (UTC)</th>
-                  <th scope="col">collection</th>
-                  <th scope="col">decision</th>
-                  <th scope="col">because</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${rows}
-              </tbody>
-            </table>
-          </div>`
+        : tableFrame(
+            'Decisions of the balancer',
+            ['time (UTC)', 'collection', 'decision', 'because'],
+            rows,
+            'decisions',
+          )
     }
   </section>`
 }

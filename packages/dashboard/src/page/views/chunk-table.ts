@@ -4,6 +4,7 @@ import type { LiveChunk } from '../../stream/deltas.js'
 import type { App } from '../app.js'
 import { boundText, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
+import { tableFrame } from './table-frame.js'
 
 const rowsMax = 200
 
@@ -53,30 +54,16 @@ function rows(data: ChunkMapData): TemplateResult {
   const { chunks, window } = data
   const shown = chunks.slice(window.from, Math.min(window.to, window.from + rowsMax))
   const left = window.to - window.from - shown.length
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Chunks">
-      <table class="chunk-table">
-        <thead>
-          <tr>
-            <th scope="col">from</th>
-            <th scope="col">to</th>
-            <th scope="col">shard</th>
-            <th scope="col">zone</th>
-            <th scope="col">jumbo</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map(
-            ({ min, shard, jumbo }, i) =>
-              html`<tr>
-                <td>${boundText(min)}</td>
-                <td>${endOf(chunks, window.from + i)}</td>
-                <td>${shard}</td>
-                <td>${zonesOf(data, window.from + i)}</td>
-                <td>${jumbo === true ? 'jumbo' : ''}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}`
+  const chunkRows = shown.map(
+    ({ min, shard, jumbo }, i) =>
+      html`<tr>
+        <td>${boundText(min)}</td>
+        <td>${endOf(chunks, window.from + i)}</td>
+        <td>${shard}</td>
+        <td>${zonesOf(data, window.from + i)}</td>
+        <td>${jumbo === true ? 'jumbo' : ''}</td>
+      </tr>`,
+  )
+  return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo'], chunkRows, 'chunk-table')}
+  ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}`
 }

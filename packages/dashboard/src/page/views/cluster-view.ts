@@ -4,8 +4,11 @@ import type { LiveMember } from '../../stream/deltas.js'
 import type { LiveState } from '../../stream/live-state.js'
 import type { App, View } from '../app.js'
 import { tones } from '../palette.js'
+import { nowOf } from '../now.js'
+import { operationsByShard } from '../operation-sums.js'
 import { problemsOf } from '../problems.js'
 import { counted } from '../text.js'
+import { tableFrame } from './table-frame.js'
 
 const linkVerbs: ReadonlySet<string> = new Set([
   ...['partition', 'delay', 'limit', 'drop', 'refuse', 'cut', 'duplicate'],
@@ -66,6 +69,7 @@ function card([name, members]: MemberSet, app: App, owner: Owner | undefined): T
   const shard = app.state.shards.get(name)
   const notes = [
     ...(owner === undefined ? [] : [counted(owner.chunks, 'chunk')]),
+    ...(owner === undefined || owner.operations === 0 ? [] : [`${counted(owner.operations, 'operation')} in 10 s`]),
     ...(shard?.draining === true ? ['draining'] : []),
     ...(shard === undefined || shard.zones.length === 0 ? [] : [`zones ${shard.zones.join(', ')}`]),
     ...(shard === undefined && members[0]!.role === 'shard' ? ['not in the cluster'] : []),
@@ -120,10 +124,17 @@ interface Owner {
   readonly place: number
   /** Of all collections together. */
   chunks: number
+  /** In the last ten seconds. */
+  readonly operations: number
 }
 
 function ownersIn(state: LiveState): ReadonlyMap<string, Owner> {
-  const owners = new Map([...state.shards.keys()].sort().map((shard, place) => [shard, { place, chunks: 0 }]))
+  const counts = operationsByShard(state.operations, nowOf(state))
+  const owners = new Map(
+    [...state.shards.keys()]
+      .sort()
+      .map((shard, place) => [shard, { place, chunks: 0, operations: counts.get(shard) ?? 0 }]),
+  )
   for (const ns of state.collections.keys())
     for (const [shard, count] of state.countsOf(ns).byShard) {
       const owner = owners.get(shard)
@@ -147,34 +158,14 @@ function links({ state }: App): TemplateResult {
 }
 
 function table(state: LiveState): TemplateResult {
+  const rows = [...state.members.values()].map(
+    ({ address, role, set, state: of, setState, endpoint }) =>
+      html`<tr>
+        ${[address, role, set, of, setState ?? '–', endpoint].map((text) => html`<td>${text}</td>`)}
+      </tr>`,
+  )
   return html`<details>
     <summary>Members as a table</summary>
-    <div class="wide" tabindex="0" role="region" aria-label="Members">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">member</th>
-            <th scope="col">role</th>
-            <th scope="col">set</th>
-            <th scope="col">state</th>
-            <th scope="col">state in its set</th>
-            <th scope="col">address</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${[...state.members.values()].map(
-            (each) =>
-              html`<tr>
-                <td>${each.address}</td>
-                <td>${each.role}</td>
-                <td>${each.set}</td>
-                <td>${each.state}</td>
-                <td>${each.setState ?? '–'}</td>
-                <td>${each.endpoint}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${tableFrame('Members', ['member', 'role', 'set', 'state', 'state in its set', 'address'], rows)}
   </details>`
 }

@@ -2,7 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
+import { nowOf } from '../now.js'
 import { timeText, whole } from '../text.js'
+import { tableFrame } from './table-frame.js'
 import { timelineChart } from './timeline-chart.js'
 import { lanesOf } from './timeline-lanes.js'
 
@@ -140,7 +142,7 @@ function timeline(app: App): TemplateResult {
   const lanes = lanesOf(events)
   return html`<section>
     <h2>Timeline</h2>
-    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowOf(app))}
+    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowOf(app.state))}
     <p class="buttons" role="group" aria-label="Kinds of events">
       ${kinds.map(
         (kind) =>
@@ -152,37 +154,18 @@ function timeline(app: App): TemplateResult {
     ${
       shown.length === 0
         ? html`<p>Nothing has happened since the page was opened.</p>`
-        : html`<div class="wide" tabindex="0" role="region" aria-label="Timeline">
-            <table class="timeline">
-              <thead>
-                <tr>
-                  <th scope="col">time (UTC)</th>
-                  <th scope="col">event</th>
-                  <th scope="col">what</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${shown.toReversed().map(
-                  (event) =>
-                    html`<tr>
-                      <td>${timeText(event.atMs)}</td>
-                      <td>${event.type}</td>
-                      <td class="why">${sentenceOf(event)}</td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
-          </div>`
+        : tableFrame('Timeline', ['time (UTC)', 'event', 'what'], shown.toReversed().map(eventRow), 'timeline')
     }
     ${events.length > shown.length ? html`<p class="soft">${whole(events.length - shown.length)} more.</p>` : nothing}
   </section>`
 }
 
-/** A manual clock stands still between events. */
-function nowOf({ state }: App): number {
-  const last = state.events.at(-1)?.atMs ?? 0
-  return state.cluster?.clock === 'manual' ? last : Math.max(last, Date.now())
-}
+const eventRow = (event: StreamedEvent): TemplateResult =>
+  html`<tr>
+    <td>${timeText(event.atMs)}</td>
+    <td>${event.type}</td>
+    <td class="why">${sentenceOf(event)}</td>
+  </tr>`
 
 function sentenceOf(event: StreamedEvent): string {
   switch (event.type) {

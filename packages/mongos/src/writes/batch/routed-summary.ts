@@ -1,7 +1,7 @@
 import type { WriteKind } from '@shardlab/member'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import type { Route } from '../../routing/route.js'
-import type { CountedTargets, RoutedTo } from '../../statistics/routed.js'
+import { boundsShown, type CountedTargets, type RoutedTo } from '../../statistics/routed.js'
 import type { StatementBounds } from '../targeting/statement-target.js'
 
 const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
@@ -16,7 +16,7 @@ export class RoutedSummary {
   #isBroadcast = false
 
   constructor({ host }: MongosInvocation) {
-    this.#boundsMax = host.context.wants('routed') ? host.limits.eventBoundsMax : 0
+    this.#boundsMax = boundsShown(host)
   }
 
   add(kind: WriteKind, shards: readonly string[], { isBroadcast, chunks, bounds }: StatementBounds): void {

@@ -1,5 +1,6 @@
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement } from '@shardlab/sharding'
+import { boundsShown } from '../../statistics/routed.js'
 import type { WriteBatch } from '../batch/write-batch.js'
 import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
@@ -9,15 +10,15 @@ import { targetModify } from './target-modify.js'
 export class StatementTargeter {
   readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
-  /** Null: the routed event needs bounds, which depend on the document. */
-  readonly #insertTo: ((shard: string) => StatementTarget) | null
+  /** Of the first documents: events show them. */
+  readonly #boundsMax: number
   #placement: CollectionPlacement | null = null
   #allShards: readonly string[] = []
   #targets: (StatementTarget | undefined)[] = []
 
   constructor(batch: WriteBatch) {
     this.#batch = batch
-    this.#insertTo = batch.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
+    this.#boundsMax = boundsShown(batch.invocation.host)
   }
 
   /** @param allShards for multi-writes */
@@ -36,7 +37,10 @@ export class StatementTargeter {
     const { command, evaluation, invocation } = this.#batch
     const { behaviours } = invocation.host
     const statement = command.read(index)
-    if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#insertTo)
+    if (statement.kind === 'insert') {
+      const toShard = index < this.#boundsMax ? null : this.#toShard
+      return targetInsert(placement, behaviours, statement.document, toShard)
+    }
     try {
       return targetModify(
         { placement, behaviours, evaluation, allShards: this.#allShards },
@@ -50,7 +54,7 @@ export class StatementTargeter {
   }
 
   /** All documents for a shard share one target. */
-  #toShard(shard: string): StatementTarget {
+  readonly #toShard = (shard: string): StatementTarget => {
     let target = this.#inserts.get(shard)
     if (target === undefined) {
       target = { kind: 'one', shard, isBroadcast: false, chunks: 1, bounds: [] }

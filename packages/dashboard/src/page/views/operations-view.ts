@@ -1,0 +1,147 @@
+/** How many operations go where, the slowest of them, and why they went there. */
+import type { OperationShape, RoutedOperation } from '@shardlab/actor'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { routingReason } from '../../stream/routing-reason.js'
+import type { App, View } from '../app.js'
+import { nowOf } from '../now.js'
+import { meanMs, samplesOf, shapesSince } from '../operation-sums.js'
+import { boundText, counted, shapeText, timeText, whole } from '../text.js'
+import { drawRates, ratesChart } from './rates-chart.js'
+import { tableFrame } from './table-frame.js'
+
+const shapesSinceMs = 60_000
+const shownShapesMax = 20
+const shownOperationsMax = 50
+
+/** The panel may be above the visible part of the page. */
+let isNew = false
+/** Of which the page says why it went where it went. */
+let chosen: RoutedOperation | null = null
+
+export const operationsView: View = {
+  name: 'operations',
+  title: 'Operations',
+  draw: (app) =>
+    html`<h1>Operations</h1>
+      ${app.state.cluster?.topology === 'sharded' ? parts(app) : html`<p>Without routers, nothing is routed.</p>`}`,
+  drawn(app) {
+    drawRates(app)
+    if (isNew) document.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' })
+    isNew = false
+  },
+}
+
+const parts = (app: App): TemplateResult =>
+  html`<section>
+      <h2>Rates</h2>
+      ${ratesChart(app)}
+    </section>
+    <section aria-live="polite" class="chosen">${why()}</section>
+    ${slowest(app)} ${recent(app)}`
+
+function slowest(app: App): TemplateResult {
+  const shapes = shapesSince(app.state.operations, nowOf(app.state) - shapesSinceMs)
+  const rows = shapes.slice(0, shownShapesMax).map((each) => shapeRow(each, app))
+  return html`<section>
+    <h2>Slowest shapes of the last minute</h2>
+    ${
+      rows.length === 0
+        ? html`<p>No operations.</p>`
+        : tableFrame(
+            'Slowest shapes',
+            ['operation', 'shape', 'kind', 'operations', 'mean ms', 'slowest ms', 'failed', 'slowest one'],
+            rows,
+            'shapes',
+          )
+    }
+  </section>`
+}
+
+function shapeRow(each: OperationShape, app: App): TemplateResult {
+  const { ns, command, shape, kind, operations, failed, slowest: one } = each
+  return html`<tr>
+    <td>${command} ${ns === '' ? 'others' : ns}</td>
+    <td class="why"><code>${shapeText(shape)}</code></td>
+    <td>${kindText(kind)}</td>
+    <td>${whole(operations)}</td>
+    <td>${meanMs(each).toFixed(1)}</td>
+    <td>${whole(one.durationMs)}</td>
+    <td class=${failed > 0 ? 'bad' : ''}>${whole(failed)}</td>
+    <td>${whyButton(one, app)}</td>
+  </tr>`
+}
+
+function recent(app: App): TemplateResult {
+  const rows = samplesOf(app.state.operations, shownOperationsMax).map((each) => operationRow(each, app))
+  return html`<section>
+    <h2>Recent operations</h2>
+    ${
+      rows.length === 0
+        ? html`<p>None since the page was opened.</p>`
+        : tableFrame(
+            'Recent operations',
+            ['time (UTC)', 'operation', 'kind', 'shards', 'ms', 'result', 'reason'],
+            rows,
+            'operations',
+          )
+    }
+    <p class="soft">Of each router, ten in half a second.</p>
+  </section>`
+}
+
+function operationRow(each: RoutedOperation, app: App): TemplateResult {
+  const { atMs, ns, command, kind, shards, durationMs, error } = each
+  return html`<tr>
+    <td>${timeText(atMs)}</td>
+    <td>${command} ${ns}</td>
+    <td>${kindText(kind)}</td>
+    <td class="why">${shards.join(', ')}</td>
+    <td>${whole(durationMs)}</td>
+    <td class=${error === null ? '' : 'bad'}>${error === null ? 'ok' : `✕ ${error}`}</td>
+    <td>${whyButton(each, app)}</td>
+  </tr>`
+}
+
+const kindText = (kind: RoutedOperation['kind']): string =>
+  kind === null ? 'not routed' : kind === 'multi' ? 'multi-shard' : kind
+
+function whyButton(operation: RoutedOperation, app: App): TemplateResult {
+  const choose = (): void => {
+    chosen = operation
+    isNew = true
+    app.redraw()
+  }
+  const { command, ns, opId } = operation
+  return html`<button type="button" aria-label="Why ${command} on ${ns}, operation ${opId}" @click=${choose}>
+    Why
+  </button>`
+}
+
+function why(): TemplateResult | typeof nothing {
+  if (chosen === null) return nothing
+  const { command, ns, kind, shards, bounds, mongos, opId, connectionId, durationMs, staleReplies, error } = chosen
+  return html`<h2>Why did it go there?</h2>
+    <p>
+      <strong>${command} on ${ns}</strong> ${
+        kind === null
+          ? html`failed before it reached a shard.`
+          : html`asked ${counted(shards.length, 'shard')} (${shards.join(', ')}), ${routingReason({ ...chosen, kind })}.`
+      }
+    </p>
+    <ul>
+      ${chosen.shape === '' ? nothing : html`<li>Shape: <code>${shapeText(chosen.shape)}</code></li>`}
+      ${bounds.map(([low, high]) => html`<li>Bounds: <code>${low === high ? boundText(low) : `${boundText(low)} to ${boundText(high)}`}</code></li>`)}
+      ${
+        staleReplies === 0
+          ? nothing
+          : html`<li>
+              ${counted(staleReplies, 'answer')} said that the routing of the router was stale: it read the placement
+              again and repeated the operation.
+            </li>`
+      }
+      <li>
+        It took ${whole(durationMs)} ms${error === null ? '' : html` and failed: <span class="bad">${error}</span>`}.
+      </li>
+      <li>Operation ${opId} of ${mongos}, from connection ${connectionId}.</li>
+    </ul>`
+}

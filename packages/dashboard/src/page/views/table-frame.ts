@@ -1,0 +1,26 @@
+import { html, type TemplateResult } from 'lit-html'
+
+/**
+ * A table that scrolls by itself.
+ * @param label for screen readers
+ * @param kind class of the table
+ */
+export function tableFrame(
+  label: string,
+  columns: readonly string[],
+  rows: readonly TemplateResult[],
+  kind = '',
+): TemplateResult {
+  return html`<div class="wide" tabindex="0" role="region" aria-label=${label}>
+    <table class=${kind}>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
+}

@@ -1,0 +1,127 @@
+import type { ActorContext, OperationShape, RoutedOperation } from '@shardlab/actor'
+import { toExtendedJson, type CommandError } from '@shardlab/bson'
+import { latencyClassOf } from '@shardlab/member'
+import type { MongosInvocation } from '../host/mongos-host.js'
+import { shapeOf } from './operation-shape.js'
+import type { NotedTarget } from './routed-target.js'
+import { describeRouted } from './routed.js'
+
+export const operationsTimer = 'operations'
+const intervalMs = 500
+const shapesMax = 100
+const samplesMax = 10
+
+type Kind = OperationShape['kind']
+type Sum = { -readonly [Field in keyof OperationShape]: OperationShape[Field] }
+
+/** Sums for the event `operations`. */
+export class OperationSums {
+  readonly #host: { readonly context: ActorContext }
+  readonly #sums = new Map<string, Sum>()
+  readonly #shards = new Map<string, number>()
+  #samples: RoutedOperation[] = []
+  #fromMs = 0
+  #emittedAtMs = -Infinity
+  #isTimerSet = false
+
+  constructor(host: { readonly context: ActorContext }) {
+    this.#host = host
+  }
+
+  /** @param failure null: the operation succeeded */
+  note(invocation: MongosInvocation, failure: CommandError | null): void {
+    const { context } = this.#host
+    if (!context.wants('operations')) return
+    const { operation } = invocation
+    const isCounted = operation.routed !== null || latencyClassOf(operation.command) !== 'commands'
+    if (!isCounted) return
+    for (const noted of operation.routed ?? [null]) this.#add(invocation, noted, failure)
+    if (!this.#isTimerSet) this.#emitSoon()
+  }
+
+  wake(): void {
+    this.#isTimerSet = false
+    if (this.#sums.size > 0) this.#emit()
+  }
+
+  /** At once after a pause, so that single operations appear at once. */
+  #emitSoon(): void {
+    const { context } = this.#host
+    const waitMs = this.#emittedAtMs + intervalMs - context.now()
+    if (waitMs <= 0) return this.#emit()
+    this.#isTimerSet = true
+    context.setTimer(operationsTimer, waitMs)
+  }
+
+  #emit(): void {
+    const { context } = this.#host
+    const atMs = context.now()
+    context.emit({
+      ...{ type: 'operations', atMs, mongos: context.address, fromMs: this.#fromMs },
+      ...{ shapes: [...this.#sums.values()], shards: [...this.#shards], samples: this.#samples },
+    })
+    this.#emittedAtMs = atMs
+    this.#sums.clear()
+    this.#shards.clear()
+    this.#samples = []
+  }
+
+  /** @param noted null: it failed before it reached a shard */
+  #add(invocation: MongosInvocation, noted: NotedTarget | null, failure: CommandError | null): void {
+    const { operation } = invocation
+    const to = noted === null ? null : noted.target
+    if (this.#sums.size === 0) this.#fromMs = operation.startedAtMs
+    for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)
+    const shape = shapeOf(invocation)
+    const kind = to?.kind ?? null
+    const ns = to?.ns ?? namespaceOf(invocation)
+    const durationMs = this.#host.context.now() - operation.startedAtMs
+    const own = keyOf(operation.command, ns, kind, shape)
+    const isRest = this.#sums.size >= shapesMax && !this.#sums.has(own)
+    const key = isRest ? keyOf(operation.command, '', kind, null) : own
+    let sum = this.#sums.get(key)
+    const isSampled = this.#samples.length < samplesMax
+    if (sum === undefined || isSampled || durationMs > sum.slowest.durationMs) {
+      const text = shape === null ? '' : toExtendedJson(shape)
+      const sample = { ...sampleOf(invocation, noted, failure), ns, shape: text, durationMs }
+      if (isSampled) this.#samples.push(sample)
+      if (sum === undefined) this.#sums.set(key, (sum = newSum(sample, isRest)))
+      if (durationMs > sum.slowest.durationMs) sum.slowest = sample
+    }
+    sum.operations++
+    sum.durationMs += durationMs
+    if (failure !== null) sum.failed++
+  }
+}
+
+function newSum(slowest: RoutedOperation, isRest: boolean): Sum {
+  const { command, kind } = slowest
+  const { ns, shape } = isRest ? { ns: '', shape: '' } : slowest
+  return { ns, command, shape, kind, operations: 0, failed: 0, durationMs: 0, slowest }
+}
+
+function keyOf(command: string, ns: string, kind: Kind, shape: Uint8Array | null): string {
+  const text = shape === null ? '' : Buffer.from(shape.buffer, shape.byteOffset, shape.length).toString('latin1')
+  return `${command} ${ns} ${kind} ${text}`
+}
+
+/** Of a command that failed early. */
+function namespaceOf({ args, db }: MongosInvocation): string {
+  return args.namedCollection(db) ?? db
+}
+
+function sampleOf(
+  invocation: MongosInvocation,
+  noted: NotedTarget | null,
+  failure: CommandError | null,
+): Omit<RoutedOperation, 'ns' | 'shape' | 'durationMs'> {
+  const { host, operation, connectionId } = invocation
+  const error = failure?.codeName ?? null
+  const { staleReplies } = operation
+  if (noted !== null) return { ...describeRouted(invocation, noted), staleReplies, error }
+  return {
+    ...{ atMs: host.context.now(), mongos: host.context.address, opId: operation.id, connectionId },
+    ...{ command: operation.command, shardKey: null, kind: null, shards: [], chunks: 0, bounds: [] },
+    ...{ staleReplies, error },
+  }
+}

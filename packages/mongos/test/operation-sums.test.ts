@@ -1,0 +1,116 @@
+import t from 'tap'
+import type { OperationsEvent } from '@shardlab/actor'
+import { cursorReply, staleReply, type FakeCluster } from './support/fake-cluster.js'
+import { Gone } from './support/fake-world.js'
+import { inserted, threeShards } from './support/three-shards.js'
+
+function watchedCluster(options = {}): FakeCluster {
+  const cluster = threeShards(options)
+  cluster.world.wantsRouted = false
+  cluster.world.wantsOperations = true
+  cluster.script((_, command, name) => (name === 'insert' ? inserted(command) : cursorReply([])))
+  return cluster
+}
+
+const sums = ({ world }: FakeCluster): OperationsEvent[] =>
+  world.events.flatMap((event) => (event.type === 'operations' ? [event] : []))
+
+t.test('the first operation is reported at once, and sums of the others later', async (t) => {
+  const cluster = watchedCluster()
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  const sample = {
+    ...{ mongos: 'mongos01', ns: 'test.c', command: 'find', kind: 'targeted', shards: ['shard02'], chunks: 1 },
+    ...{ shardKey: '{"x":1}', bounds: [['{"x":5}', '{"x":5}']], shape: '{"x":{"$eq":"?number"}}' },
+    ...{ staleReplies: 0, error: null },
+  }
+  t.match(sums(cluster), [{ shards: [['shard02', 1]], samples: [sample] }])
+  t.match(sums(cluster)[0]!.shapes, [{ ...{ ns: 'test.c', operations: 1, failed: 0 }, slowest: sample }])
+  for (let x = 0; x < 30; x++) await cluster.run({ find: 'c', filter: { x } })
+  await cluster.run({ find: 'c', filter: { x: { $gte: 50 } } })
+  await cluster.run({ find: 'c' })
+  t.equal(sums(cluster).length, 1, 'the others are summed up')
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const [, second] = sums(cluster)
+  t.same(
+    second!.shapes.map(({ shape, kind, operations }) => [shape, kind, operations]),
+    [
+      ['{"x":{"$eq":"?number"}}', 'targeted', 30],
+      ['{"x":{"$gte":"?number"}}', 'multi', 1],
+      ['', 'broadcast', 1],
+    ],
+  )
+  t.same(
+    new Map(second!.shards),
+    new Map([
+      ['shard02', 32],
+      ['shard03', 2],
+      ['shard01', 1],
+    ]),
+  )
+  t.equal(second!.samples.length, 10)
+  t.equal(second!.fromMs, cluster.world.nowMs - 500)
+  await cluster.world.fire(cluster.mongos, 'operations')
+  t.equal(sums(cluster).length, 2, 'without operations there is no event')
+})
+
+t.test('the slowest operation of a shape is kept', async (t) => {
+  const cluster = watchedCluster()
+  await cluster.run({ find: 'c', filter: { x: 1 } })
+  for (let i = 0; i < 12; i++) await cluster.run({ find: 'c', filter: { x: 2 } })
+  cluster.script(() => {
+    cluster.world.nowMs += 40
+    return cursorReply([])
+  })
+  await cluster.run({ find: 'c', filter: { x: 7 } })
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const [shape] = sums(cluster)[1]!.shapes
+  t.match(shape, { operations: 13, durationMs: 40, slowest: { durationMs: 40, bounds: [['{"x":7}', '{"x":7}']] } })
+})
+
+t.test('stale replies and failures are counted', async (t) => {
+  const cluster = watchedCluster({ findReplicaSetHostTimeoutMs: 100 })
+  cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([]) : staleReply()))
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  cluster.move('test.c', 1, 'shard03')
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  cluster.script(() => {
+    throw new Gone()
+  })
+  t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), { ok: 0 })
+  await cluster.world.fire(cluster.mongos, 'operations')
+  t.match(
+    sums(cluster)
+      .flatMap(({ samples }) => samples)
+      .slice(1),
+    [
+      { shards: ['shard03'], staleReplies: 1, error: null },
+      { ns: 'test.c', kind: null, shards: [], error: /./, shape: '{"x":{"$eq":"?number"}}' },
+    ],
+  )
+  t.match(sums(cluster).at(-1)!.shapes.at(-1), { kind: null, operations: 1, failed: 1 })
+  await cluster.run({ ping: 1 })
+  t.match(await cluster.run({ unknown: 1 }), { ok: 0 })
+  t.notOk(cluster.world.timers.has('operations'), 'other commands are not counted')
+})
+
+t.test('writes, pipelines and many shapes', async (t) => {
+  const cluster = watchedCluster()
+  await cluster.run({ insert: 'c', documents: Array.from({ length: 50 }, (_, x) => ({ x })) })
+  const pipeline = [{ $match: { x: 5 } }, { $group: { _id: '$y' } }]
+  await cluster.run({ aggregate: 'c', pipeline, cursor: {} })
+  for (let i = 0; i < 120; i++) await cluster.run({ find: 'c', filter: { x: 5, [`f${i}`]: 1 } })
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const [first, second] = sums(cluster)
+  t.match(first!.samples, [{ command: 'insert', kind: 'targeted', shape: '', bounds: { length: 20 } }])
+  t.equal(second!.shapes[0]!.shape, '{"pipeline":[{"$match":{"x":{"$eq":"?number"}}},"$group"]}')
+  t.equal(second!.shapes.length, 101)
+  t.match(second!.shapes.at(-1), { ns: '', shape: '', kind: 'targeted', operations: 21, slowest: { ns: 'test.c' } })
+})
+
+t.test('without a watcher nothing is built', async (t) => {
+  const cluster = watchedCluster()
+  cluster.world.wantsOperations = false
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  t.same(cluster.world.events, [])
+  t.notOk(cluster.world.timers.has('operations'))
+})
