@@ -171,7 +171,10 @@ export class ReplicaSetOfMember implements ReplicaSet {
 
   majorityEngine(): StorageEngine {
     const { node, stable, storage } = this.#parts
-    if (!this.isAlone) return stable.engineAt(this.#coordinator.committed.optime)
+    if (!this.isAlone) {
+      const { optime } = this.#coordinator.committed
+      return node().transactions.log.logged.recent.completed(stable.engineAt(optime), optime.ts)
+    }
     return this.isAloneAndWritten ? storage.engine : this.#writtenEngine(node())
   }
 

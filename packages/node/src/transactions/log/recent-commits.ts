@@ -1,5 +1,5 @@
 /**
- * Transactions of several shards that have committed lately. Snapshots at a cluster time show each
+ * Transactions of several shards that have committed lately. Reads of a cluster time show each
  * from its commit timestamp on, which is the same on all shards and earlier than its entry here.
  * Server: durable and commit timestamps of WiredTiger.
  */
@@ -19,6 +19,7 @@ const commitsMax = 1000
 const bytesMax = 16 * 1024 * 1024
 
 export class RecentCommits {
+  /** In the order of their entries. */
   #commits: RecentCommit[] = []
   #sizeBytes = 0
 
@@ -44,16 +45,17 @@ export class RecentCommits {
    * @returns a copy with the transactions that were prepared at that time and committed as of it
    */
   completed(engine: StorageEngine, time: TimestampPair): StorageEngine {
-    let clone: StorageEngine | null = null
-    for (const { commitTime, entry, parts } of this.#commits) {
-      if (compareTimestamps(commitTime, time) > 0 || compareTimestamps(entry.ts, time) <= 0) continue
-      clone ??= engine.clone()
-      clone.keepsPreImages = false
-      for (const change of operationsIn(parts, entry, clone)) clone.apply(change)
-    }
-    return clone ?? engine
+    const newer = this.#commits.slice(1 + this.#commits.findLastIndex(({ entry }) => !isAfter(entry.ts, time)))
+    const visible = newer.filter(({ commitTime }) => !isAfter(commitTime, time))
+    if (visible.length === 0) return engine
+    const clone = engine.clone()
+    clone.keepsPreImages = false
+    for (const { entry, parts } of visible) for (const change of operationsIn(parts, entry, clone)) clone.apply(change)
+    return clone
   }
 }
+
+const isAfter = (a: TimestampPair, b: TimestampPair): boolean => compareTimestamps(a, b) > 0
 
 function sizeOf({ parts }: RecentCommit): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
