@@ -49,11 +49,14 @@ async function framesOfLarge(browser: Browser): Promise<{ firstMs: number; all: 
     newId: () => String(Math.random()),
   })
   const server = await openDashboard({
-    faultForms: [],
-    open: async () => readers.next(readers.open(), 0, 0),
-    next: (reader, after, waitMs) => readers.next(reader, after, waitMs),
-    close: async (reader) => readers.close(reader),
-    control: async () => ({}),
+    ...{ faultForms: [], needsLogin: false },
+    enter: async () => ({
+      open: async () => readers.next(readers.open(), 0, 0),
+      next: (reader, after, waitMs) => readers.next(reader, after, waitMs),
+      close: async (reader) => readers.close(reader),
+      control: async () => ({}),
+      end: () => {},
+    }),
   })
   let changed = 0
   const timer = setInterval(() => {

@@ -217,11 +217,54 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
   })
 })
 
+/** Creates a user of admin. @returns a URI with the user */
+async function withUser(uri: string, role: string, by = uri): Promise<string> {
+  const client = await MongoClient.connect(by)
+  await client.db('admin').command({ createUser: role, pwd: 'a:secret', roles: [role] })
+  await client.close()
+  return uri.replace('//', `//${role}:a%3Asecret@`)
+}
+
+t.test('with access control a page shows nothing before a login', options, async (t) => {
+  const cluster = await ShardedCluster.start({ ...{ shards: 1, runtime: 'inline', auth: true, dashboard: true } })
+  t.teardown(() => cluster.stop())
+  const rootUri = await withUser(cluster.uri, 'root')
+  await withUser(cluster.uri, 'clusterAdmin', rootUri)
+  await onPage(t, cluster.dashboard!, async (page) => {
+    const logIn = async (user: string, password: string): Promise<void> => {
+      await page.locator('input[name=user]').fill(user)
+      await page.locator('input[name=password]').fill(password)
+      await page.getByRole('button', { name: 'Log in' }).click()
+    }
+    await accessible(t, page, 'the login')
+    await logIn('root', 'wrong')
+    await page.locator('.notice.bad', { hasText: 'Authentication failed.' }).waitFor()
+    t.equal(await page.locator('[data-member]').count(), 0)
+    await logIn('clusterAdmin', 'a:secret')
+    await page.locator('.notice.bad', { hasText: 'the user may not control the cluster' }).waitFor()
+    await logIn('root', 'a:secret')
+    await page.getByRole('button', { name: 'Crash shard01' }).click()
+    await page.locator('[data-member=shard01][data-state=crashed]').waitFor()
+    await page.getByRole('button', { name: 'Crash mongos01' }).click()
+    await page.locator('[data-member=mongos01][data-state=crashed]').waitFor()
+    await page.getByRole('button', { name: 'Restart mongos01' }).click()
+    await page.locator('[data-member=mongos01][data-state=running]').waitFor()
+    await page.getByRole('button', { name: 'Restart shard01' }).click()
+    await page.getByText('✓ nothing is broken').waitFor()
+    const root = await MongoClient.connect(rootUri)
+    await root.db('admin').command({ dropUser: 'root' })
+    await page.getByRole('button', { name: 'Crash shard01' }).click()
+    await page.locator('.notice.bad').waitFor()
+    t.equal(cluster.members().find(({ address }) => address === 'shard01')!.state, 'running')
+    await root.close()
+  })
+})
+
 t.test('a page of another process shows the cluster behind a connection string', options, async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', topology: 'sharded' })
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', topology: 'sharded', auth: true })
   t.teardown(() => cluster.stop())
   const program = join(findRoot(), 'packages/shardlab/bin/shardlab.js')
-  const uri = cluster.uri.replace('//', '//ada:secret@')
+  const uri = await withUser(cluster.uri, 'root')
   const child = spawn(process.execPath, [program, 'dashboard', '--uri', uri])
   t.teardown(() => child.kill('SIGKILL'))
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
@@ -324,10 +367,6 @@ t.test('pages of other sites can neither read the dashboard nor connect to it', 
       name: 'OptionError',
       message: `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`,
     },
-  })
-  await t.rejects(ShardedCluster.start({ runtime: 'inline', dashboard: true, auth: true }), {
-    ...{ name: 'OptionError' },
-    message: 'dashboard: its page has no login, so it cannot be used with auth: remove one of them.',
   })
   await t.rejects(ShardedCluster.start({ dashboard: 'yes' as never }), { message: /must be true, false or a port/ })
   const other = await cluster.fork()

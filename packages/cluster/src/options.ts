@@ -107,7 +107,8 @@ export interface ClusterOptions {
   readonly nativeWire?: boolean
   /**
    * Serve the dashboard, a web page about the running cluster, to browsers of this machine: `true`
-   * on any free port, or a port. Not with `auth`. Default false; see `ShardedCluster.dashboard`.
+   * on any free port, or a port. With `auth`, pages log in. Default false; see
+   * `ShardedCluster.dashboard`.
    */
   readonly dashboard?: boolean | number
   /**

@@ -22,7 +22,7 @@ import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
 import { explained } from './listen-error.js'
-import { dashboardIn, withDashboard } from './live/dashboard-option.js'
+import { dashboardIn } from './live/dashboard-option.js'
 import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
@@ -112,7 +112,7 @@ export class ShardedCluster extends ClusterEmitter {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const directory = await openDirectory(options)
     try {
-      const resolved = withDashboard(dashboard, directory?.options ?? resolveOptions(options))
+      const resolved = directory?.options ?? resolveOptions(options)
       const cluster = await ShardedCluster.#start(options, resolved, directory)
       await cluster.#parts.live.openDashboard(dashboard, cluster)
       return cluster

@@ -16,11 +16,21 @@ class FakeSocket extends EventEmitter {
     done()
   }
 
+  /** Resolves when the session has answered. */
+  async ask(message: object): Promise<object | undefined> {
+    this.emit('message', Buffer.from(JSON.stringify(message)))
+    await new Promise(setImmediate)
+    return this.sent.at(-1)
+  }
+
   close(): void {
     this.readyState = 3
     this.emit('close')
   }
 }
+
+/** Users of pages that have gone. */
+const ended: (string | null)[] = []
 
 const ready: Delta = { type: 'ready' }
 
@@ -35,11 +45,17 @@ function create(open: (readers: Readers) => Promise<string>): {
   return {
     readers,
     target: {
-      faultForms: [],
-      open: async () => readers.next(await open(readers), 0, 0),
-      next: (reader, after, waitMs) => readers.next(reader, after, waitMs),
-      close: async (reader) => readers.close(reader),
-      control: async () => ({}),
+      ...{ faultForms: [], needsLogin: false },
+      enter: async (login) => {
+        if (login !== null && login.password !== 'secret') throw new Error('Authentication failed.')
+        return {
+          open: async () => readers.next(await open(readers), 0, 0),
+          next: (reader, after, waitMs) => readers.next(reader, after, waitMs),
+          close: async (reader) => readers.close(reader),
+          control: async (verb) => ({ verb, user: login?.user ?? null }),
+          end: () => void ended.push(login?.user ?? null),
+        }
+      },
     },
   }
 }
@@ -60,7 +76,7 @@ t.test('a page that closes while it waits ends its reader', async (t) => {
   const served = servePage(socket as unknown as WebSocket, target)
   // When it waits, it has asked for the deltas after the first one.
   await new Promise(setImmediate)
-  t.same(socket.sent, [{ faultForms: [] }, { deltas: [{ number: 1, type: 'ready' }] }])
+  t.same(socket.sent, [{ faultForms: [], needsLogin: false }, { deltas: [{ number: 1, type: 'ready' }] }])
   t.equal(readers.count, 1)
   socket.close()
   await served
@@ -80,4 +96,28 @@ t.test('an idle page leaves the event loop to others, also when all waits are en
   t.match(socket.sent.at(-1), { deltas: [{ number: 2, type: 'ready' }] })
   socket.close()
   await served
+})
+
+t.test('before a login, a page can neither read nor control', async (t) => {
+  const socket = new FakeSocket()
+  const { readers, target } = create(async (readers) => readers.open())
+  const served = servePage(socket as unknown as WebSocket, { ...target, needsLogin: true })
+  await new Promise(setImmediate)
+  t.same(socket.sent, [{ faultForms: [], needsLogin: true }])
+  t.equal(readers.count, 0)
+  const heal = { verb: 'heal', fields: {} }
+  t.same(await socket.ask({ id: 1, ...heal }), { id: 1, error: 'log in first.' })
+  const login = { user: 'ann', password: 'wrong', source: 'admin' }
+  t.same(await socket.ask({ id: 2, login }), { id: 2, error: 'Authentication failed.' })
+  const before = socket.sent.length
+  for (const wrong of [{ user: 'ann' }, { ...login, password: 5 }, null, 'ann'])
+    await socket.ask({ id: 3, login: wrong })
+  t.equal(socket.sent.length, before, 'other messages are dropped')
+  await socket.ask({ id: 4, login: { ...login, password: 'secret' } })
+  t.match(socket.sent.slice(before), [{ id: 4, reply: {} }, { deltas: [{ type: 'ready' }] }])
+  t.same(await socket.ask({ id: 5, ...heal }), { id: 5, reply: { verb: 'heal', user: 'ann' } })
+  socket.close()
+  await served
+  t.equal(readers.count, 0)
+  t.equal(ended.at(-1), 'ann')
 })

@@ -1,6 +1,7 @@
 export * from './gateway/index.js'
 export { openTcpGateway, type GatewayOpener, type OpenedGateway } from './host/clients/gateway-opener.js'
 export { defaultWatched } from './host/event-sink.js'
+export { preparePasswordsByLibrary } from './host/prepare-passwords.js'
 export { defaultLimits, type HostLimits } from './host/limits.js'
 export type { Alarm } from './host/time/clock.js'
 export * from './host/faults/host-fault.js'

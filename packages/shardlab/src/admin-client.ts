@@ -1,40 +1,41 @@
-import { connect, type Socket } from 'node:net'
-import { decode, encode, type Document } from '@shardlab/bson'
-import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
-import { tlsInUri, type ConnectionTls } from './tls-of-uri.js'
-
-/** The URI is wrong, or no cluster answers at it. The message is one sentence. */
-export class ConnectError extends Error {
-  /** Determines exit code 2. */
-  override readonly name = 'OptionError'
-}
+import type { Document } from '@shardlab/bson'
+import { ConnectError, LoginNeededError } from './connect-error.js'
+import { logInWith } from './log-in-with.js'
+import { loginInUri, type UriLogin } from './login-of-uri.js'
+import { CommandConnection, type Target } from './command-connection.js'
+import { tlsInUri } from './tls-of-uri.js'
 
 const answerTimeoutMs = 30_000
 /** After this time a command that may be repeated is sent to the next host. */
 const repeatAfterMs = 3000
 const commandNotFound = 59
+const unauthorized = 13
 
 /**
  * Runs a command on admin and resolves with the reply, which can be an error reply.
  * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that answers receives the
- *   command. A command with a `requestId` may be received by several. Options of TLS have an effect
+ *   command. A command with a `requestId` may be received by several. A user, `authSource`,
+ *   `authMechanism` and the options of TLS have an effect
  * @param timeoutMs 0: none
- * @throws ConnectError for an invalid URI, when no host answers, or when the server does not have
- *   the command
+ * @throws LoginNeededError without a user, on a cluster with access control
+ * @throws ConnectError for an invalid URI, when no host answers, when the login fails, or when the
+ *   server does not have the command
  */
 export async function runAdminCommand(uri: string, command: Document, timeoutMs = answerTimeoutMs): Promise<Document> {
   const hosts = hostsOf(uri)
   const tls = tlsInUri(uri)
+  const login = loginInUri(uri)
   const failures: string[] = []
   for (const [i, { host, port }] of hosts.entries()) {
     const isRepeated = 'requestId' in command && i < hosts.length - 1
     const limitMs = isRepeated ? repeatAfterMs : timeoutMs
     try {
-      const reply = await exchange({ host, port, tls }, encodeCommand(1, encode({ ...command, $db: 'admin' })), limitMs)
+      const reply = await exchange({ host, port, tls }, login, command, limitMs)
       if (reply['code'] === commandNotFound)
         throw new ConnectError(
           `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,
         )
+      if (reply['code'] === unauthorized && login === null) throw new LoginNeededError()
       return reply
     } catch (error) {
       if (error instanceof ConnectError) throw error
@@ -52,8 +53,8 @@ export async function runAdminCommand(uri: string, command: Document, timeoutMs 
  */
 export async function replyFrom(uri: string, command: Document, timeoutMs?: number): Promise<Document> {
   const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(uri, command, timeoutMs)
-  if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
-  return reply
+  if (reply['ok'] === 1) return reply
+  throw new ConnectError(String(reply['errmsg']))
 }
 
 /** The URI without the user and without passwords, for messages. */
@@ -73,42 +74,17 @@ function hostsOf(uri: string): { readonly host: string; readonly port: number }[
   })
 }
 
-interface Target {
-  readonly host: string
-  readonly port: number
-  /** Null: without TLS. */
-  readonly tls: ConnectionTls | null
-}
-
-async function open({ host, port, tls }: Target): Promise<Socket> {
-  if (tls === null) return connect({ host, port })
-  const { connectByTls } = await import('./connect-by-tls.js')
-  return connectByTls(host, port, tls)
-}
-
-async function exchange(target: Target, message: Uint8Array, timeoutMs: number): Promise<Document> {
-  const socket = await open(target)
-  return new Promise((resolve, reject) => {
-    const frames = new FrameReader()
-    const end = (finish: () => void) => {
-      socket.destroy()
-      finish()
-    }
-    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`))))
-    socket.once(target.tls === null ? 'connect' : 'secureConnect', () => socket.write(message))
-    socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
-    socket.once('close', () => reject(new Error('the server closed the connection')))
-    socket.on('data', (chunk) => {
-      try {
-        frames.push(chunk)
-        const frame = frames.next()
-        if (frame !== null) {
-          const reply = decode(decodeReply(frame).body, { promoteLongs: true })
-          end(() => resolve(reply))
-        }
-      } catch {
-        end(() => reject(new Error('the server does not speak the wire protocol')))
-      }
-    })
-  })
+async function exchange(
+  target: Target,
+  login: UriLogin | null,
+  command: Document,
+  timeoutMs: number,
+): Promise<Document> {
+  const connection = await CommandConnection.open(target, timeoutMs)
+  try {
+    if (login !== null) await logInWith(connection, login)
+    return await connection.command('admin', command)
+  } finally {
+    connection.close()
+  }
 }

@@ -2,8 +2,7 @@ import { ownRemote, RequestFailedError, type Address } from '@shardlab/actor'
 import { documentsOf, DocumentWriter, findField, findPath, type RawValue } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
 import type { ResolvedOptions } from '../resolved-options.js'
-import { primaryOf } from '../sets/primary-of.js'
-import { standaloneAddress } from '../topology.js'
+import { clientServer, noServerText } from '../client-server.js'
 
 /** Clients have lower numbers. */
 const connectionId = 2 ** 31 - 2
@@ -73,16 +72,8 @@ export class DumpClient {
   }
 
   async #server(): Promise<Address> {
-    const { topology, setName } = this.#options
-    if (topology === 'standalone') return standaloneAddress
-    const found =
-      topology === 'sharded'
-        ? this.#runtime.members().find(({ role, state }) => role === 'mongos' && state === 'running')?.address
-        : await primaryOf(this.#runtime, setName)
-    if (found === undefined || found === null)
-      throw new DumpCommandError(
-        topology === 'sharded' ? 'no mongos runs' : `the replica set ${setName} has no primary`,
-      )
-    return found
+    const server = await clientServer(this.#runtime, this.#options)
+    if (server === null) throw new DumpCommandError(noServerText(this.#options))
+    return server
   }
 }

@@ -1,6 +1,5 @@
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
-import type { ResolvedOptions } from '../resolved-options.js'
 
 /** true: any free port. */
 export type DashboardOption = boolean | number
@@ -19,11 +18,4 @@ export function dashboardIn(
       `dashboard is ${JSON.stringify(dashboard)}; it must be true, false or a port from 0 to 65535.`,
     )
   return [dashboard, others]
-}
-
-/** The options of a cluster with this dashboard. @throws OptionError it cannot have one */
-export function withDashboard(dashboard: DashboardOption, options: ResolvedOptions): ResolvedOptions {
-  if (dashboard !== false && options.auth)
-    throw new OptionError('dashboard: its page has no login, so it cannot be used with auth: remove one of them.')
-  return options
 }

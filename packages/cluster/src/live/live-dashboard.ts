@@ -1,11 +1,19 @@
 /** The dashboard of a cluster in this process. */
-import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard/server'
+import {
+  openDashboard,
+  type DashboardAccess,
+  type DashboardServer,
+  type DashboardTarget,
+  type PageFields,
+  type PageVerb,
+} from '@shardlab/dashboard/server'
 import { manualRuntime } from '../create-runtime.js'
 import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'
 import { OptionError } from '../option-error.js'
 import { timeToAdvance } from '../quantity-options.js'
 import type { LiveRecorder } from './live-recorder.js'
+import { NoServerError, PageConnection } from './page-connection.js'
 import type { ShownCluster } from './shown-cluster.js'
 
 /** @throws OptionError the port is in use */
@@ -26,9 +34,50 @@ export async function openLiveDashboard(
   }
 }
 
-function targetOf({ runtime, faults, balancer, options }: ShownCluster, recorder: LiveRecorder): DashboardTarget {
+function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarget {
+  const { runtime, options } = cluster
+  return {
+    ...{ faultForms, needsLogin: options.auth },
+    async enter(login) {
+      const connection = new PageConnection(runtime, options)
+      if (login === null) return accessOf(cluster, recorder, connection)
+      try {
+        await connection.logIn(login)
+        await checkControl(connection)
+      } catch (error) {
+        connection.end()
+        throw error
+      }
+      const access = accessOf(cluster, recorder, connection)
+      return {
+        ...access,
+        async control(verb, fields) {
+          await checkControl(connection).catch(exceptWithoutServer)
+          return access.control(verb, fields)
+        },
+      }
+    },
+  }
+}
+
+/** @throws OptionError the user may not control the cluster */
+async function checkControl(connection: PageConnection): Promise<void> {
+  const reply = await connection.command('admin', { shardlab: 'list' })
+  if (reply['ok'] !== 1) throw new OptionError(`the user may not control the cluster: ${String(reply['errmsg'])}`)
+}
+
+/** The user has shown its rights before, and a page must be able to heal the routers. */
+function exceptWithoutServer(error: unknown): void {
+  if (!(error instanceof NoServerError)) throw error
+}
+
+function accessOf(
+  { runtime, faults, balancer, options }: ShownCluster,
+  recorder: LiveRecorder,
+  connection: PageConnection,
+): DashboardAccess {
   const client = new DumpClient(runtime, options)
-  const verbs: { readonly [Verb in PageVerb]: (fields: Readonly<Record<string, unknown>>) => Promise<object> } = {
+  const verbs: { readonly [Verb in PageVerb]: (fields: PageFields) => Promise<object> } = {
     apply: ({ fault }) => faults.apply(fault as string),
     heal: async ({ id }) => ({ healed: await faults.heal(id as string | undefined) }),
     explainBalance: async ({ ns }) => ({ explanation: await balancer.explain(ns as string) }),
@@ -45,10 +94,10 @@ function targetOf({ runtime, faults, balancer, options }: ShownCluster, recorder
     return {}
   }
   return {
-    faultForms,
     open: async () => recorder.next(await recorder.open(), 0, 0),
     next: (reader, after, waitMs) => recorder.next(reader, after, waitMs),
     close: async (reader) => recorder.close(reader),
     control: (verb, fields) => verbs[verb](fields),
+    end: () => connection.end(),
   }
 }

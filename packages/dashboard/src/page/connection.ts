@@ -1,6 +1,6 @@
 /** The WebSocket of the page: the live stream, and commands with their replies. */
 import type { FromPage, ToPage } from '../server/messages.js'
-import type { PageVerb } from '../server/target.js'
+import type { PageFields, PageLogin, PageVerb } from '../server/target.js'
 import type { Delta } from '../stream/deltas.js'
 import { LiveState } from '../stream/live-state.js'
 import { ChunkHistory } from './chunk-history.js'
@@ -19,6 +19,10 @@ export class Connection {
   /** Why the server ended the stream; null: it did not. */
   lost: string | null = null
   faultForms: readonly string[] = []
+  /** The cluster wants a user, and has none of this page yet. */
+  needsLogin = false
+  /** To log in again after a loss of the connection. */
+  #login: PageLogin | null = null
   readonly #listener: ConnectionListener
   readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()
   #socket: WebSocket | null = null
@@ -47,12 +51,30 @@ export class Connection {
   }
 
   /** @throws Error with a sentence */
-  control(verb: PageVerb, fields: FromPage['fields'] = {}): Promise<object> {
+  control(verb: PageVerb, fields: PageFields = {}): Promise<object> {
+    return this.#request((id) => ({ id, verb, fields }))
+  }
+
+  /** @throws Error with a sentence */
+  async logIn(login: PageLogin): Promise<void> {
+    await this.#request((id) => ({ id, login }))
+    this.#login = login
+    this.needsLogin = false
+    this.#listener.changed()
+  }
+
+  #request(message: (id: number) => FromPage): Promise<object> {
     if (!this.isOpen) return Promise.reject(new Error('the page is not connected'))
     const id = ++this.#lastId
-    const message: FromPage = { id, verb, fields }
-    this.#socket!.send(JSON.stringify(message))
+    this.#socket!.send(JSON.stringify(message(id)))
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+  }
+
+  #greet({ faultForms, needsLogin }: Extract<ToPage, { faultForms: unknown }>): void {
+    this.faultForms = faultForms
+    this.needsLogin = needsLogin
+    // The user may have been dropped since.
+    if (needsLogin && this.#login !== null) this.logIn(this.#login).catch(() => {})
   }
 
   #apply(deltas: readonly Delta[]): void {
@@ -64,7 +86,7 @@ export class Connection {
   }
 
   #take(message: ToPage): void {
-    if ('faultForms' in message) this.faultForms = message.faultForms
+    if ('faultForms' in message) this.#greet(message)
     else if ('deltas' in message) this.#apply(message.deltas)
     else if ('lost' in message) this.lost = message.lost
     else {

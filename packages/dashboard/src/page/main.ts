@@ -1,6 +1,8 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html'
 import type { App, View } from './app.js'
+import type { PageLogin } from '../server/target.js'
 import { Connection } from './connection.js'
+import { loginForm } from './login-form.js'
 import { balancerView } from './views/balancer-view.js'
 import { clusterView } from './views/cluster-view.js'
 import { collectionsView } from './views/collections-view.js'
@@ -64,10 +66,10 @@ function draw(): void {
   document.title = `${view.title} – Shardlab`
   render(
     html`${header(view)} ${timeBar(app)} ${messages()}
-      <main>${state.isReady ? view.draw(app) : waiting()}</main>`,
+      <main>${connection.needsLogin ? loginForm(logIn) : state.isReady ? view.draw(app) : waiting()}</main>`,
     root,
   )
-  if (state.isReady) view.drawn?.(app)
+  if (state.isReady && !connection.needsLogin) view.drawn?.(app)
 }
 
 function header(view: View): TemplateResult {
@@ -90,6 +92,16 @@ function header(view: View): TemplateResult {
       <button type="button" @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
     </p>
   </header>`
+}
+
+async function logIn(login: PageLogin): Promise<void> {
+  try {
+    await connection.logIn(login)
+    notice = null
+  } catch (error) {
+    notice = { text: (error as Error).message, isError: true }
+  }
+  redraw()
 }
 
 function togglePause(): void {

@@ -1,2 +1,9 @@
 export { openDashboard, type DashboardServer } from './dashboard-server.js'
-export { pageVerbs, type DashboardTarget, type PageVerb } from './target.js'
+export {
+  pageVerbs,
+  type DashboardAccess,
+  type DashboardTarget,
+  type PageFields,
+  type PageLogin,
+  type PageVerb,
+} from './target.js'

@@ -1,18 +1,18 @@
 /** What page and server send each other over the WebSocket, as JSON. */
 import type { NumberedDelta } from '../stream/deltas.js'
-import type { PageVerb } from './target.js'
+import type { PageFields, PageLogin, PageVerb } from './target.js'
 
 export type ToPage =
-  | { readonly faultForms: readonly string[] }
+  /** The first message. */
+  | { readonly faultForms: readonly string[]; readonly needsLogin: boolean }
   | { readonly deltas: readonly NumberedDelta[] }
   /** The reader is gone: the server closes the connection. */
   | { readonly lost: string }
   | { readonly id: number; readonly reply: object }
   | { readonly id: number; readonly error: string }
 
-export interface FromPage {
-  /** Of the reply. */
-  readonly id: number
-  readonly verb: PageVerb
-  readonly fields: Readonly<Record<string, unknown>>
-}
+/** With the id of its reply. */
+export type FromPage = { readonly id: number } & (
+  | { readonly login: PageLogin }
+  | { readonly verb: PageVerb; readonly fields: PageFields }
+)

@@ -15,14 +15,38 @@ export const pageVerbs = [
 ] as const
 export type PageVerb = (typeof pageVerbs)[number]
 
+/** A user of the cluster. */
+export interface PageLogin {
+  readonly user: string
+  readonly password: string
+  /** The database of the user. */
+  readonly source: string
+}
+
 /** The cluster that a dashboard shows, in this process or behind a connection string. */
 export interface DashboardTarget {
   /** Faults without values, as `shardlab fault --help` shows them. */
   readonly faultForms: readonly string[]
+  /** Pages have to log in. */
+  readonly needsLogin: boolean
+  /**
+   * Called for each page.
+   * @param login null: pages need none
+   * @throws Error with a sentence: the user cannot log in, or may not control the cluster
+   */
+  enter(login: PageLogin | null): Promise<DashboardAccess>
+}
+
+/** What one page may do. */
+export interface DashboardAccess {
   /** As of `Readers`. */
   open(): Promise<Batch>
   next(reader: string, after: number, waitMs: number): Promise<Batch>
   close(reader: string): Promise<void>
   /** Runs a command, and resolves with its reply as plain data. @throws Error with a sentence */
-  control(verb: PageVerb, fields: Readonly<Record<string, unknown>>): Promise<object>
+  control(verb: PageVerb, fields: PageFields): Promise<object>
+  /** The page has gone. */
+  end(): void
 }
+
+export type PageFields = Readonly<Record<string, unknown>>

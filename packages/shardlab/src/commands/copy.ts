@@ -1,5 +1,6 @@
 import type { Document } from '@shardlab/bson'
-import { ConnectError, replyFrom } from '../admin-client.js'
+import { replyFrom } from '../admin-client.js'
+import { ConnectError } from '../connect-error.js'
 import type { CopyAction, CopyOptions } from './copy-options.js'
 
 interface ListedSnapshot {

@@ -23,6 +23,8 @@ export function addDashboardCommand(program: Command, run: (options: DashboardOp
 shardlab up --dashboard starts a cluster with its own page, which works even when all routers are
 down.
 
+If the cluster has access control, pages log in, unless the URI has a user.
+
 Exit codes:
   0    ended by a signal
   2    wrong usage, a port in use, or no cluster at the URI

@@ -1,9 +1,18 @@
 import { faultForms, OptionError } from '@shardlab/cluster'
 import type { Batch } from '@shardlab/dashboard'
-import { openDashboard, type DashboardServer, type DashboardTarget, type PageVerb } from '@shardlab/dashboard/server'
+import {
+  openDashboard,
+  type DashboardAccess,
+  type DashboardServer,
+  type DashboardTarget,
+  type PageFields,
+  type PageVerb,
+} from '@shardlab/dashboard/server'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
 import { replyFrom, withoutSecrets } from '../admin-client.js'
+import { LoginNeededError } from '../connect-error.js'
+import { withLogin } from '../login-of-uri.js'
 import { untilSignal } from '../signals.js'
 import type { DashboardOptions } from './dashboard-options.js'
 
@@ -13,10 +22,7 @@ const waitMsMax = 1000
 /** @throws OptionError the port is in use. @throws ConnectError no cluster answers */
 export async function dashboard({ uri, port }: DashboardOptions): Promise<void> {
   const stopped = untilSignal(false)
-  const target = targetAt(uri)
-  // Otherwise the page alone would show that there is no cluster.
-  await target.close((await target.open()).reader)
-  const server = await serve(target, port)
+  const server = await serve(await targetAt(uri), port)
   process.stdout.write(`Dashboard of ${withoutSecrets(uri)}: ${server.url}\nCtrl-C stops it.\n`)
   await stopped
   await server.close()
@@ -33,20 +39,42 @@ async function serve(target: DashboardTarget, port: number): Promise<DashboardSe
   }
 }
 
-/** A cluster of another process, by the commands of its members. */
-function targetAt(uri: string): DashboardTarget {
+/**
+ * A cluster of another process, by the commands of its members. Pages log in if the URI has no user
+ * and the cluster wants one.
+ * @throws ConnectError no cluster answers: otherwise the page alone would show that
+ */
+async function targetAt(uri: string): Promise<DashboardTarget> {
+  let needsLogin = false
+  try {
+    await replyFrom(uri, { shardlab: 'list' })
+  } catch (error) {
+    if (!(error instanceof LoginNeededError)) throw error
+    needsLogin = true
+  }
+  return {
+    ...{ faultForms, needsLogin },
+    async enter(login) {
+      const own = login === null ? uri : withLogin(uri, login)
+      await replyFrom(own, { shardlab: 'list' })
+      return accessAt(own)
+    },
+  }
+}
+
+function accessAt(uri: string): DashboardAccess {
   const events = async (fields: object): Promise<Batch> =>
     (await replyFrom(uri, { shardlab: 'events', ...fields })) as unknown as Batch
   return {
-    faultForms,
     open: () => events({}),
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
     close: async (reader) => void (await events({ reader, close: true })),
     control: async (verb, fields) => replyFrom(uri, commandOf(verb, fields)),
+    end: () => {},
   }
 }
 
-function commandOf(verb: PageVerb, fields: Readonly<Record<string, unknown>>): Document {
+function commandOf(verb: PageVerb, fields: PageFields): Document {
   if (verb === 'advance')
     throw new OptionError('only the page of the process with the cluster moves its clock: use shardlab up --dashboard.')
   if (verb === 'balancerStart' || verb === 'balancerStop') return { [verb]: 1 }

@@ -1,5 +1,6 @@
 import type { NumberedDelta, StreamedEvent } from '@shardlab/dashboard'
-import { ConnectError, replyFrom } from '../admin-client.js'
+import { replyFrom } from '../admin-client.js'
+import { ConnectError } from '../connect-error.js'
 import type { EventsOptions } from './events-options.js'
 import { handleSignals } from './interruption.js'
 

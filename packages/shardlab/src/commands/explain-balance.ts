@@ -1,5 +1,6 @@
 import type { BalancerExplanation } from '@shardlab/cluster'
-import { ConnectError, runAdminCommand } from '../admin-client.js'
+import { runAdminCommand } from '../admin-client.js'
+import { ConnectError } from '../connect-error.js'
 import { exitCodes } from '../exit-codes.js'
 import type { ExplainBalanceOptions } from './explain-balance-options.js'
 import { explanationText } from './explain-balance-text.js'

@@ -1,7 +1,8 @@
 import { counted } from '@shardlab/quantities'
 import { randomUUID } from 'node:crypto'
 import type { Document } from '@shardlab/bson'
-import { ConnectError, replyFrom } from '../admin-client.js'
+import { replyFrom } from '../admin-client.js'
+import { ConnectError } from '../connect-error.js'
 import type { FaultOptions } from './fault-options.js'
 
 interface ListedFault {

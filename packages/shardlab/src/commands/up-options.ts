@@ -91,7 +91,7 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--oplog-size <size>', 'oplog of each member (default: 4MB; 16MB in sets of several)', size)
     .option('--disk-size <size>', 'disk of each shard and of the config server (default: 2GB)', size)
     .optionsGroup('Observe and control:')
-    .option('--dashboard [port]', 'web page (default: any free port); not with --auth', portNumber)
+    .option('--dashboard [port]', 'web page (default: any free port); with --auth, it has a login', portNumber)
     .option('--control-port <p>', 'HTTP control: copies, faults, time; 0: any free port', portNumber)
     .option('--seed <n>', 'seed of every random decision (default: drawn at the start)', seed)
     .option('--clock <c>', 'real; manual: time passes on request; needs --runtime inline')

@@ -1,0 +1,76 @@
+/** The client's side of SCRAM. RFC 5802, sections 3 and 5. */
+import { passwordOf, scramMechanisms } from '@shardlab/auth'
+import { preparePasswordsByLibrary } from '@shardlab/runtime'
+import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+export type ScramName = 'SCRAM-SHA-1' | 'SCRAM-SHA-256'
+
+const nonceBytes = 24
+/** As drivers require; a server with fewer would make passwords easy to guess. */
+const iterationsMin = 4096
+const derive = promisify(pbkdf2)
+
+/** A client that logs in again does not compute all iterations again. */
+const saltedPasswords = new Map<string, Buffer>()
+const saltedPasswordsMax = 100
+
+export class ScramClient {
+  readonly mechanism: ScramName
+  readonly #algorithm: string
+  readonly #password: string
+  readonly #nonce = randomBytes(nonceBytes).toString('base64')
+  readonly #bare: string
+  #serverSignature: Buffer | null = null
+
+  /** @throws CommandError BadValue when SASLprep refuses the password */
+  constructor(mechanism: ScramName, user: string, password: string) {
+    preparePasswordsByLibrary()
+    this.mechanism = mechanism
+    this.#algorithm = mechanism === 'SCRAM-SHA-1' ? 'sha1' : 'sha256'
+    this.#password = passwordOf(scramMechanisms.get(mechanism)!, user, password)
+    this.#bare = `n=${user.replaceAll('=', '=3D').replaceAll(',', '=2C')},r=${this.#nonce}`
+  }
+
+  get first(): string {
+    return `n,,${this.#bare}`
+  }
+
+  /** @throws Error the server's message is malformed, or not an answer to {@link first} */
+  async last(challenge: string): Promise<string> {
+    const [, nonce, salt, iterations] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? []
+    if (nonce?.startsWith(this.#nonce) !== true || Number(iterations) < iterationsMin)
+      throw new Error('the server has sent a malformed challenge')
+    const salted = await this.#salted(salt!, Number(iterations))
+    const clientKey = this.#sign(salted, 'Client Key')
+    const withoutProof = `c=biws,r=${nonce}`
+    const signed = `${this.#bare},${challenge},${withoutProof}`
+    const signature = this.#sign(createHash(this.#algorithm).update(clientKey).digest(), signed)
+    this.#serverSignature = this.#sign(this.#sign(salted, 'Server Key'), signed)
+    const proof = Buffer.from(clientKey.map((byte, i) => byte ^ signature[i]!))
+    return `${withoutProof},p=${proof.toString('base64')}`
+  }
+
+  /** @throws Error the server does not know the password */
+  check(final: string): void {
+    const signature = Buffer.from(/^v=(.*)$/.exec(final)?.[1] ?? '', 'base64')
+    const own = this.#serverSignature
+    if (own === null || signature.length !== own.length || !timingSafeEqual(signature, own))
+      throw new Error('the server does not know the password')
+  }
+
+  async #salted(salt: string, iterations: number): Promise<Buffer> {
+    const key = JSON.stringify([this.#algorithm, this.#password, salt, iterations])
+    const known = saltedPasswords.get(key)
+    if (known !== undefined) return known
+    const { length } = scramMechanisms.get(this.mechanism)!
+    const salted = await derive(this.#password, Buffer.from(salt, 'base64'), iterations, length, this.#algorithm)
+    if (saltedPasswords.size >= saltedPasswordsMax) saltedPasswords.delete(saltedPasswords.keys().next().value!)
+    saltedPasswords.set(key, salted)
+    return salted
+  }
+
+  #sign(key: Buffer, text: string): Buffer {
+    return createHmac(this.#algorithm, key).update(text).digest()
+  }
+}
